@@ -63,43 +63,73 @@ def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:
 Name = TypeVar("Name", MeasureName, ClassMeasure)
 
 
+Measured = Callable[[Name, int, float], Estimate | ClassEstimate]
+
+RowByRow = Callable[[Name], Difference | None]
+
+
 def compared_by(
-    names: Sequence[Name],
-    measured: Callable[[Name, int, float], Estimate | ClassEstimate],
-    row_by_row: Callable[[Name], Difference | None],
-    *,
-    confidence: float,
+    names: Sequence[Name], measured: Measured[Name], row_by_row: RowByRow[Name], *, confidence: float
 ) -> tuple[Comparison, ...]:
-    """Return each measure of both sides and how they differ: row by row, or else by both intervals."""
+    """Return each measure of both sides and how they differ."""
+    return tuple(
+        Comparison(
+            measured(name, 0, confidence),
+            measured(name, 1, confidence),
+            _difference(name, measured, row_by_row, confidence=confidence),
+        )
+        for name in names
+    )
+
+
+def _difference(
+    name: Name, measured: Measured[Name], row_by_row: RowByRow[Name], *, confidence: float
+) -> Difference:
+    """Return how both sides differ: row by row, or else by both intervals."""
+    difference = row_by_row(name)
+    if difference is not None:
+        return difference
     # Each of two intervals may miss half as often as both together.
     safer = 1.0 - (1.0 - confidence) / 2.0
-    found = []
-    for name in names:
-        difference = row_by_row(name)
-        if difference is None:
-            wide = (measured(name, side, safer) for side in (0, 1))
-            difference = difference_of_intervals(*wide, confidence=confidence)
-        first, second = (measured(name, side, confidence) for side in (0, 1))
-        found.append(Comparison(first, second, difference))
-    return tuple(found)
+    return difference_of_intervals(*(measured(name, side, safer) for side in (0, 1)), confidence=confidence)
 
 
 def comparisons(
     first: Seen, second: Seen, paired: PairedSums | None, *, options: CompareOptions
 ) -> tuple[Comparison, ...]:
     """Return every measure of both sides, and how they differ; `paired` is None where rows are others."""
+    return compared_by(
+        options.shown, *_sources(first, second, paired, options), confidence=options.confidence
+    )
+
+
+# What was measured of a score that others are compared with, by measure, confidence and whether each value
+# is a bin.
+Known = dict[tuple[MeasureName, float, bool], Estimate]
+
+
+def _sources(
+    first: Seen, second: Seen, paired: PairedSums | None, options: CompareOptions, known: Known | None = None
+) -> tuple[Measured[MeasureName], RowByRow[MeasureName]]:
+    """Return what measures either side, and what compares them row by row."""
     settings = [_settings(*sides, options) for sides in ((first, second), (second, first))]
     tables, confidence = (first.table, second.table), options.confidence
 
     def measured(name: MeasureName, side: int, confidence: float) -> Estimate:
-        return measure_named(name, tables[side], settings=replace(settings[side], confidence=confidence))
+        key = (name, confidence, settings[side].bins.bins is ATOMS)
+        if side == 0 and known is not None and key in known:
+            return known[key]
+        found = measure_named(name, tables[side], settings=replace(settings[side], confidence=confidence))
+        if side == 0 and known is not None:
+            known[key] = found
+        return found
 
     def row_by_row(name: MeasureName) -> Difference | None:
         if paired is None or name not in PAIRED:
             return None
         return paired.difference(name, confidence=confidence)
 
-    return compared_by(options.shown, measured, row_by_row, confidence=confidence)
+    return measured, row_by_row
 
 
 def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
@@ -113,17 +143,17 @@ def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
 
 
 def differences_to(
-    first: View, other: View, paired: PairedSums, *, options: CompareOptions
+    first: View, other: View, paired: PairedSums, *, options: CompareOptions, known: Known | None = None
 ) -> tuple[Difference, ...]:
-    """Return how the measures of a further score differ from those of the first."""
+    """Return how the measures of a further score differ from those of the first, and keep what that took."""
     one, two = (
         Seen(view.source.score, view.source.score, None, view.table, discrete=False)
         for view in (first, other)
     )
-    found = tuple(each.difference for each in comparisons(one, two, paired, options=options))
+    confidence, sources = options.confidence, _sources(one, two, paired, options, known)
+    found = tuple(_difference(name, *sources, confidence=confidence) for name in options.shown)
     if first.clusters is None or other.clusters is None:
         return found
-    confidence = options.confidence
     return tuple(
         clustered_difference(each, first.clusters, other.clusters, confidence=confidence)
         if each.name in PAIRED

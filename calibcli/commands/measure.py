@@ -45,6 +45,8 @@ from calibcli.options.rows import Columns, Reading, memory_for
 from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
+    IN_TABLES,
+    VALUES_ALONE,
     ClassesReport,
     ClusterSummary,
     GroupsSummary,
@@ -156,7 +158,10 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
             smece_generator=stream(options.seed, Purpose.SMECE_NULL),
         )
     bounds = options.bounds and not dependent
-    return Settings(sums, equal_mass, options.confidence, calibrated, options.power, options.seed, bounds)
+    alone = VALUES_ALONE if options.brief and not options.metrics.chosen else ()
+    return Settings(
+        sums, equal_mass, options.confidence, calibrated, options.power, options.seed, bounds, alone
+    )
 
 
 def _curve(
@@ -172,7 +177,7 @@ def _curve(
             smooth = smooth_curve(
                 table, bandwidth=estimate.value, confidence=options.confidence, generator=generator
             )
-    points = binned_curve(table, bins=bins, confidence=options.confidence)
+    points = binned_curve(table, bins=bins, confidence=None if options.brief else options.confidence)
     kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH
     return ReliabilityCurve(kind=kind, binned=points, smooth=smooth, confidence=options.confidence)
 
@@ -271,18 +276,19 @@ def measure_files(
 def measure_judged(judged: Gathered, *, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
     first, *others = views = views_of(judged)
+    in_full = replace(options, brief=False)
     level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
     discrete = judged.outputs is not None
     slices: dict[str, MeasureReport] = {}
     if judged.recalibrated and options.beside_raw:
         raw, clusters = judged.tables[RAW], clusters_of(judged, RAW)
         slices[f"score={judged.input.score}"] = measure_table(
-            raw, judged.input, options=options, again=judged.again, clusters=clusters
+            raw, judged.input, options=in_full, again=judged.again, clusters=clusters
         )
     report = measure_table(
         first.table,
         first.source,
-        options=options,
+        options=in_full,
         artifact=judged.through,
         discrete=discrete,
         notes=(*judged.notes, *judged.fit_notes),
@@ -295,7 +301,7 @@ def measure_judged(judged: Gathered, *, options: MeasureOptions) -> MeasureRepor
         report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
     report = replace(report, differences=_differences(judged, views, options))
     for view in others:
-        part = measure_table(view.table, view.source, options=options, clusters=view.clusters)
+        part = measure_table(view.table, view.source, options=in_full, clusters=view.clusters)
         slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
     if sees_all_classes(judged.chosen.asked):
         report = with_classes(report, judged, slices, options=options)
@@ -322,7 +328,7 @@ def _with_groups(
     reports = {}
     for group in view.slices.measured(least):
         binning = options.binning if asked else binning_of(group.table, view.table, discrete=discrete)
-        inside = replace(options, confidence=level, binning=binning)
+        inside = replace(_of_slices(options), confidence=level, binning=binning)
         reports[group.key] = _measured_group(
             group, view.source, options=inside, artifact=whole.artifact, discrete=discrete
         )
@@ -334,6 +340,20 @@ def _with_groups(
     return replace(
         whole, groups=GroupsSummary(columns, tuple(reports), left_out, least, level, worst_of(reports))
     )
+
+
+def _of_slices(options: MeasureOptions) -> MeasureOptions:
+    """Return what is asked of groups and classes: what a table of them shows, where there will be no more."""
+    metrics = options.metrics
+    if not options.brief:
+        return options
+    if not metrics.chosen:
+        metrics = replace(metrics, measures=_among(IN_TABLES, metrics.measures), tests=())
+    return replace(options, metrics=metrics, drawn=bool(metrics.tests))
+
+
+def _among(names: Sequence[MeasureName], others: Sequence[MeasureName]) -> tuple[MeasureName, ...]:
+    return tuple(name for name in names if name in others)
 
 
 def _measured_group(
@@ -358,15 +378,16 @@ def _differences(
     first, *others = views
     if not others:
         return {}
-    from calibcli.commands.comparing import comparable, differences_to
+    from calibcli.commands.comparing import Known, comparable, differences_to
     from calibcli.options.comparing import CompareOptions
 
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
     if not names:
         return {}
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
+    known: Known = {}
     return {
-        view.key: differences_to(first, view, paired, options=options)
+        view.key: differences_to(first, view, paired, options=options, known=known)
         for view, paired in zip(others, judged.aside.paired, strict=True)
     }
 
@@ -440,7 +461,7 @@ def with_classes(
     measures = tuple(class_measure(name, views) for name in asked)
     many = len(classes.classes) > MOST_IN_FULL
     few = many and not options.metrics.chosen
-    inside = replace(options, metrics=Metrics(FEW, ())) if few else options
+    inside = replace(options, metrics=Metrics(FEW, ())) if few else _of_slices(options)
     if many:
         inside = replace(inside, drawn=bool(inside.metrics.tests), complete=False)
     wanted = views_shown(chosen.asked) if inside.metrics.measures or inside.metrics.tests else ()

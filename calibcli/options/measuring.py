@@ -49,8 +49,8 @@ class MeasureOptions:
     What is asked of `measure`.
 
     `complete` reports carry what tables of text do not show: the smooth part of the curve, and the digest
-    of the
-    table. Labels are `drawn` from the scores for tests, and for what measures would be if calibrated.
+    of the table. In `brief` ones groups and classes carry no more than a table of them shows. Labels are
+    `drawn` from the scores for tests, and for what measures would be if calibrated.
     """
 
     metrics: Metrics = option(Metrics(), like=METRIC, complete=METRICS)
@@ -67,6 +67,7 @@ class MeasureOptions:
         doc='The p of the metric "lp", at least 1.',
     )  # fmt: skip
     complete: bool = True
+    brief: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
     bounds: bool = option(
         False, "--bounds", help="List every other bound of ece, ece_equal_mass and l2 as well.",

@@ -122,6 +122,10 @@ class ClassesReport(Declared):
 
 SCHEMA = "calibcli.report/2"
 
+# What a table of groups or classes shows where nobody says which measures, and of which no interval.
+IN_TABLES = (MeasureName.ECE, MeasureName.SMECE, MeasureName.BIAS, MeasureName.BRIER)
+VALUES_ALONE = (MeasureName.SMECE, MeasureName.BRIER)
+
 
 @dataclass(frozen=True, slots=True)
 class TableSummary(Declared):

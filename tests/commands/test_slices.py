@@ -14,12 +14,14 @@ from calibcli.commands.compare import compare_files
 from calibcli.commands.measure import measure_files
 from calibcli.data import fragments
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import MeasureName, OnMissing, OnRange, WeightMeaning
+from calibcli.names import MeasureName, OnMissing, OnRange, TestName, WeightMeaning
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
-from calibcli.reports.measure import MeasureReport
+from calibcli.reports.measure import IN_TABLES, VALUES_ALONE, MeasureReport
+from calibcli.show.blocks import Grid
+from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.clustered import EXACT
 from calibcli.stats.measures.estimate import Estimate
 
@@ -134,6 +136,33 @@ def test_columns_cross_and_slashes_are_escaped(tmp_path: Path) -> None:
     assert len(report.slices) == 6
     assert "country=AT/device=desk%2Ftop" in report.slices
     assert sum(part.table.rows for part in report.slices.values()) == 900
+
+
+@pytest.mark.parametrize("metrics", [Metrics(), Metrics((M.BRIER, M.LOG_LOSS), (TestName.KS,), chosen=True)])
+def test_brief_groups_have_the_numbers_that_a_table_shows(tmp_path: Path, metrics: Metrics) -> None:
+    """What a table shows of a group is what the whole report of it says, and nothing else is worked out."""
+    path = csv(tmp_path / "rows.csv", drawn())
+    full, brief = (
+        measure_files([path], BY, options=MeasureOptions(metrics, complete=False, brief=brief))
+        for brief in (False, True)
+    )
+    shown = [
+        [one.rows for one in group_blocks(report, dict(report.slices)) if isinstance(one, Grid)]
+        for report in (full, brief)
+    ]
+    assert shown[0]
+    assert shown[0] == shown[1]
+    for key, part in brief.slices.items():
+        whole = {one.name: one for one in full.slices[key].measures}
+        names = metrics.measures if metrics.chosen else IN_TABLES
+        assert tuple(one.name for one in part.measures) == names
+        for one in part.measures:
+            assert one.value == whole[one.name].value
+            alone = not metrics.chosen and one.name in VALUES_ALONE
+            assert one.interval == (None if alone else whole[one.name].interval)
+        assert [one.p_value for one in part.tests] == [
+            one.p_value for one in full.slices[key].tests if metrics.chosen
+        ]
 
 
 def test_small_groups_are_listed_and_not_measured(tmp_path: Path) -> None:

@@ -4,7 +4,14 @@ import math
 from collections.abc import Sequence
 
 from calibcli.names import ComparisonName, MeasureName, TestName, ViewName
-from calibcli.reports.measure import ClassesReport, MeasureReport, ViewSummary, WorstGroup
+from calibcli.reports.measure import (
+    IN_TABLES,
+    VALUES_ALONE,
+    ClassesReport,
+    MeasureReport,
+    ViewSummary,
+    WorstGroup,
+)
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages.header import (
     answer_paragraph,
@@ -45,10 +52,6 @@ from calibcli.stats.measures.estimate import (
     Estimated,
     TestResult,
 )
-
-_SHOWN = (MeasureName.ECE, MeasureName.SMECE, MeasureName.BIAS, MeasureName.BRIER)
-
-_WITHOUT_INTERVAL = (MeasureName.SMECE, MeasureName.BRIER)
 
 # What stands beside the names of slices is so wide at most; further columns make a table of their own.
 _WIDEST = 84
@@ -97,7 +100,7 @@ def shown_of(report: MeasureReport) -> tuple[Shown, ...]:
     names = tuple(one.name for one in report.measures)
     if report.chosen:
         return (*names, *(one.name for one in report.tests))
-    return tuple(name for name in _SHOWN if name in names)
+    return tuple(name for name in IN_TABLES if name in names)
 
 
 def slice_grids(
@@ -147,7 +150,7 @@ def _columns_of(name: Shown, parts: Sequence[MeasureReport]) -> list[tuple[str, 
 
 def _has_interval(name: MeasureName, parts: Sequence[MeasureReport]) -> bool:
     """Whether a measure has a column of intervals: where there are some; of a few only if asked for."""
-    wanted = name not in _WITHOUT_INTERVAL or any(part.chosen for part in parts)
+    wanted = name not in VALUES_ALONE or any(part.chosen for part in parts)
     return wanted and any(_estimate(part, name).interval is not None for part in parts)
 
 

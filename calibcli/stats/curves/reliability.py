@@ -15,6 +15,7 @@ from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_s
 from calibcli.stats.table.score_table import Floats, Integers, frozen
 from calibcli.values import dataclass
 
+NO_BAND_ASKED = "no interval was asked for"
 NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a single score"
 
 _BIN_KEYS = ("lower", "upper", "rows", "score", "rate", "rate_lower", "rate_upper")
@@ -133,15 +134,15 @@ class ReliabilityCurve(Declared):
     confidence: Annotated[Fraction, "Of the bounds at each single bin or point."]
 
 
-def binned_curve(table: Table, *, bins: Partition, confidence: float = 0.95) -> BinnedCurve:
-    """Return mean score and observed rate of each occupied bin."""
+def binned_curve(table: Table, *, bins: Partition, confidence: float | None = 0.95) -> BinnedCurve:
+    """Return mean score and observed rate of each occupied bin; bounds where a confidence is asked for."""
     refuse_empty(table)
     sums = binned(table, bins)
     some = sums.occupied
     weight = sums.weight[some]
-    if table.weighted:
+    if table.weighted or confidence is None:
         lower = upper = np.full(weight.size, math.nan)
-        band = NO_WEIGHTED_BAND
+        band = NO_WEIGHTED_BAND if table.weighted else NO_BAND_ASKED
     else:
         lower, upper = clopper_pearson(sums.positive[some], weight, delta_each_side=(1.0 - confidence) / 2.0)
         band = f"pointwise {percent(confidence)} Clopper-Pearson"

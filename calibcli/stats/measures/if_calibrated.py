@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from typing import NamedTuple, TypeVar, cast
+from functools import cache
+from typing import NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
@@ -122,20 +123,22 @@ def of_mean(table: Table, mean: float, step: Floats) -> Range:
     return of_moments(mean, second / total**2, third / total**3)
 
 
-# Draws of labels: so many batches of so many, which share their memory.
-_BATCHES, _DRAWS = 8, 50
+# Draws of labels for the range of smECE.
+_DRAWS = 400
 
 # From so many events on that the scores leave open, sums of labels are as good as normal.
 MANY_EVENTS = 20.0
 
-# So many cells in a bandwidth are enough; fewer cells than the mesh has are faster.
-_RESOLVED, _COARSER = 20, (8, 4, 2)
+# So many cells in a bandwidth are enough, and so many bandwidths on either side of a score.
+_RESOLVED, _FAR = 20, 4.0
+
+# Where labels are drawn a bandwidth is found to a hundredth, and then by one more step that is not checked.
+_NEAR = 0.01
 
 # Relative to the bandwidth; three digits are printed.
 _WITHIN = 1e-4
 
-# Steps from the mean to either end of the range; each leaves a third of what is missing, or less.
-_STEPS_TO_ENDS = 5
+_MOST_STEPS = 8
 
 # Smoothed labels at so many bandwidths from each other have nothing in common.
 _APART = 6.0
@@ -156,10 +159,9 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
     variance = open_variance(table)
     if not variance.any():
         return 0.0, (0.0, 0.0)
-    found = _of_normal_noise(table.score, variance, rows=table.total_rows)
     if variance.sum() >= MANY_EVENTS:
-        return found
-    return _of_drawn_labels(table, generator, start=found[0])
+        return _of_normal_noise(table.score, variance, rows=table.total_rows)
+    return _of_drawn_labels(table, generator)
 
 
 def expected_smece_along(table: Table, places: Floats, *, length: float) -> Reference:
@@ -177,40 +179,96 @@ def expected_smece_along(table: Table, places: Floats, *, length: float) -> Refe
     return _of_normal_noise(places, variance, rows=table.total_rows, length=length)
 
 
-def _of_drawn_labels(table: Table, generator: np.random.Generator, *, start: float) -> Reference:
-    cells = next((MESH // by for by in _COARSER if MESH // by * start >= _RESOLVED), MESH)
-    rows = in_cells(table.score, table.weight, cells)
-    sums = in_cells(table.score, table.weight * table.score, cells)
-    batches = [_drawn(rows, sums, generator) for _ in range(_BATCHES)]
-
-    def norms_at(bandwidth: float) -> Floats:
-        return np.concatenate([_norm(one.smoothed(bandwidth, oversampling=2)) for one in batches])
-
-    bandwidth = start
-    for _ in range(10):
-        norms = norms_at(bandwidth)
-        # Noise smoothed at sigma has a norm that falls about as sigma^-1/2: one step lands close.
-        power = float((norms.mean() * bandwidth**0.5) ** (2.0 / 3.0))
-        step = min(max(power, 2.8 / cells), 1.0)
-        near = abs(step - bandwidth) <= _WITHIN * bandwidth
-        bandwidth = step
-        if near:
+def _of_drawn_labels(table: Table, generator: np.random.Generator) -> Reference:
+    # A label differs from its score f by 2 f (1 - f) on average, and by no more once smoothed; nor is the
+    # mean norm above that of normal noise spread over [0, 1].
+    rows, events = float(table.weight.sum()), float(open_variance(table).sum())
+    spread = (math.sqrt(events / (2.0 * math.sqrt(math.pi))) / rows) ** (2.0 / 3.0)
+    most = max(min(2.0 * events / rows, spread), LEAST_BANDWIDTH)
+    while True:
+        drawn = _DrawnNorms.of(table, most, generator)
+        mean, met = drawn.meeting(lambda norms: float(norms.mean()), _Met(most, drawn.at(most), -0.5))
+        # Cells that are fine for the largest bandwidth there may be are too wide for one far below.
+        if mean > 0.25 * most or most == LEAST_BANDWIDTH:
             break
+        most = max(2.0 * mean, LEAST_BANDWIDTH)
+    low = drawn.meeting(lambda norms: float(ends_of_draws(norms)[0]), met)[0]
+    high = drawn.meeting(lambda norms: float(ends_of_draws(norms)[1]), met)[0]
+    return mean, (low, high)
 
-    def end(which: int) -> float:
-        """Return where a quantile of the norm equals the bandwidth, by the same steps as the mean."""
-        at, size, least = bandwidth, float(ends_of_draws(norms)[which]), 2.8 / cells
-        for _ in range(_STEPS_TO_ENDS):
-            at = min(float((size * at**0.5) ** (2.0 / 3.0)), 1.0)
-            if at <= least:
-                return size if which else 0.98 * size
-            size = float(ends_of_draws(norms_at(at))[which])
-        # The norm does not rise with the bandwidth, so that the end lies between; sums on a grid are 1 % off.
-        return 0.98 * min(at, size) if which == 0 else min(1.02 * max(at, size), 1.0)
 
-    # Below the finest bandwidth nothing is joined, so that the norm stays what it is there.
-    mean = bandwidth if bandwidth > 2.8 / cells else min(bandwidth, float(norms.mean()))
-    return mean, (end(0), end(1))
+class _Met(NamedTuple):
+    """A bandwidth, the norms of the draws there, and about which power of the bandwidth they go with."""
+
+    bandwidth: float
+    norms: Floats
+    power: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _DrawnNorms:
+    """
+    Residuals of labels drawn from the scores, to be smoothed.
+
+    Where no score is within four bandwidths on either side nothing is smoothed to: such gaps are cut out, so
+    that rare scores, or scores near 0 and 1, take transforms as short as the stretches on which they lie.
+
+    Args:
+        series: One a draw.
+        length: Of what is left of [0, 1].
+    """
+
+    series: CosineSeries
+    length: float
+
+    @classmethod
+    def of(cls, table: Table, bandwidth: float, generator: np.random.Generator) -> Self:
+        """Draw labels for cells that are fine enough for a bandwidth, and gaps for those up to its double."""
+        some = open_variance(table) > 0.0
+        score, weight = table.score[some], table.weight[some]
+        place, length = _without_gaps(score, 4.0 * _FAR * bandwidth)
+        cells = min(math.ceil(_RESOLVED * length / bandwidth), MESH)
+        held, sums = (in_cells(place / length, one, cells) for one in (weight, weight * score))
+        occupied = np.flatnonzero(held)
+        rows = held[occupied]
+        mean = np.clip(sums[occupied] / rows, 0.0, 1.0)
+        labels = generator.binomial(rows.astype(np.int64), mean, size=(_DRAWS, mean.size))
+        mass = np.zeros((_DRAWS, cells))
+        mass[:, occupied] = (labels - rows * mean) / table.weight.sum()
+        return cls(cosine_series_of_cells(mass), length)
+
+    def at(self, bandwidth: float) -> Floats:
+        """Return the smoothed norm of each draw."""
+        return _norm(self.series.smoothed(bandwidth / self.length, oversampling=2))
+
+    def meeting(self, size_of: Callable[[Floats], float], start: _Met) -> tuple[float, _Met]:
+        """
+        Return where a size of the norms equals the bandwidth, and the last place that was looked at.
+
+        Below the finest bandwidth nothing is joined, so that the norm stays what it is there.
+        """
+        met, size = start, size_of(start.norms)
+        for _ in range(_MOST_STEPS):
+            at = met.bandwidth
+            if size <= at == LEAST_BANDWIDTH:
+                return size, met
+            step = at * (size / at) ** (1.0 / (1.0 - met.power))
+            step = min(max(step, LEAST_BANDWIDTH), 1.0)
+            if abs(step - at) <= _NEAR * at:
+                return step, met
+            norms = self.at(step)
+            new = size_of(norms)
+            power = math.log(new / size) / math.log(step / at) if min(new, size) > 0.0 else met.power
+            met, size = _Met(step, norms, min(max(power, -0.6), 0.0)), new
+        return met.bandwidth, met
+
+
+def _without_gaps(score: Floats, widest: float) -> tuple[Floats, float]:
+    """Return ascending scores, gaps cut to a width and those at both ends to half, and the whole length."""
+    gaps = np.minimum(np.diff(score, prepend=0.0, append=1.0), widest)
+    gaps[[0, -1]] = np.minimum(gaps[[0, -1]], 0.5 * widest)
+    places = np.cumsum(gaps)
+    return places[:-1], float(places[-1])
 
 
 def _norm(values: Floats) -> Floats:
@@ -218,16 +276,6 @@ def _norm(values: Floats) -> Floats:
     size = np.abs(values)
     size[..., [0, -1]] *= 0.5
     return np.asarray(size.sum(axis=-1) / (size.shape[-1] - 1))
-
-
-def _drawn(rows: Floats, sums: Floats, generator: np.random.Generator) -> CosineSeries:
-    """Return the mean residuals of labels drawn for the rows of each cell, one series a draw."""
-    some = rows > 0
-    mean = np.clip(sums[some] / rows[some], 0.0, 1.0)
-    labels = generator.binomial(rows[some].astype(np.int64), mean, size=(_DRAWS, mean.size))
-    mass = np.zeros((_DRAWS, rows.size))
-    mass[:, some] = (labels - rows[some] * mean) / rows.sum()
-    return cosine_series_of_cells(mass)
 
 
 def _of_normal_noise(
@@ -342,16 +390,21 @@ class CalibratedDraws:
         ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
         kuiper: Kuiper statistic, or None where KS is.
         spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
-        smece: The smECE that such labels have on average, and its range.
         method: The words reports use for how the labels were drawn.
+        expected: Returns the smECE that such labels have on average, and its range.
     """
 
     parts: tuple[DrawnOver, ...]
     ks: Floats | None
     kuiper: Floats | None
     spiegelhalter: Floats | None
-    smece: Reference
     method: str
+    expected: Callable[[], Reference]
+
+    @property
+    def smece(self) -> Reference:
+        """The smECE that such labels have on average, and its range; worked out where it is asked for."""
+        return self.expected()
 
     def over(self, bins: Bins) -> DrawnOver:
         """Return the draws over a partition."""
@@ -393,8 +446,8 @@ def draw_calibrated(
         ks=None if certain else path[0],
         kuiper=None if certain else path[1],
         spiegelhalter=path[2] if spread > 0 else None,
-        smece=expected_smece(table, generator=smece_generator),
         method=cells.method,
+        expected=cache(lambda: expected_smece(table, generator=smece_generator)),
     )
 
 
@@ -467,6 +520,7 @@ class Settings:
         power: The p of `lp`.
         seed: Seed of what a measure draws for itself.
         bounds: Whether `ece`, `ece_equal_mass` and `l2` list every other bound there is.
+        values_alone: Measures whose intervals nobody will see.
         shared: Fits and curves that more than one measure needs.
     """
 
@@ -477,7 +531,12 @@ class Settings:
     power: float = DEFAULT_LP_POWER
     seed: int = DEFAULT_SEED
     bounds: bool = False
+    values_alone: tuple[MeasureName, ...] = ()
     shared: Shared = field(default_factory=Shared)
+
+    def confidence_of(self, name: MeasureName) -> float | None:
+        """Return the coverage asked of a measure's interval, None where only its value is."""
+        return None if name in self.values_alone else self.confidence
 
 
 # What a module of measures computes, by name.

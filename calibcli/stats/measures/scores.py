@@ -136,7 +136,7 @@ ENOUGH_COSTLY = 40
 _MOST_VALUES = 4_096
 
 
-def brier(table: Table, *, confidence: float = 0.95) -> Estimate:
+def brier(table: Table, *, confidence: float | None = 0.95) -> Estimate:
     """
     Mean squared difference (label - score)^2.
 
@@ -198,9 +198,9 @@ def were_certain_and_wrong(rows: int) -> str:
 
 
 def _mean_loss(
-    table: Table, name: MeasureName, losses: Losses, *, most: float, confidence: float
+    table: Table, name: MeasureName, losses: Losses, *, most: float, confidence: float | None
 ) -> Estimate:
-    """Return the mean of a loss that is at most `most`."""
+    """Return the mean of a loss that is at most `most`; its interval where a confidence is asked for."""
     positive, negative = table.positive, table.weight - table.positive
     total = float(table.weight.sum())
     null = float((table.weight * losses.expected).sum()) / total
@@ -217,7 +217,7 @@ def _mean_loss(
         assumptions.append(
             "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
         )
-    else:
+    elif confidence is not None:
         if name is MeasureName.LOG_LOSS:
             assumptions.append(NO_MORE_EXTREME if math.isfinite(most) else NO_LARGEST)
         values = values_of(table, losses, negative=negative, mean=value)
@@ -333,7 +333,7 @@ def rate_interval(
 
 
 MEASURES: Measures = {
-    MeasureName.BRIER: lambda _, table, settings: brier(table, confidence=settings.confidence),
+    MeasureName.BRIER: lambda name, table, settings: brier(table, confidence=settings.confidence_of(name)),
     MeasureName.LOG_LOSS: lambda _, table, settings: log_loss(table, confidence=settings.confidence),
     MeasureName.SPHERICAL: lambda _, table, settings: spherical(table, confidence=settings.confidence),
 }

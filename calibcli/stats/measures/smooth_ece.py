@@ -119,7 +119,7 @@ _NARROW = 0.004
 
 
 def smooth_ece(
-    table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraws | None = None
+    table: Table, *, confidence: float | None = 0.95, calibrated: CalibratedDraws | None = None
 ) -> Estimate:
     """
     The bandwidth sigma at which the L1 norm of the residuals smoothed by a reflected Gaussian equals sigma.
@@ -163,10 +163,10 @@ def smooth_ece_on_probit(table: Table, *, confidence: float = 0.95) -> Estimate:
 
 
 def smooth_ece_along(
-    table: Table, axis: Axis, *, name: MeasureName, confidence: float, null: Reference
+    table: Table, axis: Axis, *, name: MeasureName, confidence: float | None, null: Reference
 ) -> Estimate:
     """
-    Return SmoothECE with the scores smoothed along a scale.
+    Return SmoothECE with the scores smoothed along a scale; its interval where a confidence is asked for.
 
     The scale is an interval, at whose ends the kernel is reflected, so that norms do not increase with the
     bandwidth and both bounds hold as they do for the score itself.
@@ -188,7 +188,7 @@ def smooth_ece_along(
         assumptions[2] = NO_WEIGHTED_INTERVAL
     elif table.total_rows < 2:
         assumptions.append("no interval: one row")
-    else:
+    elif confidence is not None:
         interval = _interval(table, axis, series, value=value, confidence=confidence)
     return Estimate(
         name=name,
@@ -317,8 +317,8 @@ def reflected_gaussian(centres: Floats, points: Floats, *, bandwidth: float) -> 
 
 
 MEASURES: Measures = {
-    MeasureName.SMECE: lambda _, table, settings: smooth_ece(
-        table, confidence=settings.confidence, calibrated=settings.calibrated
+    MeasureName.SMECE: lambda name, table, settings: smooth_ece(
+        table, confidence=settings.confidence_of(name), calibrated=settings.calibrated
     ),
     MeasureName.SMECE_LOGIT: lambda _, table, settings: smooth_ece_on_logit(
         table, confidence=settings.confidence

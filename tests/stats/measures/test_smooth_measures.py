@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,7 +25,12 @@ from calibcli.stats.measures.distance import (
 )
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.family import measure_named
-from calibcli.stats.measures.if_calibrated import Settings, expected_smece, expected_smece_along
+from calibcli.stats.measures.if_calibrated import (
+    Settings,
+    _without_gaps,
+    expected_smece,
+    expected_smece_along,
+)
 from calibcli.stats.measures.smooth import energy, weighted_quantile
 from calibcli.stats.measures.smooth_ece import (
     LIMIT,
@@ -38,6 +44,7 @@ from calibcli.stats.measures.smooth_ece import (
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
 from calibcli.stats.table.grid import WIDTH, Table, grid_of, residuals
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series
 from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
@@ -501,6 +508,58 @@ def test_one_score_has_the_mean_distance_of_a_binomial() -> None:
     error = np.array(found) / exact - 1
     assert abs(error.mean()) < 0.025
     assert np.sqrt(np.mean(error**2)) < 0.055
+
+
+@given(
+    score=st.lists(
+        st.one_of(st.floats(0.0, 1.0), st.floats(0.0, 1e-3)), min_size=1, max_size=30, unique=True
+    ),
+    bandwidth=st.floats(2e-3, 0.3),
+    seed=st.integers(0, 99),
+)
+def test_gaps_between_scores_may_be_cut_out(score: list[float], bandwidth: float, seed: int) -> None:
+    """Smoothed residuals have the same norm on what is left, but for tails beyond four bandwidths."""
+    places, mass = np.sort(score), np.random.default_rng(seed).standard_normal(len(score))
+    short, length = _without_gaps(places, 16.0 * bandwidth)
+    assert length <= 1.0 + 1e-12
+    whole = float(cosine_series(places, mass).l1_norm(bandwidth))
+    cut = float(cosine_series(short / length, mass).l1_norm(bandwidth / length))
+    assert cut == pytest.approx(whole, abs=2e-3 * float(np.abs(mass).sum()))
+
+
+RARE = {
+    "a few rows": np.linspace(0.05, 0.9, 20) ** 2,
+    "rare events": np.random.default_rng(1).beta(0.4, 400.0, 300),
+    "sure scores": np.concatenate((np.linspace(1e-3, 2e-3, 150), 1.0 - np.linspace(1e-3, 2e-3, 150))),
+    "both": np.concatenate((np.full(2_000, 1e-4), np.linspace(0.1, 0.9, 9))),
+}
+
+
+@pytest.mark.parametrize("name", RARE)
+def test_reference_of_few_events_is_that_of_labels_smoothed_one_by_one(name: str) -> None:
+    """Of 100 other draws, without cells, gaps or steps: as near as the noise of both leaves it."""
+    score, rng = np.sort(RARE[name]), np.random.default_rng(8)
+    labels = rng.random((100, score.size)) < score
+    series = cosine_series(score, (labels - score) / score.size)
+
+    @cache
+    def norms_at(bandwidth: float) -> np.ndarray:
+        return series.l1_norm(bandwidth, oversampling=4)
+
+    def of(size: Callable[[np.ndarray], float]) -> float:
+        low, high = LEAST_BANDWIDTH, 0.5
+        for _ in range(8):
+            middle = math.sqrt(low * high)
+            above = size(norms_at(middle)) > middle
+            low, high = (middle, high) if above else (low, middle)
+        return math.sqrt(low * high)
+
+    table = ScoreTable.from_rows(score, np.zeros(score.size, bool))
+    mean, ends = expected_smece(table, generator=np.random.default_rng(3))
+    assert mean == pytest.approx(of(lambda norms: float(norms.mean())), rel=0.1)
+    assert ends is not None
+    assert ends[0] == pytest.approx(of(lambda norms: float(np.quantile(norms, 0.05))), rel=0.2)
+    assert ends[1] == pytest.approx(of(lambda norms: float(np.quantile(norms, 0.95))), rel=0.25)
 
 
 def test_just_below_and_above_20_events_agree() -> None:
