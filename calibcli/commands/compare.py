@@ -19,7 +19,6 @@ from calibcli.commands.measure import (
     MOST_IN_FULL,
     class_groups,
     class_views,
-    judged_view,
     refuse_class_measures,
     views_shown,
 )
@@ -102,7 +101,6 @@ def compare_files(
     else:
         notes += _change_notes(sides, several)
         paired = _paired(sides, several)
-    each_class = several is not None and several.one_class is None
     return CompareReport(
         input=gathered.input,
         first=side_of(first, second, asked),
@@ -110,9 +108,9 @@ def compare_files(
         confidence=asked.confidence,
         chosen=bool(asked.metrics),
         comparisons=comparisons(first, second, paired, options=asked),
-        gate=asked.gate(_PROPER if each_class and judged_view(columns) is None else PAIRED),
+        gate=asked.gate(_PROPER if columns.sees_all_classes and columns.each_in is None else PAIRED),
         notes=tuple(dict.fromkeys(notes)),
-        classes=_classes(sides, columns, asked) if each_class else None,
+        classes=_classes(sides, columns, asked) if columns.sees_all_classes else None,
     )
 
 
@@ -271,7 +269,7 @@ def _classes(sides: _Sides, columns: Columns, options: CompareOptions) -> Classe
         sides.classes.differences.changed,
         _joint(sides, options) if options.joint else (),
         tuple(_view(sides, view, each) for view in views),
-        gated=judged_view(columns) is not None,
+        gated=columns.each_in is not None,
         few=many and options.metrics is None,
     )
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.measure import judged_view
 from calibcli.commands.partition import parted, summary_of
 from calibcli.commands.reading import read_judged
 from calibcli.data.columns import ChosenColumns, listing
@@ -400,7 +399,7 @@ def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOption
     if columns.cluster is not None or columns.by:
         msg = "--state with --cluster or --by"
         raise UsageProblem(msg, "a state counts independent rows of one score: keep one for each")
-    view = judged_view(columns)
+    view = columns.each_in
     if view is not None:
         msg = f"--state with --view {view.value} of every class"
         raise UsageProblem(msg, "name one with --class, and keep a state for each: all of them must pass")

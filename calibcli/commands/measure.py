@@ -34,7 +34,6 @@ from calibcli.names import (
     Binning,
     ClassMeasure,
     MeasureName,
-    OnSum,
     PlotKind,
     Purpose,
     ViewName,
@@ -209,18 +208,13 @@ def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
 OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
 
 
-def sees_all_classes(columns: Columns) -> bool:
-    """Whether there are several classes, and none of them is the only one that is looked at."""
-    return columns.several is not None and columns.several.one_class is None
-
-
 def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
     """Refuse measures of several classes where there is one score, or one class, or no distribution."""
     needing = [name for name in metrics.of_classes or () if name in OF_DISTRIBUTIONS]
-    if needing and not summing(columns):
+    if needing and not columns.sums_to_one:
         msg = f"{needing[0].value} needs rows that sum to 1, and --on-sum accept takes them as they are"
         raise UsageProblem(msg, f"pass --on-sum normalise, or ask for {ClassMeasure.CLASSWISE_ECE.value}")
-    if not metrics.of_classes or (sees_all_classes(columns) and columns.cluster is None):
+    if not metrics.of_classes or each_class(columns):
         return
     name = metrics.of_classes[0].value
     if columns.cluster is not None:
@@ -231,11 +225,6 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
         raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
     msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
     raise UsageProblem(msg, "leave out --class, or ask for ece")
-
-
-def summing(columns: Columns) -> bool:
-    """Whether rows of several classes are known to sum to one."""
-    return columns.several is None or columns.several.on_sum is not OnSum.ACCEPT
 
 
 def measure_files(
@@ -303,14 +292,14 @@ def measure_judged(judged: Gathered, *, options: MeasureOptions) -> MeasureRepor
     for view in others:
         part = measure_table(view.table, view.source, options=in_full, clusters=view.clusters)
         slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
-    if sees_all_classes(judged.chosen.asked):
+    if judged.chosen.asked.sees_all_classes:
         report = with_classes(report, judged, slices, options=options)
     return replace(report, slices=slices)
 
 
 def each_class(columns: Columns) -> bool:
     """Whether each of several classes is measured; not where rows depend on each other."""
-    return sees_all_classes(columns) and columns.cluster is None
+    return columns.sees_all_classes and columns.cluster is None
 
 
 def _with_groups(
@@ -413,13 +402,6 @@ FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
 _MANY_SCORES = 1_000
 
 
-def judged_view(columns: Columns) -> ViewName | None:
-    """Return the view whose classes a gate judges one by one; None where it judges one score."""
-    if columns.several is None or columns.several.one_class is not None:
-        return None
-    return columns.several.view if columns.several.view in KEYS else None
-
-
 def class_groups(classes: "ClassAside", view: ViewName) -> Slices:
     """Return the rows of every class in a view."""
     tables: Mapping[str, Table]
@@ -454,7 +436,7 @@ def with_classes(
     report = replace(report, notes=(*report.notes, *_coarse_notes((rest, top))))
     asked = options.metrics.of_classes
     if asked is None:
-        summed = summing(chosen.asked)
+        summed = chosen.asked.sums_to_one
         asked = tuple(name for name in ClassMeasure if summed or name not in OF_DISTRIBUTIONS)
         report = report if summed else replace(report, notes=(*report.notes, _NOT_SUMMED))
     views = class_views(judged.table, (rest, top), classes.sums, options=options)

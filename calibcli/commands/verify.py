@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.measure import class_groups, class_views, judged_view, refuse_class_measures
+from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
 from calibcli.commands.reading import read_judged
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
@@ -104,7 +104,7 @@ def verify_files(
 
 def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     """Return what is asked of a view: each class over bins of equal width, unless others were named."""
-    if judged_view(columns) is None:
+    if columns.each_in is None:
         return options
     if options.regression is not None or columns.by:
         msg = "--view judges every class, and a baseline or --by asks for more than that"
@@ -122,7 +122,7 @@ def _beside(columns: Columns, options: VerifyOptions, *, artifact: DocumentSourc
         columns={BASELINE: 1} if columns.others else {},
         pairs=((BASELINE, key),) if columns.others else (),
         sliced=(key,) if columns.by else (),
-        classes=joint or judged_view(columns) is not None,
+        classes=joint or columns.each_in is not None,
     )
 
 
@@ -149,7 +149,7 @@ def verify_judged(
     single = [rule for rule in options.rules if not rule.of_classes]
     joint = [rule for rule in options.rules if rule.of_classes]
     # Where every class is judged by itself, the whole is not judged beside them.
-    view = judged_view(judged.chosen.asked)
+    view = judged.chosen.asked.each_in
     classes = judged.aside.classes
     alone = view is not None and classes is not None
     found = views_of(judged)[0].slices
@@ -315,9 +315,7 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
     if columns.by and options.regression is not None and not options.rules:
         msg = "--by with nothing but a baseline, which is compared over all rows"
         raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
-    several = columns.several
-    each = several is not None and several.view is not ViewName.CONFIDENCE and several.one_class is None
-    if options.least_group_rows is not None and not columns.by and not each:
+    if options.least_group_rows is not None and not columns.by and columns.each_in is None:
         msg = "--min-group-rows without groups"
         raise IdleOption(msg, "name the columns that make them with --by", options=("min-group-rows",))
     if state is None:

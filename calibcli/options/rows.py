@@ -340,6 +340,22 @@ class Columns:
         scores = listed(score)
         return cls(scores[0] if scores else None, others=scores[1:], by=tuple(by or ()), **more)
 
+    @property
+    def sees_all_classes(self) -> bool:
+        """Whether there are several classes, and none of them is the only one that is looked at."""
+        return self.several is not None and self.several.one_class is None
+
+    @property
+    def each_in(self) -> ViewName | None:
+        """The view in which every class was asked for by itself; None where rows have one score."""
+        view = None if self.several is None or not self.sees_all_classes else self.several.view
+        return None if view is ViewName.CONFIDENCE else view
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether rows of several classes are known to."""
+        return self.several is None or self.several.on_sum is not OnSum.ACCEPT
+
     def __post_init__(self) -> None:
         if self.weights_are is not None and self.weight is None:
             msg = f"--weights-are {self.weights_are} without weights"
