@@ -14,7 +14,6 @@ from calibcli.commands.added_columns import (
     prepared,
     write_widened,
 )
-from calibcli.commands.destination import check_output
 from calibcli.commands.gathering import choose_columns
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
@@ -23,7 +22,7 @@ from calibcli.data.formats import compression_of, format_of, split_forced
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import list_fragments
 from calibcli.data.objects import is_object
-from calibcli.data.outputs import COMPLETION, refuse_existing
+from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.pipes import STDIN
 from calibcli.data.tally import Refused
 from calibcli.documents.artifact import Artifact

@@ -16,7 +16,7 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
@@ -32,6 +32,7 @@ from calibcli.data.objects import (
 from calibcli.data.streams import bytes_to
 from calibcli.errors import OutputProblem
 from calibcli.names import STDOUT
+from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -124,6 +125,17 @@ class _Seen:
 
 # By the names of outputs that were checked and are not written yet.
 _checked: dict[str, _Seen] = {}
+
+
+def check_output(
+    output: str, *, force: bool, inputs: Sequence[str], artifact: DocumentSource | None = None
+) -> None:
+    """Refuse what `refuse_existing` does, where the inputs may be directories and patterns."""
+    if output != STDOUT:
+        from calibcli.data.files import files_of
+
+        files = [file.path for file in files_of(inputs)]
+        refuse_existing(output, force=force, inputs=files if artifact is None else [*files, str(artifact)])
 
 
 def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Path] = ()) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from calibcli.ahead import Advance, Progress, unseen
-from calibcli.data.outputs import STDERR
+from calibcli.data.outputs import STDERR, check_output, write_file
 from calibcli.data.streams import encoding_of, is_terminal
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
@@ -111,8 +111,6 @@ def say_summary(report: "Report", out: Output) -> None:
 
 def write(text: str, output: str) -> None:
     """Write a report; a file appears whole or not at all."""
-    from calibcli.data.outputs import write_file
-
     if output == STDOUT:
         text = _without_commands(text)
     content = text.encode("utf-8" if output != STDOUT else encoding_of(sys.stdout))
@@ -210,7 +208,6 @@ def _wants_color(color: ColorWhen, *, terminal: bool) -> bool:
 
 def write_explanation(name: str, kind: ReportFormat, out: Output) -> None:
     """Write the definition of a measure or test, or the names of all."""
-    from calibcli.commands.destination import check_output
     from calibcli.options.metrics import one_metric
     from calibcli.show.explain import definition_page, names_page, writer_of
 

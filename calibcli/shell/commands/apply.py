@@ -52,8 +52,8 @@ def apply(
       cat preds.csv | calibcli apply cal.json - -o - | head
     """
     from calibcli.commands.apply import apply_file, apply_folder
-    from calibcli.commands.destination import check_output
     from calibcli.commands.predicting import ApplyRequest
+    from calibcli.data.outputs import check_output
     from calibcli.documents.artifact import (
         Artifact,
         GroupArtifact,

@@ -39,7 +39,7 @@ def compare(
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
     from calibcli.commands.compare import compare_files
-    from calibcli.commands.destination import check_output
+    from calibcli.data.outputs import check_output
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
 

@@ -61,9 +61,9 @@ def fit(
       one-vs-rest       --method on each class's probability, divided by the sum
       one-vs-one        --method on each pair of classes
     """
-    from calibcli.commands.destination import check_output
     from calibcli.commands.fit import fit_map
     from calibcli.data.formats import refuse_promise
+    from calibcli.data.outputs import check_output
     from calibcli.shell.output import progress_bar, say_summary, write
 
     check_output(out.output, force=out.force, inputs=inputs)

@@ -64,9 +64,9 @@ def measure(
       calibcli measure part1.parquet -s score -y label --summary-out part1.json
       calibcli measure --explain smece
     """
-    from calibcli.commands.destination import check_output
     from calibcli.commands.measure import measure_files
     from calibcli.data.formats import refuse_promise
+    from calibcli.data.outputs import check_output
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
 

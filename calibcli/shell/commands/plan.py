@@ -36,8 +36,8 @@ def plan(
       calibcli plan --max-ece 0.03 --like preds.csv -s score --power 0.8
       calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
     """
-    from calibcli.commands.destination import check_output
     from calibcli.commands.plan import plan_rows
+    from calibcli.data.outputs import check_output
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, say_notes, write_report
 

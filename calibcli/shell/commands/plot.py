@@ -4,7 +4,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from calibcli.data.outputs import COMPLETION
+from calibcli.data.outputs import COMPLETION, check_output, new_file
 from calibcli.errors import UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
@@ -92,7 +92,6 @@ def plot(
 
 def _check(output: str | None, *, force: bool, inputs: list[str], artifact: DocumentSource | None) -> None:
     """Refuse a picture that is named nowhere or cannot be written, before anything is read."""
-    from calibcli.commands.destination import check_output
     from calibcli.show.figures.formats import picture_format
 
     if output is None:
@@ -103,7 +102,6 @@ def _check(output: str | None, *, force: bool, inputs: list[str], artifact: Docu
 
 
 def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
-    from calibcli.data.outputs import new_file
     from calibcli.show.figures.drawing import figure_of
     from calibcli.show.figures.formats import picture_format
     from calibcli.show.figures.look import look_of

@@ -54,8 +54,7 @@ def report(
       calibcli report eval.parquet -s old -s new -y label --by country -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
-    from calibcli.commands.destination import check_output
-    from calibcli.data.outputs import write_file
+    from calibcli.data.outputs import check_output, write_file
     from calibcli.shell.line import command_line, line_of
     from calibcli.shell.output import progress_bar, say_line, say_notes
     from calibcli.show.html.page import require_templates

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from calibcli.data.formats import refuse_promise
-from calibcli.data.outputs import append_file, refuse_existing, write_file
+from calibcli.data.outputs import append_file, check_output, refuse_existing, write_file
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, VerdictName
 from calibcli.options.gating import GateOutput, StateOptions, VerifyOptions
@@ -95,7 +95,6 @@ def verify(
       MEASURE.lower<=L, .upper>=L    fails if the contrary is shown, and else passes
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
-    from calibcli.commands.destination import check_output
     from calibcli.commands.verify import judge_rows
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
