@@ -30,7 +30,7 @@ def least(work: Callable[[], object]) -> float:
 def ours(data: str) -> dict[str, float]:
     """Time calibcli: smECE from the file to the number, draws of labels, Venn-Abers, and many classes."""
     import calibcli
-    from calibcli.commands.tables import read_tables
+    from calibcli.commands.reading import read_tables
     from calibcli.names import Binning, Purpose
     from calibcli.options.fitting import FitOptions
     from calibcli.options.rows import Columns, Reading

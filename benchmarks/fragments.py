@@ -24,7 +24,7 @@ from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import RAW, choose_columns
 from calibcli.commands.measure import measure_table
 from calibcli.commands.predicting import ApplyRequest
-from calibcli.commands.tables import read_tables
+from calibcli.commands.reading import read_tables
 from calibcli.data.fragments import FRAGMENT_ROWS, Piece, list_fragments
 from calibcli.data.readers import reader_of
 from calibcli.data.tally import MOST_BUNDLES, Refused, Signals, TallyWork

@@ -235,7 +235,7 @@ def times_inside(path: str) -> dict[str, float]:
     """Return the processor seconds of reading a file into a table, and of each measure and test of it."""
     import numpy as np
 
-    from calibcli.commands.tables import read_tables
+    from calibcli.commands.reading import read_tables
     from calibcli.options.rows import Columns, Reading
     from calibcli.stats.table.score_table import ScoreTable
 

@@ -24,7 +24,7 @@ from processes import CALIBCLI, Spent, machine
 
 from calibcli.commands.gathering import RAW
 from calibcli.commands.measure import measure_table
-from calibcli.commands.tables import read_tables
+from calibcli.commands.reading import read_tables
 from calibcli.names import Binning
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading

@@ -22,9 +22,9 @@ from calibcli.commands.measure import (
     refuse_class_measures,
     views_shown,
 )
+from calibcli.commands.reading import read_tables
 from calibcli.commands.right_scale import table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
-from calibcli.commands.tables import read_tables
 from calibcli.data.tally import AtPlaces, Beside, ClassesCompared, Transform, Unchanged
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem

@@ -1,27 +1,21 @@
 """Maps that rows go through while they are read: of one score, of groups, and of several classes."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.gathering import CONFIDENCE, RAW, RECALIBRATED, Gathered
-from calibcli.commands.right_scale import table_scale_notes
-from calibcli.commands.tables import read_tables, refuse_unseen
+from calibcli.commands.gathering import CONFIDENCE, RAW, RECALIBRATED
 from calibcli.data.columns import listing
 from calibcli.data.groups import MemberColumn, OfMembers
-from calibcli.data.tally import AtPlaces, Beside, Transform, Transforms, Unchanged
+from calibcli.data.tally import AtPlaces, Transform, Transforms, Unchanged
 from calibcli.documents.artifact import (
     AnyArtifact,
     ClassArtifact,
     GroupArtifact,
-    read_class_artifact,
-    read_one_or_members,
 )
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnUnseen, ViewName
-from calibcli.options.rows import Columns, Reading, SeveralClasses
-from calibcli.options.sources import DocumentSource, RowSource
+from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.stats.recalibrators.classes.family import outputs_of
 from calibcli.stats.recalibrators.classes.interface import Ends, ends_of
 from calibcli.stats.recalibrators.interface import Recalibrator, randomised, values_of
@@ -30,35 +24,7 @@ from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 
-def read_through(
-    source: DocumentSource,
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    reading: Reading,
-    twice: bool,
-    beside: Beside,
-) -> Gathered:
-    """Read rows through an artifact, raw and recalibrated side by side."""
-    several, said = columns.several, columns.scale is not None
-    loaded = read_one_or_members(source) if several is None else read_class_artifact(source)
-    path = str(source)
-    columns, transforms = _through(loaded, columns, path)
-    if several is not None:
-        # Rows may be others in the view of the raw probabilities, whose clusters are not theirs.
-        beside = replace(beside, clustered=tuple(key for key in beside.clustered if key != RAW))
-        twice = False
-    transforms = {**transforms, **dict.fromkeys(beside.columns)}
-    gathered = read_tables(
-        inputs, columns, reading=reading, transforms=transforms, beside=beside, twice=twice
-    )
-    outputs = outputs_through(loaded, several)
-    refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
-    notes = (*loaded.doubts, *(() if said else table_scale_notes(gathered, loaded)))
-    return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
-
-
-def _through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, Transforms]:
+def through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, Transforms]:
     """Return columns as the fit read them, and what becomes of their rows."""
     if isinstance(loaded, ClassArtifact):
         several = None if columns.several is None else replace(columns.several, change=ClassMap(loaded, path))
@@ -68,7 +34,7 @@ def _through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns,
     if isinstance(loaded, GroupArtifact):
         columns = replace(columns, member=member_column(loaded, columns.on_unseen))
         return columns, {RAW: None, RECALIBRATED: of_members(loaded)}
-    refuse_unseen(columns)
+    columns.refuse_unseen()
     return columns, {RAW: None, RECALIBRATED: as_transform(loaded.recalibrator)}
 
 

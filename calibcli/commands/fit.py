@@ -8,8 +8,8 @@ from dataclasses import field, replace
 import numpy as np
 
 from calibcli.commands.gathering import RAW, Gathered, changed_meanwhile, selection_notes
+from calibcli.commands.reading import read_tables
 from calibcli.commands.right_scale import read_notes
-from calibcli.commands.tables import read_tables
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.engines import default_workers
 from calibcli.data.fragment import Fragment

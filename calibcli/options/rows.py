@@ -340,6 +340,13 @@ class Columns:
         scores = listed(score)
         return cls(scores[0] if scores else None, others=scores[1:], by=tuple(by or ()), **more)
 
+    def refuse_unseen(self) -> None:
+        """Refuse to be told about groups where no map has members."""
+        if self.on_unseen is not OnUnseen.ERROR:
+            msg = f"--unseen {self.on_unseen.value} speaks of groups, and no map for each group is applied"
+            hint = "leave it out, or apply what `calibcli fit --by` wrote"
+            raise IdleOption(msg, hint, options=("unseen",))
+
     @property
     def sees_all_classes(self) -> bool:
         """Whether there are several classes, and none of them is the only one that is looked at."""

@@ -20,7 +20,6 @@ from calibcli.names import (
     VerdictName,
     ViewName,
 )
-from calibcli.show.phrases import whose
 from calibcli.show.words import (
     about,
     count,
@@ -32,6 +31,7 @@ from calibcli.show.words import (
     plural,
     quoted,
     three,
+    whose,
 )
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 
+from calibcli.names import Target
 from calibcli.stats.bounds.interval import Interval
 
 NONE = "none"
@@ -150,3 +151,21 @@ def first_of(items: Sequence[str], most: int) -> str:
     """Return the first of several items, and how many more there are."""
     more = f" and {count(len(items) - most)} more" if len(items) > most else ""
     return f"{', '.join(items[:most])}{more}"
+
+
+NULL_REFERENCE = (
+    '"if calibrated": nine in ten calibrated scores would lie in this range on these rows; '
+    "below it is no better than above."
+)
+SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
+
+
+def whose(target: Target) -> str:
+    """Return for whom a bound speaks."""
+    match target:
+        case Target.POPULATION:
+            return "in the population these rows come from"
+        case Target.MIXED:
+            return "in the population these rows come from (upper bound) and for these very scores (lower)"
+        case Target.FIXED_DESIGN:
+            return "for these very scores"

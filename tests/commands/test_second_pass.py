@@ -14,7 +14,7 @@ from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import RAW
 from calibcli.commands.measure import measure_files
 from calibcli.commands.partition import chosen_bins, parted
-from calibcli.commands.tables import read_tables
+from calibcli.commands.reading import read_tables
 from calibcli.commands.verify import verify_files
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName

@@ -7,7 +7,6 @@ import pytest
 from calibcli.names import ClassMeasure, MeasureName, Target, TestName
 from calibcli.show.blocks import Bar
 from calibcli.show.pages.header import file_words
-from calibcli.show.phrases import whose
 from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
 from calibcli.show.words import (
     about,
@@ -23,6 +22,7 @@ from calibcli.show.words import (
     printable,
     quoted,
     share,
+    whose,
 )
 from calibcli.stats.bounds.interval import Interval
 

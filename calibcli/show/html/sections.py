@@ -28,8 +28,7 @@ from calibcli.show.pages.measure import (
     together_blocks,
 )
 from calibcli.show.pages.verify import verify_page
-from calibcli.show.phrases import SMALL_P
-from calibcli.show.words import p_words, percent, quoted
+from calibcli.show.words import SMALL_P, p_words, percent, quoted
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 
 _NO_RULE = "No limit was given, so nothing is judged here; --max-ece 0.02, for one, asks for a verdict."

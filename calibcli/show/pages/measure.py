@@ -23,12 +23,10 @@ from calibcli.show.pages.header import (
     table_lines,
     view_lines,
 )
-from calibcli.show.phrases import (
-    NULL_REFERENCE,
-    SMALL_P,
-)
 from calibcli.show.words import (
     NONE,
+    NULL_REFERENCE,
+    SMALL_P,
     between,
     count,
     distinct_labels,

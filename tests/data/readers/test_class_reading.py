@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.fit import source_of
-from calibcli.commands.tables import read_tables
+from calibcli.commands.reading import read_tables
 from calibcli.data.columns import class_columns, columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnSum

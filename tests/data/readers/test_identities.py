@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.commands.gathering import RAW
-from calibcli.commands.tables import read_tables
+from calibcli.commands.reading import read_tables
 from calibcli.data import tally as identified_module
 from calibcli.data.row_ids import fingerprints, identities_of
 from calibcli.data.tally import Beside
