@@ -9,6 +9,7 @@ class MapFacts(NamedTuple):
     What is known of a recalibrator.
 
     Args:
+        made: Its class, as `module.Class` of `calibcli.stats.recalibrators`.
         heeds: The options of a fit that it reads, in the order in which an artifact records them.
         complexity: Where auto tries it, from simple on, fewer free parameters first, then smoother before
             rougher; 0 for what is no repair.
@@ -18,6 +19,7 @@ class MapFacts(NamedTuple):
         exact: Whether a fit from a grid table is that of the rows behind it.
     """
 
+    made: str = ""
     heeds: tuple[str, ...] = ()
     complexity: int = 0
     base: bool = False
@@ -30,8 +32,8 @@ class MapFacts(NamedTuple):
         return "loss" in self.heeds
 
 
-def _logistic(complexity: int, *heeds: str) -> MapFacts:
-    return MapFacts(("loss", "smooth_targets", *heeds), complexity, base=True, exact=True)
+def _logistic(made: str, complexity: int, *heeds: str) -> MapFacts:
+    return MapFacts(made, ("loss", "smooth_targets", *heeds), complexity, base=True, exact=True)
 
 
 class RecalibratorName(StrEnum):
@@ -46,19 +48,25 @@ class RecalibratorName(StrEnum):
         found.facts = facts
         return found
 
-    IDENTITY = "identity", MapFacts(candidate=False, exact=True)
-    INTERCEPT = "intercept", _logistic(10)
-    TEMPERATURE = "temperature", _logistic(20)
-    PLATT = "platt", _logistic(30)
-    BETA = "beta", _logistic(40, "form")
-    QUADRATIC = "quadratic", _logistic(50)
-    SPLINE = "spline", _logistic(60)
-    HISTOGRAM = "histogram", MapFacts(("bins", "binning"), 80, candidate=False)
-    SCALING_BINNING = "scaling-binning", MapFacts(("bins", "split", "base", "seed"), 70, candidate=False)
-    ISOTONIC = "isotonic", MapFacts(("step",), 110, base=True, exact=True)
-    CENTRED_ISOTONIC = "centred-isotonic", MapFacts((), 100, base=True, exact=True)
-    VENN_ABERS = "venn-abers", MapFacts(("folds", "seed"), 120)
-    SMOOTH = "smooth", MapFacts(("randomised", "seed"), 90, base=True)
+    IDENTITY = "identity", MapFacts("identity.Identity", candidate=False, exact=True)
+    INTERCEPT = "intercept", _logistic("intercept.Intercept", 10)
+    TEMPERATURE = "temperature", _logistic("temperature.Temperature", 20)
+    PLATT = "platt", _logistic("platt.Platt", 30)
+    BETA = "beta", _logistic("beta.Beta", 40, "form")
+    QUADRATIC = "quadratic", _logistic("quadratic.Quadratic", 50)
+    SPLINE = "spline", _logistic("spline.Spline", 60)
+    HISTOGRAM = "histogram", MapFacts("histogram.Histogram", ("bins", "binning"), 80, candidate=False)
+    SCALING_BINNING = (
+        "scaling-binning",
+        MapFacts("scaling_binning.ScalingBinning", ("bins", "split", "base", "seed"), 70, candidate=False),
+    )
+    ISOTONIC = "isotonic", MapFacts("isotonic.Isotonic", ("step",), 110, base=True, exact=True)
+    CENTRED_ISOTONIC = (
+        "centred-isotonic",
+        MapFacts("isotonic.CentredIsotonic", (), 100, base=True, exact=True),
+    )
+    VENN_ABERS = "venn-abers", MapFacts("venn_abers.VennAbers", ("folds", "seed"), 120)
+    SMOOTH = "smooth", MapFacts("smooth.Smooth", ("randomised", "seed"), 90, base=True)
 
 
 class FitMethod(StrEnum):
@@ -85,11 +93,13 @@ class ClassMapFacts(NamedTuple):
     What is known of a recalibrator of several classes.
 
     Args:
+        made: Its class, as `module.Class` of `calibcli.stats.recalibrators.classes`.
         made_of_maps: Whether it is made of maps of one score.
         from_tables: Whether its fit sees tables of one score each, and not rows.
         folds: Whether cross-validation chooses a penalty.
     """
 
+    made: str = ""
     made_of_maps: bool = False
     from_tables: bool = False
     folds: bool = False
@@ -107,11 +117,11 @@ class ClassMethod(StrEnum):
         found.facts = facts
         return found
 
-    CONFIDENCE = "confidence", ClassMapFacts(made_of_maps=True, from_tables=True)
-    TOP_LABEL = "top-label", ClassMapFacts(made_of_maps=True, from_tables=True)
-    ONE_VS_REST = "one-vs-rest", ClassMapFacts(made_of_maps=True, from_tables=True)
-    ONE_VS_ONE = "one-vs-one", ClassMapFacts(made_of_maps=True)
-    TEMPERATURE = "temperature"
-    VECTOR = "vector"
-    STRUCTURED = "structured", ClassMapFacts(folds=True)
-    MATRIX = "matrix", ClassMapFacts(folds=True)
+    CONFIDENCE = "confidence", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)
+    TOP_LABEL = "top-label", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)
+    ONE_VS_REST = "one-vs-rest", ClassMapFacts("one_vs_rest.OneVsRest", made_of_maps=True, from_tables=True)
+    ONE_VS_ONE = "one-vs-one", ClassMapFacts("one_vs_one.OneVsOne", made_of_maps=True)
+    TEMPERATURE = "temperature", ClassMapFacts("temperature.ClassTemperature")
+    VECTOR = "vector", ClassMapFacts("linear.Linear")
+    STRUCTURED = "structured", ClassMapFacts("linear.Linear", folds=True)
+    MATRIX = "matrix", ClassMapFacts("linear.Linear", folds=True)

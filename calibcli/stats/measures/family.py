@@ -1,9 +1,8 @@
 """Every measure of a table: the one step from a name to a function."""
 
 from dataclasses import replace
-from typing import assert_never
+from importlib import import_module
 
-from calibcli.families.explained import Home
 from calibcli.names import MeasureName
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.if_calibrated import Measures, Settings
@@ -21,54 +20,13 @@ def measure_named(name: MeasureName, table: Table, *, settings: Settings) -> Est
     return replace(found, null_range=None)
 
 
-def measures_of(name: MeasureName) -> Measures:  # noqa: C901, PLR0911 - one return a module
+def measures_of(name: MeasureName) -> Measures:
     """Return what the module of a measure computes; it is imported here and not before."""
-    match name.facts.home:
-        case Home.BINNED:
-            from calibcli.stats.measures import binned
-
-            return binned.MEASURES
-        case Home.L2:
-            from calibcli.stats.measures import l2
-
-            return l2.MEASURES
-        case Home.SMOOTH_ECE:
-            from calibcli.stats.measures import smooth_ece
-
-            return smooth_ece.MEASURES
-        case Home.DISTANCE:
-            from calibcli.stats.measures import distance
-
-            return distance.MEASURES
-        case Home.SMOOTH:
-            from calibcli.stats.measures import smooth
-
-            return smooth.MEASURES
-        case Home.REGRESSION:
-            from calibcli.stats.measures import regression
-
-            return regression.MEASURES
-        case Home.SCORES:
-            from calibcli.stats.measures import scores
-
-            return scores.MEASURES
-        case Home.SKILL:
-            from calibcli.stats.measures import skill
-
-            return skill.MEASURES
-        case Home.DECOMPOSITIONS:
-            from calibcli.stats.measures import decompositions
-
-            return decompositions.MEASURES
-        case Home.DISCRIMINATION:
-            from calibcli.stats.measures import discrimination
-
-            return discrimination.MEASURES
-        case None:
-            msg = f"{name} has no home"
-            raise ValueError(msg)
-        case _:
-            assert_never(name.facts.home)
+    if name.facts.home is None:
+        msg = f"{name} has no home"
+        raise ValueError(msg)
+    found: Measures = import_module(f"calibcli.stats.measures.{name.facts.home.name.lower()}").MEASURES
+    return found
 
 
 def _is_open(table: Table) -> bool:

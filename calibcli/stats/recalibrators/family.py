@@ -1,11 +1,11 @@
 """Maps fitted to a table: the one step from a name to a class."""
 
+from importlib import import_module
 from typing import Annotated
 
 from calibcli.codec import OneOf
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.bases import class_of_base, fit_as
 from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
@@ -25,11 +25,25 @@ def brackets(name: RecalibratorName) -> bool:
 
 def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
     """Return the class of a method; its module is imported here and not before."""
-    if name is not RecalibratorName.SCALING_BINNING:
-        return class_of_base(name)
-    from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
+    module, _, made = name.facts.made.partition(".")
+    found: type[Recalibrator] = getattr(import_module(f"calibcli.stats.recalibrators.{module}"), made)
+    return found
 
-    return ScalingBinning
+
+def fit_as(
+    fitted: type[Recalibrator],
+    table: Table,
+    *,
+    name: RecalibratorName,
+    options: FitOptions,
+    rows: Rows | None,
+) -> Recalibrator:
+    """Fit a map of the class of a method."""
+    if not name.facts.logistic:
+        return fitted.fit(table, options=options, rows=rows)
+    from calibcli.stats.recalibrators.logistic import unrounded
+
+    return unrounded(lambda part, behind: fitted.fit(part, options=options, rows=behind), table, rows=rows)
 
 
 # A map in a document: its method, and its parameters.

@@ -9,7 +9,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.bases import class_of_base, fit_as
+from calibcli.stats.recalibrators.family import fit_as, recalibrator_class
 from calibcli.stats.recalibrators.interface import (
     FittedBin,
     FittedMap,
@@ -39,7 +39,7 @@ class ScalingBinning(Declared, FittedMap):
     """
 
     name: ClassVar = RecalibratorName.SCALING_BINNING
-    base: Annotated[Recalibrator, OneOf("base", BASES, class_of_base, "base_parameters"), INLINE]
+    base: Annotated[Recalibrator, OneOf("base", BASES, recalibrator_class, "base_parameters"), INLINE]
     split: Annotated[Split, "Whether all three steps saw the same rows."]
     table: Annotated[BinMap, INLINE]
 
@@ -61,7 +61,7 @@ class ScalingBinning(Declared, FittedMap):
             msg = "scaling-binning cannot bin randomised outputs"
             raise UsageProblem(msg, "leave out --randomised")
         fit_rows, cut_rows, mean_rows = _thirds(table, options)
-        chosen = class_of_base(options.base)
+        chosen = recalibrator_class(options.base)
         base = fit_as(chosen, fit_rows, name=options.base, options=options, rows=rows)
         cut = with_scores(cut_rows, base.predict(cut_rows.score))
         edges = equal_mass_edges(cut, options.bins)

@@ -1,5 +1,6 @@
 """Maps of several classes: the one step from a name to a fit, and which values a view of their rows takes."""
 
+from importlib import import_module
 from typing import Annotated, assert_never
 
 from calibcli.codec import Node, OneOf
@@ -49,29 +50,11 @@ def class_recalibrator_from_dict(
 
 def class_recalibrator_class(method: ClassMethod) -> type[ClassRecalibrator]:
     """Return the class of a method; its module is imported here and not before."""
-    match method:
-        case ClassMethod.TEMPERATURE:
-            from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
-
-            return ClassTemperature
-        case ClassMethod.VECTOR | ClassMethod.STRUCTURED | ClassMethod.MATRIX:
-            from calibcli.stats.recalibrators.classes.linear import Linear
-
-            return Linear
-        case ClassMethod.CONFIDENCE | ClassMethod.TOP_LABEL:
-            from calibcli.stats.recalibrators.classes.top_label import TopLabel
-
-            return TopLabel
-        case ClassMethod.ONE_VS_REST:
-            from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
-
-            return OneVsRest
-        case ClassMethod.ONE_VS_ONE:
-            from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
-
-            return OneVsOne
-        case _:
-            assert_never(method)
+    module, _, made = method.facts.made.partition(".")
+    found: type[ClassRecalibrator] = getattr(
+        import_module(f"calibcli.stats.recalibrators.classes.{module}"), made
+    )
+    return found
 
 
 AnyClassMap = Annotated[
