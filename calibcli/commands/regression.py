@@ -17,6 +17,7 @@ from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of, refuse_weights
+from calibcli.stats.gates.other_rules import measured
 from calibcli.stats.measures.differences import (
     PAIRED,
     UNDECIDED,
@@ -25,9 +26,7 @@ from calibcli.stats.measures.differences import (
     difference_of_intervals,
 )
 from calibcli.stats.measures.estimate import Estimate
-from calibcli.stats.measures.family import measure_named
-from calibcli.stats.measures.if_calibrated import Settings
-from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
+from calibcli.stats.table.bins import ATOMS, Bins, bins_of, looks_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -320,14 +319,7 @@ def _verdict(table: Table, name: MeasureName, gap: _Gap, limit: float, *, ground
 
 def _estimate(table: Table, name: MeasureName, bins: Bins, *, error: float) -> Estimate:
     """Return a measure of which each end of the interval may be wrong with this probability."""
-    count = DEFAULT_BINS if bins.edges is None else bins.edges.size - 1
-    settings = Settings(
-        bins=binned(table, bins),
-        equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
-        confidence=1.0 - 2.0 * min(error, _MOST_ERROR),
-        calibrated=None,
-    )
-    return measure_named(name, table, settings=settings)
+    return measured(name, table, bins, confidence=1.0 - 2.0 * min(error, _MOST_ERROR))
 
 
 def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:

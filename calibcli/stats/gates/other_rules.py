@@ -45,7 +45,7 @@ from calibcli.stats.measures.regression import population_bounds
 from calibcli.stats.measures.scores import unseen_words
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import normal_quantile, stream
-from calibcli.stats.table.bins import binned, bins_of
+from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -71,12 +71,12 @@ class Ends:
     finite_sample: bool
 
 
-def measured(name: MeasureName, table: Table, *, ground: Ground, confidence: float) -> Estimate:
+def measured(name: MeasureName, table: Table, bins: Bins, *, confidence: float) -> Estimate:
     """Measure a table, nothing being drawn for a null reference."""
-    edges = ground.bins.edges
+    edges = bins.edges
     count = DEFAULT_BINS if edges is None else edges.size - 1
     settings = Settings(
-        bins=binned(table, ground.bins),
+        bins=binned(table, bins),
         equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
         confidence=confidence,
         calibrated=None,
@@ -209,10 +209,10 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     refuse_weights(table)
     claim = claim_of(rule, ground, measure=name.value)
     at_lower, at_upper = levels(rule, ground)
-    estimate = measured(name, table, ground=ground, confidence=_coverage(name, at_upper))
+    estimate = measured(name, table, ground.bins, confidence=_coverage(name, at_upper))
     ends = ends_of(estimate)
     if at_lower != at_upper:
-        other = measured(name, table, ground=ground, confidence=_coverage(name, at_lower))
+        other = measured(name, table, ground.bins, confidence=_coverage(name, at_lower))
         ends = replace(ends, lower=ends_of(other).lower)
     outcome, reason = outcome_of(table, claim, ground, lower=ends.lower, upper=ends.upper)
     if reason is None:
@@ -358,7 +358,7 @@ def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
 def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -> Verdict:
     over_bins = name is MeasureName.ECE and ground.bins.edges is not None
     claim = claim_of(rule, ground, measure="binned_ece" if over_bins else name.value)
-    estimate = measured(name, table, ground=ground, confidence=ground.confidence)
+    estimate = measured(name, table, ground.bins, confidence=ground.confidence)
     return verdict_by_value(claim, estimate, few=too_few(table, ground), rows=table.total_rows)
 
 
