@@ -18,6 +18,13 @@ from calibcli.names import RecalibratorName
 WIDE_COLUMNS = 12
 MOST_WIDE_ROWS = 10_000_000
 MOST_TEXT_ROWS = 1_000_000
+# Groups, classes and scores are counted at one size of files of their own.
+MANY_ROWS = 10_000
+# Of so many rows each.
+ROWS_OF_A_GROUP = 20
+MANY_GROUPS = 1_000
+MANY_CLASSES, ROWS_OF_CLASSES = 1_000, 2_000
+MANY_SCORES, ROWS_OF_SCORES = 100, 1_000
 # Beyond it the peer that holds every row several times would take the memory of others.
 MOST_MEMORY_KIB = 20 << 20
 COLUMNS = ("-s", "score", "-y", "label")
@@ -85,9 +92,32 @@ def prepare(folder: Path, rows: int) -> None:
     if rows <= MOST_TEXT_ROWS:
         for name in ("scores", "wide"):
             csv.write_csv(pq.read_table(folder / f"{name}.parquet"), folder / f"{name}.csv")
+    if rows == MANY_ROWS:
+        _prepare_many(folder)
     fit = [*CALIBCLI, "fit", str(folder / "calibration.parquet"), *COLUMNS]
     fit += ["--method", "scaling-binning", "-o", str(folder / "cal.json"), "--force"]
     subprocess.run(fit, check=True, capture_output=True)
+
+
+def _prepare_many(folder: Path) -> None:
+    """Make files of many groups, classes and scores."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    generator = np.random.default_rng(1)
+    make_scores(folder / "rows.parquet", MANY_GROUPS * ROWS_OF_A_GROUP, 2)
+    rows = pq.read_table(folder / "rows.parquet")
+    group = pa.array(np.arange(rows.num_rows) // ROWS_OF_A_GROUP)
+    pq.write_table(rows.append_column("group", group), folder / "groups.parquet")
+    chances = generator.dirichlet(np.full(MANY_CLASSES, 0.1), ROWS_OF_CLASSES)
+    label = (chances.cumsum(axis=1) < generator.random((ROWS_OF_CLASSES, 1))).sum(axis=1)
+    columns = {f"p{k}": chances[:, k] for k in range(MANY_CLASSES)}
+    pq.write_table(pa.table(columns | {"label": label}), folder / "classes.parquet")
+    score, label = (rows[name].to_numpy()[:ROWS_OF_SCORES] for name in ("score", "label"))
+    near = generator.normal(0.0, 0.02, (MANY_SCORES, ROWS_OF_SCORES))
+    columns = {f"s{k}": np.clip(score + near[k], 0.0, 1.0) for k in range(MANY_SCORES)}
+    pq.write_table(pa.table(columns | {"label": label}), folder / "many.parquet")
 
 
 def contests(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> Iterator[Contest]:
@@ -110,6 +140,8 @@ def contests(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> I
     if rows <= MOST_TEXT_ROWS:
         yield _apply_text(folder, rows)
         yield _measure_text(folder, rows)
+    if rows == MANY_ROWS:
+        yield _many(folder, rows)
 
 
 def _measures(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> Contest:
@@ -184,6 +216,24 @@ def _measure_text(folder: Path, rows: int) -> Contest:
         Entrant("measure, CSV", "the default measures", [*CALIBCLI, "measure", data, *COLUMNS]),
     )
     return Contest("Measure, CSV", rows, field, ("read, CSV", "reads"))
+
+
+def _many(folder: Path, rows: int) -> Contest:
+    names = ("rows.parquet", "groups.parquet", "classes.parquet", "many.parquet")
+    whole, groups, classes, scores = ([*CALIBCLI, "measure", str(folder / name)] for name in names)
+    groups += [*COLUMNS, "--by", "group", "--min-group-rows", "1"]
+    scores += [word for k in range(MANY_SCORES) for word in ("-s", f"s{k}")]
+    in_groups = f"{MANY_GROUPS:,} groups of {ROWS_OF_A_GROUP} rows"
+    field = (
+        Entrant("rows together", "the same rows without groups", [*whole, *COLUMNS]),
+        Entrant(in_groups, "a table", groups),
+        Entrant(f"{in_groups}, JSON", "all that is known of each", [*groups, "--json"]),
+        Entrant(
+            f"{MANY_CLASSES:,} classes, {ROWS_OF_CLASSES:,} rows", "a table", [*classes, "--probs", "p*"]
+        ),
+        Entrant(f"{MANY_SCORES} scores, {ROWS_OF_SCORES:,} rows", "each and its differences", scores),
+    )
+    return Contest("Many groups, classes and scores", rows, field, ("rows together", "rows together"))
 
 
 def _within_memory(command: list[str]) -> list[str]:
