@@ -23,11 +23,12 @@ from calibcli.version import __version__
 
 # Where what is imported late comes from, by its name.
 _ROOMS = {
-    **{name: name for name in ("apply", "compare", "fit", "load", "measure", "plot", "verify")},
+    **{name: name for name in ("apply", "compare", "fit", "load", "measure", "plot", "segments", "verify")},
     "Compared": "results",
     "Measured": "results",
     "Recalibrator": "recalibrator",
     "SavedReport": "results",
+    "Segmented": "results",
     "Verified": "results",
 }
 
@@ -42,6 +43,7 @@ __all__ = [
     "OutputProblem",
     "Recalibrator",
     "SavedReport",
+    "Segmented",
     "UsageProblem",
     "Verified",
     "__version__",
@@ -51,6 +53,7 @@ __all__ = [
     "load",
     "measure",
     "plot",
+    "segments",
     "verify",
 ]
 

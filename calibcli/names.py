@@ -144,6 +144,7 @@ class DocumentKind(StrEnum):
     COMPAT = "compat"
     GATE = "gate"
     PLAN = "plan"
+    SEGMENTS = "segments"
     SUMMARY = "summary"
 
 

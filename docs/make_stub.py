@@ -12,7 +12,7 @@ from pathlib import Path
 import calibcli
 
 TARGET = Path(calibcli.__file__).with_suffix(".pyi")
-FUNCTIONS = ("compare", "fit", "measure", "plot", "verify")
+FUNCTIONS = ("compare", "fit", "measure", "plot", "segments", "verify")
 HEAD = """# Types of the functions of `import calibcli`, made from the options by `make docs`.
 
 import os
@@ -36,6 +36,7 @@ from calibcli.python.recalibrator import Recalibrator as Recalibrator
 from calibcli.python.results import Compared as Compared
 from calibcli.python.results import Measured as Measured
 from calibcli.python.results import SavedReport as SavedReport
+from calibcli.python.results import Segmented as Segmented
 from calibcli.python.results import Verified as Verified
 from calibcli.python.rows import Column, Groups, Names, Rows
 from calibcli.version import __version__ as __version__

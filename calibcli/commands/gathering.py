@@ -66,6 +66,8 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.documents.artifact import AnyArtifact
     from calibcli.stats.measures.differences import PairedSums
+    from calibcli.stats.table.levels import Levels
+    from calibcli.stats.table.sliced import Leaves, RunningSlices
 
 _LISTED = 10
 
@@ -576,6 +578,13 @@ class SecondPass:
                 held = []
         return merge_all([*tables, *([_table_of(held)] if held else [])])
 
+    def in_leaves(self, levels: "tuple[Levels, ...]", *, limit: int | None) -> "tuple[Leaves, bool]":
+        """Return the rows by the levels of their columns and by score, and whether that is kept to cells."""
+        total = leaves_within(limit)
+        for part in self._over(_InLeaves(levels, limit)):
+            total.add(part)
+        return total.leaves(), total.is_grid
+
     def in_order(self) -> tuple[Floats, Booleans]:
         """Return score and label of every row in the order of the input, repeated by its frequency."""
         parts = list(self._over(_listed))
@@ -610,6 +619,32 @@ class _Summed:
         for rows in batches:
             total = total + self.work(rows.score, rows.label, rows.counts)
         return total
+
+
+# Occupied cells of grids take as much memory as so many scores.
+_CELLS_FOR_A_SCORE = 4
+
+
+def leaves_within(limit: int | None) -> "RunningSlices":
+    """Return nothing yet of parts that share a limit, as grids too."""
+    from calibcli.stats.table.sliced import RunningSlices
+
+    return RunningSlices(limit, most_cells=None if limit is None else _CELLS_FOR_A_SCORE * limit)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _InLeaves:
+    levels: "tuple[Levels, ...]"
+    limit: int | None
+
+    def __call__(self, batches: Iterator[Rows]) -> "RunningSlices":
+        found = leaves_within(self.limit)
+        for rows in batches:
+            part = np.zeros(rows.score.size, np.int64)
+            for levels, values in zip(self.levels, rows.on, strict=True):
+                part = part * len(levels.words) + levels.places(values)
+            found.add_numbered(rows.score, rows.label, part=part, counts=rows.counts)
+        return found
 
 
 def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:

@@ -35,6 +35,7 @@ from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
+from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
 from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator, kind_of_ends
 from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.selection import Selection
@@ -87,6 +88,8 @@ def _inspect_document(path: str) -> InspectReport:
                 schema, look = COMPAT_SCHEMA, _compat_report
             case "calibcli.plan":
                 schema, look = PLAN_SCHEMA, _plan_report
+            case "calibcli.segments":
+                schema, look = SEGMENTS_SCHEMA, _segments_report
             case _:
                 found = root.child("schema").text()[:60]
                 msg = f"is {found!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
@@ -213,6 +216,13 @@ def _comparison_report(path: str, root: Node) -> InspectReport:
         for name, measure in root.child("measures").members().items()
     ]
     return InspectReport(path, "comparison", tuple(facts), (), None)
+
+
+def _segments_report(path: str, root: Node) -> InspectReport:
+    facts = [("files", ", ".join(root.child("input").child("files").texts()))]
+    facts += [(name, str(root.child(name).child("value").value)) for name in ("mce", "mce_sigma", "mce_p")]
+    facts.append(("tested", f"{root.child('tested').whole():,} segments"))
+    return InspectReport(path, "segments", tuple(facts), (), None)
 
 
 def _compat_report(path: str, root: Node) -> InspectReport:

@@ -96,7 +96,7 @@ def gather_summaries(
     if beside.part:
         msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
         raise UsageProblem(msg, "name the files of rows that it was made of, or leave out --state")
-    if beside != NOTHING:
+    if columns.on or beside != NOTHING:
         msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
         raise UsageProblem(msg, "ask the files of rows, or summarise each group with --where")
     whole = added([(path, read_summary(path)) for path in inputs], limit=limit)

@@ -209,10 +209,17 @@ def refuse_two_roles(chosen: "ChosenColumns") -> None:
     if chosen.scores.count(name) == times:
         msg = f"column {name!r} is named twice as the score"
         raise UsageProblem(msg, "--score takes two different columns")
-    if chosen.by.count(name) == times:
-        msg = f"column {name!r} is named twice with --by"
-        raise UsageProblem(msg, "--by takes different columns")
-    further = {"group": chosen.group, "--by": chosen.by, "cluster": chosen.cluster, "id": chosen.identity}
+    for option, columns in (("--by", chosen.by), ("--on", chosen.on)):
+        if columns.count(name) == times:
+            msg = f"column {name!r} is named twice with {option}"
+            raise UsageProblem(msg, f"{option} takes different columns")
+    further = {
+        "group": chosen.group,
+        "--by": chosen.by,
+        "--on": chosen.on,
+        "cluster": chosen.cluster,
+        "id": chosen.identity,
+    }
     roles = ["score", "label", "weight", *(role for role, column in further.items() if column)]
     msg = f"column {name!r} cannot be two of {', '.join(roles[:-1])} and {roles[-1]} at once"
     raise UsageProblem(msg, "name another column with --score, --label or --weight")
@@ -229,6 +236,7 @@ class ChosenColumns:
         weight: Name of the weight column, or None.
         group: Name of the group column, or None.
         by: Names of the columns that part the rows.
+        on: Names of the columns whose values make segments.
         cluster: Name of the cluster column, or None.
         probs: The columns of several classes, which are the score columns too; None where there is one score.
         identity: Name of the column that tells rows apart, or None.
@@ -245,6 +253,7 @@ class ChosenColumns:
     others: tuple[str, ...] = ()
     group: str | None = None
     by: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
     cluster: str | None = None
     probs: ClassColumns | None = None
     identity: str | None = None
@@ -281,7 +290,7 @@ class ChosenColumns:
     def roles(self) -> tuple[str, ...]:
         """The columns that are something, once for each thing that they are."""
         single = (self.label, self.weight, self.group, self.cluster, self.identity)
-        return (*self.scores, *(name for name in single if name is not None), *self.by)
+        return (*self.scores, *(name for name in single if name is not None), *self.by, *self.on)
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -312,13 +321,13 @@ class ChosenColumns:
     def words(self) -> tuple[str, ...]:
         """The columns that are seen as text of few different values."""
         single = (self.label, self.group, self.cluster)
-        return (*(name for name in single if name is not None), *self.by, *self._looked_at)
+        return (*(name for name in single if name is not None), *self.by, *self.on, *self._looked_at)
 
     @property
     def telling(self) -> tuple[str, ...]:
         """The columns that tell rows or groups apart."""
         single = (self.group, self.cluster, self.identity, self.member)
-        return tuple(dict.fromkeys((*(name for name in single if name is not None), *self.by)))
+        return tuple(dict.fromkeys((*(name for name in single if name is not None), *self.by, *self.on)))
 
     @property
     def weights_are(self) -> WeightMeaning | None:
@@ -353,6 +362,7 @@ def resolve(
         others = tuple(rest)
     label = weight = group = cluster = identity = None
     by: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
     rows = EVERY_ROW
     if labelled:
         every = header if columns.label is None else wide
@@ -363,6 +373,7 @@ def resolve(
         )
         others = tuple(named(name, header, path=path) for name in others)
         by = tuple(named(name, wide, path=path) for name in columns.by)
+        on = tuple(named(name, wide, path=path) for name in columns.on)
         conditions = columns.rows.where
         rows = FileSelection(
             tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions)
@@ -377,6 +388,7 @@ def resolve(
         others,
         group,
         by,
+        on,
         cluster,
         probs,
         identity,
@@ -416,6 +428,7 @@ def same_again(
         others=() if chosen.probs else chosen.others,
         group=chosen.group,
         by=chosen.by,
+        on=chosen.on,
         cluster=chosen.cluster,
         identity=chosen.identity,
     )

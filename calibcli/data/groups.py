@@ -4,6 +4,7 @@ or sent through a map of their own.
 """
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,11 +15,22 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, is_number, is_text, nulls, plain, value_type, without_nulls
+from calibcli.data.arrays import (
+    Booleans,
+    Column,
+    floats,
+    is_number,
+    is_text,
+    nulls,
+    plain,
+    value_type,
+    without_nulls,
+)
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, first_respelled, was_renamed
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
 from calibcli.options.rows import MemberOf
+from calibcli.stats.table.levels import Mixed
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
@@ -92,6 +104,7 @@ class RowKeys:
         group: Rows that stay in one fold, or None.
         cluster: Rows that depend on each other, or None.
         member: The groups that a map has members for, or None.
+        on: The columns whose values make segments.
     """
 
     group: Groups | None
@@ -99,15 +112,27 @@ class RowKeys:
     by: tuple[Groups, ...]
     identity: Identities | None = None
     member: "Groups | None" = None
+    on: tuple[Mixed, ...] = ()
 
     def gaps(self, *, drop: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
-        """Return where values are missing; `by` has gaps only if they are to be dropped."""
+        """Return where values are missing; `by` and `on` have gaps only if they are to be dropped."""
         gaps = [
             (FaultKind.MISSING_GROUP, 0, None if self.group is None else self.group.missing),
             (FaultKind.MISSING_CLUSTER, 0, None if self.cluster is None else self.cluster.missing),
             (FaultKind.MISSING_IDENTITY, 0, None if self.identity is None else self.identity.missing),
         ]
-        return [*gaps, *((FaultKind.MISSING_GROUP, 0, one.missing) for one in self.by if drop)]
+        if drop:
+            gaps += [(FaultKind.MISSING_GROUP, 0, one.missing) for one in self.by]
+            gaps += [(FaultKind.MISSING_GROUP, 0, gaps_of(one)) for one in self.on]
+        return gaps
+
+
+def gaps_of(values: Mixed) -> Booleans | None:
+    """Return where a column of mixed values has none, or None if nowhere."""
+    missing = np.isnan(values.number)
+    if values.code is not None:
+        missing &= values.code < 0
+    return missing if missing.any() else None
 
 
 def crossed(columns: Sequence[Groups]) -> Parts:
@@ -173,6 +198,57 @@ def groups_of(column: Column) -> Groups:
     return Groups(
         code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
     )
+
+
+def mixed_of(column: Column) -> Mixed:
+    """
+    Read a column of numbers, text or both: text that is a number is that number, in every format.
+
+    Blanks around a text do not count, and an empty one or NaN is missing; true and false are one text
+    however they are written.
+    """
+    if is_number(value_type(column.type)):
+        decoded = floats(column)
+        return Mixed(
+            decoded.values if decoded.missing is None else _with_nan(decoded.values, decoded.missing)
+        )
+    quick = _all_numbers(column)
+    if quick is not None:
+        return quick
+    groups = groups_of(column)
+    found = [number_of(text) for text in groups.text]
+    number = np.array([math.nan if one is None else float(one) for one in found])[groups.code]
+    texts = [text.lower() if text.casefold() in _TRUTHS else text for text in groups.text]
+    code = np.array([place if one is None else -1 for place, one in enumerate(found)], np.int64)[groups.code]
+    if groups.missing is not None:
+        number, code = np.where(groups.missing, math.nan, number), np.where(groups.missing, -1, code)
+    return Mixed(number, code, tuple(texts))
+
+
+_TRUTHS = frozenset(("true", "false"))
+
+
+def _with_nan(values: Floats, missing: Booleans) -> Floats:
+    return np.where(missing, math.nan, values)
+
+
+def _all_numbers(column: Column) -> Mixed | None:
+    """Return a column of text all of whose values are finite numbers, by what pyarrow reads; else None."""
+    column = plain(column)
+    if not is_text(value_type(column.type)):
+        return None
+    coded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
+    try:
+        values = floats(cast("Column", coded.dictionary).cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return None
+    if values.missing is not None or not np.isfinite(values.values).all() or not values.values.size:
+        return None
+    missing = nulls(coded)
+    code = np.from_dlpack(without_nulls(cast("Column", coded.indices)))
+    if missing is None:
+        return Mixed(values.values[code])
+    return Mixed(_with_nan(values.values[np.where(missing, 0, code)], missing))
 
 
 _TIME = r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{4})?"

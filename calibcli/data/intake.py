@@ -14,10 +14,20 @@ from calibcli.data.columns import ChosenColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities
-from calibcli.data.groups import Groups, Parts, RowKeys, can_be_groups, crossed, groups_of, placed_members
+from calibcli.data.groups import (
+    Groups,
+    Parts,
+    RowKeys,
+    can_be_groups,
+    crossed,
+    groups_of,
+    mixed_of,
+    placed_members,
+)
 from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, WeightMeaning
+from calibcli.stats.table.levels import Mixed
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
@@ -39,6 +49,7 @@ class Rows:
         identity: Shape (n,), different for different rows, or None.
         before: The same rows as they were before a map of several classes, or None where there is none.
         members: Which member of a map each goes through, or None.
+        on: The values of each column that makes segments.
     """
 
     score: Floats
@@ -54,6 +65,7 @@ class Rows:
     identity: Fingerprints | None = None
     before: "Before | None" = None
     members: Groups | None = None
+    on: tuple[Mixed, ...] = ()
 
     def seen(self, place: int) -> "Rows":
         """Return the rows with the score column at a place among the score columns as their score."""
@@ -204,12 +216,16 @@ class Intake:
             tuple(self._groups(batch, name, "--by") for name in chosen.by),
             None if chosen.identity is None else self._identities(batch, chosen.identity),
             None if chosen.member is None else self._groups(batch, chosen.member, "--by"),
+            tuple(self._mixed(batch, name) for name in chosen.on),
         )
 
     def _groups(self, batch: pa.RecordBatch, name: str, option: str) -> Groups:
         groups = groups_of(self._telling(batch.column(name), name, what="groups", option=option))
         self.findings.note_spelling(name, groups.spelling, shown=self.shown)
         return groups
+
+    def _mixed(self, batch: pa.RecordBatch, name: str) -> Mixed:
+        return mixed_of(self._telling(batch.column(name), name, what="segments", option="--on"))
 
     def _identities(self, batch: pa.RecordBatch, name: str) -> Identities:
         identities = identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
@@ -233,7 +249,15 @@ class Intake:
         cluster = None if keys.cluster is None else keys.cluster.selected(rows.places).keys()
         identity = None if keys.identity is None else keys.identity.selected(rows.places)
         parts = crossed(by) if by else None
-        return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity)
+        on = tuple(
+            replace(
+                one,
+                number=rows.places.select(one.number),
+                code=None if one.code is None else rows.places.select(one.code),
+            )
+            for one in keys.on
+        )
+        return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity, on=on)
 
     def _kept(self, gaps: Sequence[Gap]) -> Places:
         """Return the rows without gaps, and count the others as asked."""

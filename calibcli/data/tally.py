@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from calibcli.stats.measures.clustered import ClusterSums
     from calibcli.stats.measures.differences import PairedSums
     from calibcli.stats.table.classes import ClassSums, RunningClasses
+    from calibcli.stats.table.levels import RunningValues
     from calibcli.stats.table.sliced import RunningSlices
 
 MOST_SLICES = 1_000
@@ -89,6 +90,7 @@ class Aside:
         clusters: For each clustered key its sums by cluster.
         classes: The views of several classes, or None.
         compared: Two sides of several classes, or None.
+        values: Those of each column that makes segments, by the place of the column.
     """
 
     paired: "tuple[PairedSums, ...]" = ()
@@ -97,6 +99,7 @@ class Aside:
     classes: "ClassAside | None" = None
     identified: "IdentifiedRows | None" = None
     compared: "ClassesCompared | None" = None
+    values: "dict[int, RunningValues]" = field(default_factory=dict)
 
     @classmethod
     def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
@@ -142,6 +145,13 @@ class Aside:
             self.identified.add(rows, seen[beside.identified])
         if self.compared is not None:
             self.compared.add(rows)
+        for place, values in enumerate(rows.on):
+            self._values(place, chosen.on[place]).add_rows(values, counts)
+
+    def _values(self, place: int, name: str) -> "RunningValues":
+        from calibcli.stats.table.levels import RunningValues
+
+        return self.values.setdefault(place, RunningValues(name))
 
     def merge(self, later: "Aside", chosen: ChosenColumns) -> None:
         """Add what a later part of the rows gave."""
@@ -158,6 +168,8 @@ class Aside:
             self.identified.merge(later.identified)
         if self.compared is not None and later.compared is not None:
             self.compared.merge(later.compared)
+        for place, values in later.values.items():
+            self._values(place, values.name).add(values)
 
 
 def _refuse_many(slices: "RunningSlices", chosen: ChosenColumns) -> None:

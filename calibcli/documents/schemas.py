@@ -95,6 +95,11 @@ def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for eac
 
             about = "How many labelled rows a gate takes, as `calibcli plan` simulated it."
             return _Published("calibcli plan", about, (PlanReport,))
+        case DocumentKind.SEGMENTS:
+            from calibcli.reports.segments import SegmentsReport
+
+            about = f"What `calibcli segments` found. {_NOT_FINITE}"
+            return _Published("calibcli segments", about, (SegmentsReport,))
         case DocumentKind.SUMMARY:
             from calibcli.documents.summary import TableDocument
 

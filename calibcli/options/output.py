@@ -67,7 +67,8 @@ Documents = Annotated[
     Option((), metavar="DOCUMENT...", help="What `verify --state` or `measure --summary-out` wrote."),
 ]
 DocumentName = Annotated[
-    DocumentKind, Option((), metavar="KIND", help="artifact, report, compare, compat, gate, plan, summary.")
+    DocumentKind,
+    Option((), metavar="KIND", help="artifact, report, compare, compat, gate, plan, segments, summary."),
 ]
 OneCommand = Annotated[str | None, Option((), metavar="[COMMAND]", help="Only the options of this command.")]
 

@@ -85,6 +85,12 @@ PLOTTED_BY = BY._replace(
     help="Draw the worst groups of equal values; repeatable.",
     doc="What makes groups, of which the worst are drawn: as for `measure`.",
 )  # fmt: skip
+ON = Option(
+    ("--on",), metavar="COLS", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
+    help="Columns whose values make segments: a,b,c, or repeat.",
+    doc="Columns whose values make segments: names of columns, or beside arrays an array, a frame, or a "
+    "mapping of names to arrays.", needed=True,
+)  # fmt: skip
 FITTED_BY = BY._replace(
     python="Column | None", help="Fit a map to each group of equal values.",
     doc="Fit a map to each group of equal values of this, a name or an array, and one to all rows.",
@@ -309,6 +315,7 @@ class Columns:
         doc='Rows with equal values stay in one fold of "auto": a name or an array.',
     )  # fmt: skip
     by: tuple[str, ...] = option((), like=BY)
+    on: tuple[str, ...] = option((), like=ON)
     cluster: str | None = option(
         None, "--cluster", metavar="COL", complete=COLUMNS, python="Column | None",
         help="Rows with equal values are dependent, clusters are not.",
@@ -334,11 +341,13 @@ class Columns:
         cls,
         score: str | Sequence[str] | None = None,
         by: Sequence[str] | None = None,
+        on: Sequence[str] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "Columns":
         """Return which column is which: the first score is the score, further ones are others."""
         scores = listed(score)
-        return cls(scores[0] if scores else None, others=scores[1:], by=tuple(by or ()), **more)
+        several = tuple(name for one in on or () for name in names_of(one) or () if name)
+        return cls(scores[0] if scores else None, others=scores[1:], by=tuple(by or ()), on=several, **more)
 
     def refuse_unseen(self) -> None:
         """Refuse to be told about groups where no map has members."""

@@ -12,6 +12,7 @@ from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import MeasureReport
+from calibcli.reports.segments import Segment, SegmentsReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.show.words import four, printable
@@ -109,7 +110,7 @@ class Reported(Tabled):
 
     __slots__ = ()
 
-    report: MeasureReport | CompareReport | VerifyReport
+    report: MeasureReport | CompareReport | VerifyReport | SegmentsReport
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that the command writes with `--json`, as `calibcli schema` describes it."""
@@ -262,6 +263,75 @@ def _line(comparison: Comparison) -> dict[str, object]:
         **_interval_cells(difference.interval),
         "verdict": difference.verdict.value,
         "assumptions": "; ".join(difference.assumptions),
+    }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Segmented(Reported):
+    """
+    Segments of the rows, those in which scores are shown to be wrong first.
+
+    Args:
+        report: What was found, as every renderer of the command takes it.
+    """
+
+    report: SegmentsReport
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """Every segment, also those that are not tested."""
+        return self.report.segments
+
+    @property
+    def shown(self) -> tuple[Segment, ...]:
+        """The segments that stand out by more than a larger one explains, worst first."""
+        return self.report.shown
+
+    @property
+    def mce(self) -> float | None:
+        """Multicalibration error; None where no segment was tested."""
+        return self.report.mce.value
+
+    @property
+    def mce_sigma(self) -> float | None:
+        """The largest range of cumulative residuals in standard deviations."""
+        return self.report.mce_sigma.value
+
+    @property
+    def mce_p(self) -> float | None:
+        """The smallest p-value, for all segments at once."""
+        return self.report.mce_p.value
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that the reader should not miss."""
+        return (*self.report.input.notes, *self.report.notes)
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each segment."""
+        return [_segment_line(one) for one in self.segments]
+
+
+def _segment_line(one: Segment) -> dict[str, object]:
+    ends, ratio = one.bias_interval, one.ratio_interval
+    return {
+        "segment": " and ".join(one.where) or _WHOLE,
+        "rows": one.rows,
+        "positive": one.positive,
+        "mean_score": one.mean_score,
+        "observed_rate": one.observed_rate,
+        "bias": one.bias,
+        "bias_lower": None if ends is None else ends.lower,
+        "bias_upper": None if ends is None else ends.upper,
+        "observed_by_expected": one.observed_by_expected,
+        "ratio_lower": None if ratio is None else ratio.lower,
+        "ratio_upper": None if ratio is None else ratio.upper,
+        "sigma": one.sigma,
+        "p_value": one.p_value,
+        "smallest_detectable": one.smallest_detectable,
+        "stands_out": one.stands_out,
+        "explained_by": None if one.explained_by is None else " and ".join(one.explained_by) or _WHOLE,
+        "not_tested": one.not_tested,
     }
 
 

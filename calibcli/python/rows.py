@@ -170,9 +170,10 @@ def inputs_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[In
         else:
             values["score"] = collector.named(rows, "score")
     values["label"] = _label(collector, labels, values.get("label"), in_memory=inputs is None)
-    for role in ("weight", "group", "by", "cluster", "row_id"):
+    for role in ("weight", "group", "by", "on", "cluster", "row_id"):
         if values.get(role) is not None:
-            values[role] = (collector.all_named if role == "by" else collector.named)(values[role], role)
+            find = collector.all_named if role in {"by", "on"} else collector.named
+            values[role] = find(values[role], role)
     values["positive"] = _text(values.get("positive"))
     if inputs is None:
         _refuse_files(values)

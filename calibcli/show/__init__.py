@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from calibcli.reports.inspect import InspectReport
     from calibcli.reports.measure import MeasureReport
     from calibcli.reports.plan import PlanReport
+    from calibcli.reports.segments import SegmentsReport
     from calibcli.reports.verify import VerifyReport
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         | FolderApplyReport
         | InspectReport
         | PlanReport
+        | SegmentsReport
     )
 
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import UsageProblem
+from calibcli.names import Target
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.input import Setting
 from calibcli.reports.measure import MeasureReport
+from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import document_of
 from calibcli.show.words import in_ascii, printable
@@ -60,6 +62,8 @@ COLUMNS = (
     "unseen_share",
 )
 
+FIXED = Target.FIXED_DESIGN.value
+
 _FORMULA = ("=", "+", "-", "@")
 
 Row = dict[str, object]
@@ -102,8 +106,10 @@ def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
     body = cast("dict[str, Any]", report.to_dict())
     if body.get("schema") == COMPARE_SCHEMA:
         return [*_compared(body), *_settings(settings)]
+    if body.get("schema") == SEGMENTS_SCHEMA:
+        return [*_of_segments(body), *_settings(settings)]
     if not isinstance(report, MeasureReport | VerifyReport):
-        msg = "rows are written of what measure, verify and compare find"
+        msg = "rows are written of what measure, verify, compare and segments find"
         raise UsageProblem(msg, "pass --format json, md or table")
     rows = list(_rows("", body))
     for key, part in body["slices"].items():
@@ -124,6 +130,21 @@ def _compared(body: Mapping[str, Any]) -> Iterator[Row]:
         for side, same in sides.items():
             yield _row(same, "measure", name, one[side])
         yield _row(whole, "difference", name, {**one["difference"], "status": one["verdict"]})
+
+
+def _of_segments(body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the multicalibration error, then two rows for each segment: its statistic and its bias."""
+    for name in ("mce", "mce_sigma"):
+        found = {**body[name], "p_value": body["mce_p"]["value"]}
+        yield _row(_said_of("", body), "measure", name, found)
+    for one in body["segments"]:
+        same = {**_said_of("/".join(one["where"]), body), "rows": one["rows"], "positive": one["positive"]}
+        status = one["not_tested"] or ("stands out" if one["stands_out"] else "does not stand out")
+        told = {"confidence": body["confidence"], "status": status}
+        range_found = {"value": one["sigma"], "p_value": one["p_value"], "method": body["mce_p"]["method"]}
+        yield _row(same, "segment", "sigma", {**told, **range_found})
+        ends = one["bias_interval"] or {}
+        yield _row(same, "segment", "bias", {**told, **ends, "value": one["bias"], "target": FIXED})
 
 
 def _said_of(key: str, body: Mapping[str, Any]) -> Row:

@@ -6,8 +6,8 @@ from importlib import import_module
 from calibcli.shell.door import Command
 
 _NAMES = (
-    "fit", "apply", "measure", "verify", "plan", "merge", "compare", "plot", "report", "inspect", "export",
-    "schema", "config",
+    "fit", "apply", "measure", "verify", "plan", "merge", "compare", "segments", "plot", "report",
+    "inspect", "export", "schema", "config",
 )  # fmt: skip
 
 

@@ -28,13 +28,15 @@ LEAST_SPREAD = 5.0
 DETECTED = 0.8
 # Score cells in which a segment is compared with a larger one, and rows of that one that each has at least.
 _CELLS, _ROWS_OF_A_CELL = 256, 20
-_ANY = -1
+# The level of a segment in a column of which it has all rows.
+ANY = -1
+Level = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
     """
-    Rows that agree in every column and in their score, or in the cell of it; arrays of shape (n,).
+    Rows that agree in every column and in their score, or in the cell of it, ascending; arrays of shape (n,).
 
     Args:
         level: The level of each column, shape (n_columns, n).
@@ -68,21 +70,21 @@ class Entries:
         scores: tuple[Floats, Floats],
     ) -> "Entries":
         """Return entries; `scores` are the sums of the scores of rows with label 1 and with label 0."""
-        many, ones = rows.astype(np.float64), positive.astype(np.float64)
-        total = scores[0] + scores[1]
-        mean = total / many
-        missed = ones - scores[0]
-        squares = _square_over(missed, ones) + _square_over(scores[1], many - ones)
+        order = np.argsort(at, kind="stable")
+        many, ones = rows[order].astype(np.float64), positive[order].astype(np.float64)
+        of_ones, of_others = scores[0][order], scores[1][order]
+        mean = (of_ones + of_others) / many
+        missed = ones - of_ones
         return cls(
-            level,
+            level[:, order],
             tuple(sizes),
-            at,
+            at[order],
             mean,
             many,
             ones,
-            missed - scores[1],
+            missed - of_others,
             many * mean * (1.0 - mean),
-            squares,
+            _square_over(missed, ones) + _square_over(of_others, many - ones),
         )
 
 
@@ -153,7 +155,6 @@ def straightened(sigma: Floats, variance: Floats, skewness: Floats) -> Floats:
 
 def segments_of(entries: Entries, *, depth: int) -> Segments:
     """Return every intersection of levels of at most so many columns, that of none first: all rows."""
-    entries = _by_score(entries)
     columns, score = range(len(entries.sizes)), entries.score
     slant = entries.variance * (1.0 - 2.0 * score) ** 2
     each = (entries.rows, entries.positive, entries.rows * score, entries.residual, entries.variance)
@@ -166,22 +167,13 @@ def segments_of(entries: Entries, *, depth: int) -> Segments:
     return replace(whole, same=_repeated(whole))
 
 
-def _by_score(entries: Entries) -> Entries:
-    """Return entries in the order of their scores."""
-    order = np.argsort(entries.at, kind="stable")
-    columns = (getattr(entries, name)[order] for name in list(Entries.__dataclass_fields__)[2:])
-    return Entries(entries.level[:, order], entries.sizes, *columns)
-
-
 def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
     return tuple(getattr(found, name) for name in Segments.__dataclass_fields__)
 
 
 def _crossed(entries: Entries, chosen: Sequence[int], columns: Sequence[Floats]) -> Segments:
-    """Return the segments of the levels of some columns; entries are in the order of their scores."""
-    code, size = np.zeros(entries.score.size, np.int64), 1
-    for column in chosen:
-        code, size = code * entries.sizes[column] + entries.level[column], size * entries.sizes[column]
+    """Return the segments that the levels of some columns make."""
+    code, size = _codes(entries, chosen)
     # Sixteen bits are sorted by radix.
     code = code.astype(np.uint16) if size <= 1 << 16 else np.unique(code, return_inverse=True)[1].reshape(-1)
     order = np.argsort(code, kind="stable")
@@ -192,7 +184,7 @@ def _crossed(entries: Entries, chosen: Sequence[int], columns: Sequence[Floats])
         _added(code, column)[apart[new]] for column in columns
     )
     share = np.maximum(variance, np.finfo(np.float64).tiny)
-    level = np.full((new.size, len(entries.sizes)), _ANY, np.int64)
+    level = np.full((new.size, len(entries.sizes)), ANY, np.int64)
     level[:, list(chosen)] = entries.level[:, order[new]].T[:, list(chosen)]
     return Segments(
         level,
@@ -239,11 +231,11 @@ def _repeated(found: Segments) -> Booleans:
     return np.array([any(rows[one] == rows[key] for one in parents_of(key)) for key in rows], np.bool_)
 
 
-def parents_of(level: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def parents_of(level: Level) -> Iterator[Level]:
     """Yield the segments of one column less that hold a segment."""
     for place, one in enumerate(level):
-        if one != _ANY:
-            yield (*level[:place], _ANY, *level[place + 1 :])
+        if one != ANY:
+            yield (*level[:place], ANY, *level[place + 1 :])
 
 
 def are_tested(found: Segments, *, least_rows: int) -> Booleans:
@@ -309,63 +301,113 @@ def smallest_detectable(found: Segments, *, error: float) -> Floats:
     return np.asarray((needed + normal_quantile(DETECTED)) * np.sqrt(found.variance) / found.rows)
 
 
-def beyond(entries: Entries, small: Sequence[int], large: Sequence[int]) -> float:
+def beyond(entries: Entries, large: Level, added: Sequence[Sequence[int]]) -> dict[Level, float]:
     """
-    Return how probable the difference of a segment from one that holds it is, were it a draw of its rows.
+    Return for parts of a segment how probable their difference from it is, were they draws of its rows.
 
-    In each cell of the score the labels of the segment are compared with those of the larger one, given how
-    many of them are 1: the differences are added up over the score, and their range has the law of any other.
-    That the larger segment is not calibrated does not matter.
+    In each cell of the score the labels of a part are compared with those of the segment, given how many of
+    these are 1: differences are added up over the score, and their range has the law of any other. That the
+    segment itself is not calibrated does not matter.
+
+    Args:
+        entries: All rows.
+        large: The segment.
+        added: The parts are its intersections with the levels of these further columns, for each such set.
 
     References:
         Mantel & Haenszel (1959), J. Natl. Cancer Inst. 22, for the variances.
     """
-    inside = _holds(entries, large)
-    within = _holds(entries, small)[inside]
-    rows, ones, residual = (one[inside] for one in (entries.rows, entries.positive, entries.residual))
+    inside = np.flatnonzero(_holds(entries, large))
+    rows, residual = entries.rows[inside], entries.residual[inside]
     cell, cells = _score_cells(entries.at[inside], rows)
+    all_rows, every = _added(cell, rows), _added(cell, residual)
+    positive = _added(cell, entries.positive[inside])
+    scatter = positive * (all_rows - positive) / np.maximum(all_rows - 1.0, 1.0)
+    found = {}
+    for columns in added:
+        code, size = _codes(entries, columns)
+        place = code[inside] * cells + cell
+        few, own = (_added(place, one, size * cells).reshape(size, cells) for one in (rows, residual))
+        share = few / all_rows
+        variance = (share * (1.0 - share) * scatter).sum(axis=1)
+        path = np.cumsum(own - share * every, axis=1)
+        jump = np.maximum(path.max(axis=1), 0.0) - np.minimum(path.min(axis=1), 0.0)
+        # Jumps of the size of a whole label are the most skewed.
+        worth = straightened(_over(jump, np.sqrt(variance)), variance, np.ones_like(variance))
+        for one in np.flatnonzero(few.any(axis=1)).tolist():
+            level, rest = [*large], one
+            for column in reversed(columns):
+                rest, level[column] = divmod(rest, entries.sizes[column])
+            enough = variance[one] >= LEAST_SPREAD
+            found[tuple(level)] = range_tail(float(worth[one])) if enough else 1.0
+    return found
 
-    def both(column: Floats) -> tuple[Floats, Floats]:
-        return (
-            _added(cell[within], column[within], cells),
-            _added(cell, column, cells),
-        )
 
-    (few, all_rows), (_, positive), (own, every) = both(rows), both(ones), both(residual)
-    share = few / all_rows
-    steps = own - share * every
-    spread = np.maximum(all_rows - 1.0, 1.0)
-    variance = share * (1.0 - share) * positive * (all_rows - positive) / spread
-    total = float(variance.sum())
-    if total < LEAST_SPREAD:
-        return 1.0
-    path = np.concatenate(([0.0], np.cumsum(steps)))
-    sigma = (path.max() - path.min()) / math.sqrt(total)
-    # Jumps of the size of a whole label bound what skewness there is.
-    worth = straightened(np.array([sigma]), np.array([total]), np.ones(1))
-    return range_tail(float(worth[0]))
+def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Integers, int]:
+    """Return one number for the levels of some columns, and how many numbers there may be."""
+    code, size = np.zeros(entries.rows.size, np.int64), 1
+    for column in columns:
+        code, size = code * entries.sizes[column] + entries.level[column], size * entries.sizes[column]
+    return code, size
 
 
-def _holds(entries: Entries, level: Sequence[int]) -> Booleans:
+def _holds(entries: Entries, level: Level) -> Booleans:
     """Return which entries are of a segment."""
-    found = np.ones(entries.score.size, np.bool_)
+    found = np.ones(entries.rows.size, np.bool_)
     for column, one in enumerate(level):
-        if one != _ANY:
+        if one != ANY:
             found &= entries.level[column] == one
     return found
 
 
-def _score_cells(score: Floats, rows: Floats) -> tuple[Integers, int]:
+def _score_cells(at: Floats, rows: Floats) -> tuple[Integers, int]:
     """Return cells of about equally many rows, equal scores in one, and how many cells there are."""
-    order = np.argsort(score, kind="stable")
-    score, before = score[order], np.cumsum(rows[order])
-    last = np.concatenate((score[1:] != score[:-1], [True]))
+    before = np.cumsum(rows)
+    last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
     # Of equal scores the rows up to the last count for all.
-    group = np.concatenate(([0], np.cumsum(last)[:-1]))
-    upto = before[last][group]
+    upto = np.repeat(before[last], np.diff(last, prepend=-1))
     most = min(_CELLS, max(1, int(before[-1] // _ROWS_OF_A_CELL)))
     number = np.minimum((upto * most / before[-1]).astype(np.int64), most - 1)
-    _, place = np.unique(number, return_inverse=True)
-    cell = np.empty(score.size, np.int64)
-    cell[order] = place.reshape(-1)
-    return cell, int(place.max()) + 1
+    cell = np.cumsum(np.diff(number, prepend=number[0]) > 0)
+    return cell, int(cell[-1]) + 1
+
+
+def without(entries: Entries, large: Level, small: Level) -> float:
+    """Return how probable the range in a segment without one of its parts is, were the rest calibrated."""
+    inside = np.flatnonzero(_holds(entries, large) & ~_holds(entries, small))
+    variance = entries.variance[inside]
+    total = np.array([variance.sum()])
+    if not total[0]:
+        return 1.0
+    slant = np.sqrt(np.array([(variance * (1.0 - 2.0 * entries.score[inside]) ** 2).sum()]) / total)
+    size = _ranges(entries.residual[inside], entries.at[inside], np.zeros(1, np.int64))
+    return range_tail(float(straightened(size / np.sqrt(total), total, slant)[0]))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """
+    Scores between which the cumulative residuals of a segment rise or fall most.
+
+    Args:
+        gap: Mean score less observed rate of its rows there.
+    """
+
+    lower: float
+    upper: float
+    rows: int
+    gap: float
+
+
+def stretch_of(entries: Entries, level: Level) -> Stretch:
+    """Return where the scores of a segment are wrong in one direction: what its statistic is the range of."""
+    inside = np.flatnonzero(_holds(entries, level))
+    at, rows, residual = entries.at[inside], entries.rows[inside], entries.residual[inside]
+    ends = np.concatenate(([0], np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True]))) + 1))
+    path = np.concatenate(([0.0], np.cumsum(residual)))[ends]
+    start, stop = sorted((int(ends[path.argmin()]), int(ends[path.argmax()])))
+    stop = max(stop, start + 1)
+    many, score = float(rows[start:stop].sum()), entries.score[inside][start:stop]
+    return Stretch(
+        float(score.min()), float(score.max()), int(many), -float(residual[start:stop].sum()) / many
+    )

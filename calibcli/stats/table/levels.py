@@ -126,7 +126,7 @@ class Levels:
     The levels of a column: the places of categories or intervals, then of all other values and of gaps.
 
     Args:
-        words: Each level in words that follow the name of the column, such as `= BR`.
+        words: Each level as a condition on the column, such as `country = BR` or `25 < age <= 40`.
         numbers: Numbers that are categories, ascending, or where intervals end; shape (k,).
         numbered: The level of each number, or of values up to each end and of those above the last.
         texts: The level of each text that has one of its own.
@@ -176,9 +176,9 @@ def _categories(
     stored = sorted(ranked[:most], key=lambda one: (isinstance(one, str), one))
     numbers = [one for one in stored if not isinstance(one, str)]
     own = {one: place for place, one in enumerate(stored) if isinstance(one, str)}
-    words = [f"= {one if isinstance(one, str) else number_words(one)}" for one in stored]
-    other, words = _more(words, OTHER, there=len(ranked) > most)
-    gaps, words = _more(words, MISSING, there=missing)
+    words = [f"{name} = {one if isinstance(one, str) else number_words(one)}" for one in stored]
+    other, words = _more(words, f"{name} = {OTHER}", there=len(ranked) > most)
+    gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
     return Levels(
         name, tuple(words), np.array(numbers), np.arange(len(numbers)), own, other, gaps, ends=False
     )
@@ -190,22 +190,21 @@ def _intervals(name: str, values: Floats, counts: Integers, *, missing: bool) ->
     places = [int(np.searchsorted(below, share * total)) for share in _QUANTILES] if total else []
     # An interval that ends at the largest value is the last one.
     cuts = sorted({float(values[place]) for place in places} - {float(values[-1])} if total else ())
-    words = _interval_words(cuts) if total else []
-    gaps, words = _more(words, MISSING, there=missing)
+    words = _interval_words(name, cuts) if total else []
+    gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
     return Levels(
         name, tuple(words), np.array(cuts), np.arange(len(cuts) + 1), {}, other=-1, missing=gaps, ends=True
     )
 
 
-def _interval_words(cuts: Sequence[float]) -> list[str]:
-    """Return intervals as a low end, if there is one, and a high end: `18 to 25` is above 18, at most 25."""
+def _interval_words(name: str, cuts: Sequence[float]) -> list[str]:
     if not cuts:
-        return ["of any value"]
+        return [f"{name} of any value"]
     told = [number_words(cut) for cut in cuts]
-    inner = [f"above {low}, at most {high}" for low, high in pairwise(told)]
-    return [f"at most {told[0]}", *inner, f"above {told[-1]}"]
+    inner = [f"{low} < {name} <= {high}" for low, high in pairwise(told)]
+    return [f"{name} <= {told[0]}", *inner, f"{name} > {told[-1]}"]
 
 
 def _more(words: list[str], word: str, *, there: bool) -> tuple[int, list[str]]:
     """Return the place of a further level, -1 for none, and the words with it."""
-    return (len(words), [*words, f"= {word}"]) if there else (-1, words)
+    return (len(words), [*words, word]) if there else (-1, words)

@@ -125,6 +125,23 @@ class CoarseGrid(GridTable):
         return 1.0 / COARSE_CELLS
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaves:
+    """
+    Rows added up by part and score; arrays of shape (n,).
+
+    Args:
+        at: The score, or the upper edge of its cell.
+        scores: Sums of the scores of rows with label 1, and of rows with label 0.
+    """
+
+    part: Integers
+    at: Floats
+    rows: Integers
+    positive: Integers
+    scores: tuple[Floats, Floats]
+
+
 class RunningSlices:
     """
     Add rows of several parts, and take the table of each at the end.
@@ -134,11 +151,13 @@ class RunningSlices:
 
     Args:
         limit: Most distinct scores of all tables together; None for no limit.
+        most_cells: Most occupied cells of all grids together; None for no limit.
     """
 
-    def __init__(self, limit: int | None = EXACT_LIMIT) -> None:
+    def __init__(self, limit: int | None = EXACT_LIMIT, *, most_cells: int | None = None) -> None:
         self.registry = Registry()
         self._limit = limit
+        self._most_cells = most_cells
         self._waiting: list[Sums] = []
         self._parts: list[Sums] = []
         self._grid = False
@@ -172,6 +191,18 @@ class RunningSlices:
         weight: Floats | None = None,
     ) -> None:
         """Add rows as `ScoreTable.from_rows` takes them."""
+        self.add_numbered(score, label, part=self.registry.places(names)[code], counts=counts, weight=weight)
+
+    def add_numbered(
+        self,
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        part: Integers,
+        counts: Integers | None = None,
+        weight: Floats | None = None,
+    ) -> None:
+        """Add rows of parts that have numbers of their own, and no names."""
         number = np.ones(score.size, np.int64) if counts is None else counts
         ones = label.astype(np.int64)
         real: tuple[Floats, ...] = ()
@@ -179,7 +210,6 @@ class RunningSlices:
             self._weighted = True
             real = (weight, weight * ones, weight * weight, weight * weight * ones)
         point = (score + 0.0).view(np.int64)
-        part = self.registry.places(names)[code]
         self._take(Sums(part, point, (number, number * ones), real), exact=True)
 
     def add_table(self, place: int, table: ScoreTable) -> None:
@@ -194,7 +224,20 @@ class RunningSlices:
         if other._grid:  # noqa: SLF001 - its own kind
             self.become_grid()
         for part in (*other._parts, *other._waiting):  # noqa: SLF001 - its own kind
-            self._take(part.moved(places), exact=not other._grid)  # noqa: SLF001 - its own kind
+            self._take(part.moved(places) if places.size else part, exact=not other._grid)  # noqa: SLF001 - its own kind
+
+    def leaves(self) -> "Leaves":
+        """Return what all rows add up to, by part and score."""
+        self._fold(0)
+        whole = self._parts[0] if self._parts else summed([])
+        rows, positive = whole.whole[:2]
+        if not self._grid:
+            score = whole.point.view(np.float64)
+            return Leaves(whole.part, score, rows, positive, (score * positive, score * (rows - positive)))
+        edge = cells.upper_edge(whole.point)
+        below = [one / _UNIT for one in whole.whole[2:]]
+        sums = edge * positive - below[0], edge * (rows - positive) - below[1]
+        return Leaves(whole.part, edge, rows, positive, sums)
 
     def tables(self) -> dict[Name, Table]:
         """Return the table of every part that has rows, in the order of their names."""
@@ -224,6 +267,10 @@ class RunningSlices:
             least = max(first, least)
         if sum(one.size for one in self._parts[1:]) > least:
             self._parts = [summed(self._parts)]
+        most = self._most_cells
+        if self._grid and most is not None and self._parts and self._parts[0].size > most:
+            msg = f"the segments have over {most:,} occupied cells of the score"
+            raise InputProblem(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
         if self._limit is None or not self._parts or self._grid or self._parts[0].size <= self._limit:
             return
         self._refuse_weights(self._limit)

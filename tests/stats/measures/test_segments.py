@@ -20,6 +20,8 @@ from calibcli.stats.measures.segments import (
     segments_of,
     smallest_detectable,
     straightened,
+    stretch_of,
+    without,
 )
 from stats.segment_rows import entries_of
 
@@ -165,10 +167,44 @@ def test_a_part_differs_from_the_whole_only_where_it_differs() -> None:
     level, score, rng = drawn_rows(20_000, 5)
     all_wrong = rng.random(20_000) < 0.7 * score
     one_wrong = rng.random(20_000) < np.where(level[0] == 2, 0.6 * score, score)
-    assert beyond(entries_of(level, score, all_wrong), (2,), (-1,)) > 0.01
-    assert beyond(entries_of(level, score, one_wrong), (2,), (-1,)) < 1e-6
+    assert min(beyond(entries_of(level, score, all_wrong), (-1,), [(0,)]).values()) > 0.01
+    alone = beyond(entries_of(level, score, one_wrong), (-1,), [(0,)])
+    assert min(alone, key=lambda key: alone[key]) == (2,)
+    assert alone[2,] < 1e-6
     few = entries_of(level[:, :30], score[:30], all_wrong[:30])
-    assert beyond(few, (2,), (-1,)) == 1.0
+    assert set(beyond(few, (-1,), [(0,)]).values()) == {1.0}
+
+
+def test_parts_of_a_part_are_compared_with_its_rows_alone() -> None:
+    """What is wrong outside of the larger segment does not matter to its parts."""
+    level, score, rng = drawn_rows(20_000, 2, 4)
+    wrong = rng.random(20_000) < np.where((level[0] == 1) & (level[1] == 3), 0.5 * score, score)
+    entries = entries_of(level, score, wrong)
+    assert min(beyond(entries, (0, -1), [(1,)]).values()) > 1e-3
+    assert beyond(entries, (1, -1), [(1,)])[1, 3] < 1e-6
+
+
+def test_what_is_left_without_the_wrong_part_is_calibrated() -> None:
+    """A segment that is wrong for one of its parts alone is not wrong without it."""
+    level, score, rng = drawn_rows(20_000, 2, 4)
+    wrong = rng.random(20_000) < np.where((level[0] == 1) & (level[1] == 3), 0.5 * score, score)
+    entries = entries_of(level, score, wrong)
+    found = segments_of(entries, depth=1)
+    assert found.p_values()[found.level.tolist().index([1, -1])] < 1e-6
+    assert without(entries, (1, -1), (1, 3)) > 0.01
+    assert without(entries, (1, -1), (1, 2)) < 1e-6
+    # Nothing is left without itself.
+    assert without(entries, (1, -1), (1, -1)) == 1.0
+
+
+def test_the_stretch_is_where_the_scores_are_wrong() -> None:
+    """Scores above 0.6 are too high by 0.2, and those below are right."""
+    level, score, rng = drawn_rows(20_000, 1)
+    wrong = rng.random(20_000) < np.where(score > 0.6, score - 0.2, score)
+    found = stretch_of(entries_of(level, score, wrong), (-1,))
+    assert 0.3 < found.lower < 0.65
+    assert found.upper == pytest.approx(1.0, abs=0.05)
+    assert 0.05 < found.gap < 0.23
 
 
 def test_intervals_of_bias_enclose_it_and_stay_where_it_can_be() -> None:

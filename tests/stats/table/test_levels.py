@@ -35,25 +35,25 @@ def worded(values: list[Value], **options: object) -> list[str]:
 
 def test_few_whole_numbers_and_all_texts_are_categories() -> None:
     """21 whole numbers are cut at quantiles, 20 are not; one half or one text decides."""
-    assert worded([1.0, 2.0, 2.0]) == ["= 1", "= 2", "= 2"]
-    assert worded(["a", 2.0, 0.5, None]) == ["= a", "= 2", "= 0.5", "= (missing)"]
+    assert worded([1.0, 2.0, 2.0]) == ["col = 1", "col = 2", "col = 2"]
+    assert worded(["a", 2.0, 0.5, None]) == ["col = a", "col = 2", "col = 0.5", "col = (missing)"]
     many = [float(k) for k in range(21)]
-    assert worded(many)[:1] + worded(many)[-1:] == ["at most 5", "above 15"]
-    assert worded(many, categorical=True, most=30)[3] == "= 3"
-    assert worded(many[:20], most=20)[3] == "= 3"
+    assert worded(many)[:1] + worded(many)[-1:] == ["col <= 5", "col > 15"]
+    assert worded(many, categorical=True, most=30)[3] == "col = 3"
+    assert worded(many[:20], most=20)[3] == "col = 3"
     assert worded([1.0, 2.0, 3.0, 4.0], categorical=False) == [
-        "at most 1", "above 1, at most 2", "above 2, at most 3", "above 3",
+        "col <= 1", "1 < col <= 2", "2 < col <= 3", "col > 3",
     ]  # fmt: skip
-    assert worded([0.5, 0.5, 0.5]) == ["of any value"] * 3
+    assert worded([0.5, 0.5, 0.5]) == ["col of any value"] * 3
 
 
 def test_the_most_frequent_values_are_stored_and_the_rest_is_other() -> None:
     """Of values as frequent as each other the first by name stays; frequencies count."""
     values: list[Value] = ["c", "b", "a", "c", None]
-    assert worded(values, most=2) == ["= c", "= (other)", "= a", "= c", "= (missing)"]
+    assert worded(values, most=2) == ["col = c", "col = (other)", "col = a", "col = c", "col = (missing)"]
     running = RunningValues("col")
     running.add_rows(mixed(["a", "b", "c"]), np.array([1, 5, 3]))
-    assert running.levels(most=1).words == ("= b", "= (other)")
+    assert running.levels(most=1).words == ("col = b", "col = (other)")
 
 
 def test_values_that_were_not_counted_are_other() -> None:
@@ -106,7 +106,7 @@ def test_parts_make_the_levels_of_the_whole(values: list[Value], cut: int, most:
             assert found.places(mixed(values)).tolist() == whole.places(mixed(values)).tolist()
     assert whole.places(mixed(values)).min() >= 0
     assert all(
-        (whole.words[place] == "= (missing)") == (one is None)
+        (whole.words[place] == "col = (missing)") == (one is None)
         for place, one in zip(whole.places(mixed(values)), values, strict=True)
     )
 

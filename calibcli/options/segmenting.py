@@ -1,0 +1,75 @@
+"""What is asked of segments: how columns are cut, how deep, and which are tested."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from calibcli.errors import UsageProblem
+from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS
+from calibcli.options.declaring import COLUMNS, Option, option
+from calibcli.options.measuring import CONFIDENCE, check_confidence
+from calibcli.options.rows import listed, names_of
+from calibcli.values import dataclass
+
+MOST_DEPTH, MOST_VALUES = 4, 1_000
+_KIND = Option((), metavar="COLS", complete=COLUMNS, shell=list[str] | None)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SegmentOptions:
+    """What is asked of `segments`."""
+
+    depth: int = option(
+        2, "--depth", metavar="N", least=1, most=MOST_DEPTH,
+        help="Intersections of the values of up to so many columns.",
+    )  # fmt: skip
+    most_values: int = option(
+        10, "--max-values", name="max_values", metavar="N", least=1, most=MOST_VALUES,
+        help="Most frequent values of a column that are segments; the rest is (other).",
+    )  # fmt: skip
+    least_rows: int = option(
+        DEFAULT_LEAST_ROWS, "--min-rows", name="min_rows", metavar="N", least=1,
+        help="Smaller segments are listed, not tested.",
+    )  # fmt: skip
+    categorical: tuple[str, ...] = option(
+        (), like=_KIND._replace(flags=("--categorical",)),
+        help="Columns of numbers that are names of categories, such as codes.",
+    )  # fmt: skip
+    numeric: tuple[str, ...] = option(
+        (), like=_KIND._replace(flags=("--numeric",)),
+        help="Columns of few whole numbers that are cut at their quartiles all the same.",
+    )  # fmt: skip
+    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+
+    @classmethod
+    def of(
+        cls,
+        categorical: str | Sequence[str] | None = None,
+        numeric: str | Sequence[str] | None = None,
+        **more: Any,  # noqa: ANN401 - the other fields
+    ) -> "SegmentOptions":
+        """Return what is asked, columns by their names."""
+        return cls(categorical=_columns(categorical), numeric=_columns(numeric), **more)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        both = set(self.categorical) & set(self.numeric)
+        if both:
+            msg = f"--categorical and --numeric both name {min(both)!r}"
+            raise UsageProblem(msg, "leave out one of them")
+        if self.depth > MOST_DEPTH:
+            msg = f"a depth of {self.depth}"
+            raise UsageProblem(msg, f"--depth takes a number from 1 to {MOST_DEPTH}")
+
+    def kinds(self, columns: Sequence[str]) -> tuple[bool | None, ...]:
+        """Return whether each column is one of categories; None where its values tell."""
+        for option_name, names in (("--categorical", self.categorical), ("--numeric", self.numeric)):
+            unknown = [name for name in names if name not in columns]
+            if unknown:
+                msg = f"{option_name} names {unknown[0]!r}, and --on does not"
+                raise UsageProblem(msg, f"--on names {', '.join(columns)}")
+        known = {**dict.fromkeys(self.categorical, True), **dict.fromkeys(self.numeric, False)}
+        return tuple(known.get(name) for name in columns)
+
+
+def _columns(words: str | Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(name for one in listed(words) for name in names_of(one) or () if name)

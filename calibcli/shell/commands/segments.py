@@ -1,0 +1,49 @@
+"""calibcli segments."""
+
+from dataclasses import replace
+
+import typer
+
+from calibcli.options.output import Artifact, Inputs, Output
+from calibcli.options.rows import Columns, Reading
+from calibcli.options.segmenting import SegmentOptions
+from calibcli.shell.door import command
+
+
+@command(
+    "score label on artifact *classes depth max_values min_rows categorical numeric confidence unseen "
+    "*rows seed *values *format *reading allow_edited fmt json output force quiet verbose color debug"
+)
+def segments(
+    context: typer.Context,
+    inputs: Inputs,
+    columns: Columns,
+    options: SegmentOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifact = None,
+) -> None:
+    """
+    Find the segments in which scores are wrong.
+
+    Every intersection of the values of some columns is tested, and all statements hold together.
+
+    \b
+    EXAMPLES
+      calibcli segments preds.csv -s score -y label --on country,device,age
+      calibcli segments preds.parquet -s score -y label --on country,device --depth 3
+      calibcli segments preds.csv -s score -y label --on region --artifact cal.json
+      calibcli segments preds.csv -s score -y label --on age,code --categorical code
+      calibcli segments preds.csv -s score -y label --on country,device -o segments.csv
+    """
+    from calibcli.commands.destination import check_output
+    from calibcli.commands.segments import segments_files
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+
+    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
+    kind = format_of(out)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    report = segments_files(inputs, columns, artifact=artifact, options=options, reading=reading)
+    write_report(report, kind, out, line_of(context))
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)

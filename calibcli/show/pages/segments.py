@@ -1,0 +1,194 @@
+"""The page of `segments`: where scores are wrong by more than chance, by how much, and what is not tested."""
+
+from collections import Counter
+
+from calibcli.reports.segments import Segment, SegmentsReport
+from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
+from calibcli.show.pages.header import (
+    artifact_lines,
+    note_lines,
+    repair_lines,
+    source_line,
+    table_lines,
+    view_lines,
+)
+from calibcli.show.words import count, first_of, four, listed, p_words, percent, plural, printable
+
+# So many segments are in the table, and as many in sentences, unless more is asked for.
+_MOST_ROWS, _MOST_SENTENCES, _MOST_NAMED, _MOST_LEVELS = 20, 2, 5, 6
+_EXPLAINED = "stand out only as far as a larger segment does, and are left out"
+
+_READING = (
+    "Predicted less observed: below 0 scores are too low. Sigmas: range of the cumulative residuals in "
+    "standard deviations; scores that are too high here and too low there count, too."
+)
+
+
+def segments_page(report: SegmentsReport, *, verbose: bool) -> Page:
+    """Return the page of segments; `verbose` lists all that were tested, and how they were."""
+    top = paragraph(
+        Line(source_line(report.input), Tone.TITLE),
+        *table_lines(report.table),
+        *view_lines(report.input),
+        *artifact_lines(report.artifact),
+        *repair_lines(report.input),
+        *note_lines(report.notes),
+    )
+    how = (_levels(report), _method(report)) if verbose else ()
+    return (top, _answer(report), *_table(report, verbose=verbose), *_untested(report), *how)
+
+
+def _answer(report: SegmentsReport) -> Paragraph:
+    """Return what stands out in sentences, and out of how many."""
+    sure, shown = percent(report.confidence), report.shown
+    if not report.tested:
+        return paragraph(Line("No segment has enough rows to be tested.", Tone.TITLE))
+    tested = plural(report.tested, "segment")
+    if not shown:
+        line = f"No segment stands out: of {tested}, none is wrong by more than chance (jointly {sure})."
+        return paragraph(Line(line, Tone.TITLE), *_unseen(report))
+    lines = [Line(sentence(one, sure), Tone.TITLE) for one in report.roots[:_MOST_SENTENCES]]
+    standing = sum(one.stands_out for one in report.segments)
+    does = "stands" if standing == 1 else "stand"
+    known = [f"Of {tested} tested, {count(standing)} {does} out (jointly {sure})."]
+    if standing > len(shown):
+        known.append(f"{count(standing - len(shown))} of them {_EXPLAINED}.")
+    return paragraph(*lines, " ".join(known))
+
+
+def _unseen(report: SegmentsReport) -> list[str]:
+    """Say which error would have been found, in all rows and in the segments in the middle."""
+    known = sorted(one.smallest_detectable or 0.0 for one in report.segments if one.not_tested is None)
+    middle, largest = _three(known[len(known) // 2]), _three(known[0])
+    of = f"{middle} would be found in half of the segments, by {largest} in the largest"
+    return [f"With probability 80 % scores too high or too low by {of}."]
+
+
+def named(segment: Segment) -> str:
+    """Return the rows of a segment in words."""
+    return " and ".join(printable(one) for one in segment.where) or "all rows"
+
+
+def sentence(segment: Segment, sure: str) -> str:
+    """Return which way the scores of a segment are wrong, and by how much."""
+    ends = segment.bias_interval
+    rows = f"for {named(segment)} ({plural(segment.rows, 'row')})"
+    if not segment.where:
+        rows = f"over all {plural(segment.rows, 'row')}"
+    means = f"{_three(segment.mean_score)} predicted, {_three(segment.observed_rate)} observed"
+    if ends is not None and ends.lower > 0.0:
+        by = f"{_two(ends.lower)} to {_two(ends.upper)} too high"
+        return f"Scores are too high {rows}: {means} ({by}, jointly {sure})."
+    if ends is not None and ends.upper < 0.0:
+        by = f"{_two(-ends.upper)} to {_two(-ends.lower)} too low"
+        return f"Scores are too low {rows}: {means} ({by}, jointly {sure})."
+    part = segment.wrong_for
+    if part is None:
+        return f"Scores are wrong {rows}, some too high and some too low: {means} on average."
+    way = "too high" if part.gap > 0.0 else "too low"
+    between = f"from {_three(part.lower)} to {_three(part.upper)}"
+    return f"Scores {between} are {way} {rows}: by {_two(abs(part.gap))} there; {means} on average."
+
+
+def _table(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
+    """Return the segments that are listed, or all that were tested."""
+    everything = tuple(one for one in report.segments if one.not_tested is None)
+    rows = everything if verbose else report.shown[:_MOST_ROWS]
+    if not rows:
+        return ()
+    sure = percent(report.confidence)
+    columns = [
+        Column("rows", numeric=True),
+        Column("predicted"),
+        Column("observed"),
+        Column(f"too high by ({sure}, jointly)"),
+        Column("sigmas"),
+        Column("p, jointly"),
+        *([Column("O/E"), Column("detectable")] if verbose else []),
+        Column("segment"),
+    ]
+    notes = [_READING]
+    hidden = len(report.shown) - len(rows)
+    if hidden > 0:
+        notes.append(f"{plural(hidden, 'more segment')} in JSON and CSV; -v shows all that were tested.")
+    cells = tuple(_cells(one, verbose=verbose) for one in rows)
+    return (Grid(tuple(columns), cells, tuple(Line(note, Tone.FAINT) for note in notes)),)
+
+
+def _cells(one: Segment, *, verbose: bool) -> tuple[str, ...]:
+    ends, ratio = one.bias_interval, one.ratio_interval
+    interval = "" if ends is None else f"{_three(ends.lower)} to {_three(ends.upper)}"
+    more = []
+    if verbose:
+        least = one.smallest_detectable
+        more = [
+            "" if ratio is None else f"{_three(ratio.lower)} to {_three(ratio.upper)}",
+            "" if least is None else _three(least),
+        ]
+    explained, because, why = one.explained_by, one.because_of, ""
+    if because is not None:
+        why = f" (only for {' and '.join(map(printable, because))})"
+    elif explained is not None and verbose:
+        why = f" (as {' and '.join(map(printable, explained)) or 'all rows'})"
+    return (
+        count(one.rows),
+        _three(one.mean_score),
+        _three(one.observed_rate),
+        interval,
+        _three(one.sigma),
+        p_words(one.p_value),
+        *more,
+        f"{named(one)}{why}",
+    )
+
+
+def _untested(report: SegmentsReport) -> tuple[Block, ...]:
+    """Return how many segments were not tested for which reason, and the largest of them."""
+    left_out = report.untested
+    if not left_out:
+        return ()
+    lines = []
+    for reason, many in Counter(one.not_tested for one in left_out).items():
+        largest = sorted((one for one in left_out if one.not_tested == reason), key=lambda one: -one.rows)
+        names = [f"{named(one)} ({count(one.rows)})" for one in largest]
+        are = "segment is" if many == 1 else "segments are"
+        lines.append(Line(f"{count(many)} {are} not tested: {reason}{_option(report, reason)}.", Tone.NOTE))
+        lines.append(Line(f"  {first_of(names, _MOST_NAMED)}", Tone.FAINT))
+    return (paragraph(*lines),)
+
+
+def _option(report: SegmentsReport, reason: str | None) -> str:
+    if reason is not None and reason.startswith("fewer"):
+        return " (--min-rows)"
+    if reason is not None and reason.startswith("too few"):
+        return f" (sum of f (1 - f) below {report.least_spread:g})"
+    return ""
+
+
+def _levels(report: SegmentsReport) -> Listing:
+    """Return how each column is cut."""
+    items = []
+    for one in report.columns:
+        cut = "cut at quartiles" if one.kind == "numbers" else one.kind
+        items.append((one.name, f"{cut}: {first_of([*map(printable, one.levels)], _MOST_LEVELS)}"))
+    return Listing(tuple(items), "Columns")
+
+
+def _method(report: SegmentsReport) -> Listing:
+    deep = listed(["all rows", *(f"{count(k)} column{'s' * (k > 1)}" for k in range(1, report.depth + 1))])
+    items = [
+        ("mce", f"{four(report.mce.value)}: {report.mce.method}"),
+        ("mce_sigma", f"{four(report.mce_sigma.value)}: {report.mce_sigma.method}"),
+        ("mce_p", f"{p_words(report.mce_p.value)}: {report.mce_p.method}"),
+        ("segments", f"{deep}; columns are cut by their values, never by labels"),
+        ("assumes", "rows are independent, and none of them trained or calibrated the score"),
+    ]
+    return Listing(tuple(items), "What they say")
+
+
+def _two(value: float) -> str:
+    return f"{value:.2g}"
+
+
+def _three(value: float) -> str:
+    return f"{value:.3g}"
