@@ -21,6 +21,7 @@ from calibcli.python.recalibrator import Recalibrator as Recalibrator
 from calibcli.python.results import Compared as Compared
 from calibcli.python.results import Measured as Measured
 from calibcli.python.results import SavedReport as SavedReport
+from calibcli.python.results import Segmented as Segmented
 from calibcli.python.results import Verified as Verified
 from calibcli.python.rows import Column, Groups, Names, Rows
 from calibcli.version import __version__ as __version__
@@ -36,6 +37,7 @@ __all__ = [
     "OutputProblem",
     "Recalibrator",
     "SavedReport",
+    "Segmented",
     "UsageProblem",
     "Verified",
     "__version__",
@@ -45,6 +47,7 @@ __all__ = [
     "load",
     "measure",
     "plot",
+    "segments",
     "verify",
 ]
 
@@ -225,6 +228,47 @@ def plot(
     force: bool = False,
     allow_edited: bool = False,
 ) -> Figure: ...
+def segments(
+    rows: Rows,
+    labels: Values | None = None,
+    *,
+    score: str | None = None,
+    label: str | None = None,
+    on: Groups | None,
+    artifact: ArtifactLike | None = None,
+    probs: Names | None = None,
+    classes: Names | None = None,
+    view: str = "confidence",
+    one_class: str | None = None,
+    on_sum: str = "error",
+    depth: int = 2,
+    max_values: int = 10,
+    min_rows: int = 100,
+    categorical: Names | None = None,
+    numeric: Names | None = None,
+    confidence: float = 0.95,
+    weight: Column | None = None,
+    weights_are: str | None = None,
+    positive: object = None,
+    scale: str | None = None,
+    on_missing: str = "error",
+    on_range: str = "error",
+    unseen: str = "error",
+    where: Names | None = None,
+    limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    input_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    exact: bool = False,
+    memory: str = "256MiB",
+    jobs: int | None = None,
+    engine: str = "local",
+    engine_address: str | None = None,
+    allow_edited: bool = False,
+) -> Segmented: ...
 def verify(
     rows: Rows | None = None,
     labels: Values | None = None,

@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_limits
@@ -39,6 +40,14 @@ REGION_LOGIT = (-0.35, 0.55, -0.05, 0.25)  # known to the world, unknown to the 
 # A customer enters the sample with a chance that depends on months of tenure: the newer, the likelier.
 TENURE_EDGES = (6, 18, 36)
 SAMPLING_CHANCE = (0.9, 0.6, 0.4, 0.25)
+
+
+LOAN_TRAINING_ROWS = 20_000
+LOAN_ROWS = 24_000
+COUNTRIES = ("AT", "BR", "DE", "ES", "FR", "MX")
+COUNTRY_SHARE = (0.08, 0.22, 0.26, 0.16, 0.18, 0.10)
+DEVICES = ("desktop", "mobile", "tablet")
+DEVICE_SHARE = (0.40, 0.52, 0.08)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +136,55 @@ def churn() -> Frame:
     }
 
 
+def applications(generator: np.random.Generator, rows: int) -> Frame:
+    """Independent applications for a loan; what they do to the default is known to the world alone."""
+    country = generator.choice(len(COUNTRIES), rows, p=COUNTRY_SHARE)
+    device = generator.choice(len(DEVICES), rows, p=DEVICE_SHARE)
+    age = np.clip(18.0 + generator.gamma(2.2, 9.5, rows), 18.0, 85.0).astype(np.int64)
+    income = generator.lognormal(3.3 + 0.004 * age, 0.5)
+    burden = generator.beta(2.0, 5.0, rows)
+    logit = (
+        -1.55
+        + 2.6 * (burden - 0.29)
+        - 0.9 * (np.log(income) - 3.45)
+        + np.asarray((-0.2, 0.45, -0.15, 0.1, 0.0, 0.3))[country]
+        - 0.012 * (age - 39)
+        - 0.65 * ((country == 1) & (device == 1))
+        + 0.7 * ((country == 2) & (age <= 26))
+    )
+    label = generator.random(rows) < 1.0 / (1.0 + np.exp(-logit))
+    return {
+        "country": np.asarray(COUNTRIES)[country],
+        "device": np.asarray(DEVICES)[device],
+        "age": age,
+        "income": income,
+        "burden": burden,
+        "label": label.astype(np.int8),
+    }
+
+
+def loans() -> Frame:
+    """Logistic regression that adds up the effects of columns, where two pairs of them have one of their own."""
+    training_stream, scored_stream = np.random.SeedSequence(SEED).spawn(2)
+    training = applications(np.random.default_rng(training_stream), LOAN_TRAINING_ROWS)
+    scored = applications(np.random.default_rng(scored_stream), LOAN_ROWS)
+    model = LogisticRegression(C=1.0, max_iter=1_000).fit(_loan_features(training), training["label"])
+    return {
+        "id": np.arange(LOAN_ROWS, dtype=np.int32),
+        "score": np.round(model.predict_proba(_loan_features(scored))[:, 1], 4),
+        "label": scored["label"],
+        "country": scored["country"],
+        "device": scored["device"],
+        "age": scored["age"].astype(np.int16),
+    }
+
+
+def _loan_features(frame: Frame) -> npt.NDArray[np.float64]:
+    flags = [frame["country"] == one for one in COUNTRIES] + [frame["device"] == one for one in DEVICES]
+    numbers = [frame["age"] / 10.0, np.log(frame["income"].astype(np.float64)), frame["burden"]]
+    return np.column_stack([*flags, *numbers]).astype(np.float64)
+
+
 def write_csv(frame: Frame, path: Path) -> None:
     """Floats in their shortest form that reads back to the same bits, lines ended by a newline."""
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -147,7 +205,7 @@ def write_parquet(frame: Frame, path: Path) -> None:
         row_group_size=PARQUET_ROW_GROUP,
         compression="zstd",
         compression_level=9,
-        use_dictionary=[name for name in ("group", "weight") if name in frame],
+        use_dictionary=[name for name in ("group", "weight", "country", "device") if name in frame],
         version="2.6",
     )
 
@@ -171,6 +229,7 @@ def main(directory: Path) -> None:
         forest = RandomForestClassifier(n_estimators=100, n_jobs=1, random_state=SEED)
         write_halves(digits(forest), directory, "digits_forest", "csv")
         write_halves(churn(), directory, "churn", "parquet")
+        write_halves(loans(), directory, "loans", "parquet")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from calibcli.shell.door import options_of
 from command_line import ROOT
 
 ROOMS = (comparing, fitting, gating, maps, measuring, output, pictures, rows)
-FUNCTIONS = ("compare", "fit", "measure", "plot", "verify")
+FUNCTIONS = ("compare", "fit", "measure", "plot", "segments", "verify")
 # What a function returns, it need not be told how to print, where to write and how loudly.
 OF_A_TERMINAL = {
     "fmt",

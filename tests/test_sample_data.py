@@ -19,6 +19,7 @@ SETS = {
     "digits_naive_bayes": ("parquet", ["id", *DIGITS, "label"], (898, 899)),
     "digits_forest": ("csv", ["id", *DIGITS, "label"], (898, 899)),
     "churn": ("parquet", [*BINARY, "group", "weight"], (50_000, 50_000)),
+    "loans": ("parquet", [*BINARY, "country", "device", "age"], (12_000, 12_000)),
 }
 
 
@@ -136,10 +137,10 @@ def test_churn_groups_and_weights_are_as_described() -> None:
 
 @pytest.mark.parametrize("name", SETS)
 def test_readme_states_the_raw_ece(name: str) -> None:
-    """The raw ECE in the README's table is what the files give, and it is plainly too large."""
+    """The raw ECE in the README's table is what the files give, plainly too large but for loans."""
     row = next(line for line in README.splitlines() if line.startswith(f"| `{name}_calibration."))
     stated = [float(value) for value in re.findall(r"\d\.\d{3}", row.split("|")[-2])]
     measured = [raw_ece(half) for half in frames(name)]
 
     assert stated == [round(value, 3) for value in measured]
-    assert min(measured) > 0.05
+    assert (min(measured) > 0.05) == (name != "loans")

@@ -10,7 +10,7 @@ import calibcli
 from calibcli.names import ClassMeasure, MeasureName
 from calibcli.stats.measures.estimate import Estimate
 
-FUNCTIONS = ("apply", "compare", "fit", "load", "measure", "plot", "verify")
+FUNCTIONS = ("apply", "compare", "fit", "load", "measure", "plot", "segments", "verify")
 NAMES = [
     "CalibcliError",
     "Compared",
@@ -22,6 +22,7 @@ NAMES = [
     "OutputProblem",
     "Recalibrator",
     "SavedReport",
+    "Segmented",
     "UsageProblem",
     "Verified",
     "__version__",

@@ -187,8 +187,8 @@ def _method(report: SegmentsReport) -> Listing:
 
 
 def _two(value: float) -> str:
-    return f"{value:.2g}"
+    return f"{value:#.2g}".removesuffix(".")
 
 
 def _three(value: float) -> str:
-    return f"{value:.3g}"
+    return f"{value:#.3g}".removesuffix(".")

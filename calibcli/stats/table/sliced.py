@@ -67,6 +67,12 @@ class Sums:
         """Return the same sums under other places; the order is lost until they are added to others."""
         return Sums(places[self.part], self.point, self.whole, self.real)
 
+    def occupied(self) -> "Sums":
+        """Return the sums without those of no rows, which the first of the whole numbers counts."""
+        some = np.flatnonzero(self.whole[0])
+        whole, real = tuple(one[some] for one in self.whole), tuple(one[some] for one in self.real)
+        return Sums(self.part[some], self.point[some], whole, real)
+
     def of(self, place: int) -> "Sums":
         """Return the sums of one part."""
         inside = slice(*np.searchsorted(self.part, [place, place + 1]))
@@ -229,7 +235,7 @@ class RunningSlices:
     def leaves(self) -> "Leaves":
         """Return what all rows add up to, by part and score."""
         self._fold(0)
-        whole = self._parts[0] if self._parts else summed([])
+        whole = self._parts[0].occupied()
         rows, positive = whole.whole[:2]
         if not self._grid:
             score = whole.point.view(np.float64)
@@ -267,15 +273,15 @@ class RunningSlices:
             least = max(first, least)
         if sum(one.size for one in self._parts[1:]) > least:
             self._parts = [summed(self._parts)]
+        limit = self._limit
+        if limit is not None and self._parts and not self._grid and self._parts[0].size > limit:
+            self._refuse_weights(limit)
+            self.become_grid()
+            self._parts, self._waiting = [summed(self._waiting)], []
         most = self._most_cells
-        if self._grid and most is not None and self._parts and self._parts[0].size > most:
+        if most is not None and self._parts and self._grid and self._parts[0].size > most:
             msg = f"the segments have over {most:,} occupied cells of the score"
             raise InputProblem(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
-        if self._limit is None or not self._parts or self._grid or self._parts[0].size <= self._limit:
-            return
-        self._refuse_weights(self._limit)
-        self.become_grid()
-        self._parts, self._waiting = [summed(self._waiting)], []
 
     def _refuse_weights(self, limit: int) -> None:
         if self._weighted:

@@ -1,0 +1,260 @@
+"""`segments` from the command line and from Python: the same segments whatever holds the rows."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calibcli
+from calibcli.commands import segments as command
+from calibcli.show.as_data import COLUMNS
+from command_line import SAMPLE, Run
+
+LOANS = SAMPLE / "loans_evaluation.parquet"
+ON = ("--on", "country,device,age")
+WORDS = ("-s", "score", "-y", "label")
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    """Return rows whose scores are too high for one pair of values, with gaps, numbers and times."""
+    rng = np.random.default_rng(5)
+    many = 4_000
+    frame = pd.DataFrame({"score": np.round(rng.beta(1.0, 2.0, many), 3)})
+    frame["country"] = rng.choice(["BR", "DE", "FR", None], many, p=[0.4, 0.3, 0.2, 0.1])
+    frame["mobile"] = rng.random(many) < 0.5
+    frame["age"] = np.where(rng.random(many) < 0.05, np.nan, np.round(rng.gamma(4.0, 10.0, many), 1))
+    frame["code"] = rng.integers(0, 30, many)
+    wrong = (frame["country"] == "BR") & frame["mobile"]
+    frame["label"] = (rng.random(many) < np.where(wrong, 0.5, 1.0) * frame["score"]).astype(int)
+    frame["times"] = rng.integers(0, 3, many)
+    return frame
+
+
+def report(run: Run, *words: object) -> dict[str, Any]:
+    """Return what the command finds, without what says where it was."""
+    ended = run("segments", *words, *WORDS, "--json")
+    assert ended.code == 0, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    for key in ("digest", "input"):
+        del found[key]
+    return found
+
+
+def in_csv(frame: pd.DataFrame, path: Path) -> Path:
+    """Write rows as CSV, booleans as other tools write them."""
+    frame.to_csv(path, index=False)
+    return path
+
+
+ALL = ("--on", "country,mobile", "--on", "age,code", "--min-rows", "30")
+
+
+def test_every_format_and_order_gives_the_same_segments(run: Run, rows: pd.DataFrame, tmp_path: Path) -> None:
+    """CSV, Parquet, JSON lines, shuffled rows, two files, a pipe and a frame agree to the last bit."""
+    whole = in_csv(rows, tmp_path / "rows.csv")
+    first = report(run, whole, *ALL)
+    kinds = {one["name"]: one["kind"] for one in first["columns"]}
+    assert kinds == {"country": "categories", "mobile": "categories", "age": "numbers", "code": "numbers"}
+    assert first["columns"][0]["levels"][-1] == "country = (missing)"
+    assert first["segments"][0]["where"] == ["country = BR", "mobile = true"]
+    pq.write_table(pa.Table.from_pandas(rows, preserve_index=False), tmp_path / "rows.parquet")
+    rows.to_json(tmp_path / "rows.jsonl", orient="records", lines=True)
+    shuffled = in_csv(rows.sample(frac=1.0, random_state=1), tmp_path / "shuffled.csv")
+    parts = [in_csv(rows[:1_500], tmp_path / "a.csv"), in_csv(rows[1_500:], tmp_path / "b.csv")]
+    for inputs in (["rows.parquet"], ["rows.jsonl"], [shuffled.name], [one.name for one in parts]):
+        found = report(run, *(tmp_path / name for name in inputs), *ALL)
+        found["notes"] = first["notes"]
+        assert found == first, inputs
+    on = ["country", "mobile", "age", "code"]
+    frame = calibcli.segments(rows, score="score", label="label", on=on, min_rows=30)
+    assert [one.to_dict() for one in frame.segments] == first["segments"]
+    arrays = calibcli.segments(
+        rows["score"].to_numpy(), rows["label"].to_numpy(), on=rows[on], min_rows=30, jobs=1
+    )
+    assert arrays.mce_p == first["mce_p"]["value"]
+    assert arrays.to_frame()["rows"].tolist() == [one["rows"] for one in first["segments"]]
+
+
+def test_frequencies_conditions_and_artifacts_are_those_of_every_command(
+    run: Run, rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    """A frequency repeats a row; --where is a file of those rows; --artifact is applied on the way."""
+    path = in_csv(rows, tmp_path / "rows.csv")
+    on = ("--on", "country,mobile", "--min-rows", "30")
+    weighted = report(run, path, *on, "-w", "times", "--weights-are", "frequency")
+    repeated = rows.loc[rows.index.repeat(rows["times"])]
+    assert weighted == report(run, in_csv(repeated, tmp_path / "repeated.csv"), *on)
+    some = report(run, path, *on, "--where", "age>=30")
+    assert some == report(run, in_csv(rows[rows["age"] >= 30], tmp_path / "some.csv"), *on)
+    assert run("fit", path, *WORDS, "--method", "platt", "-o", tmp_path / "cal.json").code == 0
+    after = report(run, path, *on, "--artifact", tmp_path / "cal.json")
+    assert run("apply", tmp_path / "cal.json", path, "-o", tmp_path / "applied.csv").code == 0
+    applied = pd.read_csv(tmp_path / "applied.csv")
+    applied["score"] = applied["calibrated"]
+    again = report(run, in_csv(applied, tmp_path / "again.csv"), *on)
+    assert after["segments"] == again["segments"]
+    dropped = report(run, path, *on, "--on-missing", "drop")
+    assert sum(one["rows"] for one in dropped["segments"] if not one["where"]) == rows["country"].count()
+
+
+def test_rows_that_share_cells_keep_counts_and_residuals(
+    run: Run, rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    """Over the memory allowed the statistic moves a little, rows and biases stay, and the report says so."""
+    path = in_csv(rows, tmp_path / "rows.csv")
+    on = ("--on", "country,mobile", "--min-rows", "30")
+    exact, coarse = report(run, path, *on), report(run, path, *on, "--memory", "200K")
+    assert "1/5,040" in " ".join(coarse["notes"])
+    by_name = {tuple(one["where"]): one for one in coarse["segments"]}
+    for one in exact["segments"]:
+        other = by_name[tuple(one["where"])]
+        assert (one["rows"], one["positive"]) == (other["rows"], other["positive"])
+        assert one["bias"] == pytest.approx(other["bias"], abs=1e-12)
+        assert one["sigma"] == pytest.approx(other["sigma"], rel=0.05, abs=0.05)
+    crowded = run("segments", path, *WORDS, "--on", "age,code,country", "--memory", "20K")
+    assert (crowded.code, "occupied cells" in crowded.err) == (3, True)
+
+
+def test_every_row_is_in_one_segment_of_each_column() -> None:
+    """Rows in = rows used: the segments of a column, tested or not, add up to all rows."""
+    found = calibcli.segments(LOANS, score="score", label="label", on=["country", "device"], min_rows=2_000)
+    for depth, start in ((1, "country"), (1, "device"), (2, "country")):
+        parts = [one for one in found.segments if len(one.where) == depth and one.where[0].startswith(start)]
+        assert sum(one.rows for one in parts) == 12_000
+    reasons = {one.not_tested for one in found.segments}
+    assert reasons == {None, "fewer than 2,000 rows"}
+    assert all((one.p_value is None) == (one.not_tested is not None) for one in found.segments)
+
+
+def test_the_answer_comes_first_in_every_format(run: Run, tmp_path: Path) -> None:
+    """Sentences, then the table; the JSON is what its schema says, and CSV has two rows a segment."""
+    table = run("segments", LOANS, *WORDS, *ON).out
+    lead = table.split("\n\n")[1]
+    assert lead.startswith("Scores are too low for country = BR and device = desktop (1,029 rows): 0.225 pre")
+    assert "jointly 95 %" in lead
+    assert "1 segment is not tested: fewer than 100 rows (--min-rows).\n  country = AT and device" in table
+    assert "| segment |" in run("segments", LOANS, *WORDS, *ON, "--format", "md").out
+    found = json.loads(run("segments", LOANS, *WORDS, *ON, "--json").out)
+    schema = json.loads(run("schema", "segments").out)
+    jsonschema.validate(found, schema, cls=jsonschema.Draft202012Validator)
+    assert all(set(found[key]) == {"value", "method"} for key in ("mce", "mce_sigma", "mce_p"))
+    out = tmp_path / "found.csv"
+    assert run("segments", LOANS, *WORDS, *ON, "-o", out).code == 0
+    lines = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert tuple(lines[0]) == COLUMNS
+    assert len(lines) == 2 + 2 * len(found["segments"])
+    assert {line["status"] for line in lines[2:]} == {
+        "stands out", "does not stand out", "fewer than 100 rows",
+    }  # fmt: skip
+    saved = tmp_path / "found.json"
+    assert run("segments", LOANS, *WORDS, *ON, "-o", saved).code == 0
+    assert "67 segments" in run("inspect", saved).out
+
+
+def test_what_is_wrong_everywhere_is_said_once(run: Run, tmp_path: Path) -> None:
+    """Parts that are as wrong as the whole are left out; -v shows them, and why they are."""
+    rng = np.random.default_rng(2)
+    score = rng.random(8_000)
+    frame = pd.DataFrame({"score": score, "label": (rng.random(8_000) < score**2).astype(int)})
+    frame["part"] = rng.choice(["a", "b", "c"], 8_000)
+    path = in_csv(frame, tmp_path / "rows.csv")
+    short, long = run("segments", path, "--on", "part").out, run("segments", path, "--on", "part", "-v").out
+    assert "Scores are too high over all 8,000 rows: " in short
+    assert "3 of them stand out only as far as a larger segment does, and are left out." in short
+    assert "part = a" not in short
+    assert long.count("(as all rows)") == 3
+    assert "part  categories: part = a, part = b, part = c" in long
+
+
+def test_a_whole_that_is_wrong_for_one_part_says_which(run: Run, tmp_path: Path) -> None:
+    """The part comes first, and the larger segment names it."""
+    rng = np.random.default_rng(4)
+    score, part = rng.random(20_000), rng.choice(["a", "b"], 20_000, p=[0.2, 0.8])
+    label = rng.random(20_000) < np.where(part == "a", score**3, score)
+    frame = pd.DataFrame({"score": score, "label": label.astype(int), "part": part})
+    text = run("segments", in_csv(frame, tmp_path / "rows.csv"), "--on", "part").out
+    assert "Scores are too high for part = a" in text
+    assert "all rows (only for part = a)" in text
+    assert "Scores are too high over all" not in text
+
+
+def test_calibrated_rows_say_what_would_have_been_seen(run: Run, tmp_path: Path) -> None:
+    """Nothing stands out, and the size that would have is named; few rows are not tested at all."""
+    rng = np.random.default_rng(6)
+    score = rng.random(5_000)
+    frame = pd.DataFrame({"score": score, "label": (rng.random(5_000) < score).astype(int)})
+    frame["part"] = rng.choice(["a", "b"], 5_000)
+    path = in_csv(frame, tmp_path / "rows.csv")
+    text = run("segments", path, "--on", "part").out
+    assert "No segment stands out: of 3 segments, none is wrong by more than chance (jointly 95 %)." in text
+    assert "With probability 80 % scores too high or too low by 0.0" in text
+    few = run("segments", path, "--on", "part", "--limit", "60").out
+    assert "No segment has enough rows to be tested." in few
+
+
+def test_refuted_scores_are_counted(run: Run, tmp_path: Path) -> None:
+    """A score of exactly 1 with label 0 is said, whatever else is found."""
+    lines = [f"{k % 2},{k % 2},a\n" for k in range(400)]
+    path = tmp_path / "sure.csv"
+    path.write_text("score,label,part\n" + "".join([*lines, "1,0,a\n", "0.5,1,b\n"]))
+    text = run("segments", path, "--on", "part").out
+    assert "note: 1 row has a score of exactly 0 or 1 and the other label: that score is refuted" in text
+
+
+REFUSED = [
+    ([], 2, "Missing option '--on'"),
+    (["--on", " , "], 2, "no column is named whose values make segments"),
+    (["--on", "nowhere"], 3, "there is no column 'nowhere'"),
+    (["--on", "label"], 2, "column 'label' cannot be two of"),
+    (["--on", "age,age"], 2, "column 'age' is named twice with --on"),
+    (["--on", "age", "--categorical", "device"], 2, "--categorical names 'device', and --on does not"),
+    (["--on", "age", "--categorical", "age", "--numeric", "age"], 2, "both name 'age'"),
+    (["--on", "country", "--numeric", "country"], 3, "holds 'AT', which is no number"),
+    (["--on", "country", "-w", "age"], 2, "importance weights are none"),
+    (["--on", "country", "--depth", "5"], 2, "--depth"),
+    (["--on", "country", "--confidence", "95"], 2, "a confidence of 95"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "said"), REFUSED, ids=lambda one: str(one)[:30])
+def test_what_makes_no_segments_is_refused(run: Run, words: list[str], code: int, said: str) -> None:
+    """Exit 2 for a request, 3 for a file; one line that says what, and one what to do."""
+    ended = run("segments", LOANS, *WORDS, *words)
+    assert (ended.code, ended.out) == (code, "")
+    assert said in ended.err
+
+
+def test_too_many_segments_and_summaries_are_refused(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More segments than can be told, and rows without columns."""
+    monkeypatch.setattr(command, "MOST_SEGMENTS", 20)
+    many = run("segments", LOANS, *WORDS, *ON)
+    assert (many.code, "makes 68 segments" in many.err) == (2, True)
+    part = tmp_path / "part.json"
+    assert run("measure", LOANS, *WORDS, "--summary-out", part).code == 0
+    assert run("segments", part, *WORDS, "--on", "country").code == 2
+
+
+@given(st.lists(st.sampled_from(["0", "1", "2.5", "x", "TRUE", "", " 7 ", "007"]), min_size=2, max_size=12))
+def test_text_and_csv_are_cut_alike(values: list[str]) -> None:
+    """A column of text in memory has the levels of the same column in CSV."""
+    label = [k % 2 for k in range(len(values))]
+    text = pd.DataFrame({"score": 0.5, "label": label, "col": values})
+    said = {"score": "score", "label": "label", "on": "col"}
+    in_memory = calibcli.segments(text, **said)
+    read = pd.read_csv(io.StringIO(text.to_csv(index=False)), dtype={"col": str}, keep_default_na=False)
+    from_csv = calibcli.segments(read, **said)
+    assert in_memory.report.columns == from_csv.report.columns
+    assert sum(one.rows for one in in_memory.segments if one.where) == len(values)
