@@ -164,7 +164,7 @@ def applications(generator: np.random.Generator, rows: int) -> Frame:
 
 
 def loans() -> Frame:
-    """Logistic regression that adds up the effects of columns, where two pairs of them have one of their own."""
+    """Logistic regression that adds up what columns do, where two pairs of them do something of their own."""
     training_stream, scored_stream = np.random.SeedSequence(SEED).spawn(2)
     training = applications(np.random.default_rng(training_stream), LOAN_TRAINING_ROWS)
     scored = applications(np.random.default_rng(scored_stream), LOAN_ROWS)

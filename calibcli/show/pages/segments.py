@@ -16,7 +16,10 @@ from calibcli.show.words import count, first_of, four, listed, p_words, percent,
 
 # So many segments are in the table, and as many in sentences, unless more is asked for.
 _MOST_ROWS, _MOST_SENTENCES, _MOST_NAMED, _MOST_LEVELS = 20, 2, 5, 6
-_EXPLAINED = "stand out only as far as a larger segment does, and are left out"
+_EXPLAINED = (
+    "{} of them stand out only as far as a larger segment does, and are left out",
+    "{} of them stands out only as far as a larger segment does, and is left out",
+)
 
 _READING = (
     "Predicted less observed: below 0 scores are too low. Sigmas: range of the cumulative residuals in "
@@ -52,7 +55,7 @@ def _answer(report: SegmentsReport) -> Paragraph:
     does = "stands" if standing == 1 else "stand"
     known = [f"Of {tested} tested, {count(standing)} {does} out (jointly {sure})."]
     if standing > len(shown):
-        known.append(f"{count(standing - len(shown))} of them {_EXPLAINED}.")
+        known.append(f"{_EXPLAINED[standing - len(shown) == 1].format(count(standing - len(shown)))}.")
     return paragraph(*lines, " ".join(known))
 
 
