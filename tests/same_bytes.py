@@ -78,7 +78,7 @@ def _commands() -> dict[str, list[str]]:
         "verify classes": ("verify", *_CLASSES, "--max-ece", "0.2", "--json"),
         "compare": ("compare", "parquet", "-s", "score", "-s", "other", "-y", "label", "--json"),
         "segments": ("segments", *_PARTS, "--on", "country,group,id", *frequency, "--json"),
-        "segments grid": ("segments", *_PARTS, "--on", "country,group", "--memory", "64K", "--json"),
+        "segments grid": ("segments", *_PARTS, "--on", "country,group", "--memory", "200K", "--json"),
         "segments map": ("segments", *_PARTS, "--on", "day,group", "--artifact", "by.json", "--json"),
         "plot": ("plot", *_PARTS, "--kind", "isotonic", "-o", "out/map.svg"),
         "plot compare": ("plot", *_PARTS, "--compare", "cal.json", "-o", "out/map.svg"),
