@@ -1,8 +1,9 @@
 """Find the segments of the rows in which scores are wrong by more than chance."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -228,19 +229,27 @@ def _explained(
     """Return for segments from which larger ones that stand out the error is not told apart."""
     keys = [tuple(level) for level in found.level[stands_out].tolist()]
     places = dict(zip(keys, np.flatnonzero(stands_out).tolist(), strict=True))
+    # All parts of a segment that add the same columns are compared at once.
+    parts: dict[Level, dict[tuple[int, ...], list[Level]]] = {}
+    for small in keys:
+        for added in _some_columns(small):
+            large = tuple(ANY if k in added else one for k, one in enumerate(small))
+            if large in places:
+                parts.setdefault(large, {}).setdefault(added, []).append(small)
     explained: dict[int, Level] = {}
-    for large in keys:
-        # All parts that add the same columns are compared at once.
-        parts: dict[tuple[int, ...], list[Level]] = {}
-        for small in keys:
-            added = tuple(k for k, (one, other) in enumerate(zip(small, large, strict=True)) if one != other)
-            if added and all(large[k] == ANY for k in added):
-                parts.setdefault(added, []).append(small)
-        different = beyond(entries, large, list(parts)) if parts else {}
-        for small in (one for inside in parts.values() for one in inside):
+    for large, by_columns in parts.items():
+        different = beyond(entries, large, list(by_columns))
+        for small in (one for inside in by_columns.values() for one in inside):
             if different[small] > error:
                 explained.setdefault(places[small], large)
     return explained
+
+
+def _some_columns(level: Level) -> Iterator[tuple[int, ...]]:
+    """Yield every choice of the columns that a segment is told by, fewest first."""
+    own = [k for k, one in enumerate(level) if one != ANY]
+    for many in range(1, len(own) + 1):
+        yield from combinations(own, many)
 
 
 def _wrong_by_parts(

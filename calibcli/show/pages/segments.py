@@ -63,6 +63,8 @@ def _unseen(report: SegmentsReport) -> list[str]:
     """Say which error would have been found, in all rows and in the segments in the middle."""
     known = sorted(one.smallest_detectable or 0.0 for one in report.segments if one.not_tested is None)
     middle, largest = _three(known[len(known) // 2]), _three(known[0])
+    if len(known) == 1:
+        return [f"With probability 80 % scores too high or too low by {largest} would be found."]
     of = f"{middle} would be found in half of the segments, by {largest} in the largest"
     return [f"With probability 80 % scores too high or too low by {of}."]
 

@@ -48,7 +48,7 @@ class Entries:
         squares: Sum of squared residuals.
     """
 
-    level: Integers
+    level: npt.NDArray[np.int16]
     sizes: tuple[int, ...]
     at: Floats
     score: Floats
@@ -76,7 +76,7 @@ class Entries:
         mean = (of_ones + of_others) / many
         missed = ones - of_ones
         return cls(
-            level[:, order],
+            level.astype(np.int16)[:, order],
             tuple(sizes),
             at[order],
             mean,
@@ -174,9 +174,10 @@ def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
 def _crossed(entries: Entries, chosen: Sequence[int], columns: Sequence[Floats]) -> Segments:
     """Return the segments that the levels of some columns make."""
     code, size = _codes(entries, chosen)
+    if size > 1 << 16:
+        code = np.unique(code, return_inverse=True)[1].reshape(-1)
     # Sixteen bits are sorted by radix.
-    code = code.astype(np.uint16) if size <= 1 << 16 else np.unique(code, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(code, kind="stable")
+    order = np.argsort(code.astype(np.uint16) if size <= 1 << 16 else code, kind="stable")
     apart = code[order]
     new = np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
 
@@ -345,9 +346,13 @@ def beyond(entries: Entries, large: Level, added: Sequence[Sequence[int]]) -> di
 
 def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Integers, int]:
     """Return one number for the levels of some columns, and how many numbers there may be."""
-    code, size = np.zeros(entries.rows.size, np.int64), 1
-    for column in columns:
-        code, size = code * entries.sizes[column] + entries.level[column], size * entries.sizes[column]
+    if not columns:
+        return np.zeros(entries.rows.size, np.int64), 1
+    code, size = entries.level[columns[0]].astype(np.int64), entries.sizes[columns[0]]
+    for column in columns[1:]:
+        code *= entries.sizes[column]
+        code += entries.level[column]
+        size *= entries.sizes[column]
     return code, size
 
 

@@ -163,7 +163,7 @@ class Levels:
 
 def number_words(value: float) -> str:
     """Return a number as short as it is told from others."""
-    return str(int(value)) if value == round(value) and abs(value) < 1e15 else repr(float(value))
+    return str(int(value)) if abs(value) < 1e15 and value == round(value) else repr(float(value))
 
 
 def _categories(

@@ -44,6 +44,7 @@ def test_few_whole_numbers_and_all_texts_are_categories() -> None:
     assert worded([1.0, 2.0, 3.0, 4.0], categorical=False) == [
         "col <= 1", "1 < col <= 2", "2 < col <= 3", "col > 3",
     ]  # fmt: skip
+    assert worded([math.inf, 0.5, math.inf], categorical=True) == ["col = inf", "col = 0.5", "col = inf"]
     assert worded([0.5, 0.5, 0.5]) == ["col of any value"] * 3
 
 
