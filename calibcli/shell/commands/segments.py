@@ -36,8 +36,8 @@ def segments(
       calibcli segments preds.csv -s score -y label --on age,code --categorical code
       calibcli segments preds.csv -s score -y label --on country,device -o segments.csv
     """
-    from calibcli.commands.destination import check_output
     from calibcli.commands.segments import segments_files
+    from calibcli.data.outputs import check_output
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
 
