@@ -58,10 +58,11 @@ class WeightMeaning(StrEnum):
 
 
 class OnMissing(StrEnum):
-    """What to do with a missing score, label or weight."""
+    """What to do with a missing score, label or weight; only `apply` writes null for a score."""
 
     ERROR = "error"
     DROP = "drop"
+    NULL = "null"
 
 
 class OnRange(StrEnum):

@@ -62,6 +62,7 @@ def apply_file(
         columns=job.names,
         rows=rows,
         clipped=findings.clipped,
+        without_score=predictor.without_score,
         lowest=predictor.lowest,
         highest=predictor.highest,
         notes=(

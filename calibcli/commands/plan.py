@@ -10,7 +10,8 @@ from calibcli.commands.gathering import choose_columns
 from calibcli.commands.partition import chosen_bins
 from calibcli.commands.right_scale import ScaleCheck
 from calibcli.commands.verify import refuse_continuous
-from calibcli.data.faults import Findings, Places
+from calibcli.data.columns import refuse_null
+from calibcli.data.faults import Findings
 from calibcli.data.files import found_in, shown_path
 from calibcli.data.fragment import unchanged
 from calibcli.data.fragments import list_fragments
@@ -196,6 +197,7 @@ def read_scores(
     check: ScaleCheck | None = None,
 ) -> tuple[Table, InputSummary]:
     """Read a score column; no label is needed, and every row of the table has label 0."""
+    refuse_null(columns)
     found = found_in(inputs)
     fragments = list_fragments(found, input_format=reading.input_format)
     running, total = RunningTable(reading.limit), Findings()
@@ -205,12 +207,11 @@ def read_scores(
             of_file = chosen[fragment.path]
             intake = Intake(of_file, shown=fragment.shown, first_row=fragment.first_row)
             for batch in reader_of(fragment.format).batches(fragment, of_file):
-                before = fragment.first_row + intake.findings.rows
-                score = intake.scores_of(batch.column(of_file.score))
+                score, places = intake.scores_of(batch.column(of_file.score))
                 if check is not None:
                     check.add(score)
                 if isinstance(change, AtPlaces):
-                    score = change.change(score, Places(before).numbers(score.size))
+                    score = change.change(score, places.numbers(score.size))
                 elif change is not None:
                     score = change(score)
                 running.add_rows(score, np.zeros(score.size, np.bool_))

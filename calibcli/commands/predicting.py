@@ -11,10 +11,11 @@ import pyarrow as pa
 from calibcli.commands.evaluation import ClassMap, member_column
 from calibcli.commands.gathering import with_counted
 from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
-from calibcli.data.arrays import list_column, list_like, text_column
+from calibcli.data.arrays import column_of, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.columns import ChosenColumns, columns_of_classes, folded, resolve
+from calibcli.data.faults import Places
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import columns_of, with_path
 from calibcli.data.intake import Intake, known_groups
@@ -22,14 +23,14 @@ from calibcli.data.readers import reader_of
 from calibcli.data.writers.csv import quoted
 from calibcli.documents.artifact import AnyArtifact, Artifact, ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
-from calibcli.names import EndsOf, OnSum, OutputSum
+from calibcli.names import EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.maps import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.apply import ClassesApplied
 from calibcli.stats.recalibrators.classes.interface import kind_of_ends
 from calibcli.stats.recalibrators.intercept import check_prior, shifted
 from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 NAME = "calibrated"
@@ -65,6 +66,9 @@ class ApplyRequest:
     def predictor(self, fragment: Fragment) -> "Predictor":
         """Find the columns of a file or frame, and return what makes the new ones of them."""
         loaded, columns = self.loaded, self.columns
+        if columns.on_missing is OnMissing.DROP:
+            msg = "--on-missing drop leaves rows out, and apply writes every row"
+            raise UsageProblem(msg, "pass --on-missing null for rows without a score")
         if isinstance(loaded, ClassArtifact):
             refuse_any_sum(self.on_sum)
             chosen = _classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
@@ -96,6 +100,7 @@ class Predictor(ABC):
         fields: The new columns.
         prior: Base rate that probabilities are shifted to, from the `fitted_rate`, or None.
         delimiter: What separates fields where rows are spliced into a text file, and words are quoted for.
+        without_score: Rows that have no score, and get null, on request.
     """
 
     intake: Intake
@@ -105,6 +110,7 @@ class Predictor(ABC):
     prior: float | None = None
     fitted_rate: float | None = None
     delimiter: str | None = None
+    without_score: int = 0
 
     def __init__(self, chosen: ChosenColumns) -> None:
         self.chosen = chosen
@@ -112,6 +118,16 @@ class Predictor(ABC):
     @abstractmethod
     def __call__(self, batch: pa.RecordBatch) -> Added:
         """Return the new columns of some rows."""
+
+    def _of_all(self, columns: Added, places: Places, *, rows: int) -> Added:
+        """Return columns of rows that have a score with null for the others."""
+        if places.kept is None or places.kept.size == rows:
+            return columns
+        self.without_score += rows - places.kept.size
+        at = np.full(rows, -1)
+        at[places.kept] = np.arange(places.kept.size)
+        taken = pa.array(at, mask=at < 0)
+        return tuple(column_of(one).take(taken) for one in columns)
 
     @property
     @abstractmethod
@@ -162,32 +178,31 @@ class ScorePredictor(Predictor):
         ends = ("", "_lower", "_upper") if isinstance(self._map, WithEnds) else ("",)
         self.fields = tuple(pa.field(f"{name}{end}", pa.float64()) for end in ends)
 
-    def __call__(self, batch: pa.RecordBatch) -> tuple[Floats, ...]:
+    def __call__(self, batch: pa.RecordBatch) -> Added:
         """Return the new columns of some rows."""
-        before = self.intake.findings.rows
-        scores = self.intake.scores_of(batch.column(self.chosen.score))
+        scores, places = self.intake.scores_of(batch.column(self.chosen.score))
         if self._check is not None:
             self._check.add(scores)
         if self.chosen.member is None:
-            columns = self._columns(self._map, scores, before=before)
+            columns = self._columns(self._map, scores, places.numbers(scores.size))
         else:
-            columns = self._of_groups(with_path(batch, self.chosen, shown=self.intake.shown), scores)
+            columns = self._of_groups(with_path(batch, self.chosen, shown=self.intake.shown), scores, places)
         if scores.size:
             lowest, highest = float(columns[0].min()), float(columns[0].max())
             self.lowest = lowest if self.lowest is None else min(self.lowest, lowest)
             self.highest = highest if self.highest is None else max(self.highest, highest)
-        return columns
+        return self._of_all(columns, places, rows=batch.num_rows)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said of the scores that were read."""
         return () if self._check is None else self._check.notes(self.intake)
 
-    def _columns(self, recalibrator: Recalibrator, scores: Floats, *, before: int = 0) -> tuple[Floats, ...]:
-        """Return the columns of scores that have so many rows of the file before them."""
+    def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:
+        """Return the columns of scores, each of the row of the file with its number."""
         noisy = randomised(recalibrator)
         if noisy is not None:
-            columns: tuple[Floats, ...] = (noisy.predict_at(scores, before + np.arange(scores.size)),)
+            columns: tuple[Floats, ...] = (noisy.predict_at(scores, numbers),)
         elif isinstance(recalibrator, WithEnds):
             columns = (recalibrator.predict(scores), *recalibrator.ends(scores))
         else:
@@ -196,14 +211,15 @@ class ScorePredictor(Predictor):
             return columns
         return tuple(shifted(one, fitted=self.fitted_rate, prior=self.prior) for one in columns)
 
-    def _of_groups(self, batch: pa.RecordBatch, scores: Floats) -> tuple[Floats, ...]:
+    def _of_groups(self, batch: pa.RecordBatch, scores: Floats, places: Places) -> tuple[Floats, ...]:
         """Return the columns by the map of each row's group."""
         groups = known_groups(batch, self.chosen, self.intake.findings, shown=self.intake.shown)
-        columns = tuple(np.array(one) for one in self._columns(self._map, scores))
+        groups, numbers = groups.selected(places), places.numbers(scores.size)
+        columns = tuple(np.array(one) for one in self._columns(self._map, scores, numbers))
         for code, text in enumerate(groups.text):
             which = np.flatnonzero(groups.code == code) if text in self._members else ()
             if len(which):
-                own = self._columns(self._members[text], scores[which])
+                own = self._columns(self._members[text], scores[which], numbers[which])
                 for column, mine in zip(columns, own, strict=True):
                     column[which] = mine
         return columns
@@ -236,9 +252,9 @@ class ClassPredictor(Predictor):
         self._list = _list_kind(chosen, fragment)
         self.fields = self._fields(name)
 
-    def __call__(self, batch: pa.RecordBatch) -> tuple["Floats | pa.Array[Any]", ...]:
+    def __call__(self, batch: pa.RecordBatch) -> Added:
         """Return the new columns of some rows."""
-        probability, after = self.recalibrated(batch)
+        probability, after, places = self.recalibrated(batch)
         predicted = after.argmax(axis=1)
         before = probability.argmax(axis=1)
         top = probability[np.arange(before.size), before]
@@ -247,18 +263,19 @@ class ClassPredictor(Predictor):
         ends = self._change.ends(probability, after, self.chosen.classes)
         mark = self.delimiter
         names = [one if mark is None else quoted(one, mark) for one in self.chosen.classes]
-        return (
+        added = (
             *self._columns(after),
             text_column(names, predicted),
             after[np.arange(predicted.size), predicted],
             *(() if ends is None else _interleaved(ends.lower, ends.upper)),
         )
+        return self._of_all(added, places, rows=batch.num_rows)
 
-    def recalibrated(self, batch: pa.RecordBatch) -> tuple[Floats, Floats]:
-        """Return the probabilities of some rows before and after the map, shape (n, K) each."""
-        probability = self._rows.probabilities_of(batch)
+    def recalibrated(self, batch: pa.RecordBatch) -> tuple[Floats, Floats, Places]:
+        """Return probabilities before and after the map, shape (n, K) each, and of which rows they are."""
+        probability, places = self._rows.probabilities_of(batch)
         self._highest = float(probability.max(initial=self._highest))
-        return probability, self._change(probability, self.chosen.classes)
+        return probability, self._change(probability, self.chosen.classes), places
 
     @property
     def notes(self) -> tuple[str, ...]:

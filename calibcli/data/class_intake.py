@@ -115,8 +115,8 @@ class ClassIntake(Intake):
     one class is looked at against the rest, its probability, and whether it is the right one.
     """
 
-    def probabilities_of(self, batch: pa.RecordBatch) -> Floats:
-        """Return the probabilities of every row of a batch, shape (n, K); no label is needed."""
+    def probabilities_of(self, batch: pa.RecordBatch) -> tuple[Floats, Places]:
+        """Return the probabilities of a batch, shape (n, K), and which rows have some; no label is needed."""
         return self._of_every_row(*self._scores(batch), rows=batch.num_rows)
 
     def _whole(self, probability: Sequence[Floats], labels: Labels, places: Places) -> Rows:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import WeightMeaning
+from calibcli.names import OnMissing, WeightMeaning
 from calibcli.options.rows import Columns, SeveralClasses
 from calibcli.values import dataclass
 
@@ -337,6 +337,13 @@ class ChosenColumns:
         return self.asked.weights_are or WeightMeaning.IMPORTANCE
 
 
+def refuse_null(columns: Columns) -> None:
+    """Refuse null for what is missing where rows are judged, not written."""
+    if columns.on_missing is OnMissing.NULL:
+        msg = "--on-missing null writes rows without a probability, which only apply does"
+        raise UsageProblem(msg, "pass --on-missing drop: rows without a value are left out and counted")
+
+
 def resolve(
     columns: Columns,
     header: Sequence[str],
@@ -352,6 +359,8 @@ def resolve(
     outer blanks, if one column does so.
     """
     refuse_repeated(header, path=path)
+    if labelled:
+        refuse_null(columns)
     wide = (*header, *outside)
     probs, others = None, columns.others
     if columns.several is None:

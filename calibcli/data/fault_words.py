@@ -140,7 +140,8 @@ def _said(
     if kind.name.startswith("MISSING"):
         said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
         if chosen.label is None:
-            return said, "fill them in, or leave the rows out first: every row gets a value"
+            more = "null writes no probability (apply), drop leaves out (plan)"
+            return said, f"fill them in, or pass --on-missing: {more}"
         return said, "--on-missing drop leaves such rows out and reports how many"
     if kind is FaultKind.OUTSIDE:
         logs = chosen.asked.read_as is Scale.LOGPROB

@@ -131,20 +131,23 @@ class Intake:
         findings.positive_rows += int(np.count_nonzero(rows.label))
         return self._placed(rows, keys)
 
-    def scores_of(self, column: Column) -> Floats:
-        """Return the probabilities of a score column, one for every row."""
+    def scores_of(self, column: Column) -> tuple[Floats, Places]:
+        """Return the probabilities of a score column, and which rows have one."""
         score = self._numbers(column, self._chosen.score)
         gaps: list[Gap] = [(FaultKind.MISSING_SCORE, 0, score.missing)]
         return self._of_every_row([score.values], gaps, rows=len(column))
 
-    def _of_every_row(self, scores: Sequence[Floats], gaps: Sequence[Gap], *, rows: int) -> Floats:
-        """Return the probabilities of the first score, which every row must have; no label is needed."""
-        probability = self._probabilities(scores, self._kept(gaps))
+    def _of_every_row(
+        self, scores: Sequence[Floats], gaps: Sequence[Gap], *, rows: int
+    ) -> tuple[Floats, Places]:
+        """Return the probabilities of the first score, and which rows have one; no label is needed."""
+        places = self._kept(gaps)
+        probability = self._probabilities(scores, places)
         self._advance(rows)
         problem = problem_of(self.findings, self._chosen, shown=self.shown, partly=True)
         if problem is not None:
             raise problem
-        return probability[0]
+        return probability[0], places
 
     def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
         """Return the numbers of each score column, and where some are missing."""

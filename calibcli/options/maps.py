@@ -17,6 +17,10 @@ PRIOR = Option(
     "label are "
     "distributed as there (label shift).",
 )  # fmt: skip
+NO_SCORE = Option(
+    ("--on-missing",), metavar="error|null", help="Refuse rows without a score, or write null for them.",
+    doc='Rows without a score: "error", or "null" for no probability either.',
+)  # fmt: skip
 # Which other columns go along, unless the user says.
 KEEP_ALL = "all"
 KEEP_NONE = "none"

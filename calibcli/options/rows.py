@@ -303,7 +303,7 @@ class Columns:
         doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
     on_missing: OnMissing = option(
-        OnMissing.ERROR, "--on-missing", help="Refuse missing values, or drop and count.",
+        OnMissing.ERROR, "--on-missing", metavar="error|drop", help="Refuse missing values, or drop and count.",
     )  # fmt: skip
     on_range: OnRange = option(
         OnRange.ERROR, "--on-range", help="Refuse scores outside [0,1], or clip and count.",

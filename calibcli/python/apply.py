@@ -12,7 +12,7 @@ from calibcli.data.columns import named
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
-from calibcli.names import OnRange, OnSum, OnUnseen, Scale
+from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen, Scale
 from calibcli.options.rows import Columns, SeveralClasses, names_of
 from calibcli.python.frames import FRAME, columns_of_frame, rows_of_frame, settled, widened
 from calibcli.python.problems import reads_documents
@@ -40,6 +40,7 @@ def apply(
     by: "Column | None" = None,
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
+    on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     allow_edited: bool = ...,
     scale: str | None = None,
@@ -59,6 +60,7 @@ def apply(
     by: "Column | None" = None,
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
+    on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     allow_edited: bool = ...,
     scale: str | None = None,
@@ -78,6 +80,7 @@ def apply(
     by: "Column | None" = None,
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
+    on_missing: str = OnMissing.ERROR,
     on_range: str = OnRange.ERROR,
     allow_edited: bool = False,  # noqa: ARG001 - heard by `reads_documents`
     scale: str | None = None,
@@ -103,6 +106,7 @@ def apply(
             the column that the fit named.
         unseen: Groups that the fit has not seen: "error", or "pooled" for the map of all rows.
         on_sum: Rows that do not sum to 1: "error" or "normalise".
+        on_missing: Rows without a score: "error", or "null" for no probability either.
         on_range: Scores outside [0, 1]: "error" or "clip".
         allow_edited: Whether documents that were edited after they were written are read all the same, with a
             note.
@@ -131,6 +135,7 @@ def apply(
         asked = Columns(
             score=score,
             scale=maybe_chosen(Scale, scale, "scale"),
+            on_missing=chosen(OnMissing, on_missing, "on_missing"),
             on_range=chosen(OnRange, on_range, "on_range"),
             on_unseen=chosen(OnUnseen, unseen, "unseen"),
         )
@@ -147,6 +152,7 @@ def apply(
         classes=classes,
         by=by,
         unseen=unseen,
+        on_missing=on_missing,
         on_range=on_range,
         on_sum=on_sum,
         scale=scale,

@@ -280,10 +280,17 @@ def widened(rows: Any, added: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a fra
         return wider
     if _is_polars(rows):
         kind = type(rows.to_series(0))
-        return rows.with_columns([kind(name, values) for name, values in added.items()])
+        return rows.with_columns([kind(name, _gaps_as_null(values)) for name, values in added.items()])
     for name, values in added.items():
-        rows = rows.append_column(name, column_of(values, what=name))
+        rows = rows.append_column(name, column_of(_gaps_as_null(values), what=name))
     return rows
+
+
+def _gaps_as_null(values: Any) -> Any:  # noqa: ANN401
+    """Return numbers as a column, NaN as null; a probability is never NaN but where there is none."""
+    if isinstance(values, np.ndarray) and np.isnan(values).any():
+        return pa.array(values, from_pandas=True)
+    return values
 
 
 def _as_array(values: Any) -> Any:  # noqa: ANN401

@@ -25,7 +25,7 @@ from calibcli.documents.artifact import (
 )
 from calibcli.documents.sealed import sealed
 from calibcli.errors import UsageProblem
-from calibcli.names import OnRange, OnSum, OnUnseen, Scale
+from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen, Scale
 from calibcli.options.rows import Columns, SeveralClasses, names_of, refuse_any_sum
 from calibcli.options.sources import DocumentInMemory, RowsInMemory
 from calibcli.python.frames import (
@@ -91,6 +91,7 @@ def predicted_scores(
     prior: float | None,
     by: object,
     unseen: str,
+    on_missing: str = OnMissing.ERROR,
     on_range: str,
     scale: str | None,
 ) -> list[Array]:
@@ -106,6 +107,7 @@ def predicted_scores(
         member = member_column(artifact, chosen(OnUnseen, unseen, "unseen"))
     asked = Columns(
         scale=maybe_chosen(Scale, scale, "scale") or artifact.of_all_rows.scale,
+        on_missing=chosen(OnMissing, on_missing, "on_missing"),
         on_range=chosen(OnRange, on_range, "on_range"),
         member=member,
     )
@@ -133,6 +135,7 @@ def predicted_rows(
     *,
     name: str,
     classes: str | Sequence[str] | None,
+    on_missing: str,
     on_range: str,
     on_sum: str,
     scale: str | None,
@@ -142,6 +145,7 @@ def predicted_rows(
     refuse_any_sum(sums)
     asked = Columns(
         scale=maybe_chosen(Scale, scale, "scale") or artifact.scale,
+        on_missing=chosen(OnMissing, on_missing, "on_missing"),
         on_range=chosen(OnRange, on_range, "on_range"),
         several=SeveralClasses(_PROBS, on_sum=sums),
     )
@@ -162,10 +166,10 @@ def predicted_rows(
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")
     predictor = ClassPredictor(change, found, fragment, checked=scale is None)
-    values, first = np.empty((READER.row_count(fragment) or 0, len(found.classes))), 0
+    values = np.full((READER.row_count(fragment) or 0, len(found.classes)), np.nan)
     for batch in READER.batches(fragment, found):
-        values[first : first + batch.num_rows] = predictor.recalibrated(batch)[1]
-        first += batch.num_rows
+        _, after, places = predictor.recalibrated(batch)
+        values[places.numbers(len(after))] = after
     warn_of(predictor.notes)
     return rows_like(rows, values, names=names)
 
@@ -215,6 +219,7 @@ class Recalibrator(Shown):
         classes: "str | Sequence[str] | None" = None,
         by: "Values | None" = None,
         unseen: str = OnUnseen.ERROR,
+        on_missing: str = OnMissing.ERROR,
         on_range: str = OnRange.ERROR,
         on_sum: str = OnSum.ERROR,
         scale: str | None = None,
@@ -229,6 +234,7 @@ class Recalibrator(Shown):
         classes: "str | Sequence[str] | None" = None,
         by: "Values | None" = None,
         unseen: str = OnUnseen.ERROR,
+        on_missing: str = OnMissing.ERROR,
         on_range: str = OnRange.ERROR,
         on_sum: str = OnSum.ERROR,
         scale: str | None = None,
@@ -243,6 +249,7 @@ class Recalibrator(Shown):
         classes: "str | Sequence[str] | None" = None,
         by: "Values | None" = None,
         unseen: str = OnUnseen.ERROR,
+        on_missing: str = OnMissing.ERROR,
         on_range: str = OnRange.ERROR,
         on_sum: str = OnSum.ERROR,
         scale: str | None = None,
@@ -259,6 +266,7 @@ class Recalibrator(Shown):
             classes: What the columns of an array stand for, where their order is not that of the fit.
             by: The group of each score, shape (n,), where the map was fitted by groups.
             unseen: Groups that the fit has not seen: "error", or "pooled" for the map of all rows.
+            on_missing: Rows without a score: "error", or "null" for no probability (NaN) either.
             on_range: Scores outside [0, 1]: "error" or "clip".
             on_sum: Rows of several classes that do not sum to 1: "error" or "normalise".
             scale: What the scores are: "prob", "logit" or "logprob"; else what the map was fitted to, and
@@ -281,12 +289,20 @@ class Recalibrator(Shown):
                 scores,
                 name=self.name,
                 classes=classes,
+                on_missing=on_missing,
                 on_range=on_range,
                 on_sum=on_sum,
                 scale=scale,
             )
         found = predicted_scores(
-            held, scores, prior=prior, by=by, unseen=unseen, on_range=on_range, scale=scale
+            held,
+            scores,
+            prior=prior,
+            by=by,
+            unseen=unseen,
+            on_missing=on_missing,
+            on_range=on_range,
+            scale=scale,
         )
         return values_like(scores, found[0])
 

@@ -37,6 +37,7 @@ class ApplyReport(Declared):
         output: Where the rows went; "-" is standard output.
         columns: Names of the columns that were added.
         clipped: Scores moved to 0 or 1 before they were recalibrated, on request (`--on-range clip`).
+        without_score: Rows without a score, which got null, on request (`--on-missing null`).
         lowest: The smallest recalibrated probability, or None without rows and for several classes.
         notes: Sentences about choices made for the user, such as a guessed column.
         prior: Base rate that probabilities were shifted to, or None.
@@ -52,6 +53,7 @@ class ApplyReport(Declared):
     columns: tuple[str, ...]
     rows: int
     clipped: int
+    without_score: int = 0
     lowest: float | None = None
     highest: float | None = None
     notes: tuple[str, ...] = ()
@@ -88,6 +90,11 @@ class FolderApplyReport(Declared):
     def clipped(self) -> int:
         """Values moved to 0 or 1 before they were recalibrated, on request."""
         return sum(part.clipped for part in self.parts)
+
+    @property
+    def without_score(self) -> int:
+        """Rows without a score, which got null, on request."""
+        return sum(part.without_score for part in self.parts)
 
     @property
     def pooled_rows(self) -> int:

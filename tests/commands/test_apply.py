@@ -141,7 +141,7 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         (
             "score\n0.5\n\n",
             "column 'score': 1 of the first 2 values is missing; the first is at row 2",
-            "fill them in, or leave the rows out first: every row gets a value",
+            "fill them in, or pass --on-missing: null writes no probability (apply), drop leaves out (plan)",
         ),
         (
             "score,x\n0.5,1\n7,1\n",

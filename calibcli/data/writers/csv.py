@@ -178,6 +178,8 @@ def _write_block(piece: _Piece, write: Write, columns: NewColumns) -> None:
 def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
     """Return the text of a new column in the file's encoding."""
     text: pa.Array[Any] = column.cast(pa.string()).cast(pa.binary())
+    if column.null_count:
+        text = text.fill_null(b"")
     if columns.decimal != "." and pa.types.is_floating(column.type):
         text = pc.replace_substring(text, pattern=".", replacement=columns.decimal)
         quote = bytes_scalar(b'"' if columns.decimal == columns.delimiter else b"")

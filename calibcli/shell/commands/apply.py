@@ -4,15 +4,16 @@ from dataclasses import replace
 
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import EngineName, OnUnseen
-from calibcli.options.maps import ApplyOptions, Shape
+from calibcli.options.maps import NO_SCORE, ApplyOptions, Shape
 from calibcli.options.output import ArtifactFile, Inputs, Output
 from calibcli.options.rows import ClassOptions, Columns, Reading, SeveralClasses
 from calibcli.shell.door import command
 
 
 @command(
-    "output out_dir skip_existing score name keep to prior probs classes on_sum scale on_range unseen "
-    "*format jobs engine engine_address allow_edited force quiet verbose color debug"
+    "output out_dir skip_existing score name keep to prior probs classes on_sum scale on_missing on_range "
+    "unseen *format jobs engine engine_address allow_edited force quiet verbose color debug",
+    on_missing=NO_SCORE,
 )
 def apply(
     artifact: ArtifactFile,
@@ -46,6 +47,7 @@ def apply(
       calibcli apply cal.json preds.parquet -o repaired.parquet
       calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
       calibcli apply cal.json preds.csv --prior 0.02 -o repaired.csv
+      calibcli apply cal.json preds.csv --on-missing null -o repaired.csv
       calibcli apply classes.json preds.parquet --probs 'p_*' -o repaired.parquet
       calibcli apply cal.json preds.parquet --keep 'id,x_*' -o repaired.jsonl
       calibcli apply cal.json preds/ --out-dir repaired --skip-existing

@@ -2,7 +2,13 @@
 
 from calibcli.reports.apply import ApplyReport, ClassesApplied, FolderApplyReport
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.show.pages.header import clipped_lines, file_words, note_lines, pooled_lines
+from calibcli.show.pages.header import (
+    clipped_lines,
+    file_words,
+    note_lines,
+    pooled_lines,
+    unscored_lines,
+)
 from calibcli.show.words import between, count, four, listed, plural, quoted
 
 # More new columns than these are not all named.
@@ -26,6 +32,7 @@ def apply_page(report: ApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 -
     if classes is not None:
         facts.append(("prediction", _prediction(classes)))
     notes = [
+        *unscored_lines(report.without_score),
         *clipped_lines(report.clipped),
         *pooled_lines(report),
         *([] if classes is None else _repairs(classes)),
@@ -70,5 +77,10 @@ def apply_folder_page(report: FolderApplyReport, *, verbose: bool) -> Page:  # n
         facts.append(("skipped", f"{count(len(report.skipped))} whose outputs were there already"))
     done = f"added {columns} to {files}" if report.parts else "nothing left to do"
     title = paragraph(Line(f"{done}, written below {quoted(report.folder)}", Tone.TITLE))
-    notes = [*clipped_lines(report.clipped), *pooled_lines(report), *note_lines(report.notes)]
+    notes = [
+        *unscored_lines(report.without_score),
+        *clipped_lines(report.clipped),
+        *pooled_lines(report),
+        *note_lines(report.notes),
+    ]
     return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
