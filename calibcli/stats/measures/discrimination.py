@@ -29,7 +29,7 @@ _ADDED = 0.5
 
 METHOD = "DeLong with half a row of each label added"
 
-_ONE_LABEL = "undefined: one label only"
+_ONE_LABEL = "no interval: one label only, so that it is undefined"
 
 
 def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:

@@ -108,7 +108,7 @@ def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimat
     found = bias(table, confidence=confidence)
     mean_score = float(found.details["mean_score"])
     if not mean_score > 0.0:
-        why = "undefined: every score is 0"
+        why = "no interval: every score is 0, so that it is undefined"
         return Estimate(
             MeasureName.OE, math.nan, None, None, (*found.assumptions, why), found.rows, found.details
         )
