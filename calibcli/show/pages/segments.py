@@ -38,7 +38,7 @@ def segments_page(report: SegmentsReport, *, verbose: bool) -> Page:
         *note_lines(report.notes),
     )
     how = (_levels(report), _method(report)) if verbose else ()
-    return (top, _answer(report), *_table(report, verbose=verbose), *_untested(report), *how)
+    return (_answer(report), top, *_table(report, verbose=verbose), *_untested(report), *how)
 
 
 def _answer(report: SegmentsReport) -> Paragraph:
