@@ -53,7 +53,6 @@ class ApplyReport(Declared):
     columns: tuple[str, ...]
     rows: int
     clipped: int
-    without_score: int = 0
     lowest: float | None = None
     highest: float | None = None
     notes: tuple[str, ...] = ()
@@ -62,6 +61,7 @@ class ApplyReport(Declared):
     pooled_rows: int = 0
     pooled_groups: tuple[str, ...] = ()
     classes: ClassesApplied | None = None
+    without_score: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from calibcli.show.words import (
     p_words,
     percent,
     plural,
+    printable,
     quoted,
     three,
     whose,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.measure import MeasureReport, WorstGroup
     from calibcli.reports.plan import PlanReport
+    from calibcli.reports.segments import Segment, SegmentsReport
     from calibcli.reports.verify import VerifyReport
     from calibcli.show import Report
     from calibcli.stats.bounds.interval import Interval
@@ -457,6 +459,63 @@ def _at_best(needed: "RowsNeeded", rows: int) -> str:
     return f"A perfectly calibrated model would need about {about(needed.at_best)}."
 
 
+# Of segments that stand out so many are spoken of.
+_MOST_SEGMENTS = 2
+
+
+def segmented(report: "SegmentsReport") -> tuple[str, ...]:
+    """Return what stands out in sentences, and out of how many."""
+    sure, shown = percent(report.confidence), report.shown
+    if not report.tested:
+        return ("No segment has enough rows to be tested.",)
+    tested = plural(report.tested, "segment")
+    if not shown:
+        first = f"No segment stands out: of {tested}, none is wrong by more than chance (jointly {sure})."
+        return (first, *_unseen(report))
+    standing = sum(one.stands_out for one in report.segments)
+    hidden = standing - len(shown)
+    does = "stands" if standing == 1 else "stand"
+    more = f"; {count(hidden)} of them only as far as a larger segment does" if hidden else ""
+    of = f"Of {tested} tested, {count(standing)} {does} out (jointly {sure}){more}."
+    return (*(_segment_sentence(one, sure) for one in report.roots[:_MOST_SEGMENTS]), of)
+
+
+def _unseen(report: "SegmentsReport") -> list[str]:
+    """Say which error would have been found, in all rows and in the segments in the middle."""
+    known = sorted(one.smallest_detectable or 0.0 for one in report.segments if one.not_tested is None)
+    middle, largest = three(known[len(known) // 2]), three(known[0])
+    if len(known) == 1:
+        return [f"With probability 80 % scores too high or too low by {largest} would be found."]
+    of = f"{middle} would be found in half of the segments, by {largest} in the largest"
+    return [f"With probability 80 % scores too high or too low by {of}."]
+
+
+def segment_name(segment: "Segment") -> str:
+    """Return the rows of a segment in words."""
+    return " and ".join(printable(one) for one in segment.where) or "all rows"
+
+
+def _segment_sentence(segment: "Segment", sure: str) -> str:
+    """Return which way the scores of a segment are wrong, and by how much."""
+    ends = segment.bias_interval
+    rows = f"for {segment_name(segment)} ({plural(segment.rows, 'row')})"
+    if not segment.where:
+        rows = f"over all {plural(segment.rows, 'row')}"
+    means = f"{three(segment.mean_score)} predicted, {three(segment.observed_rate)} observed"
+    if ends is not None and ends.lower > 0.0:
+        by = f"{three(ends.lower)} to {three(ends.upper)} too high"
+        return f"Scores are too high {rows}: {means} ({by}, jointly {sure})."
+    if ends is not None and ends.upper < 0.0:
+        by = f"{three(-ends.upper)} to {three(-ends.lower)} too low"
+        return f"Scores are too low {rows}: {means} ({by}, jointly {sure})."
+    part = segment.wrong_for
+    if part is None:
+        return f"Scores are wrong {rows}, some too high and some too low: {means} on average."
+    way = "too high" if part.gap > 0.0 else "too low"
+    between = f"from {three(part.lower)} to {three(part.upper)}"
+    return f"Scores {between} are {way} {rows}: by {three(abs(part.gap))} there; {means} on average."
+
+
 _ANSWERS: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
     "measure": measured,
     "compare": compared,
@@ -464,4 +523,5 @@ _ANSWERS: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
     "fit_classes": fitted_classes,
     "plan": planned,
     "verify": judged,
+    "segments": segmented,
 }

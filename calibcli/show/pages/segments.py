@@ -3,7 +3,8 @@
 from collections import Counter
 
 from calibcli.reports.segments import Segment, SegmentsReport
-from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
+from calibcli.show.answers import segment_name, segmented
+from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages.header import (
     artifact_lines,
     note_lines,
@@ -12,15 +13,10 @@ from calibcli.show.pages.header import (
     table_lines,
     view_lines,
 )
-from calibcli.show.words import count, first_of, four, listed, p_words, percent, plural, printable
+from calibcli.show.words import count, first_of, four, listed, p_words, percent, plural, printable, three
 
-# So many segments are in the table, and as many in sentences, unless more is asked for.
-_MOST_ROWS, _MOST_SENTENCES, _MOST_NAMED, _MOST_LEVELS = 20, 2, 5, 6
-_EXPLAINED = (
-    "{} of them stand out only as far as a larger segment does, and are left out",
-    "{} of them stands out only as far as a larger segment does, and is left out",
-)
-
+# So many segments are in the table, unless more is asked for.
+_MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 20, 5, 6
 _READING = (
     "Predicted less observed: below 0 scores are too low. Sigmas: range of the cumulative residuals in "
     "standard deviations; scores that are too high here and too low there count, too."
@@ -38,61 +34,8 @@ def segments_page(report: SegmentsReport, *, verbose: bool) -> Page:
         *note_lines(report.notes),
     )
     how = (_levels(report), _method(report)) if verbose else ()
-    return (_answer(report), top, *_table(report, verbose=verbose), *_untested(report), *how)
-
-
-def _answer(report: SegmentsReport) -> Paragraph:
-    """Return what stands out in sentences, and out of how many."""
-    sure, shown = percent(report.confidence), report.shown
-    if not report.tested:
-        return paragraph(Line("No segment has enough rows to be tested.", Tone.TITLE))
-    tested = plural(report.tested, "segment")
-    if not shown:
-        line = f"No segment stands out: of {tested}, none is wrong by more than chance (jointly {sure})."
-        return paragraph(Line(line, Tone.TITLE), *_unseen(report))
-    lines = [Line(sentence(one, sure), Tone.TITLE) for one in report.roots[:_MOST_SENTENCES]]
-    standing = sum(one.stands_out for one in report.segments)
-    does = "stands" if standing == 1 else "stand"
-    known = [f"Of {tested} tested, {count(standing)} {does} out (jointly {sure})."]
-    if standing > len(shown):
-        known.append(f"{_EXPLAINED[standing - len(shown) == 1].format(count(standing - len(shown)))}.")
-    return paragraph(*lines, " ".join(known))
-
-
-def _unseen(report: SegmentsReport) -> list[str]:
-    """Say which error would have been found, in all rows and in the segments in the middle."""
-    known = sorted(one.smallest_detectable or 0.0 for one in report.segments if one.not_tested is None)
-    middle, largest = _three(known[len(known) // 2]), _three(known[0])
-    if len(known) == 1:
-        return [f"With probability 80 % scores too high or too low by {largest} would be found."]
-    of = f"{middle} would be found in half of the segments, by {largest} in the largest"
-    return [f"With probability 80 % scores too high or too low by {of}."]
-
-
-def named(segment: Segment) -> str:
-    """Return the rows of a segment in words."""
-    return " and ".join(printable(one) for one in segment.where) or "all rows"
-
-
-def sentence(segment: Segment, sure: str) -> str:
-    """Return which way the scores of a segment are wrong, and by how much."""
-    ends = segment.bias_interval
-    rows = f"for {named(segment)} ({plural(segment.rows, 'row')})"
-    if not segment.where:
-        rows = f"over all {plural(segment.rows, 'row')}"
-    means = f"{_three(segment.mean_score)} predicted, {_three(segment.observed_rate)} observed"
-    if ends is not None and ends.lower > 0.0:
-        by = f"{_two(ends.lower)} to {_two(ends.upper)} too high"
-        return f"Scores are too high {rows}: {means} ({by}, jointly {sure})."
-    if ends is not None and ends.upper < 0.0:
-        by = f"{_two(-ends.upper)} to {_two(-ends.lower)} too low"
-        return f"Scores are too low {rows}: {means} ({by}, jointly {sure})."
-    part = segment.wrong_for
-    if part is None:
-        return f"Scores are wrong {rows}, some too high and some too low: {means} on average."
-    way = "too high" if part.gap > 0.0 else "too low"
-    between = f"from {_three(part.lower)} to {_three(part.upper)}"
-    return f"Scores {between} are {way} {rows}: by {_two(abs(part.gap))} there; {means} on average."
+    answer = paragraph(*(Line(one, Tone.TITLE) for one in segmented(report)))
+    return (answer, top, *_table(report, verbose=verbose), *_untested(report), *how)
 
 
 def _table(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
@@ -122,13 +65,13 @@ def _table(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
 
 def _cells(one: Segment, *, verbose: bool) -> tuple[str, ...]:
     ends, ratio = one.bias_interval, one.ratio_interval
-    interval = "" if ends is None else f"{_three(ends.lower)} to {_three(ends.upper)}"
+    interval = "" if ends is None else f"{three(ends.lower)} to {three(ends.upper)}"
     more = []
     if verbose:
         least = one.smallest_detectable
         more = [
-            "" if ratio is None else f"{_three(ratio.lower)} to {_three(ratio.upper)}",
-            "" if least is None else _three(least),
+            "" if ratio is None else f"{three(ratio.lower)} to {three(ratio.upper)}",
+            "" if least is None else three(least),
         ]
     explained, because, why = one.explained_by, one.because_of, ""
     if because is not None:
@@ -137,13 +80,13 @@ def _cells(one: Segment, *, verbose: bool) -> tuple[str, ...]:
         why = f" (as {' and '.join(map(printable, explained)) or 'all rows'})"
     return (
         count(one.rows),
-        _three(one.mean_score),
-        _three(one.observed_rate),
+        three(one.mean_score),
+        three(one.observed_rate),
         interval,
-        _three(one.sigma),
+        three(one.sigma),
         p_words(one.p_value),
         *more,
-        f"{named(one)}{why}",
+        f"{segment_name(one)}{why}",
     )
 
 
@@ -155,7 +98,7 @@ def _untested(report: SegmentsReport) -> tuple[Block, ...]:
     lines = []
     for reason, many in Counter(one.not_tested for one in left_out).items():
         largest = sorted((one for one in left_out if one.not_tested == reason), key=lambda one: -one.rows)
-        names = [f"{named(one)} ({count(one.rows)})" for one in largest]
+        names = [f"{segment_name(one)} ({count(one.rows)})" for one in largest]
         are = "segment is" if many == 1 else "segments are"
         lines.append(Line(f"{count(many)} {are} not tested: {reason}{_option(report, reason)}.", Tone.NOTE))
         lines.append(Line(f"  {first_of(names, _MOST_NAMED)}", Tone.FAINT))
@@ -189,11 +132,3 @@ def _method(report: SegmentsReport) -> Listing:
         ("assumes", "rows are independent, and none of them trained or calibrated the score"),
     ]
     return Listing(tuple(items), "What they say")
-
-
-def _two(value: float) -> str:
-    return f"{value:#.2g}".removesuffix(".")
-
-
-def _three(value: float) -> str:
-    return f"{value:#.3g}".removesuffix(".")
