@@ -84,7 +84,8 @@ def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings
         msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
         return EmptyTable(msg, "values are compared as they stand in the file, upper and lower case too")
     if findings.dropped == asked:
-        return EmptyTable(f"{shown}: none of {asked:,} rows has every value")
+        msg = f"{shown}: none of {asked:,} rows has a value in every column that is read"
+        return EmptyTable(msg, "leave out columns that are always empty; --on-missing error names the first")
     if findings.dropped + findings.elsewhere == asked:
         return EmptyTable(f"{shown}: none of {asked:,} rows predicts the class asked for")
     return EmptyTable(f"{shown}: every weight is 0")

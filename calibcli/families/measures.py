@@ -19,7 +19,7 @@ class MeasureName(Explained):
             asked for, or each distinct score by itself where there are few.
         Estimator: (1/n) Σ_k |S_k|, S_k the sum of label - score in bin k. It is biased upward, since noise in
             a bin never cancels; so the report prints beside it between which values nine in ten sets of
-            labels drawn from the scores give it ("if calibrated").
+            labels drawn from the scores give it ("by chance").
         Interval: For these very scores with labels drawn anew, finite-sample; the upper end is the estimate
             plus d* (at most √(ln(1/δ)/(2n))) or, where scores near 0 or 1 make that sharper, a bound by
             betting, settled by the scores alone; the lower end is the larger of two: that of |bias|, which no
@@ -232,7 +232,7 @@ class MeasureName(Explained):
             n^(1/3), over the next multiple of K from 256 on that divides 720,720, and, up to 1,024 scores,
             over each score by itself; the scores 0 and 1 are bins of their own. It stays above the distance
             by about 1/(4K), less for few scores and rare events, and by the noise of the rates; so a
-            calibrated score has a value well above 0, and "if calibrated" says which: its range over 400
+            calibrated score has a value well above 0, and "by chance" says which: its range over 400
             draws of labels from the scores. Wrong labels beside confident scores can take a value below that
             range, since rates then come nearer to the midpoints: that is no better than calibrated.
         Interval: Finite-sample, for the population, and for every form of the distance (lower, upper, any

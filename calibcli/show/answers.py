@@ -383,10 +383,20 @@ def _meaning(verdict: "Verdict") -> str:
         why = verdict.reason or undecided or f"the bounds lie on both sides of {claim.limit:g}"
         concluded = f"Nothing is concluded about the {what}: {why}."
     else:
-        concluded = _concluded(verdict, what)
+        concluded = _alarm(verdict) if verdict_word(verdict) == "ALARM" else _concluded(verdict, what)
     if verdict.void is not None:
         return f"No bound holds for new rows: {verdict.void}."
     return concluded
+
+
+def _alarm(verdict: "Verdict") -> str:
+    """Return what is shown of the latest rows, not of all, and how often that is wrong."""
+    claim = verdict.claim
+    what = (
+        f"The {claim.words} is above {claim.limit:g}" if claim.limit else "The score is no longer calibrated"
+    )
+    false = percent(1.0 - claim.confidence_of_fail)
+    return f"{what} in the population that the latest rows come from; false alarms: at most {false}."
 
 
 def _decisive(verdict: "Verdict") -> Target | None:

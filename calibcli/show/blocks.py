@@ -1,5 +1,6 @@
 """What a page is made of: the same blocks become terminal text and Markdown."""
 
+from collections.abc import Sequence
 from enum import Enum, auto
 
 from calibcli.values import dataclass
@@ -59,25 +60,36 @@ class Column:
 
     Args:
         numeric: Whether its cells end together instead of starting together.
+        beside: Whether it says more of the column before it, from which it is never parted.
     """
 
     title: str
     numeric: bool = False
+    beside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """
-    A table. Only its last column is ever folded, and only on a terminal too narrow for it.
+    A table. On a terminal too narrow for it columns are left out or stacked before its last one is folded.
 
     Args:
         rows: Cells of each row; a bar may only stand in the last column.
         notes: Lines that explain the table, below it.
+        spare: Titles of columns that are left out first, in this order, on a terminal too narrow for all;
+            what is still too wide is stacked, each part with the first column.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str | Bar, ...], ...]
     notes: tuple[Line, ...] = ()
+    spare: tuple[str, ...] = ()
+
+    def only(self, places: Sequence[int], *notes: Line) -> "Grid":
+        """Return the table with some of its columns, and a line that says more."""
+        columns = tuple(self.columns[place] for place in places)
+        rows = tuple(tuple(row[place] for place in places) for row in self.rows)
+        return Grid(columns, rows, notes)
 
 
 @dataclass(frozen=True, slots=True)

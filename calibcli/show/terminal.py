@@ -3,7 +3,9 @@
 import io
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 from rich.color import ColorSystem
@@ -16,7 +18,7 @@ from calibcli.reports.input import Setting
 from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.show.pages import page_of
 from calibcli.show.pages.header import settings_page
-from calibcli.show.words import in_ascii, printable
+from calibcli.show.words import in_ascii, listed, printable
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -98,6 +100,34 @@ _STYLES = {
 }
 
 
+# A number, with what stands before its decimal point and what from there on.
+_NUMBER = re.compile(r"(-?[\d,]+)((?:\.\d*)?(?:e[+-]\d+)?)")
+
+_TO = " to "
+
+
+def aligned(cells: Sequence[str]) -> list[str]:
+    """Return cells whose decimal points stand below each other, in ranges too; words stay as they are."""
+    found = [[_NUMBER.fullmatch(part) for part in cell.split(_TO, 1)] for cell in cells]
+    numbers = [[one.groups() for one in parts if one] for parts in found]
+    ranges = [parts for parts, matches in zip(numbers, found, strict=True) if all(matches)]
+    if not any("." in rest for parts in ranges for _, rest in parts):
+        return list(cells)
+    # The widest part before each point and behind it, of the first numbers and of the second ones.
+    sizes = [
+        [max((len(parts[k][end]) for parts in ranges if len(parts) > k), default=0) for end in range(2)]
+        for k in range(2)
+    ]
+    return [
+        _TO.join(
+            f"{whole:>{w}}{rest:<{r}}" for (whole, rest), (w, r) in zip(parts, sizes, strict=False)
+        ).rstrip()
+        if all(matches)
+        else cell
+        for cell, parts, matches in zip(cells, numbers, found, strict=True)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class TerminalRenderer:
     """
@@ -139,18 +169,62 @@ class TerminalRenderer:
         return self._laid_out(text, width=self.width)
 
     def _grid(self, grid: Grid) -> str:
+        columns = tuple(replace(column, title=self._plain(column.title)) for column in grid.columns)
+        cells = (self._aligned(column) for column in zip(*grid.rows, strict=True))
+        plain = replace(grid, columns=columns, rows=tuple(zip(*cells, strict=True)))
+        parts = self._fitting(plain)
+        shown = {column.title for part in parts for column in part.columns}
+        spared = [column.title for column in plain.columns if column.title not in shown]
+        said = f"Left out for the width of this terminal: {listed(spared)}; -v shows all."
+        tables = "\n".join(map(self._table, parts))
+        return tables + (self._line(Line(said, Tone.FAINT)) if spared else "")
+
+    def _aligned(self, column: Sequence[str | Bar]) -> Sequence[str | Bar]:
+        texts = [self._plain(cell) for cell in column if isinstance(cell, str)]
+        return aligned(texts) if len(texts) == len(column) else column
+
+    def _fitting(self, grid: Grid) -> list[Grid]:
+        """Return a table that fits: without what can be spared unless all was asked for, then in parts."""
+        width = self.width
+        if width is None:
+            return [grid]
+        sizes = [
+            max(cell_len(cell) if isinstance(cell, str) else LEAST_WIDTH for cell in cells)
+            for cells in zip([one.title for one in grid.columns], *grid.rows, strict=True)
+        ]
+        last = grid.columns[-1].title
+        if (self.verbose or last not in grid.spare) and any(
+            " " in row[-1] for row in grid.rows if isinstance(row[-1], str)
+        ):
+            # A sentence may be folded, and asks for no more than the least that one is folded to.
+            sizes[-1] = min(sizes[-1], max(_LEAST_FOLDED, cell_len(last)))
+
+        def fits(places: Sequence[int]) -> bool:
+            return sum(sizes[place] + _GAP for place in places) - _GAP <= width
+
+        places = list(range(len(sizes)))
+        for title in () if self.verbose else grid.spare:
+            if not fits(places):
+                places = [place for place in places if grid.columns[place].title != title]
+        parts = [places] if fits(places) else [places[:2]]
+        for place in places[len(parts[0]) :]:
+            if not fits([*parts[-1], place]):
+                named = [parts[-1].pop()] if grid.columns[place].beside else []
+                parts.append([*places[:1], *named])
+            parts[-1].append(place)
+        return [grid.only(part) for part in parts]
+
+    def _table(self, grid: Grid) -> str:
         fixed, last = grid.columns[:-1], grid.columns[-1]
-        cells = [[self._plain(cell) for cell in row[:-1] if isinstance(cell, str)] for row in grid.rows]
+        cells = [[cell for cell in row[:-1] if isinstance(cell, str)] for row in grid.rows]
         widths = [
-            max(cell_len(text) for text in (self._plain(column.title), *(row[k] for row in cells)))
+            max(cell_len(text) for text in (column.title, *(row[k] for row in cells)))
             for k, column in enumerate(fixed)
         ]
         table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
         for column, width in zip(fixed, widths, strict=True):
-            title = Text(self._plain(column.title))
-            table.add_column(
-                title, min_width=width, no_wrap=True, justify="right" if column.numeric else "left"
-            )
+            justify: Literal["left", "right"] = "right" if column.numeric else "left"
+            table.add_column(Text(column.title), min_width=width, no_wrap=True, justify=justify)
         left = sum(widths) + _GAP * len(widths)
         room = None if self.width is None else self.width - left
         table.add_column(Text(self._heading(last.title, grid, room)), overflow="fold")
@@ -170,12 +244,12 @@ class TerminalRenderer:
         return self._laid_out(table, width=None if self.width is None else max(self.width, least))
 
     def _heading(self, title: str, grid: Grid, room: int | None) -> str:
-        return axis(_bar_width(room)) if _draws(grid) else self._plain(title)
+        return axis(_bar_width(room)) if _draws(grid) else title
 
     def _last(self, cell: str | Bar, room: int | None) -> str:
         if isinstance(cell, Bar):
             return drawn(cell, width=_bar_width(room), marks=self._marks)
-        return self._plain(cell)
+        return cell
 
     def _legend(self, grid: Grid) -> tuple[Line, ...]:
         return (Line(self._marks.legend, Tone.FAINT),) if _draws(grid) else ()

@@ -153,11 +153,38 @@ def first_of(items: Sequence[str], most: int) -> str:
     return f"{', '.join(items[:most])}{more}"
 
 
+BY_CHANCE = "by chance"
+
 NULL_REFERENCE = (
-    '"if calibrated": nine in ten calibrated scores would lie in this range on these rows; '
+    '"by chance": what nine in ten perfectly calibrated models would show on these rows; '
     "below it is no better than above."
 )
+
+VALID = "valid"
+"""The column that says what a reader may rely on, in place of how a bound was found."""
+
+HOW_AT = "-v says how each bound was found, and --explain NAME what a number is."
 SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
+
+
+VALID = "valid"
+"""The column that says what a reader may rely on, in place of how a bound was found."""
+
+HOW_AT = "-v says how each bound was found, and --explain NAME what a number is."
+SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
+
+
+def valid_for(interval: Interval) -> str:
+    """Return when an interval holds, and of whom it speaks."""
+    when = "any sample size" if interval.finite_sample else "large-sample"
+    return f"{when}; {_WHOM[interval.target]}"
+
+
+_WHOM = {
+    Target.POPULATION: "the population",
+    Target.MIXED: "upper: the population, lower: these rows",
+    Target.FIXED_DESIGN: "these rows",
+}
 
 
 def whose(target: Target) -> str:

@@ -502,5 +502,5 @@ def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Make, tmp_path: Pat
     none = csv_of("score,label", "0.5,", "0.4,", name="none.csv")
     columns = ("-s", "score", "-y", "label", "--max-ece", "0.9", "--on-missing", "drop")
     report = json.loads(run("verify", some, none, *columns, "--state", tmp_path / "g.json", "--json").out)
-    said = f"{none}: none of 2 rows has every value: nothing of it is counted"
+    said = f"{none}: none of 2 rows has a value in every column that is read: nothing of it is counted"
     assert said in report["input"]["notes"]

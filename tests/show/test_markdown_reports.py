@@ -42,7 +42,7 @@ def test_tables_are_rectangular(reports: dict[str, Any], name: str) -> None:
 def test_measures_can_be_read_back(reports: dict[str, Any]) -> None:
     """The first table holds measure, value, interval, null reference and method."""
     measures = tables(written(reports["measure"]))[0]
-    assert measures[0] == ["measure", "value", "95 % interval", "if calibrated", "how"]
+    assert measures[0] == ["measure", "value", "95 % interval", "by chance", "valid"]
     assert measures[2][:4] == ["ece", "0.1271", "0.1012 to 0.1310", "0.00350 to 0.00714"]
     assert measures[5][1:] == ["inf", "none", "about 0.2698", "no interval: 3 rows were certain and wrong"]
 

@@ -7,6 +7,7 @@ difference before committing it.
 
 import os
 import re
+from collections import Counter
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -125,16 +126,25 @@ def test_without_unicode_the_text_is_ascii(reports: dict[str, Any], name: str) -
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [1, 20, 40, 80, 200])
 def test_no_width_loses_a_word(reports: dict[str, Any], name: str, width: int) -> None:
-    """Folding moves words to further lines; no number, name or verdict is cut short at any width."""
+    """Folding and stacking move words to further lines; no number, name or verdict is cut short."""
     whole, folded = (shown(reports[name], width=w, verbose=True, unicode=False) for w in (None, width))
     assert "..." not in folded
-    # Bars and their axis shrink with the width, and long words are folded: compare the letters that remain.
-    assert _letters(folded) == _letters(whole)
+    # Bars and their axis shrink with the width, long words are folded, and each part of a table that is
+    # stacked has its first column: compare the letters that remain.
+    assert not _letters(whole) - _letters(folded)
 
 
-def _letters(text: str) -> list[str]:
-    """Return the letters and digits of a text, in an order that folding cannot change."""
-    return sorted(re.sub(r"[^0-9A-Za-z]", "", re.sub(r"(?m) {2,}[ |o@-]+$", "", text)))
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_left_out_for_the_width_is_named(reports: dict[str, Any], name: str) -> None:
+    """Without -v a narrow table spares columns, and says which; every line of a table fits."""
+    text = shown(reports[name], width=80)
+    assert all(title in text for title in ("by chance", "valid") if title in shown(reports[name]))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def _letters(text: str) -> Counter[str]:
+    """Return how often each letter and digit of a text is there, which folding cannot change."""
+    return Counter(re.sub(r"[^0-9A-Za-z]", "", re.sub(r"(?m) {2,}[ |o@-]+$", "", text)))
 
 
 def test_wide_terminal_shows_what_a_pipe_does(reports: dict[str, Any]) -> None:

@@ -165,11 +165,10 @@ def _finding(curve: DecisionCurve) -> tuple[str, ...]:
     plain = f"at thresholds {_spoken(curve.better)} by the estimate"
     if curve.clearly_better is None:
         return (f"Better than treating all and none {plain}",)
-    at_each = f"beyond noise ({percent(curve.confidence)} at each threshold by itself)"
+    at_each = f"({percent(curve.confidence)}, threshold by threshold)"
     if not curve.clearly_better:
-        return (f"Nowhere better than treating all and none {at_each}", f"better {plain}")
-    clear = _spoken(curve.clearly_better)
-    return (f"Better than treating all and none at thresholds {clear}", f"{at_each}; {plain}")
+        return (f"Nowhere clearly worth more than treating all or none {at_each}", f"better {plain}")
+    return (f"Clearly worth using {at_each} from {_spoken(curve.clearly_better)}", f"better {plain}")
 
 
 def _spoken(ranges: Sequence[Range]) -> str:

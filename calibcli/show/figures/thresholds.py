@@ -142,7 +142,7 @@ def _key(curve: DecisionCurve, look: Look) -> list[Entry]:
         (Line2D([], [], **_none(look)), "treat none"),
     ]
     if curve.clearly_better:
-        entries.append((Line2D([], [], **_better(look)), "better than both, beyond noise"))
+        entries.append((Line2D([], [], **_better(look)), "clearly better than both"))
     return entries
 
 

@@ -84,7 +84,7 @@ def _assumptions(verdicts: VerifyReport) -> Listing:
 
 def number_sections(report: MeasureReport, against_raw: CompareReport | None) -> Iterator[Section]:
     """Return measures and tests, then whatever else was measured beside them."""
-    blocks = (*number_blocks(report), *together_blocks(report))
+    blocks = (*number_blocks(report, verbose=True), *together_blocks(report, verbose=True))
     if blocks:
         yield Section("measures", "Measures and tests", blocks)
     raw = _raw(report)
@@ -111,7 +111,7 @@ def _raw(report: MeasureReport) -> MeasureReport | None:
 
 
 def _recalibration(raw: MeasureReport, against: CompareReport | None) -> tuple[Block, ...]:
-    by_itself = (_title("The raw score by itself"), *number_blocks(raw))
+    by_itself = (_title("The raw score by itself"), *number_blocks(raw, verbose=True))
     if against is None:
         return by_itself
     # The second block of the comparison is what was read.
@@ -135,7 +135,7 @@ def _scores(report: MeasureReport, others: Sequence[str]) -> Iterator[Block]:
     for key in others:
         part = report.slices[key]
         yield paragraph(Line(f"Column {quoted(part.input.score)}", Tone.TITLE), *note_lines(part.notes))
-        yield from number_blocks(part)
+        yield from number_blocks(part, verbose=True)
 
 
 def picture_section(pictures: Sequence[Illustration]) -> Section:

@@ -22,6 +22,7 @@ from calibcli.show.pages.header import (
 )
 from calibcli.show.pages.measure import MOST_ROWS, title_of
 from calibcli.show.words import (
+    VALID,
     count,
     first_of,
     four,
@@ -31,6 +32,7 @@ from calibcli.show.words import (
     plural,
     printable,
     quoted,
+    valid_for,
 )
 
 _DIRECTION = "Difference: second less first; below 0 the second is better."
@@ -65,7 +67,16 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     if classes is not None and classes.comparisons:
         title = paragraph(Line("All classes together", Tone.TITLE))
         together = (title, _differences(report, classes.comparisons))
-    return (answer_paragraph(report), top, *tables, *together, *_both(report), *each, *meanings, *gate)
+    return (
+        answer_paragraph(report),
+        top,
+        *tables,
+        *together,
+        *_both(report, verbose=verbose),
+        *each,
+        *meanings,
+        *gate,
+    )
 
 
 def _side(side: Side) -> str:
@@ -120,23 +131,24 @@ def verdict_words(one: Comparison, report: CompareReport) -> str:
     return verdict + (f": {reason}" if reason else "")
 
 
-def _both(report: CompareReport) -> tuple[Block, ...]:
-    """Return the interval of each side, and how that of the difference was found."""
-    columns = (Column("measure"), Column("first interval"), Column("second interval"), Column("how"))
+def _both(report: CompareReport, *, verbose: bool) -> tuple[Block, ...]:
+    """Return the interval of each side, and what that of the difference is worth, or how it was found."""
+    last = "how" if verbose else VALID
+    columns = (Column("measure"), Column("first interval"), Column("second interval"), Column(last))
     rows = tuple(
         (
             one.name.value,
             interval_words(one.first.interval),
             interval_words(one.second.interval),
-            _how(one),
+            _how(one, verbose=verbose),
         )
         for one in report.every_comparison
     )
-    return (Grid(columns, rows),) if rows else ()
+    return (Grid(columns, rows, spare=(VALID,)),) if rows else ()
 
 
-def _how(one: Comparison) -> str:
-    """Return partitions, and method and target of the difference."""
+def _how(one: Comparison, *, verbose: bool) -> str:
+    """Return when the interval of the difference holds; `verbose` partitions and method as well."""
     sides = (one.first, one.second)
     parts = list(
         dict.fromkeys(str(side.details["partition"]) for side in sides if "partition" in side.details)
@@ -144,6 +156,8 @@ def _how(one: Comparison) -> str:
     interval = one.difference.interval
     if interval is None:
         return "; ".join(parts)
+    if not verbose:
+        return valid_for(interval)
     sort = "finite-sample" if interval.finite_sample else "approximate"
     return "; ".join([*parts, interval.method, f"{interval.target.value}, {sort}"])
 

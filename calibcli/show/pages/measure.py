@@ -24,9 +24,12 @@ from calibcli.show.pages.header import (
     view_lines,
 )
 from calibcli.show.words import (
+    BY_CHANCE,
+    HOW_AT,
     NONE,
     NULL_REFERENCE,
     SMALL_P,
+    VALID,
     between,
     count,
     distinct_labels,
@@ -39,6 +42,7 @@ from calibcli.show.words import (
     quoted,
     share,
     span,
+    valid_for,
 )
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.differences import Difference
@@ -121,7 +125,7 @@ def slice_grids(
         tables[-1] += columns
     return tuple(
         Grid(
-            (*fixed, *(Column(title) for title, _ in table)),
+            (*fixed, *(Column(title, beside=title.endswith(" interval")) for title, _ in table)),
             tuple((*names, *(cells[place] for _, cells in table)) for place, names in enumerate(named)),
             tuple(Line(note, Tone.FAINT) for note in notes) if table is tables[-1] else (),
         )
@@ -288,7 +292,8 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
         interval,
         Column("reliability"),
     )
-    return (Grid(columns, rows, _notes(curve, total - len(shown))),) if rows else ()
+    notes, spare = _notes(curve, total - len(shown)), ("rows", interval.title)
+    return (Grid(columns, rows, notes, spare),) if rows else ()
 
 
 def _notes(curve: ReliabilityCurve, hidden: int) -> tuple[Line, ...]:
@@ -339,8 +344,8 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     return (
         answer_paragraph(report),
         top,
-        *number_blocks(report),
-        *together_blocks(report),
+        *number_blocks(report, verbose=verbose),
+        *together_blocks(report, verbose=verbose),
         *meaning,
         *curve,
         *(() if report.classes is None else class_blocks(report, report.classes, verbose=verbose)),
@@ -361,7 +366,7 @@ def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: boo
         return []
     title = paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part))
     curve = reliability_grid(part.curve) if group else ()
-    return [title, *number_blocks(part), *curve, *group_blocks(part, dict(report.slices))]
+    return [title, *number_blocks(part, verbose=verbose), *curve, *group_blocks(part, dict(report.slices))]
 
 
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
@@ -372,43 +377,66 @@ def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
     return [*table, *applied, *note_lines(part.notes)]
 
 
-def number_blocks(report: MeasureReport) -> tuple[Block, ...]:
-    """Return the measures, their other bounds, and the tests."""
+def number_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
+    """Return the measures, their other bounds, and the tests; `verbose` says how each was found."""
     blocks: list[Block] = []
     if report.measures:
-        blocks.append(_measures(report, report.measures))
+        blocks.append(_measures(report, report.measures, verbose=verbose))
         blocks.extend(other_bounds(report))
     if report.tests:
-        blocks.append(_tests(report))
+        blocks.append(_tests(report, verbose=verbose))
     return tuple(blocks)
 
 
-def together_blocks(report: MeasureReport) -> tuple[Block, ...]:
+def together_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
     """Return the measures of several classes together."""
     if report.classes is None or not report.classes.measures:
         return ()
     title = paragraph(Line("All classes together", Tone.TITLE))
-    return (title, _measures(report, report.classes.measures))
+    return (title, _measures(report, report.classes.measures, verbose=verbose))
 
 
-def _measures(report: MeasureReport, measures: tuple[Estimate | ClassEstimate, ...]) -> Grid:
+def _measures(
+    report: MeasureReport, measures: tuple[Estimate | ClassEstimate, ...], *, verbose: bool
+) -> Grid:
     interval = Column(f"{percent(report.confidence)} interval")
     rows = tuple(
         (
             one.name.value,
             four(one.value),
             interval_words(one.interval),
-            _if_calibrated(one),
-            _how(one, report),
+            _by_chance(one),
+            _how(one, report) if verbose else _valid(one, report),
         )
         for one in measures
     )
-    columns = (Column("measure"), Column("value"), interval, Column("if calibrated"), Column("how"))
-    known = any(one.null is not None for one in measures)
-    return Grid(columns, rows, (Line(NULL_REFERENCE, Tone.FAINT),) if known else ())
+    last = "how" if verbose else VALID
+    columns = (Column("measure"), Column("value"), interval, Column(BY_CHANCE), Column(last))
+    notes = [NULL_REFERENCE] if any(one.null is not None for one in measures) else []
+    notes += [] if verbose else _partitions(measures)
+    return Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in notes), spare=(VALID, BY_CHANCE))
 
 
-def _if_calibrated(estimate: Estimate | ClassEstimate) -> str:
+def _valid(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
+    """Return what a reader may rely on of an interval, or why there is none."""
+    interval = estimate.interval
+    if interval is None:
+        return "; ".join(one for one in estimate.assumptions if one.startswith(_UNBOUNDED))
+    at = "" if interval.confidence == report.confidence else f"; at {percent(interval.confidence)}"
+    return f"{valid_for(interval)}{at}"
+
+
+def _partitions(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
+    """Return over which bins which measures are, and where it is said how they were found."""
+    names: dict[str, list[str]] = {}
+    for one in measures:
+        if "partition" in one.details:
+            names.setdefault(str(one.details["partition"]), []).append(one.name.value)
+    bins = "; ".join(f"{partition}: {listed(found)}" for partition, found in names.items())
+    return [f"Over {bins}. {HOW_AT}" if bins else HOW_AT]
+
+
+def _by_chance(estimate: Estimate | ClassEstimate) -> str:
     """Return where a calibrated score would lie; about where on average, if its range is not known."""
     if estimate.null_range is not None:
         return span(*estimate.null_range)
@@ -428,10 +456,16 @@ def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
     return "; ".join(parts)
 
 
-def _tests(report: MeasureReport) -> Grid:
-    columns = (Column("test"), Column("statistic"), Column("p-value"), Column("how"))
+def _tests(report: MeasureReport, *, verbose: bool) -> Grid:
+    last = "how" if verbose else VALID
+    columns = (Column("test"), Column("statistic"), Column("p-value"), Column(last))
     rows = [
-        (one.name.value, four(one.statistic), p_words(one.p_value, one.p_method), _p_how(one))
+        (
+            one.name.value,
+            four(one.statistic),
+            p_words(one.p_value, one.p_method),
+            _p_how(one, verbose=verbose),
+        )
         for one in report.tests
     ]
     combined = report.combined
@@ -440,15 +474,25 @@ def _tests(report: MeasureReport) -> Grid:
         together = "0 (contradiction)" if _contradicted(report) else p_words(combined.p_value)
         rows.append(("together", "", together, f"Bonferroni over {members}"))
     known = any(one.p_value is not None for one in report.tests)
-    return Grid(columns, tuple(rows), (Line(SMALL_P, Tone.FAINT),) if known else ())
+    return Grid(columns, tuple(rows), (Line(SMALL_P, Tone.FAINT),) if known else (), spare=(VALID,))
 
 
-def _p_how(test: TestResult) -> str:
+def _p_how(test: TestResult, *, verbose: bool) -> str:
     """Return how a p-value was found, or why there is none, and what is peculiar to this test."""
     peculiar = [one for one in test.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT)]
     if peculiar and (test.p_value is None or test.p_method == "contradiction"):
         return "; ".join(peculiar)
-    return "; ".join([test.p_method, *peculiar])
+    if verbose or test.p_value is None:
+        return "; ".join([test.p_method, *peculiar])
+    return _P_VALID.get(test.p_method, test.p_method)
+
+
+# What a reader may rely on, by how a p-value was found.
+_P_VALID = {
+    "asymptotic": "large-sample",
+    "monte-carlo": "any sample size",
+    "monte-carlo, coarsened": "any sample size, of rounded scores",
+}
 
 
 def _contradicted(report: MeasureReport) -> bool:

@@ -17,7 +17,19 @@ from calibcli.show.pages.header import (
     table_lines,
     view_lines,
 )
-from calibcli.show.words import NONE, about, beside, count, four, listed, p_words, percent, plural, quoted
+from calibcli.show.words import (
+    NONE,
+    about,
+    beside,
+    count,
+    four,
+    listed,
+    p_words,
+    percent,
+    plural,
+    quoted,
+    three,
+)
 from calibcli.stats.gates.claim import FEWER, Claim, Evidence, RowsNeeded, Verdict
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 
@@ -31,8 +43,8 @@ TONES = {
 _MOST_TOLD = math.log(1e6)
 
 
-def verdict_paragraph(verdict: Verdict) -> Paragraph:
-    """Return everything that is said of one verdict, the headline first."""
+def verdict_paragraph(verdict: Verdict, *, verbose: bool) -> Paragraph:
+    """Return what is said of one verdict, the headline first; `verbose` also how its bounds were found."""
     claim = verdict.claim
     headline = f"{verdict.outcome.value.upper()}  {claim_words(claim)}  ({evidence_words(verdict)})"
     if verdict.evidence is not None and verdict.evidence.log_pass is None:
@@ -42,14 +54,19 @@ def verdict_paragraph(verdict: Verdict) -> Paragraph:
         *verdict_sentences(verdict),
         *_beside_bounds(verdict),
         *_gathered(verdict.evidence),
-        *_footing(verdict),
+        *_footing(verdict, verbose=verbose),
     )
 
 
 def _alarm_headline(verdict: Verdict) -> str:
     claim = verdict.claim
-    watched = "calibration" if claim.limit == 0.0 else f"{claim.words} <= {claim.limit:g}"
-    return f"{verdict_word(verdict)}  {watched}  ({beside(verdict.value, claim.limit)} over all rows)"
+    raised = verdict.outcome is VerdictName.FAIL
+    watched = f"{claim.words} {'above' if raised else 'not shown to be above'} {claim.limit:g}"
+    if claim.limit == 0.0:
+        watched = "no longer calibrated" if raised else "not shown to be out of calibration"
+    value = beside(verdict.value, claim.limit)
+    over_all = f"over all {plural(verdict.rows, 'row')} the {claim.words} is {value}"
+    return f"{verdict_word(verdict)}  {watched}  ({over_all})"
 
 
 def claim_words(claim: Claim) -> str:
@@ -103,14 +120,13 @@ def _gathered(evidence: Evidence | None) -> list[str]:
     """Return how the bets of a gate that may be asked again stand."""
     if evidence is None:
         return []
-    failing, enough = _wealth(evidence.log_fail), _wealth(evidence.threshold)
-    looks = "1 look" if evidence.looks == 1 else f"{count(evidence.looks)} looks"
+    failing, enough = _wealth(evidence.log_fail), f"{math.exp(evidence.threshold):.6g}"
     if evidence.log_pass is None:
-        stand = f"the bets on an alarm stand at {failing}; {enough} raises it."
+        stand = f"ALARM {failing} of the {enough} needed"
     else:
-        passing = _wealth(evidence.log_pass)
-        stand = f"the bets on a pass stand at {passing}, on a fail at {failing}; {enough} decides."
-    lines = [f"After {looks} {stand}" if evidence.looks else f"{stand[:1].upper()}{stand[1:]}"]
+        stand = f"PASS {_wealth(evidence.log_pass)} of the {enough} needed, FAIL {failing} of {enough}"
+    so_far = f"after {plural(evidence.looks, 'check')}" if evidence.looks else "so far"
+    lines = [f"Evidence {so_far}: {stand}."]
     if evidence.passed_at is not None:
         lines.append(f"Passed at {plural(evidence.passed_at, 'row')}.")
     if evidence.failed_at is not None:
@@ -122,11 +138,11 @@ def _wealth(log: float) -> str:
     """Return a number from its logarithm; of a very large one the power of ten is enough."""
     if _MOST_TOLD < log < math.inf:
         return f"over 10^{math.floor(log / math.log(10.0))}"
-    return four(math.exp(log)) if log <= _MOST_TOLD else "infinity"
+    return three(math.exp(log)) if log <= _MOST_TOLD else "infinity"
 
 
-def _footing(verdict: Verdict) -> list[Line]:
-    """Return how the bounds were found, what they do not say, and the bound that is for information only."""
+def _footing(verdict: Verdict, *, verbose: bool) -> list[Line]:
+    """Return what the bounds are worth, what they do not say, and the bound that is for information only."""
     target = "" if verdict.target is None else verdict.target.value
     rough = "" if verdict.finite_sample or verdict.claim.bound is Bound.VALUE else "approximate"
     how = "; ".join(
@@ -134,7 +150,7 @@ def _footing(verdict: Verdict) -> list[Line]:
     )
     common = (INDEPENDENT_ROWS, HELD_OUT)
     scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
-    lines = [f"How: {how}.", *([f"Scope: {scope}."] if scope else [])]
+    lines = [f"How: {how}." if verbose else _worth(verdict), *([f"Scope: {scope}."] if scope else [])]
     if verdict.fixed_design_upper is not None:
         lines.append(
             f"For information: {verdict.claim.words} for these very scores (fixed-design) is at most "
@@ -143,12 +159,22 @@ def _footing(verdict: Verdict) -> list[Line]:
     return [Line(line, Tone.FAINT) for line in lines]
 
 
+def _worth(verdict: Verdict) -> str:
+    """Return what a reader may rely on, over which bins, and of how many rows."""
+    exact = verdict.finite_sample and verdict.target is not None
+    when = "at any sample size" if exact else "as an approximation for many rows"
+    if verdict.claim.bound is Bound.VALUE:
+        when = "for these rows alone"
+    of = "; ".join(one for one in (verdict.partition, plural(verdict.rows, "row")) if one)
+    return f"Valid {when}; {of}."
+
+
 def verify_page(report: VerifyReport, *, verbose: bool) -> Page:
     """Return the page of a gate; `verbose` adds the assumptions of every verdict, and lists every group."""
     verdicts = list(report.verdicts.items())
     blocks: list[Block] = [] if len(report.every_verdict) == 1 else [_overall(report)]
     for key, verdict in verdicts:
-        blocks.append(verdict_paragraph(verdict))
+        blocks.append(verdict_paragraph(verdict, verbose=verbose))
         if verbose:
             blocks.append(_details(key, verdict))
     if report.by:
@@ -158,7 +184,7 @@ def verify_page(report: VerifyReport, *, verbose: bool) -> Page:
 
 def verdict_lines(verdict: Verdict) -> tuple[str, ...]:
     """Return what is said of one verdict in plain words, the headline first."""
-    return tuple(line.text for line in verdict_paragraph(verdict).lines)
+    return tuple(line.text for line in verdict_paragraph(verdict, verbose=True).lines)
 
 
 def _overall(report: VerifyReport) -> Paragraph:

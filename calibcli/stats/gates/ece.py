@@ -73,7 +73,5 @@ def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
             "cannot be bounded"
         )
     same = "bins" if ground.claims == 1 else "bins, rules and groups"
-    looks = (
-        f"valid however often it is asked as rows come in, over these same {same}" if any_time else ONE_LOOK
-    )
+    looks = f"valid however often you check, over these same {same}" if any_time else ONE_LOOK
     return independent, HELD_OUT, what, looks

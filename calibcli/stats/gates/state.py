@@ -447,9 +447,9 @@ _INDEPENDENT = (
 # Of a digest so much tells batches apart.
 _SHORT = 24
 
-_KEPT = "a fail stands, and a pass while the estimate is at most the limit"
+_KEPT = "a FAIL is final, and a PASS stands while the estimate is at most the limit"
 
-_FROZEN = "limit, partition and bets were settled before the first row and stay as they are"
+_FROZEN = "the limit, the bins and the method are fixed in the state file"
 
 
 def verdict_of(state: GateState, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Verdict:
@@ -603,6 +603,6 @@ def _assumptions(state: GateState) -> tuple[str, ...]:
             f"binned ECE over {terms.partition.described}, fixed in advance; the unbinned ECE of a "
             "continuous score cannot be bounded"
         )
-    kept = "an alarm stands" if terms.alarm else _KEPT
-    looks = f"valid however often it is asked as rows come in; once shown, {kept}"
+    kept = "an ALARM is final" if terms.alarm else _KEPT
+    looks = f"you may check after every batch; once shown, {kept}"
     return _INDEPENDENT, HELD_OUT, what, _FROZEN, looks

@@ -301,8 +301,8 @@ CASES = {
     "nothing left": (
         "score,label\n,1\n",
         Columns(score="score", label="label", on_missing=OnMissing.DROP),
-        "p.csv: none of 1 rows has every value",
-        None,
+        "p.csv: none of 1 rows has a value in every column that is read",
+        "leave out columns that are always empty; --on-missing error names the first",
     ),
     "field missing": (
         "score,label\n0.5,1\n0.5\n",

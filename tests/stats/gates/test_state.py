@@ -63,7 +63,7 @@ def test_any_split_order_and_shards_give_the_same_sums_and_evidence(
 
 def words_of(verdict: Verdict) -> str:
     """Return what the page says of a verdict."""
-    return " ".join(line.text for line in verdict_paragraph(verdict).lines)
+    return " ".join(line.text for line in verdict_paragraph(verdict, verbose=True).lines)
 
 
 def test_a_calibrated_score_passes_and_a_wrong_one_fails() -> None:
