@@ -603,6 +603,9 @@ def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
     if inner is FitMethod.AUTO:
         msg = "--method auto chooses for one score, and --probs names several classes"
         raise UsageProblem(msg, "name a method")
+    if inner.value == method.value:
+        # What one score and several classes call alike can only mean the map of all of them.
+        return RecalibratorName.PLATT
     if not method.facts.made_of_maps and inner is not FitMethod.PLATT:
         msg = f"--multiclass {method.value} is not made of maps of one score, as --method {inner.value} is"
         same = inner.value in set(ClassMethod)

@@ -1,10 +1,12 @@
 """Say what is in a file: an artifact, a report, or data with columns to guess."""
 
+import csv
 import json
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from calibcli.codec import Node, version_of
@@ -26,9 +28,10 @@ from calibcli.documents.artifact import (
 from calibcli.documents.state import MOST_BYTES
 from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
-from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DataFormat, EndsOf
-from calibcli.options.rows import AS_FOUND, Columns, InputFormat
+from calibcli.options.numerals import number_of
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
@@ -316,7 +319,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
     header = reader_of(first.format).header(first)
-    kinds = reader_of(first.format).kinds(first)
+    kinds = _as_read(first, reader_of(first.format).kinds(first), input_format)
     own = {folded(name) for name in header}
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
@@ -324,6 +327,8 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
     facts += [("found", note) for note in found.notes()]
+    if not probs and {"score", "label"} <= set(roles) and _is_small(fragments):
+        facts += _contents(path, roles, input_format, counted="rows" in dict(facts))
     if partitions:
         facts.append(("in the path", ", ".join(partitions)))
     hint = separator_hint(header)
@@ -334,6 +339,69 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     following = f"calibcli measure {file_word(path)} {words}"
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
+
+
+# Files of a machine up to this size are read to say what is in them; that takes a second or two.
+_SMALL = 1 << 26
+
+
+def _is_small(fragments: list[Fragment]) -> bool:
+    """Whether files may be read in an instant, and a second time."""
+    try:
+        paths = [Path(name) for name in dict.fromkeys(str(one.path) for one in fragments)]
+        return all(one.is_file() for one in paths) and sum(one.stat().st_size for one in paths) <= _SMALL
+    except OSError:
+        return False
+
+
+def _contents(path: str, roles: Mapping[str, str], form: InputFormat, *, counted: bool) -> Facts:
+    """Return the range of the score and the base rate, or why `measure` would refuse the rows."""
+    from calibcli.commands.gathering import RAW
+    from calibcli.commands.reading import read_tables
+
+    columns = Columns(score=roles["score"], label=roles["label"])
+    try:
+        table = read_tables([path], columns, reading=Reading(input_format=form)).tables[RAW]
+    except CalibcliError as problem:
+        return [("note", f"measure would say: {problem.message.removeprefix(f'{path}, ')}")]
+    rows, positive = table.total_rows, table.total_positive_rows
+    if not rows:
+        return []
+    span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {table.distinct:,} distinct values"
+    rate = f"{100.0 * positive / rows:.1f} % ({positive:,} of {rows:,} rows have label 1)"
+    return [*([] if counted else [("rows", f"{rows:,}")]), ("score", span), ("base rate", rate)]
+
+
+def _as_read(
+    fragment: Fragment, kinds: tuple[tuple[str, str], ...], form: InputFormat
+) -> tuple[tuple[str, str], ...]:
+    """Return columns of plain text with what their first values read as."""
+    path, plain = Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
+    if fragment.format not in plain or not path.is_file():
+        return kinds
+    usual = "," if fragment.format is DataFormat.CSV else "\t"
+    delimiter = form.delimiter if form.delimiter and len(form.delimiter) == 1 else usual
+    try:
+        with path.open(encoding=form.encoding or "utf-8-sig", newline="") as file:
+            _, *rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
+    except (OSError, ValueError, LookupError, csv.Error):
+        # Compressed, or else not what it seems: whoever reads the rows says so.
+        return kinds
+    whole = [row for row in rows if len(row) == len(kinds)]
+    return tuple((name, _reads_as([row[k] for row in whole])) for k, (name, _) in enumerate(kinds))
+
+
+_LOOKED_AT = 1_000
+
+
+def _reads_as(values: list[str]) -> str:
+    """Return what texts read as: whole numbers, numbers, or text."""
+    filled = [one.strip() for one in values if one.strip()]
+    if not filled:
+        return "empty"
+    if all(one.removeprefix("-").isdecimal() for one in filled):
+        return "whole number"
+    return "number" if all(number_of(one) is not None for one in filled) else "text"
 
 
 def _as_said(asked: InputFormat) -> str:

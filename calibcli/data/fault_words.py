@@ -7,7 +7,7 @@ from typing import cast
 
 from calibcli.data.arrays import Column, value_type
 from calibcli.data.class_rows import is_list_of_numbers
-from calibcli.data.columns import ChosenColumns, listing
+from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ChosenColumns, folded, listing
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
@@ -148,7 +148,7 @@ def _said(
         where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
         return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
     if kind is FaultKind.NOT_BINARY:
-        return _said_of_labels(findings.labels, some=some, first=first)
+        return _said_of_labels(findings.labels, chosen, some=some, first=first)
     if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
         return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
     if kind is FaultKind.RESPELLED:
@@ -167,11 +167,15 @@ def _said(
     return f"{some} {said.format(are='is' if one else 'are')}; {first}", hint
 
 
-def _said_of_labels(labels: Iterable[str], *, some: str, first: str) -> tuple[str, str]:
+def _said_of_labels(
+    labels: Iterable[str], chosen: ChosenColumns, *, some: str, first: str
+) -> tuple[str, str]:
     seen = list(labels)
     if _soft(seen):
         said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
-        return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), SOFT
+        usual = folded(chosen.label or "") in SCORE_NAMES or folded(chosen.score) in LABEL_NAMES
+        hint = f"are --score and --label the right way round? If so, {SOFT}" if usual else SOFT
+        return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), hint
     if len(seen) == 1:
         positive = shlex.quote(seen[0])
         said = f"the only label is {seen[0]!r}, not 0 or 1"

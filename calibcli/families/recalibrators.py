@@ -87,6 +87,15 @@ class FitMethod(StrEnum):
     SMOOTH = "smooth"
     AUTO = "auto"
 
+    @classmethod
+    def _missing_(cls, value: object) -> "FitMethod | None":
+        """Return the method that is also called so."""
+        return cls(METHOD_ALIASES[value]) if isinstance(value, str) and value in METHOD_ALIASES else None
+
+
+METHOD_ALIASES = {"sigmoid": "platt", "logistic": "platt"}
+"""What other packages call a method."""
+
 
 class ClassMapFacts(NamedTuple):
     """

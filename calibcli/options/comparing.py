@@ -5,7 +5,7 @@ from typing import Any
 
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_CONFIDENCE, Binning, ClassMeasure, MeasureName
-from calibcli.options.declaring import option
+from calibcli.options.declaring import Section, option
 from calibcli.options.measuring import ALLOW_FIT_ROWS, BINNING, BINS, CONFIDENCE, METRIC, check_confidence
 from calibcli.options.metrics import compared_metrics
 from calibcli.options.rows import listed
@@ -39,7 +39,7 @@ class CompareOptions:
     binning: Binning | None = option(None, like=BINNING)
     confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
     fail_if_worse: bool = option(
-        False, "--fail-if-worse", help="Exit 1 if the second is shown to be worse by a gated measure.",
+        False, "--fail-if-worse", section=Section.GATE, help="Exit 1 if the second is shown to be worse by a gated measure.",
         doc="Whether `worse_by` says by which of them the second is shown to be worse.",
     )  # fmt: skip
     allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)

@@ -6,9 +6,10 @@ group of the values of its parameters: a group with a class method `of` takes th
 and lists), any other as its fields. Groups have no `__repr__`: making it would cost every start a sixth of theirs.
 """
 
+import difflib
 import inspect
 import typing
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import MISSING, field, fields
 from enum import StrEnum, unique
 from functools import cache
@@ -31,6 +32,24 @@ class Reach(StrEnum):
     READS = "names a file to read"
 
 
+@unique
+class Section(StrEnum):
+    """Where `--help` lists an option, in this order; the few that most people need stand before."""
+
+    INPUT = "Input"
+    COLUMNS = "Columns"
+    MEASURE = "What to measure"
+    FIT = "What to fit"
+    GATE = "What to judge"
+    BINS = "Bins"
+    GROUPS = "Groups"
+    CLASSES = "Several classes"
+    PICTURE = "Picture"
+    OUTPUT = "Output"
+    ENGINES = "Cluster engines"
+    ADVANCED = "Advanced"
+
+
 COLUMNS, METRICS = "columns", "metrics"
 """What a value is completed from as it is typed: the header of the files on the line, or all measures."""
 
@@ -49,6 +68,7 @@ class Option(NamedTuple):
         python: Its type in Python, in words, where that follows from neither.
         shown: What `--help` says of the default: the value, nothing, or a word in its place.
         needed: Whether there must be a value, whatever default the field has.
+        section: Where `--help` lists it.
     """
 
     flags: tuple[str, ...]
@@ -64,6 +84,7 @@ class Option(NamedTuple):
     python: str = ""
     shown: bool | str = True
     needed: bool = False
+    section: Section = Section.ADVANCED
 
 
 class Parameter(NamedTuple):
@@ -120,6 +141,23 @@ class Parameter(NamedTuple):
             return "Names | None"
         word = "str" if issubclass(self.kind, StrEnum) else self.kind.__name__
         return f"{word} | None" if type(None) in typing.get_args(self.shell) else word
+
+
+def nearest(word: str, known: Iterable[str], *, all_by: str = "") -> str:
+    """Return a hint: the known names closest to a word, three at most, and what lists all; few are listed."""
+    names = list(known)
+    near = difflib.get_close_matches(word, names, n=3, cutoff=0.6)
+    if near:
+        *first, last = near
+        meant = f"did you mean {', '.join(first)}{' or ' * bool(first)}{last}?"
+        return f"{meant} {all_by} lists all" if all_by else meant
+    if len(names) <= _FEW_NAMES or not all_by:
+        return f"one of {', '.join(names)}"
+    return f"the nearest are {', '.join(difflib.get_close_matches(word, names, n=3, cutoff=0.0))}; {all_by} lists all"
+
+
+# So many names are read at a glance.
+_FEW_NAMES = 15
 
 
 def _one(kind: Any) -> tuple[type, bool]:  # noqa: ANN401 - a type, or a union of some

@@ -19,7 +19,7 @@ from calibcli.names import (
     RecalibratorName,
     Split,
 )
-from calibcli.options.declaring import option
+from calibcli.options.declaring import Section, option
 from calibcli.options.rows import SEED, Columns
 from calibcli.values import dataclass
 
@@ -37,32 +37,36 @@ class FitOptions:
     """Options of every method: each reads its own part."""
 
     bins: int = option(
-        DEFAULT_FIT_BINS, "--bins", metavar="N", least=1, help="Most bins of histogram and scaling-binning.",
+        DEFAULT_FIT_BINS, "--bins", section=Section.BINS, metavar="N", least=1, help="Most bins of histogram and scaling-binning.",
     )  # fmt: skip
-    binning: Binning = option(Binning.EQUAL_MASS, "--binning", help="How histogram cuts its bins.")
+    binning: Binning = option(
+        Binning.EQUAL_MASS, "--binning", section=Section.BINS, help="How histogram cuts its bins."
+    )
     loss: FitLoss = option(
-        FitLoss.LOG, "--loss", help="What the logistic methods minimise and auto compares.",
+        FitLoss.LOG, "--loss", section=Section.FIT, help="What the logistic methods minimise and auto compares.",
     )  # fmt: skip
     smooth_targets: bool = option(
-        False, "--smooth-targets",
+        False, "--smooth-targets", section=Section.FIT,
         help="Aim the logistic methods at Platt's smoothed targets instead of 0 and 1.",
     )  # fmt: skip
     step: bool = option(
-        False, "--step", help="Make isotonic a step function, without interpolation.",
+        False, "--step", section=Section.FIT, help="Make isotonic a step function, without interpolation.",
     )  # fmt: skip
     split: Split = option(
-        Split.NONE, "--split", help="three-way: fit, bins and means of scaling-binning see other rows.",
+        Split.NONE, "--split", section=Section.FIT, help="three-way: fit, bins and means of scaling-binning see other rows.",
     )  # fmt: skip
-    base: RecalibratorName = option(RecalibratorName.PLATT, "--base", help="What scaling-binning bins.")
+    base: RecalibratorName = option(
+        RecalibratorName.PLATT, "--base", section=Section.FIT, help="What scaling-binning bins."
+    )
     form: BetaForm = option(
-        BetaForm.ABM, "--beta-form", name="beta_form", help="Which parameters of beta are free.",
+        BetaForm.ABM, "--beta-form", section=Section.FIT, name="beta_form", help="Which parameters of beta are free.",
     )  # fmt: skip
     folds: int | None = option(
-        None, "--folds", metavar="K", least=2,
+        None, "--folds", section=Section.FIT, metavar="K", least=2,
         help="Folds of auto's cross-validation [default: 10], or of cross venn-abers.",
     )  # fmt: skip
     randomised: bool = option(
-        False, "--randomised", help="Let smooth add the kernel's noise to scores first, seeded.",
+        False, "--randomised", section=Section.FIT, help="Let smooth add the kernel's noise to scores first, seeded.",
     )  # fmt: skip
     seed: int = option(DEFAULT_SEED, like=SEED)
 
@@ -100,32 +104,32 @@ class MapOptions:
     """Which map is fitted: of one score, of each group, or of several classes."""
 
     method: FitMethod = option(
-        FitMethod.PLATT, "-m", "--method", help="How to recalibrate.",
+        FitMethod.PLATT, "-m", "--method", section=Section.FIT, help="How to recalibrate.",
         doc='How to recalibrate; "auto" is the one of these that cross-validation chooses. With several '
         'classes, '
         "the method of the maps that `multiclass` is made of.",
     )  # fmt: skip
     candidate: tuple[RecalibratorName, ...] = option(
-        (), "--candidate", metavar="METHOD", shell=list[RecalibratorName] | None,
+        (), "--candidate", section=Section.FIT, metavar="METHOD", shell=list[RecalibratorName] | None,
         help="What auto chooses from; repeatable. [default: all but histogram and scaling-binning]",
         doc='What "auto" chooses from; by default all but histogram and scaling-binning.',
     )  # fmt: skip
     multiclass: ClassMethod | None = option(
-        None, "--multiclass",
+        None, "--multiclass", section=Section.CLASSES,
         help="How several classes are recalibrated, those of one score with --method. [default: temperature]",
         doc='How several classes are recalibrated; by default "temperature".',
     )  # fmt: skip
     min_class_rows: int = option(
-        DEFAULT_LEAST_CLASS_ROWS, "--min-class-rows", metavar="N", least=1,
+        DEFAULT_LEAST_CLASS_ROWS, "--min-class-rows", section=Section.CLASSES, metavar="N", least=1,
         help="Classes with fewer fit rows share a map.",
     )  # fmt: skip
     output_sum: OutputSum = option(
-        OutputSum.ONE, "--output-sum",
+        OutputSum.ONE, "--output-sum", section=Section.CLASSES,
         help="one-vs-rest: divide rows by their sum, or leave classes by themselves.",
         doc="Of one-vs-rest: divide rows by their sum, or leave classes by themselves.",
     )  # fmt: skip
     min_group_rows: int = option(
-        DEFAULT_LEAST_ROWS, "--min-group-rows", metavar="N", least=1,
+        DEFAULT_LEAST_ROWS, "--min-group-rows", section=Section.GROUPS, metavar="N", least=1,
         help="Smaller groups share the map of all rows.",
     )  # fmt: skip
 

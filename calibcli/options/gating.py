@@ -14,7 +14,7 @@ from calibcli.names import (
     MeasureName,
     VerdictName,
 )
-from calibcli.options.declaring import COLUMNS, Option, Reach, nested, option
+from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option
 from calibcli.options.measuring import (
     ALLOW_FIT_ROWS,
     BINNING,
@@ -35,7 +35,7 @@ GATE_BINS = BINS._replace(
     doc='Number of equal-width bins, or "none" for each value of a few-valued score.',
 )  # fmt: skip
 MIN_ROWS = Option(
-    ("--min-rows",), name="min_rows", metavar="N", least=1,
+    ("--min-rows",), section=Section.GATE, name="min_rows", metavar="N", least=1,
     help="Below so many rows, or 10 of the rarer label, nothing is concluded.",
 )  # fmt: skip
 
@@ -45,22 +45,22 @@ class Limits:
     """The rules of a gate: measures that have an option of their own, and rules in words."""
 
     max_ece: float | None = option(
-        None, "--max-ece", metavar="EPS", help="The largest calibration error that passes.",
+        None, "--max-ece", section=Section.GATE, metavar="EPS", help="The largest calibration error that passes.",
     )  # fmt: skip
     max_l2: float | None = option(
-        None, "--max-l2", metavar="EPS", help="The largest l2 error; few-valued scores only.",
+        None, "--max-l2", section=Section.GATE, metavar="EPS", help="The largest l2 error; few-valued scores only.",
     )  # fmt: skip
     max_linf: float | None = option(
-        None, "--max-linf", metavar="EPS", help="The largest error of any value; few-valued scores only.",
+        None, "--max-linf", section=Section.GATE, metavar="EPS", help="The largest error of any value; few-valued scores only.",
     )  # fmt: skip
     max_smece: float | None = option(
-        None, "--max-smece", metavar="EPS", help="The largest smooth calibration error.",
+        None, "--max-smece", section=Section.GATE, metavar="EPS", help="The largest smooth calibration error.",
     )  # fmt: skip
     max_dce: float | None = option(
-        None, "--max-dce", metavar="EPS", help="The largest distance to calibration.",
+        None, "--max-dce", section=Section.GATE, metavar="EPS", help="The largest distance to calibration.",
     )  # fmt: skip
     rule: tuple[str, ...] = option(
-        (), "--rule", metavar="RULE", shell=list[str] | None,
+        (), "--rule", section=Section.GATE, metavar="RULE", shell=list[str] | None,
         help="MEASURE[.lower|.upper|.value] or TEST.p, then <= or >=, then a limit; repeatable.",
         doc='Further rules, such as "smece.upper<=0.03", "bias.lower>=-0.01" or "ks.p>=0.01".',
     )  # fmt: skip
@@ -86,22 +86,22 @@ class Regression:
     """What is asked of a comparison with a baseline: a report of `measure`, or a score of the same rows."""
 
     limit: float = option(
-        None, "--max-regression", name="max_regression", metavar="D", shell=float | None,
+        None, "--max-regression", section=Section.GATE, name="max_regression", metavar="D", shell=float | None,
         help="The most that a measure may exceed the baseline's by.",
     )  # fmt: skip
     measures: tuple[MeasureName, ...] = option(
-        (), "--regression-metric", name="regression_metric", shell=list[MeasureName] | None,
+        (), "--regression-metric", section=Section.GATE, name="regression_metric", shell=list[MeasureName] | None,
         help="Which measure that is; repeatable. [default: ece]",
         doc='Which measure that is; "ece" by default.',
     )  # fmt: skip
     report: DocumentSource | None = option(
-        None, "--baseline", name="baseline", metavar="REPORT", reach=Reach.READS, shell=str | None,
+        None, "--baseline", section=Section.GATE, name="baseline", metavar="REPORT", reach=Reach.READS, shell=str | None,
         python="ReportLike | None",
         help="A JSON report of `measure` to compare with.",
         doc="What `measure` returned, or a report it was saved to, to compare with.",
     )  # fmt: skip
     score: str | None = option(
-        None, "--baseline-score", name="baseline_score", metavar="COL", complete=COLUMNS,
+        None, "--baseline-score", section=Section.GATE, name="baseline_score", metavar="COL", complete=COLUMNS,
         help="A score column to compare with row by row.",
     )  # fmt: skip
 
@@ -156,7 +156,7 @@ class VerifyOptions:
     binning: Binning | None = option(None, like=BINNING)
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
     policy: Inconclusive = option(
-        Inconclusive.ERROR, "--inconclusive", name="inconclusive",
+        Inconclusive.ERROR, "--inconclusive", section=Section.GATE, name="inconclusive",
         help="What inconclusive counts as: exit 4, 1 or 0.",
         doc='What that counts as for `.passed`: "error" and "fail" are no pass, "pass" is one.',
     )  # fmt: skip
@@ -219,22 +219,22 @@ class StateOptions:
     """What is asked of a gate that keeps a state; the rows planned settle the bins of the distance."""
 
     path: str = option(
-        None, "--state", name="state", metavar="GATE.json", reach=Reach.WRITES, shell=str | None,
+        None, "--state", section=Section.GATE, name="state", metavar="GATE.json", reach=Reach.WRITES, shell=str | None,
         python="str | os.PathLike[str] | None",
         help="Keep what was counted, so that the gate may be asked again as rows come in.",
         doc="A file that keeps what was counted, so that the gate may be asked again as rows come in.",
     )  # fmt: skip
     batch: str | None = option(
-        None, "--batch", metavar="NAME", help="Name of these rows in the state. [default: their digest]",
+        None, "--batch", section=Section.GATE, metavar="NAME", help="Name of these rows in the state. [default: their digest]",
         doc="Name of these rows in the state; by default their digest.",
     )  # fmt: skip
     id_column: str | None = None
     planned_rows: int | None = option(
-        None, "--planned-rows", metavar="N", least=1, most=10**12,
+        None, "--planned-rows", section=Section.GATE, metavar="N", least=1, most=10**12,
         help="Rows the state will hold in the end; fixes dce's bins.",
     )  # fmt: skip
     alarm: bool = option(
-        False, "--alarm", help="Fail once the score is no longer calibrated, whenever that began.",
+        False, "--alarm", section=Section.GATE, help="Fail once the score is no longer calibrated, whenever that began.",
     )  # fmt: skip
     key_file: str | None = option(None, like=KEY_FILE)
 
@@ -266,14 +266,14 @@ class PlanOptions:
 
     rules: tuple[Rule, ...] = nested((), Limits)
     error: float = option(
-        0.0, "--error", metavar="E", help="The true error to reckon with; 0 is calibrated.",
+        0.0, "--error", section=Section.GATE, metavar="E", help="The true error to reckon with; 0 is calibrated.",
     )  # fmt: skip
     power: float = option(
-        DEFAULT_POWER, "--power", metavar="P", help="Probability with which the gate is to decide.",
+        DEFAULT_POWER, "--power", section=Section.GATE, metavar="P", help="Probability with which the gate is to decide.",
     )  # fmt: skip
     confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
     any_time: bool = option(
-        False, "--any-time", help="For a gate that is asked again as rows come in, as with --state.",
+        False, "--any-time", section=Section.GATE, help="For a gate that is asked again as rows come in, as with --state.",
     )  # fmt: skip
     bins: int | None = option(None, like=GATE_BINS)
     binning: Binning | None = option(None, like=BINNING)
@@ -335,6 +335,6 @@ class GateOutput(Output):
     """The same of a gate, whose verdicts may be written for servers and monitors as well."""
 
     report: list[str] | None = option(
-        None, "--report", metavar="KIND[=FILE]", reach=Reach.WRITES,
+        None, "--report", section=Section.OUTPUT, metavar="KIND[=FILE]", reach=Reach.WRITES,
         help="Also write junit=F, github, md=F, json=F or openmetrics=F; repeatable.",
     )  # fmt: skip

@@ -6,13 +6,13 @@ from typing import Any, assert_never
 
 from calibcli.errors import IdleOption
 from calibcli.names import DataFormat, ExportTarget, OnUnseen, SqlDialect
-from calibcli.options.declaring import Option, Reach, option
+from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.options.rows import names_of
 from calibcli.values import dataclass
 
 PRIOR = Option(
-    ("--prior",), metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",
+    ("--prior",), section=Section.COLUMNS, metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",
     doc="Base rate of these rows, where it is not that of the fit rows: assumes that scores given the "
     "label are "
     "distributed as there (label shift).",
@@ -31,11 +31,11 @@ class Shape:
     """What an output of `apply` looks like: its format, and which other columns go along."""
 
     to: DataFormat | None = option(
-        None, "--to", metavar="csv|tsv|jsonl|parquet|arrow",
+        None, "--to", section=Section.OUTPUT, metavar="csv|tsv|jsonl|parquet|arrow",
         help="Format of the output; else by its name, or that of the input.",
     )  # fmt: skip
     keep: str = option(
-        KEEP_ALL, "--keep", metavar="COLS", shell=list[str] | None, shown=KEEP_ALL,
+        KEEP_ALL, "--keep", section=Section.OUTPUT, metavar="COLS", shell=list[str] | None, shown=KEEP_ALL,
         help="Other columns that go along: all, none, or names and 'x_*' by commas; repeatable.",
     )  # fmt: skip
 
@@ -56,13 +56,15 @@ class ApplyOptions:
         None, like=OUTPUT, help="Where the rows of one file go.",
     )  # fmt: skip
     out_dir: str | None = option(
-        None, "--out-dir", metavar="DIR", reach=Reach.WRITES,
+        None, "--out-dir", section=Section.OUTPUT, metavar="DIR", reach=Reach.WRITES,
         help="Where files go, each under its name, in place of -o.",
     )  # fmt: skip
     skip_existing: bool = option(
-        False, "--skip-existing", help="Leave out files whose output is in --out-dir already.",
+        False, "--skip-existing", section=Section.OUTPUT, help="Leave out files whose output is in --out-dir already.",
     )  # fmt: skip
-    name: str = option("calibrated", "--name", metavar="COL", help="Name of the new column.")
+    name: str = option(
+        "calibrated", "--name", section=Section.OUTPUT, metavar="COL", help="Name of the new column."
+    )
     prior: float | None = option(None, like=PRIOR)
 
 
@@ -70,33 +72,35 @@ class ApplyOptions:
 class ExportAsk:
     """What a map is written as, and what it calls columns; None for the usual names."""
 
-    target: ExportTarget = option(MISSING, "--to", name="to", help="What to write the map as.")
+    target: ExportTarget = option(
+        MISSING, "--to", section=Section.OUTPUT, name="to", help="What to write the map as."
+    )
     dialect: SqlDialect | None = option(
-        None, "--dialect", shown=False, help="Whose SQL. [default: duckdb]",
+        None, "--dialect", section=Section.OUTPUT, shown=False, help="Whose SQL. [default: duckdb]",
     )  # fmt: skip
     score: str | None = option(
-        None, "-s", "--score", metavar="COL", help="The score in the SQL or ONNX. [default: score]",
+        None, "-s", "--score", section=Section.COLUMNS, metavar="COL", help="The score in the SQL or ONNX. [default: score]",
     )  # fmt: skip
     probs: tuple[str, ...] | None = option(
-        None, "--probs", metavar="A,B,...", shell=str | None,
+        None, "--probs", section=Section.CLASSES, metavar="A,B,...", shell=str | None,
         help="The columns of classes in the SQL, or one of lists. [default: p_CLASS for each]",
     )  # fmt: skip
     name: str | None = option(
-        None, "--name", metavar="COL", help="The new column in the SQL or ONNX. [default: calibrated]",
+        None, "--name", section=Section.OUTPUT, metavar="COL", help="The new column in the SQL or ONNX. [default: calibrated]",
     )  # fmt: skip
     table: str | None = option(
-        None, "--table", metavar="NAME",
+        None, "--table", section=Section.OUTPUT, metavar="NAME",
         help="The table in the SQL, dots after its schema. [default: predictions]",
     )  # fmt: skip
     prior: float | None = option(None, like=PRIOR)
     single: bool = option(
-        False, "--float32", name="float32", help="Let the ONNX model take scores in single precision.",
+        False, "--float32", section=Section.OUTPUT, name="float32", help="Let the ONNX model take scores in single precision.",
     )  # fmt: skip
     by: str | None = option(
-        None, "--by", metavar="COL", help="The column of groups in the SQL. [default: that of fit --by]",
+        None, "--by", section=Section.GROUPS, metavar="COL", help="The column of groups in the SQL. [default: that of fit --by]",
     )  # fmt: skip
     unseen: OnUnseen = option(
-        OnUnseen.ERROR, "--unseen",
+        OnUnseen.ERROR, "--unseen", section=Section.GROUPS,
         help="Refuse groups that fit --by has not seen, or take the map of all rows.",
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from calibcli.names import (
     MOST_LP_POWER,
     Binning,
 )
-from calibcli.options.declaring import METRICS, Option, option
+from calibcli.options.declaring import METRICS, Option, Section, option
 from calibcli.options.metrics import Metrics, metrics_of
 from calibcli.options.rows import SEED, listed
 from calibcli.values import dataclass
@@ -22,22 +22,27 @@ MOST_BINS = 100_000
 MOST_CONFIDENCE = 0.999999
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
 BINS = Option(
-    ("--bins",), metavar="N", least=1,
+    ("--bins",), section=Section.BINS, metavar="N", least=1,
     help="Number of bins. [default: 15, or each value of few-valued scores]",
 )  # fmt: skip
 BINNING = Option(
-    ("--binning",), help="How bins are cut. [default: equal-width, or atoms of few-valued scores]",
+    ("--binning",), section=Section.BINS, help="How bins are cut. [default: equal-width, or atoms of few-valued scores]",
 )  # fmt: skip
-CONFIDENCE = Option(("--confidence",), metavar="C", help="Probability that an interval or verdict is right.")
+CONFIDENCE = Option(
+    ("--confidence",),
+    section=Section.MEASURE,
+    metavar="C",
+    help="Probability that an interval or verdict is right.",
+)
 MIN_GROUP_ROWS = Option(
-    ("--min-group-rows",), name="min_group_rows", metavar="N", least=1,
+    ("--min-group-rows",), section=Section.GROUPS, name="min_group_rows", metavar="N", least=1,
     help="Smaller groups are listed, not measured.",
 )  # fmt: skip
 ALLOW_FIT_ROWS = Option(
-    ("--allow-fit-rows",), help="Judge an artifact by its own fit rows after all.",
+    ("--allow-fit-rows",), section=Section.GATE, help="Judge an artifact by its own fit rows after all.",
 )  # fmt: skip
 METRIC = Option(
-    ("--metric",), name="metric", metavar="NAME", shell=list[str] | None,
+    ("--metric",), section=Section.MEASURE, name="metric", metavar="NAME", shell=list[str] | None,
     help="Only this measure, test or group, such as corp or all; repeatable.",
     doc='Only these measures, tests or groups of them, such as "ece", "corp" or "all".',
 )  # fmt: skip
@@ -63,18 +68,18 @@ class MeasureOptions:
         doc="With an artifact, whether the raw scores are measured as well, as with `--verbose`.",
     )  # fmt: skip
     power: float = option(
-        DEFAULT_LP_POWER, "--power", metavar="P", help="The p of the metric lp.",
+        DEFAULT_LP_POWER, "--power", section=Section.MEASURE, metavar="P", help="The p of the metric lp.",
         doc='The p of the metric "lp", at least 1.',
     )  # fmt: skip
     complete: bool = True
     brief: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
     bounds: bool = option(
-        False, "--bounds", help="List every other bound of ece, ece_equal_mass and l2 as well.",
+        False, "--bounds", section=Section.MEASURE, help="List every other bound of ece, ece_equal_mass and l2 as well.",
         doc='Whether "ece", "ece_equal_mass" and "l2" list every other bound.',
     )  # fmt: skip
     edges: tuple[float, ...] | None = option(
-        None, "--edges", metavar="E,E,...", shell=str | None, python="Sequence[float] | None",
+        None, "--edges", section=Section.BINS, metavar="E,E,...", shell=str | None, python="Sequence[float] | None",
         help="Edges of the bins, such as 0,0.1,0.5,1, for --bins.",
         doc="Edges of the bins from 0 to 1, in place of both.",
     )  # fmt: skip
@@ -135,5 +140,7 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
 def check_confidence(confidence: float) -> None:
     """Refuse a confidence that is not one."""
     if not 0.5 <= confidence <= MOST_CONFIDENCE:
-        msg = f"a confidence of {confidence!r}"
+        msg = f"--confidence {confidence:g} is out of range"
+        if 0.5 <= confidence / 100.0 <= MOST_CONFIDENCE:
+            raise UsageProblem(msg, f"did you mean {confidence / 100.0:.10g}?")
         raise UsageProblem(msg, f"--confidence takes a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95")

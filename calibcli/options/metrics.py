@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, ClassMeasure, MeasureName, TestName
+from calibcli.options.declaring import nearest
 from calibcli.values import dataclass
 
 M = MeasureName
@@ -32,6 +33,25 @@ GROUPS: dict[str, tuple[Metric, ...]] = {
     "ferro_fricker": FERRO_FRICKER,
     "corp": CORP,
     "cox": (*COX, TestName.U),
+}
+# What people type for them.
+ALIASES: dict[str, Metric] = {
+    "slope": M.COX_SLOPE,
+    "citl": M.CITL_LOGIT,
+    "mce": M.LINF,
+    "auc": M.AUROC,
+    "roc_auc": M.AUROC,
+    "cstat": M.AUROC,
+    "c_statistic": M.AUROC,
+    "oe_ratio": M.OE,
+    "nll": M.LOG_LOSS,
+    "logloss": M.LOG_LOSS,
+    "cross_entropy": M.LOG_LOSS,
+    "brier_score": M.BRIER,
+    "resolution": M.BRIER_RESOLUTION,
+    "reliability": M.BRIER_RELIABILITY,
+    "uncertainty": M.BRIER_UNCERTAINTY,
+    "kolmogorov_smirnov": TestName.KS,
 }
 # Groups that hold the measures of several classes where there are several.
 _OF_CLASSES_TOO = ("all", "default")
@@ -102,6 +122,8 @@ def _members(name: str) -> tuple[Metric, ...]:
     word = _word(name)
     if word in GROUPS:
         return GROUPS[word]
+    if word in ALIASES:
+        return (ALIASES[word],)
     for member in (*MeasureName, *TestName, *ClassMeasure):
         if word == member.value:
             return (member,)
@@ -109,8 +131,5 @@ def _members(name: str) -> tuple[Metric, ...]:
     if len(parts) > 1 and set(parts) <= set(known_metrics()):
         msg = f"there is no metric {name!r}"
         raise UsageProblem(msg, f"repeat --metric: {' '.join(f'--metric {part}' for part in parts)}")
-    import difflib
-
-    near = difflib.get_close_matches(word, known_metrics(), n=1)
     msg = f"there is no metric {name!r}"
-    raise UsageProblem(msg, f"did you mean {near[0]}?" if near else f"one of {', '.join(known_metrics())}")
+    raise UsageProblem(msg, nearest(word, known_metrics(), all_by="`calibcli measure --explain all`"))

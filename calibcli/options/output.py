@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from calibcli.names import STDOUT, ColorWhen, CompatTool, DocumentKind, ReportFormat
-from calibcli.options.declaring import Option, Reach, option
+from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
 OUTPUT = Option(
-    ("-o", "--output"), metavar="FILE", reach=Reach.WRITES, help="Where to write; - is standard output.",
+    ("-o", "--output"), section=Section.OUTPUT, metavar="FILE", reach=Reach.WRITES, help="Where to write; - is standard output.",
 )  # fmt: skip
 TO_A_FILE = OUTPUT._replace(help="Where to write.", needed=True)
 KEY_FILE = Option(
@@ -25,17 +25,19 @@ class Output:
     """Where the report goes, in which format, and what else is said."""
 
     fmt: ReportFormat | None = option(
-        None, "--format", help="How to write the report; else by the suffix of -o, or as a table.",
+        None, "--format", section=Section.OUTPUT, help="How to write the report; else by the suffix of -o, or as a table.",
     )  # fmt: skip
-    json: bool = option(False, "--json", help="Same as --format json.")
+    json: bool = option(False, "--json", section=Section.OUTPUT, help="Same as --format json.")
     output: str = option(STDOUT, like=OUTPUT)
     force: bool = option(
-        False, "--force", reach=Reach.REPLACES, help="Replace an output that exists.",
+        False, "--force", section=Section.OUTPUT, reach=Reach.REPLACES, help="Replace an output that exists.",
         doc="Whether an existing `path` may be replaced.",
     )  # fmt: skip
-    quiet: bool = option(False, "-q", "--quiet", help="No notes on stderr.")
-    verbose: bool = option(False, "-v", "--verbose", help="Say what each number means and assumes.")
-    color: ColorWhen = option(ColorWhen.AUTO, "--color", help="When to use colour.")
+    quiet: bool = option(False, "-q", "--quiet", section=Section.OUTPUT, help="No notes on stderr.")
+    verbose: bool = option(
+        False, "-v", "--verbose", section=Section.OUTPUT, help="Say what each number means and assumes."
+    )
+    color: ColorWhen = option(ColorWhen.AUTO, "--color", section=Section.OUTPUT, help="When to use colour.")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -75,7 +77,7 @@ OneCommand = Annotated[str | None, Option((), metavar="[COMMAND]", help="Only th
 Artifact = Annotated[
     DocumentSource | None,
     Option(
-        ("--artifact",), metavar="CAL.json", reach=Reach.READS, shell=str | None, python="ArtifactLike | None",
+        ("--artifact",), section=Section.MEASURE, metavar="CAL.json", reach=Reach.READS, shell=str | None, python="ArtifactLike | None",
         help="Recalibrate the score with this artifact first.",
         doc="A `Recalibrator`, or the path of one, that scores go through first.",
     ),
@@ -83,7 +85,7 @@ Artifact = Annotated[
 Artifacts = Annotated[
     Sequence[DocumentSource] | None,
     Option(
-        ("--artifact",), metavar="CAL.json", reach=Reach.READS, shell=list[str] | None,
+        ("--artifact",), section=Section.MEASURE, metavar="CAL.json", reach=Reach.READS, shell=list[str] | None,
         python="ArtifactLike | Sequence[ArtifactLike] | None",
         help="Recalibrate the score; twice for two artifacts, the baseline first.",
         doc="A `Recalibrator` or the path of one, or two of these, the baseline first.",
@@ -91,26 +93,31 @@ Artifacts = Annotated[
 ]  # fmt: skip
 Compat = Annotated[
     CompatTool | None,
-    Option(("--compat",), help="The numbers that this tool gives by default, beside ours, and why."),
+    Option(
+        ("--compat",),
+        section=Section.MEASURE,
+        help="The numbers that this tool gives by default, beside ours, and why.",
+    ),
 ]
 Explain = Annotated[
     str | None,
     Option(
-        ("--explain",), metavar="NAME",
+        ("--explain",), section=Section.MEASURE, metavar="NAME",
         help="Say what this measure or test is, and stop; all lists the names.",
     ),
 ]  # fmt: skip
 SummaryOut = Annotated[
     str | None,
     Option(
-        ("--summary-out",), metavar="S.json", reach=Reach.WRITES,
+        ("--summary-out",), section=Section.OUTPUT, metavar="S.json", reach=Reach.WRITES,
         help="Keep the rows as a summary, to be merged or read as input.",
     ),
 ]  # fmt: skip
+LikeFile = Annotated[str | None, Option((), metavar="[FILE]", help="The same as --like FILE.")]
 Like = Annotated[
     str | None,
     Option(
-        ("--like",), metavar="INPUT", reach=Reach.READS,
+        ("--like",), section=Section.INPUT, metavar="INPUT", reach=Reach.READS,
         help="A file whose scores fall as those of the rows to come; unlabelled.",
     ),
 ]  # fmt: skip

@@ -3,11 +3,13 @@
 from typing import Annotated
 
 from calibcli.names import AxisScale, FigureSize, PlotKind, Theme
-from calibcli.options.declaring import Option, Reach, option
+from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
 
-AXIS = Option(("--axis",), help="Lay scores out as they are, or by log-odds near 0 and 1.")
+AXIS = Option(
+    ("--axis",), section=Section.PICTURE, help="Lay scores out as they are, or by log-odds near 0 and 1."
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -15,12 +17,14 @@ class PictureOptions:
     """How a picture looks."""
 
     size: FigureSize = option(
-        FigureSize.PAGE, "--size", help="Fit one column of a journal, a page, or a slide.",
+        FigureSize.PAGE, "--size", section=Section.PICTURE, help="Fit one column of a journal, a page, or a slide.",
     )  # fmt: skip
-    theme: Theme = option(Theme.LIGHT, "--theme", help="On white, or on a dark ground.")
+    theme: Theme = option(
+        Theme.LIGHT, "--theme", section=Section.PICTURE, help="On white, or on a dark ground."
+    )
     axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
     title: str | None = option(
-        None, "--title", help="Title of the picture. [default: file, column]",
+        None, "--title", section=Section.PICTURE, help="Title of the picture. [default: file, column]",
         doc="Title of the picture; by default what was read, and the column.",
     )  # fmt: skip
 
@@ -30,9 +34,11 @@ class PageOptions:
     """What a page of HTML says that no measurement knows."""
 
     axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
-    title: str | None = option(None, "--title", help="Heading. [default: Calibration report]")
+    title: str | None = option(
+        None, "--title", section=Section.PICTURE, help="Heading. [default: Calibration report]"
+    )
     date: str | None = option(
-        None, "--date", metavar="TEXT", help="A date to print, as you write it. [default: none]",
+        None, "--date", section=Section.PICTURE, metavar="TEXT", help="A date to print, as you write it. [default: none]",
     )  # fmt: skip
 
 
@@ -43,7 +49,7 @@ PlotInputs = Annotated[
 Kind = Annotated[
     PlotKind | None,
     Option(
-        ("--kind",),
+        ("--kind",), section=Section.PICTURE,
         help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
         "groups with --by, classes with --view]",
         doc="Which diagram; by default what the rows imply.",
@@ -52,13 +58,17 @@ Kind = Annotated[
 CompareWith = Annotated[
     str | None,
     Option(
-        ("--compare",), metavar="CAL.json", reach=Reach.READS,
+        ("--compare",), section=Section.PICTURE, metavar="CAL.json", reach=Reach.READS,
         help="Same as --kind compare --artifact: raw and recalibrated.",
     ),
 ]  # fmt: skip
 InTerminal = Annotated[
     bool,
-    Option(("--terminal",), help="Draw a reliability diagram in letters; -o is then optional."),
+    Option(
+        ("--terminal",),
+        section=Section.PICTURE,
+        help="Draw a reliability diagram in letters; -o is then optional.",
+    ),
 ]
 PictureFile = Annotated[str | None, OUTPUT._replace(help="Where to write: .png, .svg or .pdf.")]
 PicturePath = Annotated[

@@ -21,7 +21,7 @@ from calibcli.names import (
     ViewName,
     WeightMeaning,
 )
-from calibcli.options.declaring import COLUMNS, Option, Reach, nested, option
+from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ OF_ROWS = "where limit sample"
 OF_VALUES = "weight weights_are positive scale on_missing on_range"
 OF_FORMAT = "input_format delimiter encoding decimal"
 OF_READING = "exact memory jobs engine engine_address"
+# Those before it in an order are the few that most people need.
+MOST_NEEDED = "|"
 _TOGETHER = {
     "*classes": OF_CLASSES,
     "*rows": OF_ROWS,
@@ -47,16 +49,17 @@ _TOGETHER = {
 
 def in_order(order: str) -> list[str]:
     """Return the options of an order by name; `*rows` and the like are those that stand together."""
-    return [name for word in order.split() for name in _TOGETHER.get(word, word).split()]
+    words = order.replace(MOST_NEEDED, " ").split()
+    return [name for word in words for name in _TOGETHER.get(word, word).split()]
 
 
 SEVERAL_SCORES = Option(
-    ("-s", "--score"), metavar="COL", complete=COLUMNS, shell=list[str] | None,
+    ("-s", "--score"), section=Section.COLUMNS, metavar="COL", complete=COLUMNS, shell=list[str] | None,
     help="Score column, else the one with a usual name; repeat to compare further ones with the first.",
     doc="Score column of a frame or of files; several are measured one by one and compared with the first.",
 )  # fmt: skip
 PROBS = Option(
-    ("--probs",), metavar="COLS", complete=COLUMNS, python="Names | None",
+    ("--probs",), section=Section.CLASSES, metavar="COLS", complete=COLUMNS, python="Names | None",
     help="Columns of several classes: 'p_*', a,b,c, or one column of lists.",
     doc='Columns of several classes in a frame or in files: names, a pattern such as "p_*", or a column of '
     "lists.",
@@ -71,7 +74,7 @@ PLOTTED_SCORES = SEVERAL_SCORES._replace(
     doc="Score column of a frame or of files; several are drawn beside each other.",
 )  # fmt: skip
 BY = Option(
-    ("--by",), metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
+    ("--by",), section=Section.GROUPS, metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
     help="Measure each group of equal values by itself too; repeatable.",
     doc="What makes groups, each measured by itself too: names of columns, or beside arrays an array, a "
     "frame, or "
@@ -125,20 +128,20 @@ class ClassOptions:
 
     probs: str | None = option(None, like=PROBS)
     classes: str | tuple[str, ...] | None = option(
-        None, "--classes", metavar="A,B,...", shell=str | None, python="Names | None",
+        None, "--classes", section=Section.CLASSES, metavar="A,B,...", shell=str | None, python="Names | None",
         help="Their names in order. [default: ends of columns]",
         doc="Their names in the order of the columns, where those do not say them.",
     )  # fmt: skip
     on_sum: OnSum = option(
-        OnSum.ERROR, "--on-sum",
+        OnSum.ERROR, "--on-sum", section=Section.CLASSES,
         help="Refuse rows that do not sum to 1, divide and count them, or take them as they are.",
     )  # fmt: skip
     view: ViewName = option(
-        ViewName.CONFIDENCE, "--view",
+        ViewName.CONFIDENCE, "--view", section=Section.CLASSES,
         help="Seen as the largest probability, by class predicted, or each class against the rest.",
     )  # fmt: skip
     one_class: str | None = option(
-        None, "--class", metavar="NAME", help="Only this class, with --view.",
+        None, "--class", section=Section.CLASSES, metavar="NAME", help="Only this class, with --view.",
         doc='Only this class, with another view than "confidence".',
     )  # fmt: skip
 
@@ -203,16 +206,16 @@ class RowSelection:
     """Which rows are read; `seed` is that of the draw, and nothing else depends on it."""
 
     where: tuple["Condition", ...] = option(
-        (), "--where", metavar="COND", shell=list[str] | None,
+        (), "--where", section=Section.INPUT, metavar="COND", shell=list[str] | None,
         help="Only rows with COLUMN==VALUE, != < <= > >=, or COLUMN in A,B; repeated: all of them.",
         doc='Only rows that satisfy these conditions on columns, such as "country==US" or "age>=18".',
     )  # fmt: skip
     limit: int | None = option(
-        None, "--limit", metavar="N", least=1, help="Only the first N of these rows.",
+        None, "--limit", section=Section.INPUT, metavar="N", least=1, help="Only the first N of these rows.",
         doc="Only the first so many of them.",
     )  # fmt: skip
     sample: int | None = option(
-        None, "--sample", metavar="N", least=1, help="Only N of these rows, drawn with --seed.",
+        None, "--sample", section=Section.INPUT, metavar="N", least=1, help="Only N of these rows, drawn with --seed.",
         doc="Only so many of them, drawn with `seed`.",
     )  # fmt: skip
     seed: int = option(DEFAULT_SEED, like=SEED)
@@ -278,59 +281,60 @@ class Columns:
     """Which column is which, and what becomes of values; `member` is found in the artifact."""
 
     score: str | None = option(
-        None, "-s", "--score", metavar="COL", complete=COLUMNS,
+        None, "-s", "--score", section=Section.COLUMNS, metavar="COL", complete=COLUMNS,
         help="Score column; else the one with a usual name.", doc="Score column of a frame or of files.",
     )  # fmt: skip
     label: str | None = option(
-        None, "-y", "--label", metavar="COL", complete=COLUMNS,
+        None, "-y", "--label", section=Section.COLUMNS, metavar="COL", complete=COLUMNS,
         help="Label column; else the one with a usual name.", doc="Label column of a frame or of files.",
     )  # fmt: skip
     weight: str | None = option(
-        None, "-w", "--weight", metavar="COL", complete=COLUMNS, python="Column | None",
+        None, "-w", "--weight", section=Section.COLUMNS, metavar="COL", complete=COLUMNS, python="Column | None",
         help="Weight column.", doc="Weights: a name or an array.",
     )  # fmt: skip
     weights_are: WeightMeaning | None = option(
-        None, "--weights-are", help="What weights mean. [default: importance]",
+        None, "--weights-are", section=Section.COLUMNS, help="What weights mean. [default: importance]",
     )  # fmt: skip
     positive: str | None = option(
-        None, "--positive", metavar="VALUE", python="object",
+        None, "--positive", section=Section.COLUMNS, metavar="VALUE", python="object",
         help="The label that counts as 1, the same text or number, where labels are not 0/1.",
         doc="The label that counts as 1, where labels are not 0 and 1.",
     )  # fmt: skip
     scale: Scale | None = option(
-        None, "--scale",
+        None, "--scale", section=Section.COLUMNS,
         help="What the score column holds. [default: what the artifact was fitted to, else prob]",
         doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
     on_missing: OnMissing = option(
-        OnMissing.ERROR, "--on-missing", metavar="error|drop", help="Refuse missing values, or drop and count.",
+        OnMissing.ERROR, "--on-missing", section=Section.COLUMNS, metavar="error|drop",
+        help="Refuse missing values, or drop and count.",
     )  # fmt: skip
     on_range: OnRange = option(
-        OnRange.ERROR, "--on-range", help="Refuse scores outside [0,1], or clip and count.",
+        OnRange.ERROR, "--on-range", section=Section.COLUMNS, help="Refuse scores outside [0,1], or clip and count.",
     )  # fmt: skip
     others: tuple[str, ...] = ()
     group: str | None = option(
-        None, "-g", "--group", metavar="COL", complete=COLUMNS, python="Column | None",
+        None, "-g", "--group", section=Section.GROUPS, metavar="COL", complete=COLUMNS, python="Column | None",
         help="Rows with equal values stay in one fold of auto.",
         doc='Rows with equal values stay in one fold of "auto": a name or an array.',
     )  # fmt: skip
     by: tuple[str, ...] = option((), like=BY)
     on: tuple[str, ...] = option((), like=ON)
     cluster: str | None = option(
-        None, "--cluster", metavar="COL", complete=COLUMNS, python="Column | None",
+        None, "--cluster", section=Section.GROUPS, metavar="COL", complete=COLUMNS, python="Column | None",
         help="Rows with equal values are dependent, clusters are not.",
         doc="Rows with equal values are dependent, clusters are not: a name or an array.",
     )  # fmt: skip
     several: SeveralClasses | None = nested(None, ClassOptions, SeveralClasses.of)
     identity: str | None = option(
-        None, "--id", name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
+        None, "--id", section=Section.COLUMNS, name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
         help="Identity of a row: none is counted twice in the state.",
         doc="Identity of each row, so that none is counted twice in the state: a name or an array.",
     )  # fmt: skip
     rows: RowSelection = nested(ALL_ROWS, RowSelection)
     member: MemberOf | None = None
     on_unseen: OnUnseen = option(
-        OnUnseen.ERROR, "--unseen", name="unseen",
+        OnUnseen.ERROR, "--unseen", section=Section.GROUPS, name="unseen",
         help="Refuse groups that fit --by has not seen, or take the map of all rows.",
         doc="Rows of groups that an artifact by groups has not seen: refuse them, or take the map of all "
         "rows.",
@@ -398,16 +402,16 @@ class InputFormat:
     """What was said of all inputs; None to look, and for commas, UTF-8 and points."""
 
     format: DataFormat | None = option(
-        None, "-f", "--input-format", name="input_format", help="Format of the inputs; else by content.",
+        None, "-f", "--input-format", section=Section.INPUT, name="input_format", help="Format of the inputs; else by content.",
     )  # fmt: skip
     delimiter: str | None = option(
-        None, "--delimiter", metavar="CHAR", help="Separator of CSV, such as ';' or tab; else a comma.",
+        None, "--delimiter", section=Section.INPUT, metavar="CHAR", help="Separator of CSV, such as ';' or tab; else a comma.",
     )  # fmt: skip
     encoding: str | None = option(
-        None, "--encoding", metavar="NAME", help="Encoding of text, such as latin-1; else UTF-8.",
+        None, "--encoding", section=Section.INPUT, metavar="NAME", help="Encoding of text, such as latin-1; else UTF-8.",
     )  # fmt: skip
     decimal: str | None = option(
-        None, "--decimal", metavar="CHAR", help="Decimal mark of numbers in CSV: a comma; else a point.",
+        None, "--decimal", section=Section.INPUT, metavar="CHAR", help="Decimal mark of numbers in CSV: a comma; else a point.",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
@@ -458,11 +462,11 @@ class Reading:
         DEFAULT_MEMORY, "--memory", metavar="SIZE", help="Beyond this, scores are kept to 1.4e-6 on a grid.",
     )  # fmt: skip
     engine: EngineName = option(
-        EngineName.LOCAL, "--engine", reach=Reach.CONNECTS,
+        EngineName.LOCAL, "--engine", section=Section.ENGINES, reach=Reach.CONNECTS,
         help="Where files are read: here, or on a cluster that exists.",
     )  # fmt: skip
     engine_address: str | None = option(
-        None, "--engine-address", metavar="ADDR", reach=Reach.CONNECTS,
+        None, "--engine-address", section=Section.ENGINES, metavar="ADDR", reach=Reach.CONNECTS,
         help="tcp://HOST:8786 or a scheduler file of dask; local[N], spark://HOST:7077, sc://HOST of spark.",
         doc="Where that engine is.",
     )  # fmt: skip

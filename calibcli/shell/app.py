@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from contextvars import copy_context
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -21,9 +22,11 @@ from calibcli.errors import (
     UsageProblem,
     without_secrets,
 )
+from calibcli.families.recalibrators import METHOD_ALIASES
+from calibcli.names import STDOUT
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import Command, signed
-from calibcli.shell.line import Line, Settled, line_of
+from calibcli.shell.line import Line, Settled, is_piped, line_of
 from calibcli.shell.output import say, say_line
 from calibcli.version import __version__
 
@@ -273,16 +276,39 @@ def _stopped_or(words: list[str]) -> object:
 def _outcome(words: list[str]) -> object:
     """Return what a command returns, run anew as long as a default from outside gives way."""
     refuse_bytes(words)
+    words = _by_our_names(words)
     line = Line(tuple(words), COMMANDS)
     command = typer.main.get_command(tree_of(words))
     while True:
         try:
             return command.main(args=words, prog_name="calibcli", standalone_mode=False, obj=line)
+        except _USAGE as problem:
+            if not (_lacks_input(problem) and is_piped()):
+                raise
+            words = [*words, STDOUT]
         except IdleOption as problem:
             setting = line.yields(problem)
             if setting is None:
                 raise
             line.pass_over(setting)
+
+
+def _by_our_names(words: list[str]) -> list[str]:
+    """Return a line with the methods that others call otherwise by our names."""
+    found = list(words)
+    for place, (word, following) in enumerate(pairwise([*words, ""])):
+        option, equals, value = word.partition("=")
+        if option == "--method" and equals:
+            found[place] = f"{option}={METHOD_ALIASES.get(value, value)}"
+        elif word in ("-m", "--method") and following:
+            found[place + 1] = METHOD_ALIASES.get(following, following)
+    return found
+
+
+def _lacks_input(problem: Exception) -> bool:
+    """Whether rows were to be named and nothing was: an artifact is named before them."""
+    lacking = getattr(problem, "param", None)
+    return type(problem).__name__ == "MissingParameter" and getattr(lacking, "name", None) == "inputs"
 
 
 # What the system says of an output; anything else of its kind is met where the file is known.

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 from calibcli.data.objects import content_unless_changed
 from calibcli.errors import UsageProblem
-from calibcli.options.declaring import Parameter, Reach
+from calibcli.options.declaring import Parameter, Reach, nearest
 from calibcli.shell.door import Command, options_of
-from calibcli.shell.option_types import Value, closest, typed, value_of
+from calibcli.shell.option_types import Value, typed, value_of
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ _NO_OPTIONS = {"CALIBCLI_STATE_KEY", "CALIBCLI_REFRESH_GOLDEN", "CALIBCLI_UPDATE
 # What Kubernetes sets in every container beside a service that is called calibcli.
 _OF_SERVICES = ("CALIBCLI_SERVICE_", "CALIBCLI_PORT")
 _MOST_BYTES = 1 << 20
-_LISTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +96,12 @@ class Configuration:
         if key not in names:
             msg = f"{self.path}: {place}: there is no such {what}"
             of = what.removeprefix("option of ") if what.startswith("option of ") else "COMMAND"
-            raise UsageProblem(
-                msg, closest(key, names) if len(names) <= _LISTED else _nearest(key, names, of)
-            )
+            raise UsageProblem(msg, nearest(key, names, all_by=f"`calibcli config {of}`"))
 
 
 def defaults_for(name: str, command: Command, configuration: Configuration) -> dict[str, "Setting"]:
     """Return the default of each parameter of a command that the environment or a file gives one."""
     return {**configuration.settings(name, command), **environment_settings(name, command, os.environ)}
-
-
-def _nearest(word: str, names: list[str], command: str) -> str:
-    """Return a hint: the option that was meant, or the three that come nearest and what lists all."""
-    hint = closest(word, names)
-    if hint.startswith("did you mean"):
-        return hint
-    near = difflib.get_close_matches(word, names, n=3, cutoff=0.0)
-    return f"the nearest are {', '.join(near)}; `calibcli config {command}` lists all"
 
 
 def refuse_strange_variables(commands: Mapping[str, Command], variables: Mapping[str, str]) -> None:
@@ -155,9 +143,9 @@ def environment_settings(name: str, command: Command, variables: Mapping[str, st
     for variable, text in said.items():
         if variable not in by_variable:
             msg = f"{variable}: {name} has no such option"
-            known = sorted(by_variable)
-            many = len(known) > _LISTED
-            raise UsageProblem(msg, _nearest(variable, known, name) if many else closest(variable, known))
+            raise UsageProblem(
+                msg, nearest(variable, sorted(by_variable), all_by=f"`calibcli config {name}`")
+            )
         option = by_variable[variable]
         parts = [value_of(part, option.kind) for part in (text.split() if option.several else [text])]
         value = typed(parts if option.several else parts[0], option, place=variable)

@@ -152,6 +152,7 @@ def command(
             return arguments | {name: known[name] for name in in_order(order)}
 
         vars(run)["taken"] = cache(taken)
+        vars(run)["most_needed"] = frozenset(order.partition("|")[0].split() if "|" in order else ())
         return run
 
     return made

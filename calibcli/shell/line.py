@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from calibcli.errors import IdleOption
+from calibcli.options.declaring import Section
 from calibcli.shell.output import say_line
 from calibcli.values import dataclass
 
@@ -93,7 +94,27 @@ class Line:
 
 
 class Settled(TyperCommand):
-    """A command that says what a file or a variable has set before it does anything."""
+    """A command that says what a file or a variable has set before it begins; its help has sections."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of the framework
+        """List arguments, the options that most people need, then each section of the others."""
+        command = line_of(ctx).commands[self.name or ""]
+        taken, needed = vars(command)["taken"](), vars(command)["most_needed"]
+        order = ("Arguments", "Options", *Section)
+        sections: dict[str, list[tuple[str, str]]] = {title: [] for title in order}
+        for one in self.get_params(ctx):
+            record, declared = one.get_help_record(ctx), taken.get(one.name)
+            title = Section.ADVANCED if declared is None else declared.option.section
+            if one.param_type_name == "argument" or (not needed and title is not Section.ADVANCED):
+                title = "Arguments" if one.param_type_name == "argument" else "Options"
+            elif one.name in needed:
+                title = "Options"
+            if record is not None:
+                sections[title].append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - of the framework, old or new
         """Run the command."""
@@ -105,6 +126,17 @@ def line_of(context: object) -> Line:
     """Return the line that a context of the framework carries; an empty one where there is none."""
     found = getattr(context, "obj", None)
     return found if isinstance(found, Line) else Line((), {})
+
+
+def is_piped() -> bool:
+    """Whether rows may come through a pipe: standard input is one, and no terminal, file or nothing."""
+    import stat
+    import sys
+
+    try:
+        return stat.S_ISFIFO(os.fstat(sys.stdin.fileno()).st_mode)
+    except (AttributeError, OSError, ValueError):
+        return False
 
 
 # They never change a letter of what is written.

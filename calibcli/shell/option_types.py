@@ -1,12 +1,10 @@
 """What options take, as the commands declare them: for values that come from files and the environment."""
 
-import difflib
 import math
-from collections.abc import Iterable
 from enum import StrEnum
 
 from calibcli.errors import UsageProblem
-from calibcli.options.declaring import Parameter
+from calibcli.options.declaring import Parameter, nearest
 
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
@@ -39,7 +37,7 @@ def _single(value: object, option: Parameter, place: str) -> str | int | float |
     if issubclass(kind, StrEnum):
         if value not in list(kind):
             msg = f"{place}: is {_shown(value)}, should be one of {', '.join(kind)}"
-            raise UsageProblem(msg, closest(str(value), list(kind)))
+            raise UsageProblem(msg, nearest(str(value), list(kind)))
         return str(value)
     truth = isinstance(value, bool)
     if kind is bool and truth:
@@ -61,13 +59,6 @@ def _single(value: object, option: Parameter, place: str) -> str | int | float |
     msg = f"{place}: is {_shown(value)}, should be {words}"
     several = f" or several of them in brackets: {option.key} = [...]" if option.several else ""
     raise UsageProblem(msg, f"--{option.key} takes {words}{several}")
-
-
-def closest(word: str, known: Iterable[str]) -> str:
-    """Return a hint: the known name that is closest to a word, or all of them."""
-    names = list(known)
-    near = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"one of {', '.join(names)}"
 
 
 def _shown(value: object) -> str:

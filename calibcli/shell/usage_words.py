@@ -3,7 +3,7 @@
 import re
 
 from calibcli.names import ClassMeasure, ClassMethod, MeasureName
-from calibcli.shell.option_types import closest
+from calibcli.options.declaring import nearest
 
 _CHOICE = re.compile(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?")
 _SHARE = re.compile(r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*")
@@ -27,7 +27,7 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
         return f"{command} takes no --cluster", _CLUSTERS
     option = _option_of(problem)
     if option is None:
-        return message, _rule_hint(problem) or help_of
+        return message, _rule_hint(problem) or _elsewhere(problem, command) or help_of
     detail = getattr(problem, "message", message)
     choice = _CHOICE.fullmatch(detail)
     if choice is not None:
@@ -50,6 +50,20 @@ def _rule_hint(problem: Exception) -> str | None:
     ends = {"max": f"--rule '{name}.upper<=0.02'", "min": f"--rule '{name}.lower>=0.8'"}
     other = f" and --rule '{name}.lower>=-0.02'" if (name, meant["end"]) == (MeasureName.BIAS, "max") else ""
     return f"a limit of the {name} is a rule, such as {ends[meant['end']]}{other}"
+
+
+def _elsewhere(problem: Exception, command: str) -> str | None:
+    """Return which other commands have an option that this one has not."""
+    from calibcli.shell.commands import COMMANDS
+    from calibcli.shell.door import options_of
+
+    name = getattr(problem, "option_name", None) or ""
+    key, here = name.removeprefix("--"), command.rpartition(" ")[2]
+    found = [other for other, one in COMMANDS.items() if other != here and key in options_of(one)]
+    if not key or not found:
+        return None
+    where = f"{', '.join(found[:-1])} and {found[-1]}" if found[1:] else found[0]
+    return f"{name} is an option of {where}: calibcli {found[0]} --help"
 
 
 def _of_number(option: str, kind: str, value: str, detail: str) -> tuple[str, str] | None:
@@ -89,7 +103,7 @@ def _choice_hint(option: str, value: str, names: list[str]) -> str:
         return f"of several classes it is --multiclass {wanted}, beside --probs"
     if option == "--multiclass" and value == _DIRICHLET:
         return f"Dirichlet calibration is --multiclass {wanted}"
-    return closest(value, names)
+    return nearest(value, names)
 
 
 def _whole_hint(option: str, value: str) -> str:

@@ -167,13 +167,6 @@ HOW_AT = "-v says how each bound was found, and --explain NAME what a number is.
 SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
 
 
-VALID = "valid"
-"""The column that says what a reader may rely on, in place of how a bound was found."""
-
-HOW_AT = "-v says how each bound was found, and --explain NAME what a number is."
-SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
-
-
 def valid_for(interval: Interval) -> str:
     """Return when an interval holds, and of whom it speaks."""
     when = "any sample size" if interval.finite_sample else "large-sample"

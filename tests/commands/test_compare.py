@@ -293,7 +293,7 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
     """Bias has no better and worse; a confidence is a probability; a missing column is named."""
     with pytest.raises(UsageProblem, match="bias cannot be compared"):
         CompareOptions(metrics=(MeasureName.BIAS,))
-    with pytest.raises(UsageProblem, match="a confidence of 2"):
+    with pytest.raises(UsageProblem, match="confidence 2 is out of range"):
         CompareOptions(confidence=2.0)
     path = write(tmp_path / "p.csv")
     with pytest.raises(InputProblem, match="there is no column 'bb'"):

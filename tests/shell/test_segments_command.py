@@ -224,7 +224,7 @@ REFUSED = [
     (["--on", "country", "--numeric", "country"], 3, "holds 'AT', which is no number"),
     (["--on", "country", "-w", "age"], 2, "importance weights are none"),
     (["--on", "country", "--depth", "5"], 2, "--depth"),
-    (["--on", "country", "--confidence", "95"], 2, "a confidence of 95"),
+    (["--on", "country", "--confidence", "95"], 2, "--confidence 95 is out of range"),
 ]
 
 

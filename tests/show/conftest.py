@@ -395,7 +395,7 @@ def reports() -> dict[str, Any]:
     fit_notes = ("the map is not increasing",)
     method = RecalibratorName.SCALING_BINNING
     fit = FitReport(INPUT, method, "cal.json", 50_000, 11_600, "log loss", 0.653, 0.5048, 10, fit_notes)
-    apply = ApplyReport(("new.csv",), "score", "-", ("calibrated",), 1_000, 2, 0.0739, 0.4811)
+    apply = ApplyReport(("new.csv",), "score", "-", ("calibrated",), 1_000, 2, lowest=0.0739, highest=0.4811)
     facts = (("rows", "50,000"), ("format", "parquet"))
     columns = (ColumnSummary("score", "double", "score"), ColumnSummary("group", "string", ""))
     inspect = InspectReport("churn.parquet", "parquet", facts, columns, "calibcli measure churn.parquet")

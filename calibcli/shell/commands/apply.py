@@ -1,18 +1,20 @@
 """calibcli apply."""
 
+import shlex
 from dataclasses import replace
 
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import EngineName, OnUnseen
+from calibcli.names import STDOUT, EngineName, OnUnseen
 from calibcli.options.maps import NO_SCORE, ApplyOptions, Shape
 from calibcli.options.output import ArtifactFile, Inputs, Output
 from calibcli.options.rows import ClassOptions, Columns, Reading, SeveralClasses
+from calibcli.options.sources import is_json
 from calibcli.shell.door import command
 
 
 @command(
-    "output out_dir skip_existing score name keep to prior probs classes on_sum scale on_missing on_range "
-    "unseen *format jobs engine engine_address allow_edited force quiet verbose color debug",
+    "output score name keep to out_dir prior probs force | skip_existing classes on_sum scale on_missing "
+    "on_range unseen *format jobs engine engine_address allow_edited force quiet verbose color debug",
     on_missing=NO_SCORE,
 )
 def apply(
@@ -51,7 +53,7 @@ def apply(
       calibcli apply classes.json preds.parquet --probs 'p_*' -o repaired.parquet
       calibcli apply cal.json preds.parquet --keep 'id,x_*' -o repaired.jsonl
       calibcli apply cal.json preds/ --out-dir repaired --skip-existing
-      cat preds.csv | calibcli apply cal.json - -o - | head
+      cat preds.csv | calibcli apply cal.json | head
     """
     from calibcli.commands.apply import apply_file, apply_folder
     from calibcli.commands.predicting import ApplyRequest
@@ -65,8 +67,10 @@ def apply(
     )
     from calibcli.shell.output import progress_bar, say_summary
 
-    output, out_dir = options.output, options.out_dir
+    _refuse_swapped(artifact, inputs)
     _refuse_places(options, reading)
+    out_dir = options.out_dir
+    output = STDOUT if out_dir is None and options.output is None else options.output
     if output is not None:
         check_output(output, force=out.force, inputs=inputs, artifact=artifact)
     loaded = read_any_map(artifact)
@@ -99,13 +103,20 @@ def apply(
         )
 
 
+def _refuse_swapped(artifact: str, inputs: list[str]) -> None:
+    """Refuse rows before the artifact, where the names of both say so."""
+    if is_json(inputs[0]) and len(inputs) == 1 and not is_json(artifact):
+        msg = f"{artifact} stands where the artifact does, and {inputs[0]} where the rows do"
+        raise UsageProblem(msg, shlex.join(["calibcli", "apply", inputs[0], artifact]))
+
+
 def _refuse_places(options: ApplyOptions, reading: Reading) -> None:
-    """Refuse two places, or none, and what is for many files where there is one."""
+    """Refuse two places, and what is for many files where there is one."""
     output, out_dir = options.output, options.out_dir
-    if (output is None) == (out_dir is None):
-        msg = "where to?" if output is None else f"--output {output} and --out-dir {out_dir}"
+    if output is not None and out_dir is not None:
+        msg = f"--output {output} and --out-dir {out_dir}"
         raise UsageProblem(msg, "pass -o for one file, or --out-dir for any number")
     # --jobs says how many files at most, and may be a default from a file.
-    if output is not None and (options.skip_existing, reading.engine) != (False, EngineName.LOCAL):
+    if out_dir is None and (options.skip_existing, reading.engine) != (False, EngineName.LOCAL):
         msg = "--skip-existing and --engine are for many files"
         raise IdleOption(msg, "pass --out-dir in place of -o", options=("skip-existing", "engine"))

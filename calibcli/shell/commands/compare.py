@@ -11,8 +11,9 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score label *classes artifact metric fail_if_worse allow_fit_rows bins binning confidence *rows "
-    "seed *values *format *reading allow_edited fmt json output force quiet verbose color debug",
+    "score label artifact metric probs where fail_if_worse json output | *classes allow_fit_rows "
+    "bins binning confidence *rows seed *values *format *reading allow_edited fmt "
+    "force quiet verbose color debug",
     score=TWO_SCORES,
     probs=TWO_SETS,
 )

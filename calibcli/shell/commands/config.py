@@ -30,16 +30,16 @@ def config(context: typer.Context, out: Output, command: OneCommand = None) -> N
       calibcli config verify
       calibcli config measure --json
     """
+    from calibcli.options.declaring import nearest
     from calibcli.shell.configuration import configuration_of
     from calibcli.shell.line import line_of
-    from calibcli.shell.option_types import closest
     from calibcli.shell.output import screen_for, write
 
     commands = line_of(context).commands
     root = {} if context.parent is None else context.parent.params
     if command is not None and command not in commands:
         msg = f"there is no command {command!r}"
-        raise UsageProblem(msg, closest(command, commands))
+        raise UsageProblem(msg, nearest(command, commands))
     configuration = configuration_of(root.get("config"), isolated=bool(root.get("isolated")))
     configuration = configuration.checked(commands)
     asked = commands if command is None else {command: commands[command]}

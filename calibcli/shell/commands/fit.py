@@ -10,9 +10,9 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score label output method probs classes multiclass min_class_rows output_sum on_sum candidate "
-    "group by min_group_rows bins binning split base beta_form folds randomised loss smooth_targets "
-    "step seed *rows *values *format *reading allow_edited force quiet verbose color debug",
+    "score label output method by probs where positive force | classes multiclass min_class_rows output_sum "
+    "on_sum candidate group min_group_rows bins binning split base beta_form folds randomised loss "
+    "smooth_targets step seed *rows *values *format *reading allow_edited force quiet verbose color debug",
     by=FITTED_BY,
 )
 def fit(

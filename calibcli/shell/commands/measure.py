@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import ReportFormat
+from calibcli.names import STDOUT, ReportFormat
 from calibcli.options.declaring import built
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Compat, Explain, MaybeInputs, Output, SummaryOut
@@ -31,9 +31,9 @@ def _explained(given: Mapping[str, Any]) -> bool:
 
 
 @command(
-    "score label artifact *classes metric power compat explain by min_group_rows cluster bins binning "
-    "edges bounds confidence seed unseen *rows *values *format *reading allow_edited fmt json output "
-    "summary_out force quiet verbose color debug",
+    "score label by where probs artifact metric explain json output | *classes power compat min_group_rows "
+    "cluster bins binning edges bounds confidence seed unseen *rows *values *format *reading allow_edited "
+    "fmt summary_out force quiet verbose color debug",
     instead=_explained,
     score=SEVERAL_SCORES,
 )
@@ -67,9 +67,11 @@ def measure(
     from calibcli.commands.measure import measure_files
     from calibcli.data.formats import refuse_promise
     from calibcli.data.outputs import check_output
-    from calibcli.shell.line import line_of
+    from calibcli.shell.line import is_piped, line_of
     from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
 
+    if not inputs and is_piped():
+        inputs = [STDOUT]
     if not inputs:
         msg = "Missing argument 'INPUT...'"
         raise UsageProblem(msg, "calibcli measure --help")

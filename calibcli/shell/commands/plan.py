@@ -2,16 +2,17 @@
 
 import typer
 
+from calibcli.errors import UsageProblem
 from calibcli.names import ReportFormat
 from calibcli.options.gating import PlanOptions
-from calibcli.options.output import Artifact, Like, Output
+from calibcli.options.output import Artifact, Like, LikeFile, Output
 from calibcli.options.rows import Columns, Reading
 from calibcli.shell.door import command
 
 
 @command(
-    "max_ece max_l2 max_linf max_smece max_dce artifact like score power error any_time confidence bins "
-    "binning min_rows seed scale on_missing on_range *format exact memory allow_edited fmt json output "
+    "max_ece max_smece artifact like score power error any_time confidence json | max_l2 max_linf max_dce "
+    "bins binning min_rows seed scale on_missing on_range *format exact memory allow_edited fmt output "
     "force quiet verbose color debug"
 )
 def plan(
@@ -20,6 +21,7 @@ def plan(
     options: PlanOptions,
     reading: Reading,
     out: Output,
+    file: LikeFile = None,
     artifact: Artifact = None,
     like: Like = None,
 ) -> None:
@@ -33,7 +35,7 @@ def plan(
     EXAMPLES
       calibcli plan --max-ece 0.02 --artifact cal.json
       calibcli plan --max-ece 0.02 --artifact cal.json --any-time --error 0.005
-      calibcli plan --max-ece 0.03 --like preds.csv -s score --power 0.8
+      calibcli plan preds.csv --max-ece 0.03 -s score --power 0.8
       calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
     """
     from calibcli.commands.plan import plan_rows
@@ -41,6 +43,10 @@ def plan(
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, say_notes, write_report
 
+    if file is not None and like is not None:
+        msg = f"{file} and --like {like} both say how scores fall"
+        raise UsageProblem(msg, "leave out one of them")
+    like = like or file
     check_output(out.output, force=out.force, inputs=[] if like is None else [like], artifact=artifact)
     kind = format_of(out)
     report = plan_rows(options, artifact=artifact, like=like, columns=columns, reading=reading)

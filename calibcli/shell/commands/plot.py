@@ -1,10 +1,12 @@
 """calibcli plot."""
 
 import shutil
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from calibcli.data.outputs import COMPLETION, check_output, new_file
+from calibcli.data.streams import is_terminal
 from calibcli.errors import UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label *classes kind artifact compare by min_group_rows size theme axis title terminal "
-    "bins binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited "
+    "output score label kind by artifact compare probs axis theme | *classes min_group_rows size title "
+    "terminal bins binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited "
     "force quiet color debug",
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
@@ -98,6 +100,9 @@ def _check(output: str | None, *, force: bool, inputs: list[str], artifact: Docu
         msg = "no picture is named"
         raise UsageProblem(msg, "name one with -o FILE, or draw in the terminal with --terminal")
     picture_format(output)
+    if output == STDOUT and is_terminal(sys.stdout):
+        msg = "-o - writes a picture, and standard output is a terminal"
+        raise UsageProblem(msg, "name a file, or draw in letters with --terminal")
     check_output(output, force=force, inputs=inputs, artifact=artifact)
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label artifact *classes max_ece max_l2 max_linf max_smece max_dce rule min_rows "
-    "allow_fit_rows metric by min_group_rows bins binning confidence seed axis title date unseen *rows "
+    "output score label artifact by max_ece rule metric probs title | *classes max_l2 max_linf max_smece "
+    "max_dce min_rows allow_fit_rows min_group_rows bins binning confidence seed axis date unseen *rows "
     "*values *format *reading allow_edited force quiet debug",
     output=TO_A_FILE,
     score=SEVERAL_SCORES,

@@ -50,10 +50,10 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport
 
 
 @command(
-    "score label *classes max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
-    "binning min_rows inconclusive by min_group_rows baseline baseline_score max_regression "
-    "regression_metric state batch row_id planned_rows alarm report allow_fit_rows unseen *rows seed "
-    "*values *format *reading state_key_file allow_edited fmt json output force quiet verbose color "
+    "score label artifact max_ece max_smece rule by state report json | *classes max_l2 max_linf max_dce "
+    "confidence bins binning min_rows inconclusive min_group_rows baseline baseline_score max_regression "
+    "regression_metric batch row_id planned_rows alarm allow_fit_rows unseen *rows seed "
+    "*values *format *reading state_key_file allow_edited fmt output force quiet verbose color "
     "debug",
     by=JUDGED_BY,
     within=_told,

@@ -1,0 +1,69 @@
+"""Lines as people type them: what can only mean one thing means it."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from calibcli.options.metrics import ALIASES, one_metric
+from command_line import SAMPLE, Run
+
+EVALUATION = SAMPLE / "breast_cancer_evaluation.csv"
+CALIBRATION = SAMPLE / "breast_cancer_calibration.csv"
+
+
+def piped(*words: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run a command with the rows of the sample coming through a pipe."""
+    command = [sys.executable, "-m", "calibcli", *map(str, words)]
+    rows = CALIBRATION.read_bytes()
+    return subprocess.run(command, input=rows, capture_output=True, check=False, cwd=cwd, env={**os.environ})
+
+
+def test_rows_come_through_a_pipe_where_none_are_named(tmp_path: Path) -> None:
+    """The same as with a dash; what is written goes to standard output."""
+    fitted = piped("fit", "-o", "cal.json", cwd=tmp_path)
+    assert fitted.returncode == 0, fitted.stderr
+    assert (
+        piped("measure", "--json", cwd=tmp_path).stdout
+        == piped("measure", "-", "--json", cwd=tmp_path).stdout
+    )
+    applied = piped("apply", "cal.json", cwd=tmp_path)
+    assert applied.stdout == piped("apply", "cal.json", "-", "-o", "-", cwd=tmp_path).stdout
+    assert applied.stdout.startswith(b"id,score,label,calibrated\n")
+
+
+def test_other_names_of_methods_and_measures(run: Run, tmp_path: Path) -> None:
+    """What other packages call a method or a measure is the same one."""
+    for name in ("sigmoid", "logistic", "platt"):
+        assert run("fit", CALIBRATION, "--method", name, "-o", tmp_path / f"{name}.json").code == 0
+        assert run("fit", CALIBRATION, f"--method={name}", "-o", tmp_path / f"{name}2.json").code == 0
+    texts = {path.read_text() for path in tmp_path.glob("*.json")}
+    assert len(texts) == 1
+    assert [one_metric(alias) for alias in ALIASES] == list(ALIASES.values())
+
+
+def test_a_file_to_plan_with_is_one_to_be_like(run: Run) -> None:
+    """`plan FILE` is `plan --like FILE`."""
+    words = ("--max-ece", "0.1", "--json")
+    assert run("plan", EVALUATION, *words).out == run("plan", "--like", EVALUATION, *words).out
+
+
+def test_a_picture_goes_to_standard_output(tmp_path: Path) -> None:
+    """`plot -o -` writes a PNG, for whoever reads the pipe."""
+    assert piped("plot", "-o", "-", cwd=tmp_path).stdout.startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["fit", "apply", "measure", "compare", "verify", "plan", "plot", "report"])
+def test_help_lists_ten_options_first_and_the_rest_by_section(run: Run, name: str) -> None:
+    """Every option stands in one section, those that most people need in the first."""
+    text = run(name, "--help").out
+    options = text.partition("\nOptions:\n")[2].partition("\n\n")[0]
+    assert 8 <= sum(line.startswith("  -") for line in options.splitlines()) <= 10
+    assert "\nOutput:\n" in text
+    assert "\nAdvanced:\n" in text
+    taken = set(json.loads(run("config", name, "--json").out)["commands"][name])
+    shown = [line.split()[:2] for line in text.splitlines() if line.startswith("  -")]
+    assert taken <= {word.rstrip(",").removeprefix("--") for words in shown for word in words}
