@@ -134,7 +134,7 @@ def _loss(report: "MeasureReport", size: "Estimated | None") -> list[str]:
     if not report.chosen or size is not None or not report.measures:
         return []
     first = report.measures[0]
-    return [f"The {first.name.value.replace('_', ' ')} is {three(first.value)}{_interval(first.interval)}."]
+    return [f"The {_field(first.name.value)} is {three(first.value)}{_interval(first.interval)}."]
 
 
 def _beyond_zero(estimate: "Estimated | None") -> int:
@@ -242,6 +242,9 @@ _FIELD = {
     MeasureName.SMECE: "smECE",
     MeasureName.BRIER: "Brier score",
     MeasureName.LOG_LOSS: "log loss",
+    MeasureName.OE: "O/E ratio",
+    MeasureName.AUROC: "AUROC",
+    MeasureName.GINI: "Gini coefficient",
     ClassMeasure.CLASS_LOG_LOSS: "log loss of all classes",
     ClassMeasure.CLASS_BRIER: "Brier score of all classes",
 }

@@ -80,7 +80,7 @@ def test_another_measure_alone_is_said_by_its_name() -> None:
     assert (
         first == "No miscalibration could be shown in these 4,000 rows; that is no proof that there is none."
     )
-    assert second.startswith("The brier is 0.1")
+    assert second.startswith("The Brier score is 0.1")
 
 
 def test_calibrated_rows_are_seldom_called_miscalibrated() -> None:
