@@ -44,7 +44,7 @@ from calibcli.options.rules import Rule  # noqa: E402
 from calibcli.stats.gates.claim import Ground  # noqa: E402
 from calibcli.stats.gates.other_rules import class_rule  # noqa: E402
 from calibcli.stats.gates.plan import (  # noqa: E402
-    Asked,
+    Gate,
     Population,
     erring,
     planned,
@@ -216,7 +216,7 @@ def on_errors(
         if claims > 1 and wanted is PASS:
             continue
         today = planned(
-            Asked(rule, ground, wanted),
+            Gate(rule, ground, wanted),
             [truth],
             power=POWER,
             again=again,
@@ -232,7 +232,7 @@ def on_calibrated(gate: str, measure: MeasureName, *, limit: float, known: bool)
     """Return a PASS of calibrated rows at ten values, against errors of any signs, of l2 in any direction."""
     truth, bins = scores("ten values")
     rule = Rule(f"max-{measure.value}", measure, Bound.UPPER, Relation.AT_MOST, limit)
-    asked = Asked(rule, Ground(bins, variance=truth.variance if known else None), PASS)
+    asked = Gate(rule, Ground(bins, variance=truth.variance if known else None), PASS)
     generator = generator_of("gate rows", gate, "calibrated")
     today = planned(asked, [truth], power=POWER, again=False, generator=generator).rows
     best = max(best_of_mixture(truth, measure, limit, tilt=tilt) for tilt in (0.5, 1.0, 2.0))
@@ -318,7 +318,7 @@ def on_cox() -> Iterator[Row]:
 
 def simulated(rule: Rule, truth: Population, wanted: VerdictName) -> int | None:
     """Return the rows that a rule takes."""
-    asked = Asked(rule, Ground(FIFTEEN), wanted)
+    asked = Gate(rule, Ground(FIFTEEN), wanted)
     generator = generator_of("gate rows", rule.key, wanted.value)
     return planned(asked, [truth], power=POWER, again=False, generator=generator).rows
 

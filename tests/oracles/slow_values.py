@@ -28,8 +28,22 @@ def slow_values(score: np.ndarray, label: np.ndarray) -> Values:
     """Return every measure and statistic over 15 bins; NaN or no entry where there is none."""
     y = label.astype(float)
     found = over_bins(score, y) | losses(score, y) | decompositions(score, y)
-    found |= cumulative(score, y) | logistic(score, y) | smooth(score, y) | distances(score, y)
+    found |= (
+        pairs(score, y) | cumulative(score, y) | logistic(score, y) | smooth(score, y) | distances(score, y)
+    )
     return found
+
+
+def pairs(score: np.ndarray, y: np.ndarray) -> Values:
+    """Events over the sum of scores, and the share of pairs of both labels that are in order."""
+    expected = math.fsum(score)
+    found = {"oe": math.fsum(y) / expected} if expected > 0 else {}
+    ones, zeros = score[y == 1], score[y == 0]
+    if not ones.size or not zeros.size:
+        return found
+    wins = sum(float((f > zeros).sum()) + 0.5 * float((f == zeros).sum()) for f in ones)
+    area = wins / (ones.size * zeros.size)
+    return found | {"auroc": area, "gini": 2 * area - 1}
 
 
 def wide_index(score: np.ndarray, count: int) -> np.ndarray:
