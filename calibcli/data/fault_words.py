@@ -140,8 +140,8 @@ def _said(
     if kind.name.startswith("MISSING"):
         said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
         if chosen.label is None:
-            more = "null writes no probability (apply), drop leaves out (plan)"
-            return said, f"fill them in, or pass --on-missing: {more}"
+            more = "--on-missing null, and apply writes no probability there; plan takes --on-missing drop"
+            return said, f"fill them in, or pass {more}"
         return said, "--on-missing drop leaves such rows out and reports how many"
     if kind is FaultKind.OUTSIDE:
         logs = chosen.asked.read_as is Scale.LOGPROB

@@ -26,7 +26,7 @@ class ClassMeasure(Explained):
             how many rows did is `certain_and_wrong` in the JSON report. Nothing is clipped.
         Interval: Gaffke's bound, whose added row gives the least of these probabilities to its class; for the
             population, approximate. No upper end where there are probabilities of exactly 0; none where the
-            value is infinite. "If calibrated" is the range around the mean entropy -Σ_c p_c ln p_c; that rows
+            value is infinite. "By chance" is the range around the mean entropy -Σ_c p_c ln p_c; that rows
             differ in it is left in, so it is rather too wide.
         Assumes: Rows are independent; approximate below 1,000 rows.
         Reference: Good (1952), JRSS-B 14.
@@ -39,7 +39,7 @@ class ClassMeasure(Explained):
         Estimator: The mean over rows, summed without rounding. The JSON report has Murphy's parts over the
             bins of each class, summed over classes: reliability - resolution + uncertainty + within_variance
             - within_covariance is the score.
-        Interval: Gaffke's bound, whose added row loses 2; for the population, approximate. "If calibrated" is
+        Interval: Gaffke's bound, whose added row loses 2; for the population, approximate. "By chance" is
             the range around the mean of Σ_c p_c (1 - p_c); that rows differ in it is left in, so it is rather
             too wide.
         Assumes: Rows are independent; approximate below 1,000 rows.
@@ -59,7 +59,7 @@ class ClassMeasure(Explained):
             adds on average and (2/C) √(ln(4/δ)/(2n)), and (2/C) times what classes are at least announced too
             often in the mean, or too seldom, each by its bias at ¾ δ/C (the means of all classes add up to a
             number that no label moves, so that half of their size lies on either side of it). With importance
-            weights, Hoeffding at the effective number of rows (Σw)²/Σw². "If calibrated" takes the mean
+            weights, Hoeffding at the effective number of rows (Σw)²/Σw². "By chance" takes the mean
             deviation of a binomial for each bin.
         Assumes: Rows are independent; no row was used to train the model, the recalibrator or the bins; the
             partition never depends on labels.

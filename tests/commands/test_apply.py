@@ -141,7 +141,10 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         (
             "score\n0.5\n\n",
             "column 'score': 1 of the first 2 values is missing; the first is at row 2",
-            "fill them in, or pass --on-missing: null writes no probability (apply), drop leaves out (plan)",
+            (
+                "fill them in, or pass --on-missing null, and apply writes no probability there; plan takes "
+                "--on-missing drop"
+            ),
         ),
         (
             "score,x\n0.5,1\n7,1\n",

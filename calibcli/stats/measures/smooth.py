@@ -47,7 +47,7 @@ def maximum_mean_error(table: Table) -> Estimate:
             INDEPENDENT_ROWS,
             HELD_OUT,
             "no interval: none that holds in finite samples is known to us",
-            'the "if calibrated" value is the root of the mean square',
+            'the "by chance" value is the root of the mean square',
         ),
         rows=rows,
         details=details,
