@@ -679,8 +679,8 @@ class MeasureName(Explained):
             allowed, scores that share a cell of the grid count as tied. Undefined with one label only.
         Interval: DeLong's variance on the log-odds scale, with half a row of label 1 added below all scores
             and half a row of label 0 above all for the lower end, and the other way round for the upper end:
-            room for the misplaced row that has not been seen. For the population, approximate: simulated in 80
-            worlds of 1 to 3,000 rows of a label it was wrong in at most 6 % at 95 %; at 90 % in up to 11 %
+            room for the misplaced row that has not been seen. For the population, approximate: simulated in
+            80 worlds of 1 to 3,000 rows of a label it was wrong in at most 6 % at 95 %; at 90 % in up to 11 %
             with 10 events and scores of two values. None with importance weights.
         Assumes: Rows are independent and held out. If calibrated: the area on average over labels drawn from
             the scores, to first order; not given where fewer than 20 rows of either label are expected.
