@@ -2,18 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
-from calibcli.commands.evaluation import as_transform, of_members
-from calibcli.commands.gathering import Gathered
+from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import read_judged
-from calibcli.documents.artifact import Artifact, GroupArtifact
-from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.options.sources import DocumentSource, RowSource
@@ -35,18 +30,13 @@ from calibcli.stats.measures.segments import (
     beyond,
     bias_bounds,
     joint,
-    segments_of,
     smallest_detectable,
     stretch_of,
     without,
 )
-from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.score_table import Floats
-from calibcli.stats.table.sliced import Leaves
 from calibcli.values import dataclass
 
-# More would be no list that anybody reads, and pay dearly for being many.
-MOST_SEGMENTS = 20_000
 # Of the first so many that are listed it is said for which scores they are wrong.
 _LOCATED = 20
 SIGMA = "range of cumulative residuals over the score, by the root of the sum of f (1 - f)"
@@ -63,21 +53,12 @@ def segments_files(
 ) -> SegmentsReport:
     """Test every segment that the values of some columns make."""
     asked, how = options or SegmentOptions(), reading or Reading()
-    _refuse(columns, artifact)
-    kinds = asked.kinds(columns.on)
+    refuse_segments(columns, artifact, asked.cut)
     judged = read_judged(inputs, columns, artifact=artifact, reading=how, twice=True)
-    levels = tuple(
-        values.levels(most=asked.most_values, categorical=kinds[place])
-        for place, values in sorted(judged.aside.values.items())
-    )
-    leaves, grid = _leaves(judged, levels, limit=how.limit)
-    entries = _entries(leaves, levels)
-    found = segments_of(entries, depth=asked.depth)
-    if found.size > MOST_SEGMENTS:
-        msg = f"--on {','.join(columns.on)} makes {found.size:,} segments"
-        raise UsageProblem(msg, f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer")
+    cut = segments_in(judged, columns, asked.cut, limit=how.limit)
+    found, entries = cut.found, cut.entries
     evaluated = _evaluated(found, entries, asked)
-    listed = _reported(found, evaluated, entries, levels)
+    listed = _reported(cut, evaluated)
     mce_sigma = float(np.max(found.sigma[evaluated.tested], initial=-math.inf))
     every = float(entries.variance.sum()), float(entries.rows.sum())
     some = bool(evaluated.tested.any())
@@ -87,9 +68,9 @@ def segments_files(
         artifact=judged.through,
         confidence=asked.confidence,
         columns=tuple(
-            SegmentColumn(one.name, "numbers" if one.ends else "categories", one.words) for one in levels
+            SegmentColumn(one.name, "numbers" if one.ends else "categories", one.words) for one in cut.levels
         ),
-        depth=min(asked.depth, len(levels)),
+        depth=min(asked.cut.depth, len(cut.levels)),
         least_rows=asked.least_rows,
         least_spread=LEAST_SPREAD,
         mce=Found(
@@ -100,68 +81,9 @@ def segments_files(
         mce_p=Found(float(evaluated.p_value[evaluated.tested].min()) if some else None, HOLM),
         tested=int(evaluated.tested.sum()),
         segments=listed,
-        notes=(*judged.notes, *judged.fit_notes, *_notes(leaves, grid=grid)),
-        grid=grid,
+        notes=(*judged.notes, *judged.fit_notes, *cut.notes),
+        grid=cut.is_grid,
     )
-
-
-def _refuse(columns: Columns, artifact: DocumentSource | None) -> None:
-    """Refuse what segments cannot be found for, before anything is read."""
-    if not columns.on:
-        msg = "no column is named whose values make segments"
-        raise UsageProblem(msg, "name some, such as --on country,device")
-    if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
-        msg = "segments are tested by rows, and importance weights are none"
-        raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
-    if columns.several is not None and artifact is not None:
-        msg = "segments of several classes are found without an artifact"
-        raise UsageProblem(msg, "write the recalibrated rows with `calibcli apply` first")
-
-
-def _leaves(judged: Gathered, levels: tuple[Levels, ...], *, limit: int | None) -> tuple[Leaves, bool]:
-    """Return the rows by level and score, and whether scores are kept to cells."""
-    again, loaded = judged.again, judged.artifact
-    if again is None:
-        msg = "these rows can be read only once"
-        raise InputProblem(msg, "write them to a file first")
-    if isinstance(loaded, GroupArtifact):
-        again = replace(again, change=of_members(loaded))
-    elif isinstance(loaded, Artifact):
-        again = replace(again, change=as_transform(loaded.recalibrator))
-    return again.in_leaves(levels, limit=limit)
-
-
-def _entries(leaves: Leaves, levels: tuple[Levels, ...]) -> Entries:
-    """Return the rows with a level for each column."""
-    part, columns = leaves.part, []
-    for one in reversed(levels):
-        part, place = np.divmod(part, len(one.words))
-        columns.append(place)
-    sizes = [len(one.words) for one in levels]
-    return Entries.of_table(
-        np.stack(columns[::-1]),
-        sizes,
-        leaves.at,
-        rows=leaves.rows,
-        positive=leaves.positive,
-        scores=leaves.scores,
-    )
-
-
-def _notes(leaves: Leaves, *, grid: bool) -> list[str]:
-    """Return what the reader should not miss."""
-    notes = []
-    if grid:
-        notes.append(
-            "over the memory allowed: within segments scores are kept to 1/5,040 (counts and sums of "
-            "residuals stay exact); --exact keeps all"
-        )
-    ones, others = leaves.positive, leaves.rows - leaves.positive
-    wrong = int(ones[(leaves.scores[0] == 0.0)].sum() + others[leaves.scores[1] == others].sum())
-    if wrong:
-        have = "row has" if wrong == 1 else "rows have"
-        notes.append(f"{wrong:,} {have} a score of exactly 0 or 1 and the other label: that score is refuted")
-    return notes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -268,39 +190,32 @@ def _wrong_by_parts(
     return because
 
 
-def _reported(
-    found: Segments, evaluated: _Evaluated, entries: Entries, levels: tuple[Levels, ...]
-) -> tuple[Segment, ...]:
+def _reported(cut: Cut, evaluated: _Evaluated) -> tuple[Segment, ...]:
     """Return the segments, those that stand out first, then the tested ones, the worst first."""
-    rank = np.lexsort((-found.rows, -found.sigma, ~evaluated.tested, ~evaluated.stands_out))
+    rank = np.lexsort((-cut.found.rows, -cut.found.sigma, ~evaluated.tested, ~evaluated.stands_out))
     located = [
         place for place in rank.tolist() if evaluated.stands_out[place] and place not in evaluated.explained
     ]
     located = located[:_LOCATED]
-    return tuple(
-        _segment(found, evaluated, place, levels, entries if place in located else None)
-        for place in rank.tolist()
-    )
+    return tuple(_segment(cut, evaluated, place, locate=place in located) for place in rank.tolist())
 
 
-def _segment(
-    found: Segments, evaluated: _Evaluated, place: int, levels: tuple[Levels, ...], entries: Entries | None
-) -> Segment:
+def _segment(cut: Cut, evaluated: _Evaluated, place: int, *, locate: bool) -> Segment:
+    found = cut.found
     level: Level = tuple(found.level[place].tolist())
     larger, smaller = evaluated.explained.get(place), evaluated.because.get(place)
     tested = bool(evaluated.tested[place])
     rows, positive = int(found.rows[place]), int(found.positive[place])
     wrong_for = None
-    if entries is not None:
-        part = stretch_of(entries, level)
+    if locate:
+        part = stretch_of(cut.entries, level)
         wrong_for = WrongFor(part.lower, part.upper, part.rows, part.gap)
-    # Sums of scores round beyond what their mean can be.
-    score = min(max(float(found.score[place]), 0.0), 1.0)
     return Segment(
-        where=_where(level, levels),
+        where=cut.where(level),
         rows=rows,
         positive=positive,
-        mean_score=score,
+        # Sums of scores round beyond what their mean can be.
+        mean_score=min(max(float(found.score[place]), 0.0), 1.0),
         observed_rate=positive / rows,
         bias=float(found.bias[place]),
         sigma=float(found.sigma[place]),
@@ -309,11 +224,7 @@ def _segment(
         bias_interval=Ends(float(evaluated.lower[place]), float(evaluated.upper[place])) if tested else None,
         smallest_detectable=float(evaluated.smallest[place]) if tested else None,
         stands_out=bool(evaluated.stands_out[place]),
-        explained_by=None if larger is None else _where(larger, levels),
-        because_of=None if smaller is None else _where(smaller, levels),
+        explained_by=None if larger is None else cut.where(larger),
+        because_of=None if smaller is None else cut.where(smaller),
         wrong_for=wrong_for,
     )
-
-
-def _where(level: Level, levels: tuple[Levels, ...]) -> tuple[str, ...]:
-    return tuple(one.words[at] for one, at in zip(levels, level, strict=True) if at != ANY)

@@ -5,7 +5,7 @@ from typing import Any
 
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS
-from calibcli.options.declaring import COLUMNS, Option, option
+from calibcli.options.declaring import COLUMNS, Option, nested, option
 from calibcli.options.measuring import CONFIDENCE, check_confidence
 from calibcli.options.rows import listed, names_of
 from calibcli.values import dataclass
@@ -15,8 +15,8 @@ _KIND = Option((), metavar="COLS", complete=COLUMNS, shell=list[str] | None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SegmentOptions:
-    """What is asked of `segments`."""
+class Cutting:
+    """How the values of columns make segments."""
 
     depth: int = option(
         2, "--depth", metavar="N", least=1, most=MOST_DEPTH,
@@ -26,10 +26,6 @@ class SegmentOptions:
         10, "--max-values", name="max_values", metavar="N", least=1, most=MOST_VALUES,
         help="Most frequent values of a column that are segments; the rest is (other).",
     )  # fmt: skip
-    least_rows: int = option(
-        DEFAULT_LEAST_ROWS, "--min-rows", name="min_rows", metavar="N", least=1,
-        help="Smaller segments are listed, not tested.",
-    )  # fmt: skip
     categorical: tuple[str, ...] = option(
         (), like=_KIND._replace(flags=("--categorical",)),
         help="Columns of numbers that are names of categories, such as codes.",
@@ -38,7 +34,6 @@ class SegmentOptions:
         (), like=_KIND._replace(flags=("--numeric",)),
         help="Columns of few whole numbers that are cut at their quartiles all the same.",
     )  # fmt: skip
-    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
 
     @classmethod
     def of(
@@ -46,12 +41,11 @@ class SegmentOptions:
         categorical: str | Sequence[str] | None = None,
         numeric: str | Sequence[str] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
-    ) -> "SegmentOptions":
+    ) -> "Cutting":
         """Return what is asked, columns by their names."""
         return cls(categorical=_columns(categorical), numeric=_columns(numeric), **more)
 
     def __post_init__(self) -> None:
-        check_confidence(self.confidence)
         both = set(self.categorical) & set(self.numeric)
         if both:
             msg = f"--categorical and --numeric both name {min(both)!r}"
@@ -73,3 +67,18 @@ class SegmentOptions:
 
 def _columns(words: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for one in listed(words) for name in names_of(one) or () if name)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SegmentOptions:
+    """What is asked of `segments`."""
+
+    cut: Cutting = nested(Cutting(), Cutting)
+    least_rows: int = option(
+        DEFAULT_LEAST_ROWS, "--min-rows", name="min_rows", metavar="N", least=1,
+        help="Smaller segments are listed, not tested.",
+    )  # fmt: skip
+    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibcli
-from calibcli.commands import segments as command
+from calibcli.commands import cutting
 from calibcli.show.as_data import COLUMNS
 from command_line import SAMPLE, Run
 
@@ -240,7 +240,7 @@ def test_too_many_segments_and_summaries_are_refused(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More segments than can be told, and rows without columns."""
-    monkeypatch.setattr(command, "MOST_SEGMENTS", 20)
+    monkeypatch.setattr(cutting, "MOST_SEGMENTS", 20)
     many = run("segments", LOANS, *WORDS, *ON)
     assert (many.code, "makes 68 segments" in many.err) == (2, True)
     part = tmp_path / "part.json"

@@ -1,0 +1,123 @@
+"""Rows cut into segments by the values of some columns, in a second pass over the input."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from calibcli.commands.evaluation import as_transform, of_members
+from calibcli.commands.gathering import Gathered
+from calibcli.documents.artifact import Artifact, GroupArtifact
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import WeightMeaning
+from calibcli.options.rows import Columns
+from calibcli.options.segmenting import Cutting
+from calibcli.options.sources import DocumentSource
+from calibcli.stats.measures.segments import ANY, Entries, Segments, segments_of
+from calibcli.stats.table.levels import Levels
+from calibcli.stats.table.sliced import Leaves
+from calibcli.values import dataclass
+
+# More would be no list that anybody reads, and pay dearly for being many.
+MOST_SEGMENTS = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """
+    The segments of some rows.
+
+    Args:
+        is_grid: Whether scores are kept to cells.
+        notes: What the reader should not miss.
+    """
+
+    found: Segments
+    entries: Entries
+    levels: tuple[Levels, ...]
+    is_grid: bool
+    notes: tuple[str, ...]
+
+    def where(self, level: Sequence[int]) -> tuple[str, ...]:
+        """Return the conditions of a segment."""
+        return tuple(one.words[at] for one, at in zip(self.levels, level, strict=True) if at != ANY)
+
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """Return the conditions of every segment."""
+        return tuple(self.where(level) for level in self.found.level.tolist())
+
+
+def refuse_segments(columns: Columns, artifact: DocumentSource | None, cutting: Cutting) -> None:
+    """Refuse what segments cannot be found for, before anything is read."""
+    if not columns.on:
+        msg = "no column is named whose values make segments"
+        raise UsageProblem(msg, "name some, such as --on country,device")
+    if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
+        msg = "segments are tested by rows, and importance weights are none"
+        raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
+    if columns.several is not None and artifact is not None:
+        msg = "segments of several classes are found without an artifact"
+        raise UsageProblem(msg, "write the recalibrated rows with `calibcli apply` first")
+    cutting.kinds(columns.on)
+
+
+def segments_in(judged: Gathered, columns: Columns, cutting: Cutting, *, limit: int | None) -> Cut:
+    """Return the segments of rows that were read for it, so that they can be read twice."""
+    kinds = cutting.kinds(columns.on)
+    levels = tuple(
+        values.levels(most=cutting.most_values, categorical=kinds[place])
+        for place, values in sorted(judged.aside.values.items())
+    )
+    leaves, is_grid = _leaves(judged, levels, limit=limit)
+    entries = _entries(leaves, levels)
+    found = segments_of(entries, depth=cutting.depth)
+    if found.size > MOST_SEGMENTS:
+        msg = f"--on {','.join(columns.on)} makes {found.size:,} segments"
+        raise UsageProblem(msg, f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer")
+    return Cut(found, entries, levels, is_grid, tuple(_notes(leaves, is_grid=is_grid)))
+
+
+def _leaves(judged: Gathered, levels: tuple[Levels, ...], *, limit: int | None) -> tuple[Leaves, bool]:
+    """Return the rows by level and score, and whether scores are kept to cells."""
+    again, loaded = judged.again, judged.artifact
+    if again is None:
+        msg = "these rows can be read only once"
+        raise InputProblem(msg, "write them to a file first")
+    if isinstance(loaded, GroupArtifact):
+        again = replace(again, change=of_members(loaded))
+    elif isinstance(loaded, Artifact):
+        again = replace(again, change=as_transform(loaded.recalibrator))
+    return again.in_leaves(levels, limit=limit)
+
+
+def _entries(leaves: Leaves, levels: tuple[Levels, ...]) -> Entries:
+    """Return the rows with a level for each column."""
+    part, columns = leaves.part, []
+    for one in reversed(levels):
+        part, place = np.divmod(part, len(one.words))
+        columns.append(place)
+    sizes = [len(one.words) for one in levels]
+    return Entries.of_table(
+        np.stack(columns[::-1]),
+        sizes,
+        leaves.at,
+        rows=leaves.rows,
+        positive=leaves.positive,
+        scores=leaves.scores,
+    )
+
+
+def _notes(leaves: Leaves, *, is_grid: bool) -> list[str]:
+    """Return what the reader should not miss."""
+    notes = []
+    if is_grid:
+        notes.append(
+            "over the memory allowed: within segments scores are kept to 1/5,040 (counts and sums of "
+            "residuals stay exact); --exact keeps all"
+        )
+    ones, others = leaves.positive, leaves.rows - leaves.positive
+    wrong = int(ones[(leaves.scores[0] == 0.0)].sum() + others[leaves.scores[1] == others].sum())
+    if wrong:
+        have = "row has" if wrong == 1 else "rows have"
+        notes.append(f"{wrong:,} {have} a score of exactly 0 or 1 and the other label: that score is refuted")
+    return notes
