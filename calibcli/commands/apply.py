@@ -25,7 +25,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.pipes import STDIN
 from calibcli.data.tally import Refused
-from calibcli.documents.artifact import Artifact
+from calibcli.documents.artifact import Artifact, SegmentArtifact
 from calibcli.errors import CalibcliError, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.options.rows import InputFormat, Reading
@@ -202,7 +202,7 @@ def apply_folder(
     for _, output in pairs:
         if output in there:
             refuse_existing(output, force=force or skip_existing, inputs=sources)
-    if isinstance(asked.loaded, Artifact):
+    if isinstance(asked.loaded, Artifact | SegmentArtifact):
         # The same score column in every file, also where it is found by its name.
         fragments = list_fragments(found, input_format=asked.input_format)
         choose_columns(fragments, asked.columns, labelled=False)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from calibcli.commands.evaluation import as_transform, of_members
+from calibcli.commands.evaluation import row_map
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import measure_table
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.reading import read_judged
-from calibcli.documents.artifact import Artifact, GroupArtifact
+from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions
@@ -86,10 +86,8 @@ def _rows(judged: Gathered) -> OrderedRows:
     if again is None:
         msg = "the rows were not kept for a second pass"
         raise ValueError(msg)
-    if isinstance(judged.artifact, GroupArtifact):
-        again = replace(again, change=of_members(judged.artifact))
-    elif isinstance(judged.artifact, Artifact):
-        again = replace(again, change=as_transform(judged.artifact.recalibrator))
+    if judged.artifact is not None and not isinstance(judged.artifact, ClassArtifact):
+        again = replace(again, change=row_map(judged.artifact))
     return OrderedRows(*again.in_order())
 
 

@@ -1,13 +1,14 @@
 """Rows cut into segments by the values of some columns, in a second pass over the input."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.evaluation import as_transform, of_members
+from calibcli.commands.evaluation import row_map
 from calibcli.commands.gathering import Gathered
-from calibcli.documents.artifact import Artifact, GroupArtifact
+from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns
@@ -61,13 +62,24 @@ def refuse_segments(columns: Columns, artifact: DocumentSource | None, cutting: 
     cutting.kinds(columns.on)
 
 
-def segments_in(judged: Gathered, columns: Columns, cutting: Cutting, *, limit: int | None) -> Cut:
-    """Return the segments of rows that were read for it, so that they can be read twice."""
+def cut_columns(
+    gathered: Gathered, columns: Columns, cutting: Cutting, *, intervals: int = 4
+) -> tuple[Levels, ...]:
+    """Return the levels of each column, numbers cut into so many intervals."""
     kinds = cutting.kinds(columns.on)
     levels = tuple(
-        values.levels(most=cutting.most_values, categorical=kinds[place])
-        for place, values in sorted(judged.aside.values.items())
+        values.levels(most=cutting.most_values, categorical=kinds[place], intervals=intervals)
+        for place, values in sorted(gathered.aside.values.items())
     )
+    if math.prod(len(one.words) + 2 for one in levels) >= 1 << 62:
+        msg = f"--on names {len(columns.on):,} columns of too many values to cross"
+        raise UsageProblem(msg, "name fewer, or pass a smaller --max-values")
+    return levels
+
+
+def segments_in(judged: Gathered, columns: Columns, cutting: Cutting, *, limit: int | None) -> Cut:
+    """Return the segments of rows that were read for it, so that they can be read twice."""
+    levels = cut_columns(judged, columns, cutting)
     leaves, is_grid = _leaves(judged, levels, limit=limit)
     entries = _entries(leaves, levels)
     found = segments_of(entries, depth=cutting.depth)
@@ -83,10 +95,8 @@ def _leaves(judged: Gathered, levels: tuple[Levels, ...], *, limit: int | None) 
     if again is None:
         msg = "these rows can be read only once"
         raise InputProblem(msg, "write them to a file first")
-    if isinstance(loaded, GroupArtifact):
-        again = replace(again, change=of_members(loaded))
-    elif isinstance(loaded, Artifact):
-        again = replace(again, change=as_transform(loaded.recalibrator))
+    if loaded is not None and not isinstance(loaded, ClassArtifact):
+        again = replace(again, change=row_map(loaded))
     return again.in_leaves(levels, limit=limit)
 
 

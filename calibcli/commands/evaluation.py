@@ -6,16 +6,19 @@ import numpy as np
 
 from calibcli.commands.gathering import CONFIDENCE, RAW, RECALIBRATED
 from calibcli.data.columns import listing
-from calibcli.data.groups import MemberColumn, OfMembers
-from calibcli.data.tally import AtPlaces, Transform, Transforms, Unchanged
+from calibcli.data.groups import MemberColumn, OfMembers, OfSegments, SegmentColumns
+from calibcli.data.tally import AtPlaces, RowMap, Transform, Transforms, Unchanged
 from calibcli.documents.artifact import (
     AnyArtifact,
+    Artifact,
     ClassArtifact,
     GroupArtifact,
+    OneScore,
+    SegmentArtifact,
 )
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnUnseen, ViewName
-from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.stats.recalibrators.classes.family import outputs_of
 from calibcli.stats.recalibrators.classes.interface import Ends, ends_of
 from calibcli.stats.recalibrators.interface import Recalibrator, randomised, values_of
@@ -31,11 +34,10 @@ def through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, 
         columns = replace(as_fitted(columns, loaded), several=several)
         return columns, {RAW: Unchanged.VIEW, CONFIDENCE: Unchanged.CONFIDENCE, RECALIBRATED: None}
     columns = as_fitted(columns, loaded)
-    if isinstance(loaded, GroupArtifact):
-        columns = replace(columns, member=member_column(loaded, columns.on_unseen))
-        return columns, {RAW: None, RECALIBRATED: of_members(loaded)}
-    columns.refuse_unseen()
-    return columns, {RAW: None, RECALIBRATED: as_transform(loaded.recalibrator)}
+    if not isinstance(loaded, GroupArtifact):
+        columns.refuse_unseen()
+    columns = replace(columns, member=map_columns(loaded, columns.on_unseen))
+    return columns, {RAW: None, RECALIBRATED: row_map(loaded)}
 
 
 def outputs_through(loaded: AnyArtifact, several: SeveralClasses | None) -> tuple[float, ...] | None:
@@ -44,6 +46,8 @@ def outputs_through(loaded: AnyArtifact, several: SeveralClasses | None) -> tupl
         view = ViewName.CONFIDENCE if several is None else several.view
         one_class = None if several is None else several.one_class
         return outputs_of(loaded.recalibrator, loaded.classes, view=view, one_class=one_class)
+    if isinstance(loaded, SegmentArtifact):
+        return None
     maps = [loaded.of_all_rows, *(loaded.members.values() if isinstance(loaded, GroupArtifact) else ())]
     own = [values_of(one.recalibrator.bins) for one in maps]
     if any(one is None for one in own):
@@ -73,15 +77,27 @@ def refuse_applied_twice(raw: Table, outputs: tuple[float, ...] | None, *, colum
         raise UsageProblem(msg, "name the raw score column, or leave out --artifact")
 
 
-def member_column(artifact: GroupArtifact, on_unseen: OnUnseen) -> MemberColumn:
-    """Return the column of groups, and what is known of it."""
-    return MemberColumn(artifact.by, artifact.known, on_unseen is OnUnseen.POOLED)
+def map_columns(artifact: OneScore, on_unseen: OnUnseen) -> MapColumns | None:
+    """Return the columns that a map looks at beside the score, and what is known of them; None for none."""
+    match artifact:
+        case Artifact():
+            return None
+        case GroupArtifact():
+            return MemberColumn(artifact.by, artifact.known, on_unseen is OnUnseen.POOLED)
+        case SegmentArtifact():
+            return SegmentColumns(artifact.names)
 
 
-def of_members(artifact: GroupArtifact) -> OfMembers:
-    """Return the map of rows: that of their group, or that of all rows."""
-    maps = {key: one.recalibrator.predict for key, one in artifact.members.items()}
-    return OfMembers(maps, artifact.pooled.recalibrator.predict)
+def row_map(artifact: OneScore) -> RowMap:
+    """Return the map of rows: of all alike, of their group, or of their segments."""
+    match artifact:
+        case Artifact():
+            return as_transform(artifact.recalibrator)
+        case GroupArtifact():
+            maps = {key: one.recalibrator.predict for key, one in artifact.members.items()}
+            return OfMembers(maps, artifact.pooled.recalibrator.predict)
+        case SegmentArtifact():
+            return OfSegments(artifact.recalibrator.predict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
     GroupArtifact,
+    SegmentArtifact,
     artifact_text,
 )
 from calibcli.errors import IdleOption, UsageProblem
@@ -41,6 +42,9 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     if isinstance(artifact, GroupArtifact):
         return _groups(artifact, ask)
     _refuse_groups(ask)
+    if isinstance(artifact, SegmentArtifact):
+        msg = "the map looks at columns beside the score, and no formula of it is written"
+        raise UsageProblem(msg, "calibcli apply writes the recalibrated rows")
     return _one(artifact, ask)
 
 

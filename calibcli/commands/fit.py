@@ -7,6 +7,7 @@ from dataclasses import field, replace
 
 import numpy as np
 
+from calibcli.commands.cutting import cut_columns
 from calibcli.commands.gathering import RAW, Gathered, changed_meanwhile, selection_notes
 from calibcli.commands.reading import read_tables
 from calibcli.commands.right_scale import read_notes
@@ -21,6 +22,7 @@ from calibcli.documents.artifact import (
     ClassFitRecord,
     FitRecord,
     GroupArtifact,
+    SegmentArtifact,
     Shared,
     artifact_text,
 )
@@ -39,9 +41,11 @@ from calibcli.names import (
     RecalibratorName,
     Split,
     ViewName,
+    WeightMeaning,
 )
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, bytes_of, refuse_any_sum
+from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.options.sources import RowSource
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
@@ -56,6 +60,7 @@ from calibcli.stats.recalibrators.classes.interface import (
 )
 from calibcli.stats.recalibrators.family import brackets, fit_recalibrator
 from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs, randomised
+from calibcli.stats.recalibrators.segments import DEFAULT_SEGMENT_FOLDS, completed, fit_segments
 from calibcli.stats.recalibrators.selection import (
     DEFAULT_CANDIDATES,
     NOTHING_CHANGED,
@@ -78,6 +83,7 @@ def fit_map(
     which: MapOptions,
     options: FitOptions,
     *,
+    cutting: Cutting | None = None,
     output: str | None = None,
     reading: Reading,
 ) -> tuple[FitReport | ClassFitReport, str]:
@@ -87,6 +93,10 @@ def fit_map(
     `output` is where the artifact will be written, for the report.
     """
     which.refuse_idle(columns)
+    cut = cutting or FitCutting()
+    if which.method is FitMethod.SEGMENTS:
+        return fit_segment_files(inputs, columns, cut, options, output=output, reading=reading)
+    _refuse_cutting(columns, cut)
     if columns.several is not None:
         method = which.multiclass or ClassMethod.TEMPERATURE
         refuse_idle_class_options(method, least_rows=which.min_class_rows, output_sum=which.output_sum)
@@ -283,7 +293,7 @@ def fit_files(
     record = whole.fit
     report = FitReport(
         input=gathered.input,
-        method=name,
+        method=FitMethod(name),
         output=output,
         rows=record.rows,
         positive=record.positive,
@@ -519,6 +529,108 @@ def _too_small(table: Table, least_rows: int) -> str | None:
     if not 0.0 < float(table.positive.sum()) < float(table.weight.sum()):
         return "no weight on one of the labels"
     return None
+
+
+def _refuse_cutting(columns: Columns, cutting: Cutting) -> None:
+    """Refuse to be told of segments where no map looks at them."""
+    if columns.on or cutting != FitCutting():
+        msg = "--on, --depth, --max-values, --categorical and --numeric are for --method segments"
+        idle = ("on", "depth", "max-values", "categorical", "numeric")
+        raise IdleOption(msg, "pass --method segments, or leave them out", options=idle)
+
+
+# Columns of numbers are cut into so many intervals at most.
+_MOST_INTERVALS = 16
+
+
+def fit_segment_files(
+    inputs: Sequence[RowSource],
+    columns: Columns,
+    cutting: Cutting,
+    options: FitOptions,
+    *,
+    output: str | None = None,
+    reading: Reading,
+) -> tuple[FitReport, str]:
+    """Fit a map that looks at some columns beside the score."""
+    _refuse_beside_segments(columns, options)
+    gathered = read_tables(inputs, columns, reading=reading, twice=True)
+    table, again = gathered.tables[RAW], gathered.again
+    if again is None:
+        msg = "these rows can be read only once"
+        raise InputProblem(msg, "write them to a file first")
+    found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, _MOST_INTERVALS))
+    kept, levels = completed(found)
+    leaves, is_grid = again.in_leaves(levels, limit=reading.limit)
+    folds = options.folds or DEFAULT_SEGMENT_FOLDS
+    fitted = fit_segments(
+        leaves, kept, depth=cutting.depth, folds=folds, generator=stream(options.seed, Purpose.FOLDS)
+    )
+    kept_to = ("over the memory allowed: scores were kept to 1/5,040; --exact keeps all",) if is_grid else ()
+    weight = float(table.weight.sum())
+    record = FitRecord(
+        rows=table.total_rows,
+        positive=table.total_positive_rows,
+        table_digest=digest(table),
+        table=table.kind,
+        options={
+            "depth": cutting.depth,
+            "max_values": cutting.most_values,
+            **({"categorical": ",".join(cutting.categorical)} if cutting.categorical else {}),
+            **({"numeric": ",".join(cutting.numeric)} if cutting.numeric else {}),
+            "folds": folds,
+            "seed": options.seed,
+        },
+        loss_before=fitted.loss_before,
+        loss_after=fitted.loss_after,
+        mean_variance=fitted.mean_variance,
+        notes=(
+            *fitted.map.notes,
+            *read_notes(gathered, columns.read_as),
+            *selection_notes(gathered.input),
+            *kept_to,
+        ),
+        base_rate=float(table.positive.sum()) / weight,
+        score_quantiles=score_quantiles(table),
+    )
+    artifact = SegmentArtifact("segments", fitted.map, record, columns.read_as, columns.positive)
+    report = FitReport(
+        input=gathered.input,
+        method=FitMethod.SEGMENTS,
+        output=output,
+        rows=record.rows,
+        positive=record.positive,
+        loss="log loss",
+        loss_before=record.loss_before,
+        loss_after=record.loss_after,
+        outputs=None,
+        notes=record.notes,
+        answer=NOTHING_CHANGED if fitted.map.strength is None else None,
+        segments=fitted.map,
+    )
+    return report, artifact_text(artifact)
+
+
+def _refuse_beside_segments(columns: Columns, options: FitOptions) -> None:
+    """Refuse what a map that looks at columns cannot be fitted with."""
+    if not columns.on:
+        msg = "--method segments looks at columns beside the score, and none is named"
+        raise UsageProblem(msg, "name some, such as --on country,device")
+    if columns.several is not None:
+        msg = "--method segments repairs one score, and --probs names several classes"
+        raise UsageProblem(msg, "name one score with --score")
+    if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
+        msg = "--method segments counts rows, and importance weights are none"
+        raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
+    for given, option in ((columns.by, "by"), (columns.group, "group")):
+        if given:
+            msg = f"--{option} and --method segments"
+            raise IdleOption(msg, f"leave out --{option}, or use another --method", options=(option,))
+    default = FitOptions()
+    for name, option in {**_OPTIONS, "loss": "--loss"}.items():
+        if name != "folds" and getattr(options, name) != getattr(default, name):
+            msg = f"segments does not heed {option}"
+            raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
 
 
 _BYTES = 8

@@ -29,7 +29,6 @@ from calibcli.data.faults import Findings, RowSums
 from calibcli.data.files import found_in, shown_path
 from calibcli.data.fragment import Fragment, keep, refuse_pipes, unchanged
 from calibcli.data.fragments import Piece, batches_of, columns_of, list_fragments, pieces_of
-from calibcli.data.groups import OfMembers
 from calibcli.data.intake import Rows
 from calibcli.data.readers import reader_of
 from calibcli.data.row_ids import Fingerprints
@@ -37,14 +36,13 @@ from calibcli.data.selection import Sampling, lowest
 from calibcli.data.tally import (
     NOTHING,
     Aside,
-    AtPlaces,
     Beside,
     BundleWork,
     Refused,
+    RowMap,
     Signals,
     Tally,
     TallyWork,
-    Transform,
     Transforms,
     Unchanged,
     bundles_of,
@@ -527,7 +525,7 @@ _SORTED = 1 << 24
 class _Pass(Generic[Result]):
     """What is made of the batches of one fragment, the same for all; a problem is returned, not raised."""
 
-    change: Transform | AtPlaces | OfMembers | None
+    change: RowMap | None
     made: Callable[[Iterator[Rows]], Result]
 
     def __call__(self, piece: Piece) -> tuple[int, Result] | CalibcliError:
@@ -559,7 +557,7 @@ class SecondPass:
     chosen: Mapping[str, ChosenColumns]
     engine: Engine
     rows: int
-    change: Transform | AtPlaces | OfMembers | None = None
+    change: RowMap | None = None
 
     def summed(self, work: RowWork) -> Integers:
         """Return the sum of what the work makes of every batch of rows."""

@@ -21,6 +21,7 @@ from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
     GroupArtifact,
+    SegmentArtifact,
     in_file,
     read_any_map,
     read_document,
@@ -117,6 +118,9 @@ def artifact_report(source: DocumentSource) -> InspectReport:
         case GroupArtifact():
             kind = "artifact by group"
             before, after = _of_groups(found)
+        case SegmentArtifact():
+            kind = "artifact by segments"
+            before, after = _of_segments(found)
         case ClassArtifact():
             what, probs = "columns", " --probs 'p_*'"
             before, after = _of_classes(found)
@@ -311,6 +315,42 @@ def _of_groups(artifact: GroupArtifact) -> tuple[Facts, Facts]:
         for key, one in sorted(artifact.shared.items())
     }
     return before, [(f"{artifact.by}={key}", text) for key, text in {**own, **shared}.items()]
+
+
+# Of the coefficients of a map so many are listed, the largest first.
+_MOST_COEFFICIENTS = 20
+
+
+def _of_segments(artifact: SegmentArtifact) -> tuple[Facts, Facts]:
+    """Say what a map does to which rows: log odds that are added, the largest first."""
+    fit, found = artifact.fit, artifact.recalibrator
+    before = [
+        ("method", f"segments, on {', '.join(artifact.names)}"),
+        ("fitted on", f"{fit.rows:,} rows, {fit.positive:,} with label 1 ({fit.table} table)"),
+        ("options", _options(fit.options)),
+        ("loss on fit rows", f"{fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
+        *[(f"held-out loss, {said}", f"{loss:.6g}") for said, loss in found.losses],
+        ("penalty", found.strength_words),
+        ("optimum", f"proved: the penalised loss is at most {found.gap:.2g} a row above its least"),
+    ]
+    after = [(one.name, ", ".join(one.levels.words[: one.own])) for one in found.columns]
+    if found.strength is not None:
+        curve = f"logit {found.intercept:+.4g} {found.slope:+.4g} (logit {-found.centre:+.4g})"
+        after.append(("all rows", curve))
+    every = [
+        (
+            abs(value),
+            found.conditions(term, level),
+            f"{value:+.4g}{' a unit of the logit' if term.slope else ''}",
+        )
+        for term in found.terms
+        for level, value in zip(term.levels, term.coefficients, strict=True)
+    ]
+    every.sort(key=lambda one: (-one[0], one[1], one[2]))
+    after += [(segment, said) for _, segment, said in every[:_MOST_COEFFICIENTS]]
+    if len(every) > _MOST_COEFFICIENTS:
+        after.append(("...", f"{len(every) - _MOST_COEFFICIENTS:,} smaller ones, in the file"))
+    return before, after
 
 
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:

@@ -1,6 +1,7 @@
 """Rows to recalibrated columns by a map of any kind, whatever holds the rows."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from calibcli.commands.evaluation import ClassMap, member_column
+from calibcli.commands.evaluation import ClassMap, map_columns
 from calibcli.commands.gathering import with_counted
 from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
 from calibcli.data.arrays import column_of, list_column, list_like, text_column
@@ -18,10 +19,19 @@ from calibcli.data.columns import ChosenColumns, columns_of_classes, folded, res
 from calibcli.data.faults import Places
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import columns_of, with_path
-from calibcli.data.intake import Intake, known_groups
+from calibcli.data.groups import selected
+from calibcli.data.intake import Intake, known_groups, known_values
 from calibcli.data.readers import reader_of
 from calibcli.data.writers.csv import quoted
-from calibcli.documents.artifact import AnyArtifact, Artifact, ClassArtifact, GroupArtifact
+from calibcli.documents.artifact import (
+    AnyArtifact,
+    Artifact,
+    ClassArtifact,
+    GroupArtifact,
+    OneMap,
+    OneScore,
+    SegmentArtifact,
+)
 from calibcli.errors import UsageProblem
 from calibcli.names import EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.maps import AS_IT_COMES, Shape
@@ -29,11 +39,14 @@ from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses
 from calibcli.reports.apply import ClassesApplied
 from calibcli.stats.recalibrators.classes.interface import kind_of_ends
 from calibcli.stats.recalibrators.intercept import check_prior, shifted
+from calibcli.stats.recalibrators.identity import Identity
 from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
+from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 NAME = "calibrated"
+_UNCHANGED = Identity()
 
 Added = Sequence["Floats | pa.Array[Any]"]
 
@@ -74,9 +87,9 @@ class ApplyRequest:
             chosen = _classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
             change = ClassMap(loaded, self.artifact)
             return ClassPredictor(change, chosen, fragment, name=self.name, checked=columns.scale is None)
-        if isinstance(loaded, GroupArtifact):
+        if not isinstance(loaded, Artifact):
             refuse_prior(self.prior)
-            columns = replace(columns, member=member_column(loaded, columns.on_unseen))
+        columns = replace(columns, member=map_columns(loaded, columns.on_unseen))
         chosen = _score_chosen(replace(columns, scale=columns.scale or loaded.of_all_rows.scale), fragment)
         checked = columns.scale is None
         return ScorePredictor(
@@ -86,8 +99,8 @@ class ApplyRequest:
 
 def _score_chosen(columns: Columns, fragment: Fragment) -> ChosenColumns:
     """Find the columns in a file, and that of groups also in its path."""
-    member = None if columns.member is None else folded(columns.member.name)
-    outside = tuple(one for one in fragment.partitions if folded(one[0]) == member)
+    members = {folded(name) for name in (() if columns.member is None else columns.member.names)}
+    outside = tuple(one for one in fragment.partitions if folded(one[0]) in members)
     return columns_of(replace(fragment, partitions=outside), columns, labelled=False)
 
 
@@ -156,7 +169,7 @@ class ScorePredictor(Predictor):
 
     def __init__(
         self,
-        loaded: Artifact | GroupArtifact,
+        loaded: OneScore,
         chosen: ChosenColumns,
         *,
         shown: str,
@@ -171,7 +184,9 @@ class ScorePredictor(Predictor):
         self.intake = Intake(chosen, shown=shown)
         self.prior = prior
         self.fitted_rate = None if prior is None else fitted_rate(pooled)
-        self._map = pooled.recalibrator
+        self._segments = loaded.recalibrator if isinstance(loaded, SegmentArtifact) else None
+        self._new: Counter[str] = Counter()
+        self._map = loaded.of_all_rows.recalibrator if not isinstance(loaded, SegmentArtifact) else _UNCHANGED
         members = loaded.members if isinstance(loaded, GroupArtifact) else {}
         self._members = {key: one.recalibrator for key, one in members.items()}
         self._check = ScaleCheck(pooled) if checked else None
@@ -183,7 +198,9 @@ class ScorePredictor(Predictor):
         scores, places = self.intake.scores_of(batch.column(self.chosen.score))
         if self._check is not None:
             self._check.add(scores)
-        if self.chosen.member is None:
+        if self._segments is not None:
+            columns = self._of_segments(self._segments, batch, scores, places)
+        elif self.chosen.member is None:
             columns = self._columns(self._map, scores, places.numbers(scores.size))
         else:
             columns = self._of_groups(with_path(batch, self.chosen, shown=self.intake.shown), scores, places)
@@ -195,8 +212,9 @@ class ScorePredictor(Predictor):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said of the scores that were read."""
-        return () if self._check is None else self._check.notes(self.intake)
+        """What must be said of the scores that were read, and of values that the fit had not seen."""
+        found = () if self._check is None else self._check.notes(self.intake)
+        return (*found, *(_new_words(name, rows) for name, rows in sorted(self._new.items())))
 
     def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:
         """Return the columns of scores, each of the row of the file with its number."""
@@ -223,6 +241,23 @@ class ScorePredictor(Predictor):
                 for column, mine in zip(columns, own, strict=True):
                     column[which] = mine
         return columns
+
+    def _of_segments(
+        self, segments: SegmentMap, batch: pa.RecordBatch, scores: Floats, places: Places
+    ) -> tuple[Floats, ...]:
+        """Return the column by the values of each row, and count those that the fit had not seen."""
+        rows = with_path(batch, self.chosen, shown=self.intake.shown)
+        values = [selected(one, places) for one in known_values(rows, self.chosen, shown=self.intake.shown)]
+        levels = segments.places_of(values)
+        self._new.update(segments.new_in(values, levels))
+        return (segments.predict_at(scores, levels),)
+
+
+def _new_words(column: str, rows: int) -> str:
+    have = "row has" if rows == 1 else "rows have"
+    return (
+        f"{rows:,} {have} a value of {column!r} that the fit had not seen: it counts as (other) or (missing)"
+    )
 
 
 class ClassPredictor(Predictor):
@@ -375,11 +410,11 @@ def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> 
 def refuse_prior(prior: float | None) -> None:
     """Refuse a base rate for a map of several members."""
     if prior is not None:
-        msg = "--prior is the base rate of all rows, and the map is one for each group"
-        raise UsageProblem(msg, "leave it out, or fit without --by")
+        msg = "--prior is the base rate of all rows, and the map is one for each group or segment"
+        raise UsageProblem(msg, "leave it out, or fit without --by and --on")
 
 
-def fitted_rate(loaded: Artifact) -> float:
+def fitted_rate(loaded: OneMap) -> float:
     """Return the share of label 1 in the fit rows."""
     rate = loaded.fit.base_rate
     if rate is None or not 0.0 < rate < 1.0:

@@ -18,7 +18,7 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.commands.gathering import Gathered
     from calibcli.data.intake import Intake
-    from calibcli.documents.artifact import AnyArtifact, Artifact, ClassArtifact
+    from calibcli.documents.artifact import AnyArtifact, ClassArtifact, OneMap
     from calibcli.stats.table.grid import Table
 
 # Fewer rows, or scores of fewer values, say nothing of the scale.
@@ -103,10 +103,10 @@ def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
 
 def table_scale_notes(gathered: "Gathered", artifact: "AnyArtifact") -> tuple[str, ...]:
     """Refuse raw scores on another scale than that of the fit; return what is to be said of others."""
-    from calibcli.documents.artifact import Artifact
+    from calibcli.documents.artifact import ClassArtifact
 
     raw, one = gathered.as_fitted, artifact.of_all_rows
-    if isinstance(one, Artifact):
+    if not isinstance(one, ClassArtifact):
         column = f"column {gathered.input.score!r}"
         return scale_notes(seen_in(raw) if raw.total_rows else None, one, column=column)
     highest = float(raw.score[-1]) - raw.resolution if raw.total_rows else 0.0
@@ -120,7 +120,7 @@ class ScaleCheck:
     Every so many of them are remembered, evenly over all.
     """
 
-    def __init__(self, artifact: "Artifact") -> None:
+    def __init__(self, artifact: "OneMap") -> None:
         self._artifact = artifact
         self._rows = 0
         self._step = 1
@@ -158,7 +158,7 @@ class ScaleCheck:
         return Seen(self._rows, (lowest, *inner, highest), int(run_starts(np.sort(every)).size))
 
 
-def scale_notes(seen: Seen | None, artifact: "Artifact", *, column: str) -> tuple[str, ...]:
+def scale_notes(seen: Seen | None, artifact: "OneMap", *, column: str) -> tuple[str, ...]:
     """
     Refuse scores that are on another scale than those of a fit, and return what is to be said of others.
 
@@ -242,7 +242,7 @@ def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
     return moves and _TIMES_NEARER * near <= min(far, _spread(outputs))
 
 
-def _all_outputs(seen: Seen, artifact: "Artifact") -> bool:
+def _all_outputs(seen: Seen, artifact: "OneMap") -> bool:
     """Whether scores are the very values that a map of few values has, and its fit rows were not."""
     from calibcli.stats.recalibrators.interface import values_of
 

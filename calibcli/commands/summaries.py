@@ -9,8 +9,8 @@ from pathlib import Path
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.data.columns import ChosenColumns, folded
 from calibcli.data.files import file_word, read_errors
-from calibcli.data.groups import OfMembers
-from calibcli.data.tally import NOTHING, AtPlaces, Beside, Transform, Transforms, Unchanged
+from calibcli.data.groups import OfMembers, OfSegments
+from calibcli.data.tally import NOTHING, AtPlaces, Beside, Change, Transforms, Unchanged
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
@@ -218,11 +218,11 @@ def _how_read(columns: Columns) -> How:
     return How(columns.read_as, columns.positive, weights)
 
 
-def _changed(path: str, table: Table, change: Transform | AtPlaces | OfMembers | Unchanged | None) -> Table:
+def _changed(path: str, table: Table, change: Change | None) -> Table:
     """Return a table after a map, which exact scores alone can go through."""
     if change is None:
         return table
-    if isinstance(change, AtPlaces | OfMembers | Unchanged):
+    if isinstance(change, AtPlaces | OfMembers | OfSegments | Unchanged):
         msg = f"{path} is a summary, and this map looks at more than the score of a row"
         raise UsageProblem(msg, "apply it to the files of rows")
     if table.kind == "grid":

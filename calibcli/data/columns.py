@@ -13,7 +13,7 @@ from typing import Literal
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing, WeightMeaning
-from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.values import dataclass
 
 SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
@@ -242,7 +242,7 @@ class ChosenColumns:
         identity: Name of the column that tells rows apart, or None.
         from_path: Columns that stand in the path of the file, each with its value or None.
         carried: Columns of the file that are read where all would be (`batches_of_all`); None for all.
-        member: Name of the column that says which member of a map a row goes through, or None.
+        members: Names of the columns that a map looks at beside the score.
     """
 
     asked: Columns
@@ -260,7 +260,7 @@ class ChosenColumns:
     from_path: tuple[tuple[str, str | None], ...] = ()
     rows: FileSelection = EVERY_ROW
     carried: tuple[str, ...] | None = None
-    member: str | None = None
+    members: tuple[str, ...] = ()
 
     def carries(self, header: Iterable[str]) -> tuple[str, ...]:
         """Return those of a file's columns that are read where all would be."""
@@ -293,10 +293,15 @@ class ChosenColumns:
         return (*self.scores, *(name for name in single if name is not None), *self.by, *self.on)
 
     @property
+    def member(self) -> str | None:
+        """The column that says which member of a map a row goes through, or None."""
+        return self.members[0] if self.members else None
+
+    @property
     def needed(self) -> tuple[str, ...]:
         """The columns that `apply` makes new ones of."""
-        own = self.member is not None and self.member not in dict(self.from_path)
-        return (*self.scores, str(self.member)) if own else self.scores
+        outside = dict(self.from_path)
+        return (*self.scores, *(name for name in self.members if name not in outside))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -306,7 +311,7 @@ class ChosenColumns:
     @property
     def _looked_at(self) -> tuple[str, ...]:
         """The columns that conditions or the members of a map look at, and that are nothing else."""
-        own = self.rows.columns if self.member is None else (*self.rows.columns, self.member)
+        own = (*self.rows.columns, *self.members)
         return tuple(name for name in dict.fromkeys(own) if name not in self.roles)
 
     @property
@@ -326,8 +331,9 @@ class ChosenColumns:
     @property
     def telling(self) -> tuple[str, ...]:
         """The columns that tell rows or groups apart."""
-        single = (self.group, self.cluster, self.identity, self.member)
-        return tuple(dict.fromkeys((*(name for name in single if name is not None), *self.by, *self.on)))
+        single = (self.group, self.cluster, self.identity)
+        several = (*self.members, *self.by, *self.on)
+        return tuple(dict.fromkeys((*(name for name in single if name is not None), *several)))
 
     @property
     def weights_are(self) -> WeightMeaning | None:
@@ -402,18 +408,22 @@ def resolve(
         probs,
         identity,
         rows=rows,
-        member=None if columns.member is None else _member_named(columns.member.name, wide, path=path),
+        members=() if columns.member is None else _members_named(columns.member, wide, path=path),
     )
     refuse_two_roles(chosen)
     return chosen
 
 
-def _member_named(name: str, header: Sequence[str], *, path: str) -> str:
-    try:
-        return named(name, header, path=path)
-    except InputProblem as problem:
-        fitted = f"the map was fitted by the column {name!r} (fit --by): rows need it too"
-        raise InputProblem(problem.message, "; ".join(filter(None, (fitted, problem.hint)))) from None
+def _members_named(member: MapColumns, header: Sequence[str], *, path: str) -> tuple[str, ...]:
+    found = []
+    for name in member.names:
+        try:
+            found.append(named(name, header, path=path))
+        except InputProblem as problem:
+            fitted = f"the map was fitted by the column {name!r} (fit {member.option}): rows need it too"
+            hint = "; ".join(filter(None, (fitted, problem.hint)))
+            raise InputProblem(problem.message, hint) from None
+    return tuple(found)
 
 
 def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from calibcli.data.arrays import Column, value_type
 from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ChosenColumns, folded, listing
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
+from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
 from calibcli.options.numerals import ALIKE, number_of
@@ -157,7 +158,9 @@ def _said(
     elif kind is FaultKind.UNSEEN_GROUP:
         said = "rows {are} of a group that the fit has not seen"
         member = chosen.asked.member
-        other = None if member is None else member.respelled(fault.value[1:-1], renamed=member.pooled)
+        other = None
+        if isinstance(member, MemberColumn):
+            other = member.respelled(fault.value[1:-1], renamed=member.pooled)
         hint = "--unseen pooled takes the map of all fit rows for them"
         if other is not None:
             alike = "text equals the same text alone: write the groups alike, or fit anew"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import cast
+from typing import ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -29,7 +29,7 @@ from calibcli.data.arrays import (
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, first_respelled, was_renamed
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
-from calibcli.options.rows import MemberOf
+from calibcli.options.rows import MapColumns
 from calibcli.stats.table.levels import Mixed
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
@@ -103,7 +103,7 @@ class RowKeys:
     Args:
         group: Rows that stay in one fold, or None.
         cluster: Rows that depend on each other, or None.
-        member: The groups that a map has members for, or None.
+        member: What a map looks at beside the score, or None.
         on: The columns whose values make segments.
     """
 
@@ -111,7 +111,7 @@ class RowKeys:
     cluster: Groups | None
     by: tuple[Groups, ...]
     identity: Identities | None = None
-    member: "Groups | None" = None
+    member: "Members | None" = None
     on: tuple[Mixed, ...] = ()
 
     def gaps(self, *, drop: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
@@ -267,9 +267,15 @@ class MemberColumn:
         pooled: Whether rows of other groups go through the map of all fit rows, or are refused.
     """
 
+    option: ClassVar = "--by"
     name: str
     known: frozenset[str]
     pooled: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.name,)
 
     def refuses(self, text: str, *, renamed: bool) -> bool:
         """Whether rows of a group are refused: it is new, or one of the fit in other words."""
@@ -333,6 +339,34 @@ def _usual(text: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentColumns:
+    """The columns whose values a map has coefficients for."""
+
+    option: ClassVar = "--on"
+    names: tuple[str, ...]
+
+
+Members = Groups | tuple[Mixed, ...]
+"""What a map looks at beside the score: the group of each row, or its values of some columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfSegments:
+    """
+    A transform that looks at the values of some columns of a row.
+
+    Args:
+        map: From scores and the values of each column to scores.
+    """
+
+    map: Callable[[Floats, tuple[Mixed, ...]], Floats]
+
+    def change(self, score: Floats, members: Members | None) -> Floats:
+        """Return the scores after the map."""
+        return self.map(score, members if isinstance(members, tuple) else ())
+
+
+@dataclass(frozen=True, slots=True)
 class OfMembers:
     """
     A transform that looks at the group of a row.
@@ -344,10 +378,10 @@ class OfMembers:
     maps: Mapping[str, Callable[[Floats], Floats]]
     pooled: Callable[[Floats], Floats]
 
-    def change(self, score: Floats, members: Groups | None) -> Floats:
+    def change(self, score: Floats, members: Members | None) -> Floats:
         """Return the scores after the map of each row's group; a row counts by itself."""
         changed = self.pooled(score)
-        if members is None:
+        if not isinstance(members, Groups):
             return changed
         changed = np.array(changed)
         for code, text in enumerate(members.text):
@@ -357,15 +391,23 @@ class OfMembers:
         return changed
 
 
+def selected(values: Mixed, places: Places) -> Mixed:
+    """Return the values of the rows that are left."""
+    code = None if values.code is None else places.select(values.code)
+    return Mixed(places.select(values.number), code, values.texts)
+
+
 def placed_members(
-    members: Groups | None, *, column: MemberOf | None, findings: Findings, places: Places
-) -> Groups | None:
-    """Return the groups of the rows that are left, and note those that the fit has not seen."""
+    members: Members | None, *, column: MapColumns | None, findings: Findings, places: Places
+) -> Members | None:
+    """Return what a map looks at in the rows that are left, and note groups that the fit has not seen."""
     if members is None:
         return None
+    if isinstance(members, tuple):
+        return tuple(selected(one, places) for one in members)
     renamed = members.spelling.renamed
     members = members.filled().selected(places)
-    if column is None:
+    if not isinstance(column, MemberColumn):
         return members
     refused = [column.refuses(text, renamed=renamed) for text in members.text]
     unseen = np.array(refused, np.bool_)[members.code]

@@ -16,13 +16,16 @@ from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities
 from calibcli.data.groups import (
     Groups,
+    Members,
     Parts,
     RowKeys,
+    SegmentColumns,
     can_be_groups,
     crossed,
     groups_of,
     mixed_of,
     placed_members,
+    selected,
 )
 from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
@@ -48,7 +51,7 @@ class Rows:
         classes: What stands behind score and label where there are several classes, or None.
         identity: Shape (n,), different for different rows, or None.
         before: The same rows as they were before a map of several classes, or None where there is none.
-        members: Which member of a map each goes through, or None.
+        members: What a map looks at beside the score, or None.
         on: The values of each column that makes segments.
     """
 
@@ -64,7 +67,7 @@ class Rows:
     classes: ClassRows | None = None
     identity: Fingerprints | None = None
     before: "Before | None" = None
-    members: Groups | None = None
+    members: Members | None = None
     on: tuple[Mixed, ...] = ()
 
     def seen(self, place: int) -> "Rows":
@@ -218,9 +221,17 @@ class Intake:
             None if chosen.cluster is None else self._groups(batch, chosen.cluster, "--cluster"),
             tuple(self._groups(batch, name, "--by") for name in chosen.by),
             None if chosen.identity is None else self._identities(batch, chosen.identity),
-            None if chosen.member is None else self._groups(batch, chosen.member, "--by"),
+            self._members(batch),
             tuple(self._mixed(batch, name) for name in chosen.on),
         )
+
+    def _members(self, batch: pa.RecordBatch) -> Members | None:
+        names, member = self._chosen.members, self._chosen.asked.member
+        if not names:
+            return None
+        if isinstance(member, SegmentColumns):
+            return tuple(self._mixed(batch, name) for name in names)
+        return self._groups(batch, names[0], "--by")
 
     def _groups(self, batch: pa.RecordBatch, name: str, option: str) -> Groups:
         groups = groups_of(self._telling(batch.column(name), name, what="groups", option=option))
@@ -252,14 +263,7 @@ class Intake:
         cluster = None if keys.cluster is None else keys.cluster.selected(rows.places).keys()
         identity = None if keys.identity is None else keys.identity.selected(rows.places)
         parts = crossed(by) if by else None
-        on = tuple(
-            replace(
-                one,
-                number=rows.places.select(one.number),
-                code=None if one.code is None else rows.places.select(one.code),
-            )
-            for one in keys.on
-        )
+        on = tuple(selected(one, rows.places) for one in keys.on)
         return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity, on=on)
 
     def _kept(self, gaps: Sequence[Gap]) -> Places:
@@ -312,15 +316,24 @@ class Intake:
         return replace(rows, weight=values)
 
 
-def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Findings, *, shown: str) -> Groups:
-    """Return the group of each row of a batch."""
-    name = str(chosen.member)
+def known_values(batch: pa.RecordBatch, chosen: ChosenColumns, *, shown: str) -> tuple[Mixed, ...]:
+    """Return the values of the columns that a map looks at, for each row of a batch."""
+    return tuple(mixed_of(_known(batch, name, shown=shown)) for name in chosen.members)
+
+
+def _known(batch: pa.RecordBatch, name: str, *, shown: str) -> Column:
+    """Return a column that a map looks at."""
     column = checked_batch(batch.select([name]), shown=shown).column(name)
     kind = value_type(column.type)
     if not can_be_groups(kind):
         msg = f"{shown}, column {name!r}: it holds {kind}, which does not tell groups apart"
         raise InputProblem(msg, "the map was fitted to groups of text, whole numbers or dates")
-    groups = groups_of(column).filled()
+    return column
+
+
+def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Findings, *, shown: str) -> Groups:
+    """Return the group of each row of a batch."""
+    groups = groups_of(_known(batch, chosen.members[0], shown=shown)).filled()
     before = Places(findings.rows - batch.num_rows)
     placed_members(groups, column=chosen.asked.member, findings=findings, places=before)
     problem = problem_of(findings, chosen, shown=shown, partly=True)

@@ -18,7 +18,7 @@ from calibcli.data.columns import ChosenColumns
 from calibcli.data.faults import Findings
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import Piece, batches_of
-from calibcli.data.groups import OfMembers
+from calibcli.data.groups import OfMembers, OfSegments
 from calibcli.data.intake import Intake, Rows
 from calibcli.data.readers import reader_of
 from calibcli.data.row_ids import Fingerprints
@@ -352,7 +352,9 @@ class Unchanged(Enum):
     CONFIDENCE = "confidence"
 
 
-Change = Transform | AtPlaces | OfMembers | Unchanged
+RowMap = Transform | AtPlaces | OfMembers | OfSegments
+
+Change = RowMap | Unchanged
 
 Transforms = Mapping[str, Change | None]
 
@@ -492,11 +494,11 @@ def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
     return score
 
 
-def changed(rows: Rows, change: Transform | AtPlaces | OfMembers | None) -> Floats:
+def changed(rows: Rows, change: RowMap | None) -> Floats:
     """Return the scores of rows after a map, None for none."""
     if change is None:
         return rows.score
-    if isinstance(change, OfMembers):
+    if isinstance(change, OfMembers | OfSegments):
         return change.change(rows.score, rows.members)
     if isinstance(change, AtPlaces):
         return change.change(rows.score, rows.places.numbers(rows.score.size))

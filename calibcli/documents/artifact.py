@@ -6,7 +6,7 @@ of rows, with the record of its fit.
 import math
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Annotated, Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from calibcli.codec import (
     Digest,
     Fraction,
     In,
+    Key,
     Node,
     OrInfinite,
     Since,
@@ -34,11 +35,12 @@ from calibcli.codec import (
 from calibcli.data.objects import content_of, content_of_file, is_object
 from calibcli.documents.sealed import MOST_BYTES, Document, document_of, parse, sealed, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.names import RecalibratorName, Scale
+from calibcli.names import FitMethod, RecalibratorName, Scale
 from calibcli.options.sources import DocumentInMemory, DocumentSource
 from calibcli.stats.recalibrators.classes.family import AnyClassMap
 from calibcli.stats.recalibrators.family import AnyMap
 from calibcli.stats.recalibrators.interface import FittedBin, Guarantee, Recalibrator, WithEnds
+from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles
 from calibcli.values import dataclass
@@ -363,8 +365,14 @@ def read_class_artifact(path: DocumentSource) -> "ClassArtifact":
 def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
     """Read an artifact of one score or of several classes."""
     found = read_any_map(path)
-    if not isinstance(found, GroupArtifact):
+    if not isinstance(found, GroupArtifact | SegmentArtifact):
         return found
+    if isinstance(found, SegmentArtifact):
+        msg = (
+            f"looks at {', '.join(found.names)} beside the score, and a map of the score alone is needed here"
+        )
+        hint = "apply, measure, verify, segments, plot, report and export take it; for anything else apply it first"
+        raise DocumentProblem(str(path), msg, hint)
     msg = "has a map for each group of rows, and one map is needed here"
     hint = (
         "apply, measure, verify, plot, report and export take it; for anything else fit each group "
@@ -458,8 +466,44 @@ class GroupArtifact(Declared):
         return replace(self, pooled=pooled, doubts=pooled.doubts) if doubts else self
 
 
-AnyArtifact = Artifact | ClassArtifact | GroupArtifact
-"""A map of one score, of several classes, or one for each group."""
+@dataclass(frozen=True, slots=True)
+class SegmentArtifact(Doubted, Declared):
+    """What `fit --method segments` writes."""
+
+    SCHEMA: ClassVar = SCHEMA
+    ORIGIN: ClassVar = ORIGIN
+
+    method: Annotated[Literal["segments"], "The method."]
+    recalibrator: Annotated[
+        SegmentMap, Key("parameters"), "The map, which looks at columns beside the score."
+    ]
+    fit: Annotated[FitRecord, "How it came about."]
+    scale: Annotated[Scale, In("input"), "What the score column held."] = Scale.PROB
+    positive: Annotated[
+        str | None, In("input"), "The label value that counted as 1; null where labels were 0/1 as they are."
+    ] = None
+    classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
+    calibcli: Annotated[str, "The version that fitted it."] = __version__
+    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that it looks at."""
+        return tuple(one.name for one in self.recalibrator.columns)
+
+    def check(self, node: Node) -> None:
+        """Refuse more rows with a limited logit than there are rows."""
+        node.child("parameters").child("limited_rows").whole(0, self.fit.rows)
+
+
+AnyArtifact = Artifact | ClassArtifact | GroupArtifact | SegmentArtifact
+"""A map of one score, of several classes, one for each group, or one that looks at other columns, too."""
+
+OneMap = Artifact | SegmentArtifact
+"""A map of one score for all rows."""
+
+OneScore = Artifact | GroupArtifact | SegmentArtifact
+"""A map of one score, whatever else it looks at."""
 
 
 def read_any_map(path: DocumentSource) -> AnyArtifact:
@@ -473,10 +517,10 @@ def read_any_map(path: DocumentSource) -> AnyArtifact:
         raise in_file(path, problem) from None
 
 
-def read_one_or_members(path: DocumentSource) -> Artifact | GroupArtifact:
-    """Read an artifact of one score, with one map or with a map for each group."""
+def read_one_or_members(path: DocumentSource) -> OneScore:
+    """Read an artifact of one score, with one map, a map for each group, or one that looks at columns."""
     found = read_any_map(path)
-    return found if isinstance(found, GroupArtifact) else of_one_score(path, found)
+    return found if isinstance(found, GroupArtifact | SegmentArtifact) else of_one_score(path, found)
 
 
 def any_map_of(root: Node) -> AnyArtifact:
@@ -484,6 +528,8 @@ def any_map_of(root: Node) -> AnyArtifact:
     if isinstance(root.value, dict) and fitted_by_group(root):
         return GroupArtifact.from_dict(root)
     check_schema(root)
+    if root.has("method") and root.child("method").value == FitMethod.SEGMENTS.value:
+        return SegmentArtifact.from_dict(root)
     return ClassArtifact.from_dict(root) if of_several_classes(root) else Artifact.from_dict(root)
 
 

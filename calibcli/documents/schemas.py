@@ -53,13 +53,13 @@ def _without_about(body: dict[str, Any]) -> dict[str, Any]:
 def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for each kind
     match kind:
         case DocumentKind.ARTIFACT:
-            from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact
+            from calibcli.documents.artifact import Artifact, ClassArtifact, GroupArtifact, SegmentArtifact
 
             return _Published(
                 "calibcli artifact",
                 "A fitted recalibrator with the record of its fit, as `calibcli fit` writes it: of one "
-                "score, of one score by group, or of several classes.",
-                (Artifact, ClassArtifact, GroupArtifact),
+                "score, of one score by group or by segments, or of several classes.",
+                (Artifact, ClassArtifact, GroupArtifact, SegmentArtifact),
             )
         case DocumentKind.GATE:
             from calibcli.stats.gates.state import GateState

@@ -70,7 +70,10 @@ class RecalibratorName(StrEnum):
 
 
 class FitMethod(StrEnum):
-    """What `fit --method` takes: every recalibration method, or the choice among them by cross-validation."""
+    """
+    What `fit --method` takes: every recalibration method, the one that looks at other columns beside the
+    score, or the choice among the former by cross-validation.
+    """
 
     IDENTITY = "identity"
     INTERCEPT = "intercept"
@@ -85,6 +88,7 @@ class FitMethod(StrEnum):
     CENTRED_ISOTONIC = "centred-isotonic"
     VENN_ABERS = "venn-abers"
     SMOOTH = "smooth"
+    SEGMENTS = "segments"
     AUTO = "auto"
 
     @classmethod

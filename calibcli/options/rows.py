@@ -98,6 +98,11 @@ FITTED_BY = BY._replace(
     python="Column | None", help="Fit a map to each group of equal values.",
     doc="Fit a map to each group of equal values of this, a name or an array, and one to all rows.",
 )  # fmt: skip
+FITTED_ON = ON._replace(
+    section=Section.GROUPS, needed=False, help="Columns that --method segments looks at beside the score: a,b,c.",
+    doc="Columns that the method \"segments\" looks at beside the score: names, or beside arrays an array, a "
+    "frame, or a mapping of names to arrays.",
+)  # fmt: skip
 SEED = Option(
     ("--seed",), metavar="S", least=0, help="Seed of everything that is drawn.",
     doc="Seed of everything that is drawn; the same seed gives the same bits.",
@@ -254,26 +259,16 @@ class RowSelection:
 ALL_ROWS = RowSelection()
 
 
-class MemberOf(Protocol):
-    """The column that says which member of a map a row goes through, as the readers know it."""
+class MapColumns(Protocol):
+    """The columns that a map looks at beside the score, as the readers know them."""
 
     @property
-    def name(self) -> str:
-        """Its name."""
+    def names(self) -> tuple[str, ...]:
+        """Their names."""
 
     @property
-    def known(self) -> frozenset[str]:
-        """The groups that the fit has seen."""
-
-    @property
-    def pooled(self) -> bool:
-        """Whether rows of other groups go through the map of all fit rows, or are refused."""
-
-    def refuses(self, text: str, *, renamed: bool) -> bool:
-        """Whether rows of a group are refused."""
-
-    def respelled(self, text: str, *, renamed: bool) -> str | None:
-        """Return the group of the fit that another is in other words, or None."""
+    def option(self) -> str:
+        """The option that named them to the fit."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -332,7 +327,7 @@ class Columns:
         doc="Identity of each row, so that none is counted twice in the state: a name or an array.",
     )  # fmt: skip
     rows: RowSelection = nested(ALL_ROWS, RowSelection)
-    member: MemberOf | None = None
+    member: MapColumns | None = None
     on_unseen: OnUnseen = option(
         OnUnseen.ERROR, "--unseen", section=Section.GROUPS, name="unseen",
         help="Refuse groups that fit --by has not seen, or take the map of all rows.",

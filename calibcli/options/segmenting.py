@@ -5,7 +5,7 @@ from typing import Any
 
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS
-from calibcli.options.declaring import COLUMNS, Option, nested, option
+from calibcli.options.declaring import COLUMNS, Option, Section, nested, option
 from calibcli.options.measuring import CONFIDENCE, check_confidence
 from calibcli.options.rows import listed, names_of
 from calibcli.values import dataclass
@@ -67,6 +67,16 @@ class Cutting:
 
 def _columns(words: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for one in listed(words) for name in names_of(one) or () if name)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FitCutting(Cutting):
+    """The same for a repair, which more values only help: what few rows say of them counts little."""
+
+    most_values: int = option(
+        50, "--max-values", name="max_values", section=Section.GROUPS, metavar="N", least=1, most=MOST_VALUES,
+        help="Most frequent values of a column that segments are made of; the rest is (other).",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -1,20 +1,27 @@
 """calibcli.fit"""
 
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.rows import FITTED_BY, Columns, Reading
+from calibcli.options.rows import FITTED_BY, FITTED_ON, Columns, Reading
+from calibcli.options.segmenting import FitCutting
 from calibcli.python.door import function
 from calibcli.python.recalibrator import Recalibrator
 from calibcli.python.rows import Inputs
 
 
 @function(
-    "score label method probs classes multiclass min_class_rows output_sum on_sum candidate group bins "
+    "score label method on depth max_values categorical numeric probs classes multiclass min_class_rows output_sum on_sum candidate group bins "
     "binning split base beta_form folds randomised loss smooth_targets step seed *values by "
     "min_group_rows *rows *format *reading allow_edited",
     by=FITTED_BY,
+    on=FITTED_ON,
 )
 def fit(
-    inputs: Inputs, columns: Columns, which: MapOptions, options: FitOptions, reading: Reading
+    inputs: Inputs,
+    columns: Columns,
+    which: MapOptions,
+    options: FitOptions,
+    cutting: FitCutting,
+    reading: Reading,
 ) -> Recalibrator:
     """
     Fit a recalibrator to labelled predictions, as `calibcli fit` does.
@@ -38,6 +45,6 @@ def fit(
     from calibcli.commands.fit import fit_map
     from calibcli.documents.artifact import artifact_of_text
 
-    report, text = fit_map(inputs, columns, which, options, reading=reading)
+    report, text = fit_map(inputs, columns, which, options, cutting=cutting, reading=reading)
     name = f"{report.method.value} map{' by group' if columns.by else ''}"
     return Recalibrator(artifact_of_text(text), name, report)

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.commands.evaluation import ClassMap, member_column
+from calibcli.commands.evaluation import ClassMap, map_columns
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
-from calibcli.data.columns import ChosenColumns, ClassColumns, columns_of_classes
+from calibcli.data.columns import ChosenColumns, ClassColumns, columns_of_classes, named
 from calibcli.data.files import ArrowColumn, InMemory
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers.in_memory import READER
@@ -20,6 +20,8 @@ from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
     GroupArtifact,
+    OneScore,
+    SegmentArtifact,
     artifact_text,
     read_any_map,
 )
@@ -85,11 +87,12 @@ def columns_added(predictor: Predictor, fragment: Fragment) -> dict[str, Any]:
 
 
 def predicted_scores(
-    artifact: Artifact | GroupArtifact,
+    artifact: OneScore,
     scores: Any,  # noqa: ANN401 - an array of any make
     *,
     prior: float | None,
     by: object,
+    on: object = None,
     unseen: str,
     on_missing: str = OnMissing.ERROR,
     on_range: str,
@@ -100,19 +103,23 @@ def predicted_scores(
         msg = "several columns, and the map was fitted to one score"
         raise UsageProblem(msg, "pass that column; `calibcli.apply` takes a frame and --score")
     columns = {SCORES: column_of(scores, what=SCORES)}
-    member = None
+    members: tuple[str, ...] = ()
     if isinstance(artifact, GroupArtifact):
         refuse_misaligned({SCORES: scores, _BY: by})
         columns[_BY] = _groups_given(by, artifact, rows=len(columns[SCORES]))
-        member = member_column(artifact, chosen(OnUnseen, unseen, "unseen"))
+        members = (_BY,)
+    elif isinstance(artifact, SegmentArtifact):
+        found = _values_given(on, artifact, scores=scores, rows=len(columns[SCORES]))
+        members = tuple(found)
+        columns |= found
     asked = Columns(
         scale=maybe_chosen(Scale, scale, "scale") or artifact.of_all_rows.scale,
         on_missing=chosen(OnMissing, on_missing, "on_missing"),
         on_range=chosen(OnRange, on_range, "on_range"),
-        member=member,
+        member=map_columns(artifact, chosen(OnUnseen, unseen, "unseen")),
     )
-    found = ChosenColumns(asked, SCORES, None, member=None if member is None else _BY)
-    predictor = ScorePredictor(artifact, found, shown=SCORES, prior=prior, checked=scale is None)
+    named_columns = ChosenColumns(asked, SCORES, None, members=members)
+    predictor = ScorePredictor(artifact, named_columns, shown=SCORES, prior=prior, checked=scale is None)
     held_columns = {name: partial(itself, one) for name, one in columns.items()}
     return list(columns_added(predictor, rows_in_memory(SCORES, len(columns[SCORES]), held_columns)).values())
 
@@ -127,6 +134,26 @@ def _groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> Arro
         msg = f"by has {len(column):,} values for {rows:,} scores"
         raise UsageProblem(msg, "give every score its group")
     return column
+
+
+def _values_given(
+    values: object, artifact: SegmentArtifact, *, scores: object, rows: int
+) -> dict[str, ArrowColumn]:
+    """Return the columns that a map looks at, under names that no score has."""
+    listed = ", ".join(artifact.names)
+    if values is None or not is_frame(values):
+        msg = f"the map looks at {listed} beside the score, and they are not given"
+        raise UsageProblem(
+            msg, "pass them as a frame or a mapping with on=, or a frame of all to calibcli.apply"
+        )
+    refuse_misaligned({SCORES: scores, "on": values})
+    there = columns_of_frame(settled(values))
+    found = {f"on {name}": there[named(name, tuple(there), path="on")]() for name in artifact.names}
+    for name, column in found.items():
+        if len(column) != rows:
+            msg = f"column {name[3:]!r} has {len(column):,} values for {rows:,} scores"
+            raise UsageProblem(msg, "give every score its values")
+    return found
 
 
 def predicted_rows(
@@ -218,6 +245,7 @@ class Recalibrator(Shown):
         prior: float | None = None,
         classes: "str | Sequence[str] | None" = None,
         by: "Values | None" = None,
+        on: object = None,
         unseen: str = OnUnseen.ERROR,
         on_missing: str = OnMissing.ERROR,
         on_range: str = OnRange.ERROR,
@@ -233,6 +261,7 @@ class Recalibrator(Shown):
         prior: float | None = None,
         classes: "str | Sequence[str] | None" = None,
         by: "Values | None" = None,
+        on: object = None,
         unseen: str = OnUnseen.ERROR,
         on_missing: str = OnMissing.ERROR,
         on_range: str = OnRange.ERROR,
@@ -248,6 +277,7 @@ class Recalibrator(Shown):
         prior: float | None = None,
         classes: "str | Sequence[str] | None" = None,
         by: "Values | None" = None,
+        on: object = None,
         unseen: str = OnUnseen.ERROR,
         on_missing: str = OnMissing.ERROR,
         on_range: str = OnRange.ERROR,
@@ -265,6 +295,7 @@ class Recalibrator(Shown):
                 Latinne and Decaestecker 2002). For one score.
             classes: What the columns of an array stand for, where their order is not that of the fit.
             by: The group of each score, shape (n,), where the map was fitted by groups.
+            on: The columns that a map by segments looks at, a frame or a mapping of names to arrays.
             unseen: Groups that the fit has not seen: "error", or "pooled" for the map of all rows.
             on_missing: Rows without a score: "error", or "null" for no probability (NaN) either.
             on_range: Scores outside [0, 1]: "error" or "clip".
@@ -283,6 +314,9 @@ class Recalibrator(Shown):
         """
         held = self.artifact
         self._refuse_idle(prior=prior, classes=classes, by=by, unseen=unseen, on_sum=on_sum)
+        if on is not None and not isinstance(held, SegmentArtifact):
+            msg = "--on names columns that a map by segments looks at, and this one looks at none"
+            raise UsageProblem(msg, "leave it out, or fit with --method segments")
         if isinstance(held, ClassArtifact):
             return predicted_rows(
                 held,
@@ -299,6 +333,7 @@ class Recalibrator(Shown):
             scores,
             prior=prior,
             by=by,
+            on=on,
             unseen=unseen,
             on_missing=on_missing,
             on_range=on_range,
@@ -315,7 +350,7 @@ class Recalibrator(Shown):
             msg = "--classes and --on-sum speak of several classes, and the map was fitted to one score"
             raise UsageProblem(msg, "leave them out")
         if prior is not None and not isinstance(held, Artifact):
-            what = "to several classes" if isinstance(held, ClassArtifact) else "by groups"
+            what = "to several classes" if isinstance(held, ClassArtifact) else "by groups or segments"
             msg = f"--prior is the base rate of one label in all rows, and the map was fitted {what}"
             raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
         if by is not None and not isinstance(held, GroupArtifact):
@@ -358,7 +393,7 @@ class Recalibrator(Shown):
         """
         held, ends = self.artifact, []
         self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
-        if not isinstance(held, ClassArtifact):
+        if not isinstance(held, ClassArtifact | SegmentArtifact):
             _, *ends = predicted_scores(
                 held, scores, prior=prior, by=by, unseen=unseen, on_range=on_range, scale=scale
             )

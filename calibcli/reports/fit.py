@@ -2,9 +2,10 @@
 
 from typing import Annotated, ClassVar
 
-from calibcli.codec import HIDDEN, AnyNumber, By, Declared, Key
-from calibcli.names import ClassMethod, RecalibratorName
+from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
+from calibcli.names import ClassMethod, FitMethod, RecalibratorName
 from calibcli.reports.input import InputSummary
+from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.values import dataclass
 
@@ -29,7 +30,7 @@ class FitReport(Declared):
 
     page: ClassVar[str] = "fit"
     input: InputSummary
-    method: RecalibratorName
+    method: FitMethod
     output: str | None
     rows: int
     positive: int
@@ -43,6 +44,7 @@ class FitReport(Declared):
     selection: Selection | None = None
     by: str | None = None
     groups: Annotated[tuple[GroupFit, ...], By("key")] = ()
+    segments: Annotated[SegmentMap | None, ABSENT] = None
 
 
 @dataclass(frozen=True, slots=True)

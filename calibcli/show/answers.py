@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     # A command pays for the reports of no other one.
     from calibcli.reports.compare import CompareReport, Comparison
     from calibcli.reports.fit import ClassFitReport, FitReport
+    from calibcli.stats.recalibrators.segments import SegmentMap
     from calibcli.reports.measure import MeasureReport, WorstGroup
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport
@@ -295,6 +296,8 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
     from calibcli.stats.recalibrators.selection import RAW
 
     said = [] if report.answer is None else [f"{report.answer[0].upper()}{report.answer[1:]}."]
+    if report.segments is not None:
+        return (*said, *_fitted_segments(report.segments))
     trials = () if report.selection is None else report.selection.trials
     before = next((one.loss for one in trials if one.method == RAW), None)
     after = next((one.loss for one in trials if one.chosen and one.method != RAW), None)
@@ -306,6 +309,22 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
             "Expect new rows to gain less: `calibcli measure --artifact` on other rows says how much."
         )
     return tuple(said)
+
+
+def _fitted_segments(found: "SegmentMap") -> tuple[str, ...]:
+    """Return what a repair by segments did to rows that it had not seen."""
+    (_, raw), (_, pooled), (_, best) = found.losses
+    if found.strength is None:
+        return (
+            f"Log loss on rows that the fit had not seen: {four(raw)} as they are, {four(best)} by segments.",
+        )
+    if math.isinf(found.strength):
+        return (
+            _falls("log loss", raw, pooled, "on rows that the fit had not seen"),
+            "Segments add nothing to one curve for all rows: the map is that curve.",
+        )
+    same = f"One curve for all rows would give {four(pooled)}."
+    return _falls("log loss", raw, best, "on rows that the fit had not seen"), same
 
 
 def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:

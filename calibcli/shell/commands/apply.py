@@ -59,7 +59,7 @@ def apply(
     from calibcli.commands.predicting import ApplyRequest
     from calibcli.data.outputs import check_output
     from calibcli.documents.artifact import (
-        Artifact,
+        ClassArtifact,
         GroupArtifact,
         read_any_map,
         read_artifact,
@@ -77,7 +77,7 @@ def apply(
     if columns.on_unseen is not OnUnseen.ERROR and not isinstance(loaded, GroupArtifact):
         msg = f"--unseen {columns.on_unseen.value} speaks of groups, and {artifact} has no map for each"
         raise IdleOption(msg, "leave it out, or apply what `calibcli fit --by` wrote", options=("unseen",))
-    if isinstance(loaded, Artifact | GroupArtifact):
+    if not isinstance(loaded, ClassArtifact):
         if classes != ClassOptions():
             read_class_artifact(artifact)
     else:

@@ -5,18 +5,26 @@ from dataclasses import replace
 from calibcli.names import STDOUT
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.output import Inputs, Output
-from calibcli.options.rows import FITTED_BY, Columns, Reading
+from calibcli.options.rows import FITTED_BY, FITTED_ON, Columns, Reading
+from calibcli.options.segmenting import FitCutting
 from calibcli.shell.door import command
 
 
 @command(
-    "score label output method by probs where positive force | classes multiclass min_class_rows output_sum "
+    "score label output method by on probs where positive force | depth max_values categorical numeric classes multiclass min_class_rows output_sum "
     "on_sum candidate group min_group_rows bins binning split base beta_form folds randomised loss "
     "smooth_targets step seed *rows *values *format *reading allow_edited force quiet verbose color debug",
     by=FITTED_BY,
+    on=FITTED_ON,
 )
 def fit(
-    inputs: Inputs, columns: Columns, which: MapOptions, options: FitOptions, reading: Reading, out: Output
+    inputs: Inputs,
+    columns: Columns,
+    which: MapOptions,
+    options: FitOptions,
+    cutting: FitCutting,
+    reading: Reading,
+    out: Output,
 ) -> None:
     """
     Fit a recalibrator to labelled predictions.
@@ -30,6 +38,7 @@ def fit(
       calibcli fit cal.csv -s score -y label --method auto --group patient -o cal.json
       calibcli fit cal.parquet -s score -y label --method scaling-binning --bins 10 -o cal.json
       calibcli fit cal.csv -s score -y label --by country -o cal.json
+      calibcli fit cal.csv -s score -y label --method segments --on country,device,age -o cal.json
       calibcli fit cal.parquet --probs 'p_*' -y label --multiclass vector -o cal.json
 
     \b
@@ -49,6 +58,9 @@ def fit(
       smooth            the kernel regression that smECE measures
       auto              one of these, chosen by cross-validation; identity where
                         no repair is better
+      segments          looks at the columns of --on, too: an offset and a slope for
+                        their values, offsets for intersections, held back where
+                        rows are few
 
     \b
     METHODS OF SEVERAL CLASSES
@@ -73,6 +85,7 @@ def fit(
         columns,
         which,
         options,
+        cutting=cutting,
         output=None if out.output == STDOUT else out.output,
         reading=replace(reading, progress=progress_bar(quiet=out.quiet)),
     )

@@ -7,7 +7,8 @@ from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Column, Grid, Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages.header import loss_words, note_lines, repair_lines, source_line
-from calibcli.show.words import count, four, plural, quoted, share
+from calibcli.show.words import count, four, listed, plural, quoted, share
+from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import NOTHING_CHANGED, RAW, Selection, Trial
 
 _PAIRED = "The standard error is that of the difference to the best, fold by fold."
@@ -30,6 +31,8 @@ def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as 
         ("loss", loss_words(report.loss, report.loss_before, report.loss_after)),
         ("outputs", outputs),
     )
+    if report.segments is not None:
+        facts = (*facts[:-1], ("segments", _segments(report.segments)))
     noted = tuple(note for note in report.notes if report.answer is None or note != NOTHING_CHANGED)
     notes = [*repair_lines(report.input), *note_lines(noted)]
     by = "" if report.by is None else f" by {quoted(report.by)}"
@@ -39,6 +42,13 @@ def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as 
     trials = () if report.selection is None else (_trials(report.selection),)
     groups = (_groups(report),) if report.groups else ()
     return (paragraph(*title), Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
+
+
+def _segments(found: SegmentMap) -> str:
+    """Return how much a map by segments holds."""
+    size = sum(len(term.coefficients) for term in found.terms)
+    columns = listed([quoted(one.name) for one in found.columns])
+    return f"{plural(size, 'coefficient')} for values of {columns} and their intersections"
 
 
 def _groups(report: FitReport) -> Grid:

@@ -13,8 +13,8 @@ from calibcli.values import dataclass
 
 # Whole numbers of at most so many different values are names of categories.
 MOST_CODES = 20
-# Numbers are cut at these parts of the rows.
-_QUANTILES = (0.25, 0.5, 0.75)
+# So many values without a level are kept by name.
+_MOST_RARE = 1_000
 # More different numbers than these are kept to 20 bits of their mantissa, which moves a cut by a millionth.
 _MOST_NUMBERS = 1 << 20
 _KEPT_BITS = np.int64(-1 << 32)
@@ -75,13 +75,14 @@ class RunningValues:
         self._rounded = self._rounded or other._rounded
         self._fold(_MOST_NUMBERS)
 
-    def levels(self, *, most: int, categorical: bool | None = None) -> "Levels":
+    def levels(self, *, most: int, categorical: bool | None = None, intervals: int = 4) -> "Levels":
         """
         Return the levels of the values.
 
         Args:
             most: Of a column of categories the most frequent so many have a level of their own.
             categorical: Whether values are categories; None to tell by the values.
+            intervals: Other numbers are cut into so many intervals of about as many rows.
         """
         self._fold(0)
         values, counts = self._numbers[0] if self._numbers else (np.zeros(0), np.zeros(0, np.int64))
@@ -92,7 +93,7 @@ class RunningValues:
             raise InputProblem(msg, "leave out --numeric for it, or make all its values numbers")
         if by_look if categorical is None else categorical:
             return _categories(self.name, values, counts, self._texts, most=most, missing=self._missing > 0)
-        return _intervals(self.name, values, counts, missing=self._missing > 0)
+        return _intervals(self.name, values, counts, intervals, missing=self._missing > 0)
 
     def _fold(self, least: int) -> None:
         """Add up equal numbers once more than so many wait."""
@@ -133,6 +134,7 @@ class Levels:
         other: The level of values without one of their own; -1 where there are none.
         missing: The level of rows without a value; -1 where there are none.
         ends: Whether numbers end intervals.
+        rare: The values without a level of their own; None where they are many.
     """
 
     name: str
@@ -143,6 +145,7 @@ class Levels:
     other: int
     missing: int
     ends: bool
+    rare: tuple[str, ...] | None = ()
 
     def places(self, values: Mixed) -> Integers:
         """Return the level of each row, shape (n,)."""
@@ -166,6 +169,10 @@ def number_words(value: float) -> str:
     return str(int(value)) if abs(value) < 1e15 and value == round(value) else repr(float(value))
 
 
+def _word(value: str | float) -> str:
+    return value if isinstance(value, str) else number_words(value)
+
+
 def _categories(
     name: str, values: Floats, counts: Integers, texts: Mapping[str, int], *, most: int, missing: bool
 ) -> Levels:
@@ -176,28 +183,39 @@ def _categories(
     stored = sorted(ranked[:most], key=lambda one: (isinstance(one, str), one))
     numbers = [one for one in stored if not isinstance(one, str)]
     own = {one: place for place, one in enumerate(stored) if isinstance(one, str)}
-    words = [f"{name} = {one if isinstance(one, str) else number_words(one)}" for one in stored]
+    words = [f"{name} = {_word(one)}" for one in stored]
     other, words = _more(words, f"{name} = {OTHER}", there=len(ranked) > most)
     gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
+    rare = tuple(sorted(map(_word, ranked[most:]))) if len(ranked) <= most + _MOST_RARE else None
     return Levels(
-        name, tuple(words), np.array(numbers), np.arange(len(numbers)), own, other, gaps, ends=False
+        name,
+        tuple(words),
+        np.array(numbers),
+        np.arange(len(numbers)),
+        own,
+        other,
+        gaps,
+        ends=False,
+        rare=rare,
     )
 
 
-def _intervals(name: str, values: Floats, counts: Integers, *, missing: bool) -> Levels:
+def _intervals(name: str, values: Floats, counts: Integers, intervals: int, *, missing: bool) -> Levels:
     below = np.cumsum(counts)
     total = int(below[-1]) if below.size else 0
-    places = [int(np.searchsorted(below, share * total)) for share in _QUANTILES] if total else []
+    shares = [place / intervals for place in range(1, intervals)]
+    places = [int(np.searchsorted(below, share * total)) for share in shares] if total else []
     # An interval that ends at the largest value is the last one.
     cuts = sorted({float(values[place]) for place in places} - {float(values[-1])} if total else ())
-    words = _interval_words(name, cuts) if total else []
+    words = interval_words(name, cuts) if total else []
     gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
     return Levels(
         name, tuple(words), np.array(cuts), np.arange(len(cuts) + 1), {}, other=-1, missing=gaps, ends=True
     )
 
 
-def _interval_words(name: str, cuts: Sequence[float]) -> list[str]:
+def interval_words(name: str, cuts: Sequence[float]) -> list[str]:
+    """Return the intervals that end at cuts as conditions on a column."""
     if not cuts:
         return [f"{name} of any value"]
     told = [number_words(cut) for cut in cuts]

@@ -1,0 +1,479 @@
+"""A logistic curve with an offset and a slope for many segments, held back by penalties: its optimum, proved."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import NotConverged
+from calibcli.stats.recalibrators.newton import logistic
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
+
+# Coefficients of all rows: an intercept and a slope, without a penalty.
+GLOBAL = 2
+# Of columns of numbers neighbouring intervals are held together, and by so much of that to 0.
+_TO_ZERO = 0.05
+_MOST_STEPS = 200
+_MOST_HALVINGS = 30
+# A step of a borrowed curvature that takes less than this share of the decrement is worth a curvature of one's own.
+_SLOW = 0.5
+_LARGEST = 1e3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """
+    Coefficients of one kind: of the values of a column, or of an intersection of columns.
+
+    Args:
+        columns: The places of the columns.
+        cells: The levels that each coefficient belongs to, shape (k, n_columns of the term).
+        place: For each leaf the coefficient of its rows, k where it has none, shape (n_leaves,).
+        slope: Whether the coefficients multiply the logit, or stand for themselves.
+        first: Where the coefficients stand among all.
+        roughness: What a variance of 1 penalises, positive definite, shape (k, k).
+    """
+
+    columns: tuple[int, ...]
+    cells: Integers
+    place: Integers
+    slope: bool
+    first: int
+    roughness: Floats
+
+    @property
+    def size(self) -> int:
+        """How many coefficients it has."""
+        return int(self.cells.shape[0])
+
+    @property
+    def inside(self) -> slice:
+        """Where they stand among all."""
+        return slice(self.first, self.first + self.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """
+    Rows by leaf and score, and the coefficients that speak of them.
+
+    Args:
+        starts: Where each leaf begins among the entries, shape (n_leaves,).
+        z: Logit of each entry, shape (n,).
+        centre: What slopes are about.
+        terms: All coefficients but the first two.
+        size: How many coefficients there are.
+        left_out: Intersections of too few rows for a coefficient.
+    """
+
+    starts: Integers
+    z: Floats
+    centre: float
+    terms: tuple[Term, ...]
+    size: int
+    left_out: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        starts: Integers,
+        z: Floats,
+        rows: Integers,
+        *,
+        levels: Integers,
+        ordered: Sequence[int],
+        depth: int,
+        least: int,
+    ) -> Self:
+        """
+        Return the design of rows.
+
+        Args:
+            starts: Where each leaf begins among the entries, shape (n_leaves,).
+            z: Logit of each entry.
+            rows: How often it counts.
+            levels: For each column the level of each leaf, shape (n_columns, n_leaves).
+            ordered: How many of these, the first ones, are neighbouring intervals of numbers; 0 for categories.
+            depth: Intersections of up to so many columns have coefficients.
+            least: Intersections of fewer rows have none.
+        """
+        of_leaf = np.add.reduceat(rows, starts)
+        centre = float(np.sum(z * rows) / np.sum(rows))
+        terms: list[Term] = []
+        first, left_out = GLOBAL, 0
+        for columns, slope in _kinds(len(ordered), depth):
+            need = 1 if len(columns) == 1 else least
+            cells, place, few = _cells(levels[list(columns)], of_leaf, need)
+            left_out += few
+            if cells.shape[0] < 2 and len(columns) == 1:
+                # A column of one value says nothing that the coefficients of all rows do not.
+                continue
+            if not cells.shape[0]:
+                continue
+            roughness = _roughness(cells, [ordered[one] for one in columns])
+            terms.append(Term(columns, cells, place, slope, first, roughness))
+            first += cells.shape[0]
+        return cls(starts, z, centre, tuple(terms), first, left_out)
+
+    def some(self, which: npt.NDArray[np.bool_]) -> tuple["Design", Integers]:
+        """Return the design with some of its terms, and which coefficients these are."""
+        terms: list[Term] = []
+        places = [np.arange(GLOBAL)]
+        first = GLOBAL
+        for term in (one for one, stays in zip(self.terms, which.tolist(), strict=True) if stays):
+            places.append(np.arange(term.first, term.first + term.size))
+            terms.append(replace(term, first=first))
+            first += term.size
+        return replace(self, terms=tuple(terms), size=first), np.concatenate(places)
+
+    @property
+    def lengths(self) -> Integers:
+        """How many entries each leaf has."""
+        return np.diff(self.starts, append=self.z.size)
+
+    def penalty(self, variances: Sequence[float]) -> Floats:
+        """Return the penalty of coefficients whose terms have these variances, shape (p, p)."""
+        found = np.zeros((self.size, self.size))
+        for term, variance in zip(self.terms, variances, strict=True):
+            found[term.inside, term.inside] = term.roughness / variance
+        return found
+
+    def curves(self, at: Floats) -> tuple[Floats, Floats]:
+        """Return the offset and the slope about the centre of each leaf, shape (n_leaves,)."""
+        offset, slope = np.full(self.starts.size, at[0]), np.full(self.starts.size, at[1])
+        for term in self.terms:
+            own = np.append(at[term.inside], 0.0)[term.place]
+            if term.slope:
+                slope += own
+            else:
+                offset += own
+        return offset, slope
+
+    def logits(self, at: Floats) -> Floats:
+        """Return the logit of each entry, shape (n,)."""
+        offset, slope = (np.repeat(one, self.lengths) for one in self.curves(at))
+        slope *= self.z - self.centre
+        slope += offset
+        slope += self.z
+        return np.asarray(slope, np.float64)
+
+    def gathered(self, by_leaf: Floats, by_leaf_z: Floats) -> Floats:
+        """Return sums over rows for each coefficient, from those of leaves, shape (p,)."""
+        found = np.empty(self.size)
+        found[0], found[1] = by_leaf.sum(), by_leaf_z.sum()
+        for term in self.terms:
+            own = by_leaf_z if term.slope else by_leaf
+            found[term.inside] = np.bincount(term.place, weights=own, minlength=term.size + 1)[: term.size]
+        return found
+
+    def crossed(self, weights: tuple[Floats, Floats, Floats]) -> Floats:
+        """Return the curvature, from sums over leaves of weights times 1, the logit and its square."""
+        every = Term(
+            (), np.zeros((1, 0), np.int64), np.zeros(self.starts.size, np.int64), False, 0, np.eye(1)
+        )
+        inclined = Term((), every.cells, every.place, True, 1, every.roughness)
+        terms = (every, inclined, *self.terms)
+        found = np.zeros((self.size, self.size))
+        for i, left in enumerate(terms):
+            for right in terms[i:]:
+                own = weights[left.slope + right.slope]
+                code = left.place * (right.size + 1) + right.place
+                table = np.bincount(code, weights=own, minlength=(left.size + 1) * (right.size + 1))
+                block = table.reshape(left.size + 1, right.size + 1)[: left.size, : right.size]
+                found[left.inside, right.inside] = block
+                found[right.inside, left.inside] = block.T
+        return found
+
+
+def _kinds(columns: int, depth: int) -> Iterator[tuple[tuple[int, ...], bool]]:
+    for many in range(1, min(depth, columns) + 1):
+        for some in combinations(range(columns), many):
+            yield some, False
+            if many == 1:
+                yield some, True
+
+
+def _cells(levels: Integers, rows: Integers, least: int) -> tuple[Integers, Integers, int]:
+    """Return the intersections with enough rows, the place of each leaf's among them, and how many there are else."""
+    cells, place = np.unique(levels, axis=1, return_inverse=True)
+    place = place.reshape(-1)
+    enough = np.bincount(place, weights=rows) >= least
+    number = np.where(enough, np.cumsum(enough) - 1, int(enough.sum()))
+    return np.ascontiguousarray(cells.T[enough]), number[place], int(np.sum(~enough))
+
+
+def _roughness(cells: Integers, ordered: Sequence[int]) -> Floats:
+    """Return the penalty of differences between neighbouring intervals, or of coefficients themselves."""
+    size = cells.shape[0]
+    if not any(ordered):
+        return np.eye(size)
+    places = {tuple(cell): place for place, cell in enumerate(cells.tolist())}
+    found, joined = np.zeros((size, size)), np.zeros(size, np.bool_)
+    for cell, place in places.items():
+        for k, many in enumerate(ordered):
+            nearby = (*cell[:k], cell[k] + 1, *cell[k + 1 :])
+            if cell[k] + 1 < many and nearby in places:
+                other = places[nearby]
+                found[[place, other], [place, other]] += 1.0
+                found[[place, other], [other, place]] -= 1.0
+                joined[[place, other]] = True
+    return np.asarray(found + np.diag(np.where(joined, _TO_ZERO, 1.0)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Here:
+    """
+    The summed log loss of rows at some coefficients, without and with its penalty.
+
+    Args:
+        gradient: Of both together.
+        weights: Sums over leaves of p (1 - p) times 1, the logit about its centre and its square.
+    """
+
+    rows_loss: float
+    loss: float
+    gradient: Floats
+    weights: tuple[Floats, Floats, Floats]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Problem:
+    """
+    Rows to fit.
+
+    Args:
+        ones: How many rows of each entry have label 1, or what their targets sum to; shape (n,).
+        rows: How many rows each entry has.
+        penalty: Shape (p, p).
+    """
+
+    design: Design
+    ones: Floats
+    rows: Floats
+    penalty: Floats
+
+    def at(self, coefficients: Floats) -> Here:
+        """Return the loss and its slopes."""
+        design, starts = self.design, self.design.starts
+        t = design.logits(coefficients)
+        loss = summed_loss(t, self.ones, self.rows)
+        curve = logistic(t)
+        pull = curve * self.rows - self.ones
+        bend = pull + self.ones
+        bend *= 1.0 - curve
+        about = design.z - design.centre
+        by_leaf = np.add.reduceat(pull, starts)
+        pull *= about
+        by_leaf_z = np.add.reduceat(pull, starts)
+        weights = [np.add.reduceat(bend, starts)]
+        for _ in range(2):
+            bend *= about
+            weights.append(np.add.reduceat(bend, starts))
+        held = self.penalty @ coefficients
+        return Here(
+            loss,
+            loss + 0.5 * float(coefficients @ held),
+            design.gathered(by_leaf, by_leaf_z) + held,
+            (weights[0], weights[1], weights[2]),
+        )
+
+    def curvature(self, here: Here) -> Floats:
+        """Return the second derivatives there."""
+        return self.design.crossed(here.weights) + self.penalty
+
+    def gap(self, here: Here, curvature: Floats) -> float:
+        """
+        Return what the summed loss lies above its optimum at most; infinity where that is not known.
+
+        The third derivative of the loss of a row along its features is at most the second times the length of
+        the way in its logit (Bach 2010, Electronic Journal of Statistics 4, proposition 1). With x the product
+        of the Newton decrement and of the largest leverage r of a row, below 1, integrating gives at most
+        ((1 - x) log(1 - x) + x) / r^2.
+        """
+        inverse = inverted(curvature)
+        decrement = math.sqrt(max(float(here.gradient @ (inverse @ here.gradient)), 0.0))
+        spread = np.sqrt(np.maximum(np.diagonal(inverse), 0.0))
+        offset, slope = self.design.curves(spread)
+        about = np.abs(self.design.z - self.design.centre)
+        leverage = float(
+            np.max(np.repeat(offset, self.design.lengths) + np.repeat(slope, self.design.lengths) * about)
+        )
+        x = decrement * leverage
+        if not x < 1.0:
+            return math.inf
+        # The difference of nearly equal numbers, by its series where these are small.
+        if x < 1e-4:
+            return decrement * decrement * (0.5 + x / 6.0 + x * x / 6.0)
+        return ((1.0 - x) * math.log1p(-x) + x) / (leverage * leverage)
+
+
+def summed_loss(t: Floats, ones: Floats, rows: Floats) -> float:
+    """Return the log loss of rows with these logits."""
+    each = np.log1p(np.exp(-np.abs(t)))
+    each += np.maximum(t, 0.0)
+    each *= rows
+    each -= ones * t
+    return float(np.sum(each))
+
+
+def inverted(matrix: Floats) -> Floats:
+    """Return the inverse of a symmetric positive definite matrix, in a third of the time of any other's."""
+    from scipy.linalg import lapack
+
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if not failed:
+        inverse, failed = lapack.dpotri(factor, lower=1)
+    if failed:
+        msg = "the fit by segments has a curvature that cannot be inverted"
+        raise NotConverged(msg, "labels may be parted by the score: more rows may help, or --method platt")
+    lower: Floats = np.tril(inverse)
+    return np.asarray(lower + np.tril(inverse, -1).T)
+
+
+def descend(
+    problem: Problem, start: Floats, *, within: float, curvature: Floats | None = None
+) -> tuple[Floats, Here]:
+    """
+    Return the coefficients at which half the squared Newton decrement is at most `within`, and what is there.
+
+    Args:
+        problem: What is minimised.
+        start: Where from.
+        within: In units of the summed loss.
+        curvature: The inverse of a curvature to start with, for many problems that are alike; None for their own.
+    """
+    at, here, inverse = start, problem.at(start), curvature
+    borrowed = curvature is not None
+    last = math.inf
+    for _ in range(_MOST_STEPS):
+        if inverse is None:
+            step = -np.linalg.solve(problem.curvature(here), here.gradient)
+        else:
+            step = -(inverse @ here.gradient)
+        decrement = -0.5 * float(step @ here.gradient)
+        if decrement <= within:
+            return at, here
+        if borrowed and decrement > _SLOW * last:
+            inverse, borrowed, last = None, False, math.inf
+            continue
+        last = decrement
+        share = 1.0
+        for _ in range(_MOST_HALVINGS):
+            there = at + share * step
+            found = problem.at(there)
+            if found.loss <= here.loss - 0.1 * share * decrement or share * decrement < 1e-9 * abs(here.loss):
+                break
+            share /= 2.0
+        else:
+            break
+        at, here = there, found
+        if float(np.max(np.abs(at))) > _LARGEST:
+            break
+    msg = f"the fit by segments has no optimum that {_MOST_STEPS} Newton steps reach"
+    raise NotConverged(msg, "labels may be parted by the score: more rows may help, or --method platt")
+
+
+# Variances of coefficients, in squared log odds. What is less moves no probability by more than a thousandth.
+_LEAST_VARIANCE, _MOST_VARIANCE, _FIRST_VARIANCE = 1e-5, 16.0, 0.05
+_ROUNDS, _TURNS, _SETTLED = 6, 8, 0.05
+
+
+def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
+    """
+    Return the problem with the terms that the rows speak for, penalised by the variance of each.
+
+    The marginal likelihood of the rows, with the curvature at the optimum (Laplace), is climbed by the fixpoint of
+    MacKay (1992), Neural Computation 4, section 4: the squares of a term's coefficients over the number of them
+    that the rows settle. Terms whose variance falls to nothing are left out. Variances are kept to a quarter of an
+    octave, so that no rounding moves them.
+    """
+    design = problem.design
+    found = np.full(len(design.terms), _FIRST_VARIANCE)
+    at = np.zeros(design.size)
+    for _ in range(_ROUNDS):
+        penalty = design.penalty(found.tolist())
+        at, here = descend(Problem(design, problem.ones, problem.rows, penalty), at, within=1e-3)
+        curvature = design.crossed(here.weights)
+        toward = curvature @ at - (here.gradient - penalty @ at)
+        before = found.copy()
+        for _ in range(_TURNS):
+            inverse = inverted(curvature + design.penalty(found.tolist()))
+            new = _variances(design.terms, found, inverse @ toward, inverse)
+            moved = float(np.max(np.abs(np.log(new / found)), initial=0.0))
+            found = new
+            stays = found >= _LEAST_VARIANCE
+            if not stays.all():
+                design, kept = design.some(stays)
+                found, before, at, toward = found[stays], before[stays], at[kept], toward[kept]
+                curvature = curvature[np.ix_(kept, kept)]
+            elif moved < _SETTLED:
+                break
+        if float(np.max(np.abs(np.log(found / before)), initial=0.0)) < _SETTLED:
+            break
+    variances = tuple(2.0 ** (round(4.0 * math.log2(one)) / 4.0) for one in found.tolist())
+    return Problem(design, problem.ones, problem.rows, design.penalty(variances)), variances
+
+
+def _variances(terms: Sequence[Term], variances: Floats, at: Floats, inverse: Floats) -> Floats:
+    """Return the next variances; falling ones fall further, as the fixpoint is slow to reach nothing."""
+    new = []
+    for term, variance in zip(terms, variances.tolist(), strict=True):
+        own, rough = at[term.inside], term.roughness
+        settled = term.size - float(np.sum(rough * inverse[term.inside, term.inside])) / variance
+        ratio = float(own @ rough @ own) / max(settled, 1e-3) / variance
+        new.append(min(variance * (ratio * ratio if ratio < 1.0 else ratio), _MOST_VARIANCE))
+    return np.array(new)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """
+    Held-out log losses of a cross-validation, summed over each fold; shapes (n_folds,), and (n_strengths, n_folds).
+
+    Args:
+        pooled: Of the curve of all rows, without segments.
+    """
+
+    rows: Floats
+    raw: Floats
+    pooled: Floats
+    segments: Floats
+
+
+STRENGTHS = tuple(4.0**power for power in range(4, -5, -1))
+
+
+def cross_validated(problem: Problem, folds: Sequence[tuple[Floats, Floats]]) -> Losses:
+    """
+    Return losses of rows that the fit had not seen, for each strength of the penalty.
+
+    Args:
+        problem: All rows, penalised with a strength of 1.
+        folds: Ones and rows of each entry in each fold.
+    """
+    design = problem.design
+    pooled, none = design.some(np.zeros(len(design.terms), np.bool_))[0], np.zeros((GLOBAL, GLOBAL))
+    best, here = descend(problem, np.zeros(design.size), within=1e-3)
+    curvature = (1.0 - 1.0 / len(folds)) * design.crossed(here.weights)
+    rests = [(problem.ones - ones, problem.rows - rows) for ones, rows in folds]
+    firsts = [descend(Problem(pooled, *rest, none), best[:GLOBAL], within=1e-3)[0] for rest in rests]
+    found = [np.append(first, np.zeros(design.size - GLOBAL)) for first in firsts]
+    losses = np.zeros((len(STRENGTHS), len(folds)))
+    for k, strength in enumerate(STRENGTHS):
+        penalty = strength * problem.penalty
+        inverse = inverted(curvature + penalty)
+        for j, (rest, (ones, rows)) in enumerate(zip(rests, folds, strict=True)):
+            one = Problem(design, *rest, penalty)
+            found[j], _ = descend(one, found[j], within=1e-2, curvature=inverse)
+            losses[k, j] = summed_loss(design.logits(found[j]), ones, rows)
+    return Losses(
+        np.array([float(rows.sum()) for _, rows in folds]),
+        np.array([summed_loss(design.z, *fold) for fold in folds]),
+        np.array([summed_loss(pooled.logits(at), *fold) for at, fold in zip(firsts, folds, strict=True)]),
+        losses,
+    )

@@ -1,0 +1,521 @@
+"""Repair by segments: log odds with an offset and a slope for the values of some columns."""
+
+import math
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size
+from calibcli.errors import EmptyTable, InputProblem, NotConverged
+from calibcli.names import FitMethod
+from calibcli.stats.recalibrators.interface import FittedBin, checked_scores
+from calibcli.stats.recalibrators.logistic import Coefficient
+from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
+from calibcli.stats.recalibrators.penalised import (
+    GLOBAL,
+    STRENGTHS,
+    Design,
+    Losses,
+    Problem,
+    cross_validated,
+    descend,
+    summed_loss,
+    with_variances,
+)
+from calibcli.stats.table.levels import MISSING, OTHER, Levels, Mixed, interval_words, number_words
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table.sliced import Leaves
+from calibcli.values import dataclass
+
+Flags = npt.NDArray[np.bool_]
+
+# Intersections of fewer rows have no offset of their own, and nor have the smallest beyond so many coefficients.
+LEAST_CELL, MOST_COEFFICIENTS = 20, 1_500
+DEFAULT_SEGMENT_FOLDS = 5
+# Coefficients are kept to this, a thousandth of what any digit of a probability shows.
+_UNIT = 2.0**-30
+# Of the mean log loss, in which the optimum is proved.
+LARGEST_GAP = 1e-9
+# A repair is worth it if it beats the raw scores by more than this share of a standard error, as for `auto`.
+_HALF = 0.5
+_EDGE = "the weakest penalty tried is the best one: more rows would settle more"
+RAW, POOLED, BY_SEGMENTS = "raw", "all rows alike", "by segments"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentColumn(Declared):
+    """A column whose values have coefficients: its levels, then those of other values and of missing ones."""
+
+    name: Annotated[str, "The column."]
+    kind: Annotated[
+        Literal["categories", "numbers"], "Whether its values are names, or numbers that are cut."
+    ]
+    numbers: Annotated[
+        tuple[float, ...],
+        Ascending(),
+        "The first levels: categories that are numbers; or the numbers at which intervals end, the last of which "
+        "has none.",
+    ]
+    texts: Annotated[tuple[str, ...], "The next levels: categories that are text."]
+    other: Annotated[bool, "Whether fit rows had values without a level of their own, which share one."]
+    missing: Annotated[bool, "Whether fit rows had no value, which is a level, too."]
+    rare: Annotated[
+        tuple[str, ...] | None,
+        "The values that share the level of others in the fit; null where they are many.",
+    ]
+
+    @classmethod
+    def of(cls, levels: Levels) -> Self:
+        """Return a column as its values are cut."""
+        texts = sorted(levels.texts, key=lambda text: levels.texts[text])
+        kind: Literal["categories", "numbers"] = "numbers" if levels.ends else "categories"
+        numbers = tuple(levels.numbers.tolist())
+        return cls(
+            levels.name, kind, numbers, tuple(texts), levels.other >= 0, levels.missing >= 0, levels.rare
+        )
+
+    @property
+    def own(self) -> int:
+        """How many levels there are but those of other and of missing values."""
+        return len(self.numbers) + (1 if self.kind == "numbers" else len(self.texts))
+
+    @property
+    def ordered(self) -> int:
+        """How many of these are neighbouring intervals."""
+        return self.own if self.kind == "numbers" else 0
+
+    @property
+    def size(self) -> int:
+        """How many levels there are."""
+        return self.own + 2
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Each level as a condition."""
+        if self.kind == "numbers":
+            own = interval_words(self.name, self.numbers)
+        else:
+            own = [f"{self.name} = {one}" for one in (*map(number_words, self.numbers), *self.texts)]
+        return (*own, f"{self.name} = {OTHER}", f"{self.name} = {MISSING}")
+
+    @property
+    def levels(self) -> Levels:
+        """How values are found: every value has a level, also those that no fit row had."""
+        numbers = np.array(self.numbers, np.float64)
+        texts = {text: len(self.numbers) + place for place, text in enumerate(self.texts)}
+        numbered = np.arange(numbers.size + (self.kind == "numbers"))
+        ends = self.kind == "numbers"
+        return Levels(
+            self.name, self.words, numbers, numbered, texts, self.own, self.own + 1, ends=ends, rare=self.rare
+        )
+
+    def new_in(self, values: Mixed, places: Integers) -> Flags:
+        """Return which rows have a value that no fit row had, as far as the artifact knows them."""
+        new: Flags = (places == self.own + 1) & (not self.missing)
+        others = np.flatnonzero(places == self.own)
+        if not others.size or (self.other and self.rare is None):
+            return new
+        known = frozenset(self.rare or ())
+        text = values.code
+        if text is not None:
+            strange = np.array([one not in known for one in values.texts] or [False])
+            new[others] = strange[np.maximum(text[others], 0)] & (text[others] >= 0)
+            others = others[text[others] < 0]
+        distinct, place = np.unique(values.number[others] + 0.0, return_inverse=True)
+        unknown = np.array([number_words(one) not in known for one in distinct.tolist()], np.bool_)
+        if distinct.size:
+            new[others] = unknown[place.reshape(-1)]
+        return new
+
+    def check(self, node: Node) -> None:
+        """Refuse texts of intervals, and a level that is there twice."""
+        if self.kind == "numbers" and self.texts:
+            msg = "should be empty: the column is one of numbers"
+            raise node.child("texts").problem(msg)
+        if len(set(self.texts)) < len(self.texts):
+            msg = "names a value twice"
+            raise node.child("texts").problem(msg)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentTerm(Declared):
+    """The coefficients of the values of a column, or of their intersections."""
+
+    columns: Annotated[tuple[int, ...], Size(1), "Places of the columns, from 0."]
+    slope: Annotated[bool, "Whether they multiply the logit of the score about the centre, or are offsets."]
+    variance: Annotated[
+        float, Between(0.0), "What the rows say that the squares of such coefficients are about."
+    ]
+    levels: Annotated[
+        tuple[tuple[int, ...], ...],
+        "For each coefficient the level of every column, ascending; other values come after the levels of a column, "
+        "missing ones last. Without a coefficient it is 0.",
+    ]
+    coefficients: Annotated[tuple[Coefficient, ...], Size(of="levels"), "The log odds that are added."]
+
+    def values_of(self, places: Sequence[Integers], sizes: Sequence[int]) -> Floats:
+        """Return the coefficient of each row, 0 where there is none, shape (n,)."""
+        code, known = places[self.columns[0]], np.array([one[0] for one in self.levels], np.int64)
+        for k, column in enumerate(self.columns[1:], 1):
+            code = code * sizes[column] + places[column]
+            known = known * sizes[column] + np.array([one[k] for one in self.levels], np.int64)
+        found = np.minimum(np.searchsorted(known, code), known.size - 1)
+        own = np.array(self.coefficients)[found]
+        own[known[found] != code] = 0.0
+        return own
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthTrial(Declared):
+    """What cross-validation found of one strength of the penalty."""
+
+    strength: Annotated[
+        OrInfinite | None,
+        "What the penalty is multiplied by; infinite for a curve of all rows alike, null for the raw scores.",
+    ]
+    loss: Annotated[float, Between(0.0), "Mean log loss of rows that the fit had not seen."]
+    difference: Annotated[float, "The loss less that of the best."]
+    standard_error: Annotated[float, Between(0.0), "Of the difference, paired over folds."]
+    chosen: Annotated[bool, "Whether this is the one that was chosen."]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentMap(Declared):
+    """
+    1 / (1 + exp(-t)), with t = z + intercept + slope (z - centre) + the offsets and slopes of a row's segments.
+
+    z is the logit of the score. Offsets and slopes minimise the log loss and a penalty, so that what few rows say
+    counts little; the penalty of each kind follows from how large its coefficients are (a variance).
+
+    References:
+        Guy et al. (2025), Measuring multi-calibration, arXiv 2506.11251, for the errors that it repairs.
+        MacKay (1992), Bayesian interpolation, Neural Computation 4, section 4, for the variances.
+    """
+
+    name: ClassVar = FitMethod.SEGMENTS
+    columns: Annotated[tuple[SegmentColumn, ...], Size(1), "The columns that are looked at beside the score."]
+    centre: Annotated[float, Between(-LARGEST_LOGIT, LARGEST_LOGIT), "Mean logit of the fit rows."]
+    intercept: Annotated[Coefficient, "What is added to the logit of every row."]
+    slope: Annotated[Coefficient, "The same for each unit of the logit above the centre."]
+    terms: Annotated[
+        tuple[SegmentTerm, ...], "Coefficients of values and intersections; those that are none are not here."
+    ]
+    strength: Annotated[
+        OrInfinite | None,
+        "What the penalty was multiplied by; infinite for no terms, null for the raw scores.",
+    ]
+    folds: Annotated[int, Between(2), "Folds of the cross-validation that chose the strength."]
+    trials: Annotated[tuple[StrengthTrial, ...], "What it found."]
+    gap: Annotated[
+        float,
+        Between(0.0, LARGEST_GAP),
+        "By how much the mean penalised loss may lie above its optimum at most.",
+    ]
+    limited_rows: Annotated[int, "Fit rows with a score so near 0 or 1 that its logit was limited."]
+    coefficients_left_out: Annotated[int, "Intersections with too few rows for a coefficient."] = 0
+
+    @property
+    def bins(self) -> tuple[FittedBin, ...] | None:
+        """None: outputs form a continuum."""
+        return None
+
+    @property
+    def increasing(self) -> bool:
+        """Whether within every segment a higher score never gets a lower probability."""
+        least: dict[tuple[int, ...], float] = {}
+        for term in (one for one in self.terms if one.slope):
+            own = least.get(term.columns, 0.0) + min(0.0, *term.coefficients)
+            least[term.columns] = own
+        return bool(1.0 + self.slope + sum(least.values()) >= 0.0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        found = []
+        if not self.increasing:
+            found.append("In some segment a higher score may get a lower probability.")
+        if self.limited_rows:
+            rows = "1 fit row has" if self.limited_rows == 1 else f"{self.limited_rows:,} fit rows have"
+            found.append(f"{rows} a score within 2^-53 of 0 or 1; it was limited inside the logit.")
+        if self.strength == min(STRENGTHS):
+            found.append(f"Cross-validation chose the edge of what it tries: {_EDGE}.")
+        return tuple(found)
+
+    @property
+    def losses(self) -> tuple[tuple[str, float], ...]:
+        """What cross-validation found of the raw scores, of a curve of all rows alike, and of the best by segments."""
+        best = min(self.trials[2:], key=lambda one: one.loss)
+        return (RAW, self.trials[0].loss), (POOLED, self.trials[1].loss), (BY_SEGMENTS, best.loss)
+
+    @property
+    def strength_words(self) -> str:
+        """What was chosen, in words."""
+        if self.strength is None:
+            return "none: the raw scores are as good"
+        if math.isinf(self.strength):
+            return "infinite: the same curve for all rows"
+        return f"{self.strength:g} times that of the variances, by {self.folds} folds"
+
+    def check(self, node: Node) -> None:
+        """Refuse columns and levels that there are not, and an order in which no coefficient is found."""
+        if len(self.trials) < 3:
+            msg = "should hold the raw scores, a curve of all rows, and at least one strength"
+            raise node.child("trials").problem(msg)
+        sizes = [one.size for one in self.columns]
+        for term, place in zip(self.terms, node.child("terms").items(), strict=True):
+            if list(term.columns) != sorted(set(term.columns)) or not 0 <= term.columns[0] <= term.columns[
+                -1
+            ] < len(sizes):
+                msg = "should be ascending places of the columns"
+                raise place.child("columns").problem(msg)
+            widths = [sizes[one] for one in term.columns]
+            within = all(
+                len(one) == len(widths) and all(0 <= at < size for at, size in zip(one, widths, strict=True))
+                for one in term.levels
+            )
+            if not within or not term.levels or list(term.levels) != sorted(set(term.levels)):
+                msg = "should be ascending levels of the columns, one of each"
+                raise place.child("levels").problem(msg)
+
+    def places_of(self, values: Sequence[Mixed]) -> list[Integers]:
+        """Return the level of each row in each column."""
+        return [column.levels.places(one) for column, one in zip(self.columns, values, strict=True)]
+
+    def predict(self, scores: Floats, values: Sequence[Mixed] = ()) -> Floats:
+        """Return the recalibrated probability of each row, shape (n,); without values, by its score alone."""
+        return self.predict_at(scores, self.places_of(values) if values else ())
+
+    def predict_at(self, scores: Floats, places: Sequence[Integers]) -> Floats:
+        """Return the recalibrated probability of rows whose levels are known."""
+        scores = checked_scores(scores)
+        if self.strength is None:
+            return scores
+        return logistic(self.logits(logit(scores), places))
+
+    def logits(self, z: Floats, places: Sequence[Integers]) -> Floats:
+        """Return the log odds of rows."""
+        sizes = [one.size for one in self.columns]
+        offset, slope = np.full(z.size, self.intercept), np.full(z.size, self.slope)
+        for term in self.terms if places else ():
+            own = term.values_of(places, sizes)
+            if term.slope:
+                slope += own
+            else:
+                offset += own
+        return z + (offset + slope * (z - self.centre))
+
+    def new_in(self, values: Sequence[Mixed], places: Sequence[Integers]) -> dict[str, int]:
+        """Return for each column how many rows have a value that no fit row had."""
+        columns = zip(self.columns, values, places, strict=True)
+        rows = {column.name: int(column.new_in(one, place).sum()) for column, one, place in columns}
+        return {name: many for name, many in rows.items() if many}
+
+    def conditions(self, term: SegmentTerm, level: Sequence[int]) -> str:
+        """Return the segment of a coefficient in words."""
+        return " and ".join(self.columns[k].words[at] for k, at in zip(term.columns, level, strict=True))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentFit:
+    """
+    A fitted map, and what it does to its rows.
+
+    Args:
+        mean_variance: Mean of g (1 - g), g being the recalibrated score.
+    """
+
+    map: SegmentMap
+    loss_before: float
+    loss_after: float
+    mean_variance: float
+
+
+def fit_segments(
+    leaves: Leaves,
+    columns: Sequence[SegmentColumn],
+    *,
+    depth: int,
+    folds: int,
+    generator: np.random.Generator,
+) -> SegmentFit:
+    """
+    Fit a map to rows by the levels of their columns and by score.
+
+    Args:
+        leaves: Rows added up; a part is the levels of all columns, the first one counting most.
+        columns: How the columns are cut.
+        depth: Intersections of up to so many columns have coefficients.
+        folds: Of the cross-validation.
+        generator: Draws the folds.
+    """
+    rows, ones = leaves.rows, leaves.positive
+    _require_both(rows, ones)
+    score = (leaves.scores[0] + leaves.scores[1]) / rows
+    score = np.clip(score, 0.0, 1.0)
+    z = logit(score)
+    problem, left_out = _problem(leaves, columns, z, depth)
+    problem, variances = with_variances(problem)
+    parts = _folds(rows, ones, folds, generator)
+    losses = cross_validated(problem, parts)
+    trials = _trials(losses)
+    strength = next(one.strength for one in trials if one.chosen)
+    at, gap, design = _optimum(problem, strength)
+    terms = tuple(
+        SegmentTerm(
+            term.columns,
+            term.slope,
+            variance,
+            tuple(tuple(one) for one in term.cells.tolist()),
+            tuple(at[term.inside].tolist()),
+        )
+        for term, variance in zip(design.terms, variances, strict=not design.terms)
+    )
+    limited = int(rows[(score < NEAREST) | (score > 1.0 - NEAREST)].sum())
+    found = SegmentMap(
+        tuple(columns),
+        design.centre,
+        float(at[0]),
+        float(at[1]),
+        terms,
+        strength,
+        folds,
+        trials,
+        gap / float(rows.sum()),
+        limited,
+        left_out,
+    )
+    return _measured(found, leaves, score)
+
+
+def levels_of_leaves(part: Integers, columns: Sequence[SegmentColumn]) -> list[Integers]:
+    """Return the level of each entry in each column."""
+    found = []
+    for column in reversed(columns):
+        part, place = np.divmod(part, column.size)
+        found.append(place)
+    return found[::-1]
+
+
+def _require_both(rows: Integers, ones: Integers) -> None:
+    total, positive = int(rows.sum()), int(ones.sum())
+    if not total:
+        msg = "a fit needs rows"
+        raise EmptyTable(msg)
+    if positive in (0, total):
+        msg = f"a fit needs both labels: all {total:,} rows have label {1 if positive else 0}"
+        raise InputProblem(msg, "fit on rows of both labels; is --label the right column?")
+
+
+def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> tuple[Problem, int]:
+    starts = np.flatnonzero(np.concatenate(([True], leaves.part[1:] != leaves.part[:-1])))
+    levels = np.stack(levels_of_leaves(leaves.part[starts], columns))
+    least = LEAST_CELL
+    while True:
+        design = Design.of(
+            starts,
+            z,
+            leaves.rows,
+            levels=levels,
+            ordered=[one.ordered for one in columns],
+            depth=depth,
+            least=least,
+        )
+        if design.size <= MOST_COEFFICIENTS or least > leaves.rows.sum():
+            break
+        least *= 2
+    none = np.zeros((design.size, design.size))
+    return Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none), design.left_out
+
+
+def _folds(
+    rows: Integers, ones: Integers, folds: int, generator: np.random.Generator
+) -> list[tuple[Floats, Floats]]:
+    """Share rows out to folds; rows of one entry and label are alike, so that each goes where chance puts it."""
+    total = int(rows.sum())
+    if total < folds:
+        msg = f"{total:,} rows cannot be shared out to {folds:,} folds"
+        raise InputProblem(msg, "ask for fewer with --folds, or use --method platt")
+    found = []
+    left = [ones.copy(), rows - ones]
+    for remaining in range(folds, 0, -1):
+        drawn = [generator.binomial(one, 1.0 / remaining) if remaining > 1 else one.copy() for one in left]
+        left = [one - some for one, some in zip(left, drawn, strict=True)]
+        found.append((drawn[0].astype(float), (drawn[0] + drawn[1]).astype(float)))
+    return found
+
+
+def _trials(losses: Losses) -> tuple[StrengthTrial, ...]:
+    """Return what was tried: the strength of least loss, unless the raw scores are as good."""
+    rows = float(losses.rows.sum())
+    tried: list[tuple[float | None, Floats]] = [(None, losses.raw), (math.inf, losses.pooled)]
+    tried += list(zip(STRENGTHS, losses.segments, strict=True))
+    means = [float(one.sum()) / rows for _, one in tried]
+    best = 1 + int(np.argmin(means[1:]))
+    more, error = _difference(losses.raw, tried[best][1], losses.rows)
+    chosen = best if more > _HALF * error else 0
+    top = int(np.argmin(means))
+    return tuple(
+        StrengthTrial(strength, mean, *_difference(one, tried[top][1], losses.rows), chosen=place == chosen)
+        for place, ((strength, one), mean) in enumerate(zip(tried, means, strict=True))
+    )
+
+
+def _difference(one: Floats, other: Floats, rows: Floats) -> tuple[float, float]:
+    """Return how much larger a mean loss is, and its standard error over folds."""
+    share = rows / rows.sum()
+    apart = (one - other) / np.maximum(rows, 1.0)
+    mean = float(share @ apart)
+    return mean, math.sqrt(float(share @ (apart - mean) ** 2) / (rows.size - 1))
+
+
+def _optimum(problem: Problem, strength: float | None) -> tuple[Floats, float, Design]:
+    """Return the coefficients, rounded, how far the loss may be from its least, and what they speak of."""
+    design = problem.design
+    none = np.zeros(len(design.terms), np.bool_)
+    if strength is None:
+        return np.zeros(GLOBAL), 0.0, design.some(none)[0]
+    if math.isinf(strength):
+        design, penalty = design.some(none)[0], np.zeros((GLOBAL, GLOBAL))
+    else:
+        penalty = strength * problem.penalty
+    one = Problem(design, problem.ones, problem.rows, penalty)
+    at, here = descend(one, np.zeros(design.size), within=1e-6)
+    # One step more, so that what is rounded has settled.
+    at = at - np.linalg.solve(one.curvature(here), here.gradient)
+    at = np.rint(at / _UNIT) * _UNIT + 0.0
+    here = one.at(at)
+    gap = one.gap(here, one.curvature(here))
+    if not gap <= LARGEST_GAP * float(problem.rows.sum()):
+        msg = "the fit by segments is not proved to be at its optimum"
+        raise NotConverged(msg, "labels may be parted by the score: more rows may help, or --method platt")
+    return at, gap, design
+
+
+def _measured(found: SegmentMap, leaves: Leaves, score: Floats) -> SegmentFit:
+    rows, ones = leaves.rows.astype(float), leaves.positive.astype(float)
+    z = logit(score)
+    total = float(rows.sum())
+    before = _raw_loss(score, ones, rows)
+    places = levels_of_leaves(leaves.part, found.columns)
+    after = before if found.strength is None else summed_loss(found.logits(z, places), ones, rows)
+    curve = found.predict_at(score, places)
+    return SegmentFit(
+        found, before / total, after / total, float(np.sum(rows * curve * (1.0 - curve))) / total
+    )
+
+
+def _raw_loss(score: Floats, ones: Floats, rows: Floats) -> float:
+    """Return the summed log loss of scores as they are, infinite where a certain one was wrong."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = -np.where(ones > 0.0, ones * np.log(score), 0.0) - np.where(
+            rows > ones, (rows - ones) * np.log1p(-score), 0.0
+        )
+    return float(np.sum(each))
+
+
+def completed(levels: Sequence[Levels]) -> tuple[tuple[SegmentColumn, ...], tuple[Levels, ...]]:
+    """Return columns as the map keeps them, and levels in which every value has a place."""
+    columns = tuple(SegmentColumn.of(one) for one in levels)
+    return columns, tuple(one.levels for one in columns)
