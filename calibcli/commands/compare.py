@@ -1,6 +1,6 @@
 """Compare two scores, or two recalibrations of one score, on the same rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,8 +10,10 @@ from calibcli.commands.evaluation import (
     ClassMap,
     as_fitted,
     as_transform,
+    map_columns,
     outputs_through,
     refuse_applied_twice,
+    row_map,
 )
 from calibcli.commands.gathering import CONFIDENCE, RAW, Gathered
 from calibcli.commands.measure import (
@@ -25,8 +27,14 @@ from calibcli.commands.measure import (
 from calibcli.commands.reading import read_tables
 from calibcli.commands.right_scale import table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
-from calibcli.data.tally import AtPlaces, Beside, ClassesCompared, Transform, Unchanged
-from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
+from calibcli.data.tally import AtPlaces, Beside, Change, ClassesCompared, Unchanged
+from calibcli.documents.artifact import (
+    Artifact,
+    ClassArtifact,
+    OneScore,
+    read_class_artifact,
+    read_one_or_members,
+)
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, ViewName
 from calibcli.options.comparing import CompareOptions
@@ -57,7 +65,7 @@ from calibcli.values import dataclass
 
 _FIRST, _SECOND = "first", "second"
 
-Loaded = Mapping[str, Artifact | ClassArtifact]
+Loaded = Mapping[str, OneScore | ClassArtifact]
 
 
 def compare_files(
@@ -73,7 +81,10 @@ def compare_files(
     if asked.metrics and asked.joint:
         refuse_class_measures(columns, Metrics((), (), asked.joint))
     _require_two(columns, artifacts)
-    several, read = columns.several, read_artifact if columns.several is None else read_class_artifact
+    several = columns.several
+    read: Callable[[DocumentSource], OneScore | ClassArtifact] = (
+        read_one_or_members if several is None else read_class_artifact
+    )
     loaded: Loaded = {str(path): read(path) for path in artifacts}
     said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
     gathered = _gathered(inputs, columns, loaded, reading=reading or Reading())
@@ -81,10 +92,11 @@ def compare_files(
     notes: list[str] = []
     for path, artifact in loaded.items():
         notes += artifact.doubts
+        fit = artifact.of_all_rows.fit
         outputs = outputs_through(artifact, None)
         refuse_applied_twice(raw, outputs, column=gathered.input.score, path=path)
-        if digest(raw) == artifact.fit.table_digest:
-            notes.append(fit_note(path, artifact.fit.rows, asked))
+        if digest(raw) == fit.table_digest:
+            notes.append(fit_note(path, fit.rows, asked))
         notes += () if said else table_scale_notes(gathered, artifact)
     sides = _sides(gathered, loaded, several)
     first, second = sides.first, sides.second
@@ -97,7 +109,7 @@ def compare_files(
         paired: PairedSums | None = gathered.paired or PairedSums()
         if paired is not None and loaded:
             maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
-            paired.reach = reach_between(maps, raw)
+            paired.reach = reach_between(maps, raw) if len(maps) == len(loaded) else {}
     else:
         notes += _change_notes(sides, several)
         paired = _paired(sides, several)
@@ -152,19 +164,26 @@ def _require_two(columns: Columns, artifacts: Sequence[DocumentSource]) -> None:
 def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
     """Read the columns as the fits did where the user does not say otherwise."""
     ways = {path: as_fitted(columns, artifact) for path, artifact in loaded.items()}
+    every = [one for one in loaded.values() if not isinstance(one, ClassArtifact)]
+    members = [map_columns(one, columns.on_unseen) for one in every]
+    looked_at = [one for one in members if one is not None]
+    if len({(one.option, one.names) for one in looked_at}) > 1:
+        msg = f"{' and '.join(ways)} look at different columns beside the score"
+        raise UsageProblem(msg, "write the rows of one with `calibcli apply`, and compare two scores")
     if len(set(ways.values())) > 1:
         here, there = ways.values()
         what = "scale" if here.read_as is not there.read_as else "positive label"
         of = "one score column" if columns.several is None else "the same columns"
         msg = f"{' and '.join(ways)} were fitted to another {what}"
         raise UsageProblem(msg, f"only maps of {of}, read in one way, can be compared")
-    return next(iter(ways.values()), columns)
+    found = next(iter(ways.values()), columns)
+    return replace(found, member=looked_at[0]) if looked_at else found
 
 
 def _gathered(inputs: Sequence[RowSource], columns: Columns, loaded: Loaded, *, reading: Reading) -> Gathered:
     """Read both sides at once, and the differences of their losses row by row."""
-    transforms: dict[str, Transform | AtPlaces | Unchanged | None] = {RAW: None}
-    maps = [as_transform(one.recalibrator) for one in loaded.values() if isinstance(one, Artifact)]
+    transforms: dict[str, Change | None] = {RAW: None}
+    maps = [row_map(one) for one in loaded.values() if not isinstance(one, ClassArtifact)]
     several = columns.several
     if several is not None:
         changes = [ClassMap(one, path) for path, one in loaded.items() if isinstance(one, ClassArtifact)]

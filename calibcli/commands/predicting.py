@@ -38,8 +38,8 @@ from calibcli.options.maps import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.apply import ClassesApplied
 from calibcli.stats.recalibrators.classes.interface import kind_of_ends
-from calibcli.stats.recalibrators.intercept import check_prior, shifted
 from calibcli.stats.recalibrators.identity import Identity
+from calibcli.stats.recalibrators.intercept import check_prior, shifted
 from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.table.score_table import Floats, Integers

@@ -371,11 +371,13 @@ def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
         msg = (
             f"looks at {', '.join(found.names)} beside the score, and a map of the score alone is needed here"
         )
-        hint = "apply, measure, verify, segments, plot, report and export take it; for anything else apply it first"
+        hint = (
+            "apply, measure, verify, compare, segments and report take it; for anything else apply it first"
+        )
         raise DocumentProblem(str(path), msg, hint)
     msg = "has a map for each group of rows, and one map is needed here"
     hint = (
-        "apply, measure, verify, plot, report and export take it; for anything else fit each group "
+        "apply, measure, verify, compare, plot, report and export take it; for anything else fit each group "
         "apart, with --where 'COL==GROUP' in place of --by"
     )
     raise DocumentProblem(str(path), msg, hint)

@@ -100,7 +100,7 @@ FITTED_BY = BY._replace(
 )  # fmt: skip
 FITTED_ON = ON._replace(
     section=Section.GROUPS, needed=False, help="Columns that --method segments looks at beside the score: a,b,c.",
-    doc="Columns that the method \"segments\" looks at beside the score: names, or beside arrays an array, a "
+    doc='Columns that the method "segments" looks at beside the score: names, or beside arrays an array, a '
     "frame, or a mapping of names to arrays.",
 )  # fmt: skip
 SEED = Option(

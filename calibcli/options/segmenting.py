@@ -77,6 +77,10 @@ class FitCutting(Cutting):
         50, "--max-values", name="max_values", section=Section.GROUPS, metavar="N", least=1, most=MOST_VALUES,
         help="Most frequent values of a column that segments are made of; the rest is (other).",
     )  # fmt: skip
+    numeric: tuple[str, ...] = option(
+        (), like=_KIND._replace(flags=("--numeric",)),
+        help="Columns of few whole numbers that are cut into intervals all the same.",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -9,7 +9,8 @@ from calibcli.python.rows import Inputs
 
 
 @function(
-    "score label method on depth max_values categorical numeric probs classes multiclass min_class_rows output_sum on_sum candidate group bins "
+    "score label method on depth max_values categorical numeric probs classes multiclass min_class_rows "
+    "output_sum on_sum candidate group bins "
     "binning split base beta_form folds randomised loss smooth_targets step seed *values by "
     "min_group_rows *rows *format *reading allow_edited",
     by=FITTED_BY,

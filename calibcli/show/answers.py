@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     # A command pays for the reports of no other one.
     from calibcli.reports.compare import CompareReport, Comparison
     from calibcli.reports.fit import ClassFitReport, FitReport
-    from calibcli.stats.recalibrators.segments import SegmentMap
     from calibcli.reports.measure import MeasureReport, WorstGroup
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from calibcli.stats.curves.stretches import Stretch
     from calibcli.stats.gates.claim import RowsNeeded, Verdict
     from calibcli.stats.measures.estimate import Estimated
+    from calibcli.stats.recalibrators.segments import SegmentMap
 
 
 def answer_of(report: "Report") -> tuple[str, ...]:

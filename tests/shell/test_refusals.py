@@ -279,7 +279,15 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "apply cal.json many.csv -s score -o out.csv --unseen pooled", "has no map for each", ""),
     (2, "apply groups.json many.csv -s score -o out.csv --prior 0.1", "--prior", ""),
     (3, "apply groups.json none.csv -o out.csv", "no column 'country'", ""),
-    (3, f"compare {MANY} --artifact groups.json", "one map is needed here", ""),
+    (2, f"fit {MANY} --method segments", "looks at columns beside the score, and none is named", "--on"),
+    (2, f"fit {MANY} --on country", "are for --method segments", "pass --method segments"),
+    (2, f"fit {MANY} --depth 3", "are for --method segments", "leave them out"),
+    (2, f"fit {MANY} --method segments --on country --by country", "--by and --method", "leave out"),
+    (2, f"fit {MANY} --method segments --on country --bins 5", "does not heed --bins", ""),
+    (2, f"fit {MANY} --method segments --on country --loss brier", "does not heed --loss", ""),
+    (2, f"fit {MANY} --method segments --on country --numeric x", "--on does not", "--on names country"),
+    (3, f"fit {MANY} --method segments --on nothing", "no column 'nothing'", ""),
+    (2, f"fit {ZOO} --method segments --on id", "repairs one score", "name one score"),
     (3, f"plot {MANY} --artifact groups.json --kind map -o out.png", "map", ""),
     *(
         (code, f"apply cal.json in.{kind} -s score -o out.jsonl {words}", said, "")

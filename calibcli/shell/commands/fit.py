@@ -11,7 +11,8 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score label output method by on probs where positive force | depth max_values categorical numeric classes multiclass min_class_rows output_sum "
+    "score label output method by on probs where positive force | depth max_values categorical numeric "
+    "classes multiclass min_class_rows output_sum "
     "on_sum candidate group min_group_rows bins binning split base beta_form folds randomised loss "
     "smooth_targets step seed *rows *values *format *reading allow_edited force quiet verbose color debug",
     by=FITTED_BY,

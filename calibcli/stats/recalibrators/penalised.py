@@ -1,4 +1,4 @@
-"""A logistic curve with an offset and a slope for many segments, held back by penalties: its optimum, proved."""
+"""A logistic curve with offsets and slopes for many segments, held back by penalties: its optimum, proved."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ from calibcli.values import dataclass
 GLOBAL = 2
 # Of columns of numbers neighbouring intervals are held together, and by so much of that to 0.
 _TO_ZERO = 0.05
-_MOST_STEPS = 200
+_MOST_STEPS, _SMALL = 200, 128
 _MOST_HALVINGS = 30
-# A step of a borrowed curvature that takes less than this share of the decrement is worth a curvature of one's own.
+# Where a borrowed curvature leaves more than this share of the decrement, its own is worth the time.
 _SLOW = 0.5
 _LARGEST = 1e3
 
@@ -98,7 +98,7 @@ class Design:
             z: Logit of each entry.
             rows: How often it counts.
             levels: For each column the level of each leaf, shape (n_columns, n_leaves).
-            ordered: How many of these, the first ones, are neighbouring intervals of numbers; 0 for categories.
+            ordered: For each column how many levels are neighbouring intervals of numbers; 0 for categories.
             depth: Intersections of up to so many columns have coefficients.
             least: Intersections of fewer rows have none.
         """
@@ -106,13 +106,12 @@ class Design:
         centre = float(np.sum(z * rows) / np.sum(rows))
         terms: list[Term] = []
         first, left_out = GLOBAL, 0
-        for columns, slope in _kinds(len(ordered), depth):
+        # A column of one value says nothing that the others do not.
+        varied = [place for place, own in enumerate(levels) if own.min() < own.max()]
+        for columns, slope in _kinds(varied, depth):
             need = 1 if len(columns) == 1 else least
             cells, place, few = _cells(levels[list(columns)], of_leaf, need)
             left_out += few
-            if cells.shape[0] < 2 and len(columns) == 1:
-                # A column of one value says nothing that the coefficients of all rows do not.
-                continue
             if not cells.shape[0]:
                 continue
             roughness = _roughness(cells, [ordered[one] for one in columns])
@@ -190,16 +189,16 @@ class Design:
         return found
 
 
-def _kinds(columns: int, depth: int) -> Iterator[tuple[tuple[int, ...], bool]]:
-    for many in range(1, min(depth, columns) + 1):
-        for some in combinations(range(columns), many):
+def _kinds(columns: Sequence[int], depth: int) -> Iterator[tuple[tuple[int, ...], bool]]:
+    for many in range(1, min(depth, len(columns)) + 1):
+        for some in combinations(columns, many):
             yield some, False
             if many == 1:
                 yield some, True
 
 
 def _cells(levels: Integers, rows: Integers, least: int) -> tuple[Integers, Integers, int]:
-    """Return the intersections with enough rows, the place of each leaf's among them, and how many there are else."""
+    """Return the intersections with enough rows, the place of each leaf's, and how many are left out."""
     cells, place = np.unique(levels, axis=1, return_inverse=True)
     place = place.reshape(-1)
     enough = np.bincount(place, weights=rows) >= least
@@ -290,9 +289,9 @@ class Problem:
         """
         Return what the summed loss lies above its optimum at most; infinity where that is not known.
 
-        The third derivative of the loss of a row along its features is at most the second times the length of
-        the way in its logit (Bach 2010, Electronic Journal of Statistics 4, proposition 1). With x the product
-        of the Newton decrement and of the largest leverage r of a row, below 1, integrating gives at most
+        The third derivative of the loss of a row is at most the second times the length of the way in its
+        logit (Bach 2010, Electronic Journal of Statistics 4, lemma 1). With x the product of the Newton
+        decrement and of the largest leverage r of a row, below 1, integrating twice gives at most
         ((1 - x) log(1 - x) + x) / r^2.
         """
         inverse = inverted(curvature)
@@ -323,6 +322,9 @@ def summed_loss(t: Floats, ones: Floats, rows: Floats) -> float:
 
 def inverted(matrix: Floats) -> Floats:
     """Return the inverse of a symmetric positive definite matrix, in a third of the time of any other's."""
+    if matrix.shape[0] <= _SMALL:
+        # Several threads, which the other takes, are slower than one here.
+        return np.asarray(np.linalg.inv(matrix), np.float64)
     from scipy.linalg import lapack
 
     factor, failed = lapack.dpotrf(matrix, lower=1)
@@ -345,7 +347,7 @@ def descend(
         problem: What is minimised.
         start: Where from.
         within: In units of the summed loss.
-        curvature: The inverse of a curvature to start with, for many problems that are alike; None for their own.
+        curvature: The inverse of one to start with, for many problems that are alike; None for its own.
     """
     at, here, inverse = start, problem.at(start), curvature
     borrowed = curvature is not None
@@ -387,10 +389,13 @@ def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
     """
     Return the problem with the terms that the rows speak for, penalised by the variance of each.
 
-    The marginal likelihood of the rows, with the curvature at the optimum (Laplace), is climbed by the fixpoint of
-    MacKay (1992), Neural Computation 4, section 4: the squares of a term's coefficients over the number of them
-    that the rows settle. Terms whose variance falls to nothing are left out. Variances are kept to a quarter of an
-    octave, so that no rounding moves them.
+    The marginal likelihood of the rows, with the curvature at the optimum (Laplace), is climbed by a
+    fixpoint: the squares of a term's coefficients over the number of them that the rows settle. Terms whose
+    variance falls to nothing are left out. Variances are kept to a quarter of an octave, so that no rounding
+    moves them.
+
+    References:
+        MacKay (1992), Bayesian interpolation, Neural Computation 4, section 4.
     """
     design = problem.design
     found = np.full(len(design.terms), _FIRST_VARIANCE)
@@ -433,10 +438,11 @@ def _variances(terms: Sequence[Term], variances: Floats, at: Floats, inverse: Fl
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
     """
-    Held-out log losses of a cross-validation, summed over each fold; shapes (n_folds,), and (n_strengths, n_folds).
+    Held-out log losses of a cross-validation, summed over each fold.
 
     Args:
-        pooled: Of the curve of all rows, without segments.
+        rows: Of each fold, shape (n_folds,), as for the raw scores and for the curve of all rows.
+        segments: For each strength, shape (n_strengths, n_folds).
     """
 
     rows: Floats

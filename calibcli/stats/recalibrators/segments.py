@@ -31,13 +31,15 @@ from calibcli.values import dataclass
 
 Flags = npt.NDArray[np.bool_]
 
-# Intersections of fewer rows have no offset of their own, and nor have the smallest beyond so many coefficients.
+# Intersections of fewer rows have no offset of their own, nor have the smallest beyond so many coefficients.
 LEAST_CELL, MOST_COEFFICIENTS = 20, 1_500
 DEFAULT_SEGMENT_FOLDS = 5
 # Coefficients are kept to this, a thousandth of what any digit of a probability shows.
 _UNIT = 2.0**-30
 # Of the mean log loss, in which the optimum is proved.
-LARGEST_GAP = 1e-9
+LARGEST_GAP, _LEAST_GAP = 1e-9, 1e-12
+# Digits of losses that no order of adding changes.
+_DIGITS = 10
 # A repair is worth it if it beats the raw scores by more than this share of a standard error, as for `auto`.
 _HALF = 0.5
 _EDGE = "the weakest penalty tried is the best one: more rows would settle more"
@@ -55,8 +57,8 @@ class SegmentColumn(Declared):
     numbers: Annotated[
         tuple[float, ...],
         Ascending(),
-        "The first levels: categories that are numbers; or the numbers at which intervals end, the last of which "
-        "has none.",
+        "The first levels: categories that are numbers; or the numbers at which intervals end, but for the "
+        "last one, which has no end.",
     ]
     texts: Annotated[tuple[str, ...], "The next levels: categories that are text."]
     other: Annotated[bool, "Whether fit rows had values without a level of their own, which share one."]
@@ -150,8 +152,8 @@ class SegmentTerm(Declared):
     ]
     levels: Annotated[
         tuple[tuple[int, ...], ...],
-        "For each coefficient the level of every column, ascending; other values come after the levels of a column, "
-        "missing ones last. Without a coefficient it is 0.",
+        "For each coefficient the level of every column, ascending; other values come after the levels of a "
+        "column, missing ones last. Levels that are not here have 0.",
     ]
     coefficients: Annotated[tuple[Coefficient, ...], Size(of="levels"), "The log odds that are added."]
 
@@ -184,10 +186,10 @@ class StrengthTrial(Declared):
 @dataclass(frozen=True, slots=True)
 class SegmentMap(Declared):
     """
-    1 / (1 + exp(-t)), with t = z + intercept + slope (z - centre) + the offsets and slopes of a row's segments.
+    1 / (1 + exp(-t)), with t = z + intercept + slope (z - centre) + offsets and slopes of a row's segments.
 
-    z is the logit of the score. Offsets and slopes minimise the log loss and a penalty, so that what few rows say
-    counts little; the penalty of each kind follows from how large its coefficients are (a variance).
+    z is the logit of the score. Offsets and slopes minimise the log loss and a penalty, so that what few rows
+    say counts little; the penalty of each kind follows from how large its coefficients are (a variance).
 
     References:
         Guy et al. (2025), Measuring multi-calibration, arXiv 2506.11251, for the errors that it repairs.
@@ -245,7 +247,7 @@ class SegmentMap(Declared):
 
     @property
     def losses(self) -> tuple[tuple[str, float], ...]:
-        """What cross-validation found of the raw scores, of a curve of all rows alike, and of the best by segments."""
+        """What cross-validation found of the raw scores, of one curve for all rows, and of the best."""
         best = min(self.trials[2:], key=lambda one: one.loss)
         return (RAW, self.trials[0].loss), (POOLED, self.trials[1].loss), (BY_SEGMENTS, best.loss)
 
@@ -370,7 +372,7 @@ def fit_segments(
             tuple(tuple(one) for one in term.cells.tolist()),
             tuple(at[term.inside].tolist()),
         )
-        for term, variance in zip(design.terms, variances, strict=not design.terms)
+        for term, variance in zip(design.terms, variances[: len(design.terms)], strict=True)
     )
     limited = int(rows[(score < NEAREST) | (score > 1.0 - NEAREST)].sum())
     found = SegmentMap(
@@ -382,7 +384,7 @@ def fit_segments(
         strength,
         folds,
         trials,
-        gap / float(rows.sum()),
+        _rounded_up(gap / float(rows.sum())),
         limited,
         left_out,
     )
@@ -429,10 +431,15 @@ def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth:
     return Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none), design.left_out
 
 
+def _rounded_up(gap: float) -> float:
+    """Return a power of ten that is no less, so that no rounding of the proof changes a digit."""
+    return 10.0 ** math.ceil(math.log10(max(gap, _LEAST_GAP)))
+
+
 def _folds(
     rows: Integers, ones: Integers, folds: int, generator: np.random.Generator
 ) -> list[tuple[Floats, Floats]]:
-    """Share rows out to folds; rows of one entry and label are alike, so that each goes where chance puts it."""
+    """Share rows out to folds by chance; rows of one entry and label are alike."""
     total = int(rows.sum())
     if total < folds:
         msg = f"{total:,} rows cannot be shared out to {folds:,} folds"
@@ -456,10 +463,12 @@ def _trials(losses: Losses) -> tuple[StrengthTrial, ...]:
     more, error = _difference(losses.raw, tried[best][1], losses.rows)
     chosen = best if more > _HALF * error else 0
     top = int(np.argmin(means))
-    return tuple(
-        StrengthTrial(strength, mean, *_difference(one, tried[top][1], losses.rows), chosen=place == chosen)
-        for place, ((strength, one), mean) in enumerate(zip(tried, means, strict=True))
-    )
+    trials = []
+    for place, ((strength, one), mean) in enumerate(zip(tried, means, strict=True)):
+        more, error = _difference(one, tried[top][1], losses.rows)
+        loss, more, error = (round(value, _DIGITS) for value in (mean, more, error))
+        trials.append(StrengthTrial(strength, loss, more, error, place == chosen))
+    return tuple(trials)
 
 
 def _difference(one: Floats, other: Floats, rows: Floats) -> tuple[float, float]:

@@ -1,0 +1,258 @@
+"""Repair by segments: its optimum is one, and what it becomes where other fits are known."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+
+from calibcli.codec import Node
+from calibcli.errors import InputProblem
+from calibcli.stats.recalibrators.newton import logit
+from calibcli.stats.recalibrators.penalised import (
+    GLOBAL,
+    Design,
+    Problem,
+    cross_validated,
+    descend,
+    with_variances,
+)
+from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.segments import (
+    LARGEST_GAP,
+    SegmentFit,
+    SegmentMap,
+    completed,
+    fit_segments,
+)
+from calibcli.stats.table.levels import Mixed, RunningValues
+from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table.sliced import RunningSlices
+
+Rows = tuple[np.ndarray, np.ndarray, list[np.ndarray]]
+
+
+def drawn(rows: int, seed: int, *, effect: float = 0.8, sizes: tuple[int, ...] = (3, 4)) -> Rows:
+    """Rows whose scores are wrong for one value of the first column, and for one pair."""
+    rng = np.random.default_rng(seed)
+    columns = [rng.integers(0, size, rows) for size in sizes]
+    score = np.round(rng.beta(0.8, 1.2, rows), 3).clip(0.001, 0.999)
+    t = logit(score) + effect * (columns[0] == 1) - effect * ((columns[0] == 2) & (columns[-1] == 0))
+    return score, rng.random(rows) < 1.0 / (1.0 + np.exp(-t)), columns
+
+
+def mixed(column: np.ndarray) -> Mixed:
+    """Return whole numbers as a column of a file has them."""
+    return Mixed(column.astype(float))
+
+
+def fitted(rows: Rows, *, depth: int = 2, folds: int = 5, values: Any = mixed) -> SegmentFit:
+    """Fit as the command does."""
+    score, label, columns = rows
+    found = []
+    for place, column in enumerate(columns):
+        running = RunningValues(f"c{place}")
+        running.add_rows(values(column))
+        found.append(running.levels(most=50, intervals=8))
+    kept, levels = completed(found)
+    part = np.zeros(score.size, np.int64)
+    for one, column in zip(levels, columns, strict=True):
+        part = part * len(one.words) + one.places(values(column))
+    slices = RunningSlices(None)
+    slices.add_numbered(score, label, part=part)
+    return fit_segments(slices.leaves(), kept, depth=depth, folds=folds, generator=np.random.default_rng(0))
+
+
+def problem(rows: Rows, *, depth: int, penalty: float, ordered: tuple[int, ...] = (0, 0)) -> Problem:
+    """Return the rows with every coefficient penalised alike."""
+    score, label, columns = rows
+    part = columns[0] * 100 + (columns[1] if len(columns) > 1 else 0)
+    order = np.lexsort((score, part))
+    part, score, label = part[order], score[order], label[order]
+    starts = np.flatnonzero(np.concatenate(([True], part[1:] != part[:-1])))
+    levels = np.stack([column[order][starts] for column in columns])
+    count = np.ones(score.size)
+    design = Design.of(
+        starts,
+        logit(score),
+        count.astype(int),
+        levels=levels,
+        ordered=ordered[: len(columns)],
+        depth=depth,
+        least=1,
+    )
+    held = np.zeros((design.size, design.size))
+    held[GLOBAL:, GLOBAL:] = penalty * np.eye(design.size - GLOBAL)
+    return Problem(design, label.astype(float), count, held)
+
+
+def best(one: Problem) -> np.ndarray:
+    """Return the optimum."""
+    return descend(one, np.zeros(one.design.size), within=1e-12)[0]
+
+
+@given(st.integers(0, 1_000), st.sampled_from([1, 2]), st.floats(0.05, 50.0), st.integers(30, 300))
+def test_optimum_is_that_of_another_solver(seed: int, depth: int, penalty: float, rows: int) -> None:
+    """Scipy's own descent finds no lower loss, the gradient is that of differences, and the gap is kept."""
+    one = problem(drawn(rows, seed), depth=depth, penalty=penalty, ordered=(0, 4))
+    at = best(one)
+    other = minimize(
+        lambda x: one.at(x).loss, np.zeros(at.size), jac=lambda x: one.at(x).gradient, method="BFGS", tol=1e-9
+    )
+    least = one.at(at).loss
+    assert least <= other.fun + 1e-9 * abs(other.fun)
+    rng = np.random.default_rng(seed)
+    near = at + 0.01 * rng.standard_normal(at.size)
+    here = one.at(near)
+    step = 1e-6 * rng.standard_normal(at.size)
+    rise = one.at(near + step).loss - one.at(near - step).loss
+    assert rise == pytest.approx(2.0 * float(step @ here.gradient), rel=1e-3, abs=1e-7)
+    gap = one.gap(here, one.curvature(here))
+    assert here.loss - least <= gap * (1.0 + 1e-9) + 1e-9
+
+
+def test_penalty_is_that_of_a_regression() -> None:
+    """Offsets of one column alone are those of scikit-learn's logistic regression with this penalty."""
+    score, label, columns = drawn(2_000, 3)
+    one = problem((score, label, columns[:1]), depth=1, penalty=2.0)
+    offsets = one.design.some(np.array([not term.slope for term in one.design.terms]))[0]
+    held = np.zeros((offsets.size, offsets.size))
+    held[GLOBAL:, GLOBAL:] = 2.0 * np.eye(offsets.size - GLOBAL)
+    at = best(Problem(offsets, one.ones, one.rows, held))
+    # The slope has no penalty here: of a feature of large numbers it costs next to nothing there.
+    large = 1e4
+    features = np.column_stack((logit(score) * large, columns[0][:, None] == np.arange(3)))
+    peer = LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000, solver="newton-cholesky").fit(
+        features, label
+    )
+    assert at[GLOBAL:] == pytest.approx(peer.coef_[0, 1:], abs=1e-5)
+    assert 1.0 + at[1] == pytest.approx(peer.coef_[0, 0] * large, abs=1e-5)
+
+
+def test_strength_between_one_curve_and_one_for_each_group() -> None:
+    """Infinitely strong, all rows share Platt's curve; with none, every value has one of its own."""
+    rows = drawn(3_000, 5, sizes=(3,))
+    score, label, (column,) = rows
+    strong, free = (problem(rows, depth=1, penalty=penalty) for penalty in (1e12, 1e-9))
+    whole = Platt.fit(ScoreTable.from_rows(score, label))
+    at = best(strong)
+    assert 1.0 + at[1] == pytest.approx(whole.slope, abs=1e-6)
+    assert at[0] - at[1] * strong.design.centre == pytest.approx(whole.intercept, abs=1e-6)
+    offset, slope = free.design.curves(best(free))
+    for value in range(3):
+        own = Platt.fit(ScoreTable.from_rows(score[column == value], label[column == value]))
+        assert 1.0 + slope[value] == pytest.approx(own.slope, abs=1e-5)
+        assert offset[value] - slope[value] * free.design.centre == pytest.approx(own.intercept, abs=1e-5)
+
+
+@settings(max_examples=4)
+@given(st.integers(0, 1_000))
+def test_fit_depends_on_the_rows_alone(seed: int) -> None:
+    """Another order and a column of one value change no digit; a restored map predicts the same bits."""
+    score, label, columns = rows = drawn(1_500, seed)
+    found = fitted(rows)
+    order = np.random.default_rng(seed).permutation(score.size)
+    moved = fitted((score[order], label[order], [column[order] for column in columns]))
+    assert moved.map.to_dict() == found.map.to_dict()
+    assert found.map.gap <= LARGEST_GAP
+    values = [mixed(column) for column in columns]
+    after = found.map.predict(score, values)
+    wider = fitted((score, label, [*columns, np.zeros(score.size, np.int64)]))
+    assert np.array_equal(wider.map.predict(score, [*values, mixed(np.zeros(score.size))]), after)
+    restored = SegmentMap.from_dict(Node(json.loads(json.dumps(found.map.to_dict()))))
+    assert restored == found.map
+    assert np.array_equal(restored.predict(score, values), after)
+    loss = -np.log(np.where(label, after, 1.0 - after)).mean()
+    assert found.loss_after == pytest.approx(loss, rel=1e-9)
+
+
+def test_repair_finds_what_is_wrong() -> None:
+    """The value and the pair that are wrong get their log odds back, and fresh rows a lower loss."""
+    found = fitted(drawn(40_000, 8)).map
+    score, label, columns = drawn(40_000, 9)
+    after = found.predict(score, [mixed(column) for column in columns])
+    each = [np.where(label, one, 1.0 - one) for one in (score, after)]
+    gain = np.log(each[1]) - np.log(each[0])
+    assert gain.mean() > 15.0 * gain.std() / np.sqrt(score.size)
+    probe = np.full(2, 0.5)
+    values = [mixed(np.array([1, 2])), mixed(np.array([3, 0]))]
+    assert logit(found.predict(probe, values)) == pytest.approx([0.8, -0.8], abs=0.15)
+    assert found.strength not in (None, np.inf)
+
+
+def test_calibrated_scores_are_left_alone_or_nearly() -> None:
+    """Where nothing is wrong the map is the identity or next to it."""
+    found = fitted(drawn(20_000, 8, effect=0.0)).map
+    score, _, columns = drawn(20_000, 9)
+    moved = np.abs(found.predict(score, [mixed(column) for column in columns]) - score)
+    assert moved.max() < 0.03
+
+
+def test_new_values_are_others_and_counted() -> None:
+    """A value that no fit row had takes the place of others, and is told from rare ones and from gaps."""
+
+    def words(column: np.ndarray) -> Mixed:
+        texts = tuple(sorted({f"v{one}" for one in column.tolist()}))
+        code = np.array([texts.index(f"v{one}") for one in column.tolist()])
+        return Mixed(np.full(column.size, np.nan), code, texts)
+
+    found = fitted(drawn(3_000, 2), values=words).map
+    values = [
+        Mixed(np.full(3, np.nan), np.array([0, 1, -1]), ("v1", "new")),
+        Mixed(np.array([np.nan, np.nan, 7.0]), np.array([0, 0, -1]), ("v2",)),
+    ]
+    assert found.new_in(values, found.places_of(values)) == {"c0": 2, "c1": 1}
+    alone = found.predict(np.full(3, 0.3), values)
+    assert np.isfinite(alone).all()
+    assert alone[1] == pytest.approx(found.predict(np.array([0.3]))[0], abs=0.1)
+
+
+def test_numbers_are_cut_and_neighbours_are_alike() -> None:
+    """A column of numbers gives a curve of steps, smoother than its intervals by themselves would be."""
+    rng = np.random.default_rng(4)
+    score = rng.beta(1.0, 1.0, 20_000).clip(1e-4, 1 - 1e-4)
+    age = rng.uniform(0.0, 1.0, score.size)
+    t = logit(score) + np.sin(3.0 * age)
+    rows: Rows = (score, rng.random(score.size) < 1.0 / (1.0 + np.exp(-t)), [age])
+    found = fitted(rows).map
+    places = np.linspace(0.06, 0.94, 8)
+    got = logit(found.predict(np.full(8, 0.5), [Mixed(places)]))
+    assert got == pytest.approx(np.sin(3.0 * places), abs=0.2)
+
+
+def test_certain_scores_are_limited_and_counted() -> None:
+    """Scores of 0 and 1 are read as 2^-53 off, said so, and keep their side."""
+    score, label, columns = drawn(4_000, 6)
+    score[:40], label[:40] = 0.0, False
+    score[40:60], label[40:60] = 1.0, True
+    found = fitted((score, label, columns)).map
+    assert found.limited_rows == 60
+    assert any("limited inside the logit" in note for note in found.notes)
+    after = found.predict(score, [mixed(column) for column in columns])
+    assert after[:40].max() < 1e-6
+    assert after[40:60].min() > 1.0 - 1e-6
+
+
+def test_one_label_is_refused() -> None:
+    """A fit needs both labels."""
+    score, label, columns = drawn(200, 1)
+    with pytest.raises(InputProblem, match="both labels"):
+        fitted((score, np.ones_like(label), columns))
+
+
+def test_cross_validation_sees_other_rows() -> None:
+    """Losses of folds are those of fits to the other folds, by whole descents of their own."""
+    one = problem(drawn(1_200, 12), depth=2, penalty=0.0)
+    held, _ = with_variances(one)
+    fold = np.random.default_rng(0).integers(0, 3, one.rows.size)
+    folds = [(one.ones * (fold == k), (fold == k).astype(float)) for k in range(3)]
+    losses = cross_validated(held, folds)
+    rest = Problem(held.design, held.ones - folds[1][0], held.rows - folds[1][1], held.penalty)
+    t = held.design.logits(descend(rest, np.zeros(held.design.size), within=1e-9)[0])[fold == 1]
+    want = float(np.sum(np.logaddexp(0.0, t) - one.ones[fold == 1] * t))
+    assert losses.segments[4, 1] == pytest.approx(want, abs=0.2)
+    assert losses.rows.sum() == one.rows.size
