@@ -15,11 +15,9 @@ from calibcli.families.explained import Home
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MeasureOptions, edges_of
 from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
-from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
+from calibcli.stats.bounds.means import empirical_bernstein
 from calibcli.stats.bounds.proportion import (
     clopper_pearson,
-    deviation_of_a_mean,
-    hoeffding_deviation,
     rate_bounds,
 )
 from calibcli.stats.measures.binned import (
@@ -37,33 +35,14 @@ from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
 from calibcli.stats.measures.regression import least_by_mean
-from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges, equal_width_edges
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges
 from calibcli.stats.table.grid import CELLS, Table, grid_of
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import PAIRS, Pairs, table_of, wide
 
-Rows = list[tuple[float, bool]]
 NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.BINNED, Home.L2))
-AWKWARD = [0.0, 0.1, 0.25, 1 / 3, 0.5, 0.9, 1.0]
-ROWS = st.lists(
-    st.tuples(st.one_of(st.sampled_from(AWKWARD), st.floats(0.0, 1.0)), st.booleans()),
-    min_size=1,
-    max_size=60,
-)
 QUICK = settings(deadline=None, max_examples=40)
 FEW = settings(deadline=None, max_examples=5)
-# Of these the equal-mass cuts of weighted rows fall elsewhere than those of counted ones.
-CUT_BY_WEIGHT = (MeasureName.ECE_EQUAL_MASS, MeasureName.ACE, MeasureName.ECE_SWEEP)
-
-
-def table_of(rows: Rows, weight: np.ndarray | None = None) -> ScoreTable:
-    """Count rows."""
-    score, label = np.array([s for s, _ in rows]), np.array([y for _, y in rows])
-    return ScoreTable.from_rows(score, label, weight=weight)
-
-
-def wide(count: int) -> Bins:
-    """Equal-width bins."""
-    return Bins(Binning.EQUAL_WIDTH, equal_width_edges(count))
 
 
 def settings_of(table: Table, *, bounds: bool = False, draws: int = 29, power: float = 3.0) -> Settings:
@@ -86,40 +65,9 @@ def all_of(table: Table, **keywords: object) -> dict[MeasureName, Estimate]:
     return {name: measure_named(name, table, settings=shared) for name in NAMES}
 
 
-def numbers_of(found: dict[MeasureName, Estimate]) -> dict[str, float | str]:
-    """Values, ends and details."""
-    numbers: dict[str, float | str] = {}
-    for name, one in found.items():
-        numbers[name] = one.value
-        if one.interval is not None:
-            numbers |= {f"{name} lower": one.interval.lower, f"{name} upper": one.interval.upper}
-        if one.null is not None:
-            numbers[f"{name} null"] = one.null
-        numbers |= {f"{name} {key}": value for key, value in one.details.items()}
-    return numbers
-
-
-@FEW
-@given(rows=ROWS)
-def test_values_lie_in_unit_interval_inside_their_bounds(rows: Rows) -> None:
-    """Every binned measure is in [0, 1] with an interval around it or a reason; only l2 may be undefined."""
-    for name, one in all_of(table_of(rows)).items():
-        assert one.name is name
-        assert one.rows == len(rows)
-        if name is MeasureName.L2 and math.isnan(one.value):
-            continue
-        assert 0.0 <= one.value <= 1.0 + 1e-12
-        if one.interval is None:
-            assert any(text.startswith("no interval") for text in one.assumptions), name
-        else:
-            assert 0.0 <= one.interval.lower <= one.value + 1e-12
-            assert one.value - 1e-12 <= one.interval.upper <= 1.0
-            assert one.interval.confidence == 0.95
-
-
 @QUICK
-@given(rows=ROWS, count=st.integers(1, 20), power=st.floats(1.0, 100.0))
-def test_norms_are_ordered(rows: Rows, count: int, power: float) -> None:
+@given(rows=PAIRS, count=st.integers(1, 20), power=st.floats(1.0, 100.0))
+def test_norms_are_ordered(rows: Pairs, count: int, power: float) -> None:
     """ECE = l_1 <= l_p <= l_q <= l_inf for p <= q, and the plug-in l2 is l_2."""
     table, bins = table_of(rows), wide(count)
     one = lp_error(table, bins=bins, power=1.0).value
@@ -134,8 +82,8 @@ def test_norms_are_ordered(rows: Rows, count: int, power: float) -> None:
 
 
 @QUICK
-@given(rows=ROWS, count=st.integers(1, 20))
-def test_lower_ends_know_the_mean_residual(rows: Rows, count: int) -> None:
+@given(rows=PAIRS, count=st.integers(1, 20))
+def test_lower_ends_know_the_mean_residual(rows: Pairs, count: int) -> None:
     """No lower end is below that of |bias| at its share, times what ACE gives its lightest bin."""
     table, bins = table_of(rows), wide(count)
     least = least_by_mean(table, delta=(1.0 if table.distinct == 1 else 0.75) * 0.025)
@@ -151,8 +99,8 @@ def test_lower_ends_know_the_mean_residual(rows: Rows, count: int) -> None:
 
 
 @QUICK
-@given(rows=ROWS, count=st.integers(1, 20))
-def test_sides_add_up_to_ece(rows: Rows, count: int) -> None:
+@given(rows=PAIRS, count=st.integers(1, 20))
+def test_sides_add_up_to_ece(rows: Pairs, count: int) -> None:
     """Over- and underconfidence are the two parts of the ECE."""
     table, bins = table_of(rows), wide(count)
     over = one_side(MeasureName.OVERCONFIDENCE, table, bins=bins).value
@@ -177,59 +125,6 @@ def test_sides_know_which_label_a_score_announces() -> None:
     assert over(0.5, 3) == (0.0, 0.2)
 
 
-@FEW
-@given(rows=ROWS, seed=st.integers(0, 99))
-def test_row_order_does_not_matter(rows: Rows, seed: int) -> None:
-    """Every number, every bound among the details too, is the same bit for bit for shuffled rows."""
-    shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
-    one, other = (numbers_of(all_of(table_of(part), bounds=True)) for part in (rows, shuffled))
-    assert str(one) == str(other)
-
-
-@FEW
-@given(rows=st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.integers(1, 4)), min_size=1, max_size=20))
-def test_frequency_weight_is_a_repeated_row(rows: list[tuple[float, bool, int]]) -> None:
-    """A row counted w times and w rows give the same numbers."""
-    score, label = np.array([s for s, _, _ in rows]), np.array([y for _, y, _ in rows])
-    counts = np.array([c for _, _, c in rows])
-    counted = ScoreTable.from_rows(score, label, counts=counts)
-    repeated = ScoreTable.from_rows(np.repeat(score, counts), np.repeat(label, counts))
-    assert str(numbers_of(all_of(counted, bounds=True))) == str(numbers_of(all_of(repeated, bounds=True)))
-
-
-@FEW
-@given(rows=ROWS, scale=st.sampled_from([0.125, 1024.0]))
-def test_importance_weights_are_scale_free_and_agree_with_plain_where_equal(rows: Rows, scale: float) -> None:
-    """Only ratios of importance weights matter, and equal ones give the plain values."""
-    weight = np.linspace(0.5, 2.0, len(rows))
-    one = numbers_of(all_of(table_of(rows, weight), bounds=True))
-    other = numbers_of(all_of(table_of(rows, weight * scale), bounds=True))
-    assert one.keys() == other.keys()
-    assert not any("betting" in key or "chernoff" in key for key in one)
-    for key, value in one.items():
-        if isinstance(value, float):
-            assert value == pytest.approx(other[key], rel=1e-9, abs=1e-9, nan_ok=True), key
-    plain, equal = all_of(table_of(rows)), all_of(table_of(rows, np.full(len(rows), 0.5)))
-    for name in NAMES:
-        assert equal[name].null is None
-        if name not in CUT_BY_WEIGHT:
-            assert equal[name].value == pytest.approx(plain[name].value, abs=1e-9, nan_ok=True), name
-
-
-@pytest.mark.parametrize("score", [0.0, 1.0, 0.5, 0.3])
-@pytest.mark.parametrize("label", [0, 1])
-def test_one_row_has_its_residual_as_every_error(score: float, label: int) -> None:
-    """With one row every measure of gaps is |label - score|."""
-    for name, one in all_of(table_of([(score, bool(label))]), bounds=True).items():
-        residual = abs(label - score)
-        if name is MeasureName.L2:
-            assert math.isnan(one.value)
-        elif name in (MeasureName.OVERCONFIDENCE, MeasureName.UNDERCONFIDENCE):
-            assert one.value in (0.0, residual)
-        else:
-            assert one.value == pytest.approx(residual, abs=1e-12), name
-
-
 def test_one_label_and_certain_scores_are_measured() -> None:
     """All labels 0, and certain scores that are right: values are known and bounds finite."""
     zeros = all_of(table_of([(k / 40, False) for k in range(40)]), bounds=True)
@@ -241,20 +136,6 @@ def test_one_label_and_certain_scores_are_measured() -> None:
         assert one.null in (None, 0.0)
         for key, value in one.details.items():
             assert isinstance(value, str) or math.isfinite(value), key
-
-
-@pytest.mark.parametrize("bounds", [False, True])
-def test_grid_table_gives_the_same_numbers(bounds: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """On the grid every binned number agrees to 1e-5; one-score bins, which a grid does not know, differ."""
-    rng = np.random.default_rng(3)
-    score = np.concatenate((rng.random(3000), [0.0, 1.0] * 5, np.arange(16) / 15))
-    table = ScoreTable.from_rows(score, rng.random(score.size) < 0.1 + 0.8 * score)
-    exact = numbers_of(all_of(table, bounds=bounds, draws=99))
-    grid = numbers_of(all_of(grid_of(table), bounds=bounds, draws=99))
-    assert exact.keys() == grid.keys()
-    for key, value in exact.items():
-        if isinstance(value, float) and not key.endswith("null"):
-            assert grid[key] == pytest.approx(value, abs=1e-5), key
 
 
 def test_null_is_the_mean_over_calibrated_labels() -> None:
@@ -290,8 +171,8 @@ def test_null_is_left_out_where_bins_are_too_many() -> None:
 
 
 @QUICK
-@given(rows=ROWS)
-def test_sweep_ends_where_a_rate_would_fall(rows: Rows) -> None:
+@given(rows=PAIRS)
+def test_sweep_ends_where_a_rate_would_fall(rows: Pairs) -> None:
     """The bins of the sweep have rates that never fall, and one bin more would not, by plain search."""
     table = table_of(rows)
     found = sweep_ece(table)
@@ -345,8 +226,8 @@ def test_debiasing_takes_off_what_noise_adds(mean: float, spread: float) -> None
 
 
 @QUICK
-@given(rows=ROWS)
-def test_debiased_ece_is_at_most_the_plug_in(rows: Rows) -> None:
+@given(rows=PAIRS)
+def test_debiased_ece_is_at_most_the_plug_in(rows: Pairs) -> None:
     """The correction only lowers; below 0 the value is 0 and the details say what it was."""
     found = debiased_ece(table_of(rows), bins=wide(5))
     assert found.details["unclipped"] <= found.details["plug_in"] + 1e-12
@@ -378,15 +259,6 @@ def test_rate_bounds_hold_where_one_label_is_unsure() -> None:
         mean = (n - 1 + unsure) / n
         chance = sum(p for x, p in ((n - 1, 1 - unsure), (n, unsure)) if high[x] < mean - 1e-15)
         assert chance <= delta + 1e-12
-
-
-@QUICK
-@given(n=st.integers(1, 5000), delta=st.sampled_from([0.01, 0.05, 0.2]))
-def test_deviations_are_ordered(n: int, delta: float) -> None:
-    """Invariant 25: d* <= Hoeffding's deviation <= Theorem 12.4's, which is twice that."""
-    plain = hoeffding_deviation(n, delta)
-    assert deviation_of_a_mean(n, delta) <= plain + 1e-12
-    assert bounded_differences(n, delta) == pytest.approx(2.0 * plain)
 
 
 @QUICK

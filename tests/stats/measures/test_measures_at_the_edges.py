@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, Target, TestName
+from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, TestName
 from calibcli.stats.measures.binned import binned_ece
 from calibcli.stats.measures.estimate import NO_WEIGHTED_INTERVAL
 from calibcli.stats.measures.family import measure_named
@@ -16,18 +16,10 @@ from calibcli.stats.measures.regression import bias
 from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.measures.tests import calibration_tests, ks_and_kuiper, spiegelhalter
-from calibcli.stats.table.bins import ATOMS, Bins, bins_of, equal_width_edges
+from calibcli.stats.table.bins import ATOMS, Bins, bins_of
 from calibcli.stats.table.grid import Table, grid_of
 from calibcli.stats.table.score_table import ScoreTable
-
-TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
-
-
-def table_of(*rows: tuple[float, int], weight: list[float] | None = None) -> ScoreTable:
-    """Rows as pairs of score and label."""
-    score, label = (np.array(column) for column in zip(*rows, strict=True))
-    given = None if weight is None else np.array(weight)
-    return ScoreTable.from_rows(score.astype(float), label == 1, weight=given)
+from score_rows import TEN, table_of
 
 
 def drawn(table: Table, bins: Bins = TEN, draws: int = 99) -> CalibratedDraws:
@@ -49,76 +41,9 @@ def every_measure(table: Table, names: Iterable[MeasureName] = DEFAULT_MEASURES)
     return {name: measure_named(name, table, settings=settings) for name in names}
 
 
-ONE_ROW = table_of((0.3, 1))
-ONE_CLASS = table_of(*((k / 40, 0) for k in range(40)))
-OTHER_CLASS = table_of(*((k / 40, 1) for k in range(1, 41)))
-CERTAIN_AND_RIGHT = table_of((0.0, 0), (0.0, 0), (1.0, 1))
-HALVES = table_of(*(((0.5, k % 2)) for k in range(30)))
-WEIGHTED = table_of((0.2, 0), (0.4, 1), (0.9, 1), weight=[1.0, 2.5, 0.5])
-
-
-@pytest.mark.parametrize(
-    "table",
-    [ONE_ROW, ONE_CLASS, OTHER_CLASS, CERTAIN_AND_RIGHT, HALVES, WEIGHTED, grid_of(ONE_CLASS)],
-    ids=["one row", "zeros", "ones", "certain", "halves", "weighted", "grid"],
-)
-def test_every_default_measure_is_a_number_with_an_interval_or_a_reason(table: Table) -> None:
-    """Only l2 without a pair of rows is NaN; intervals enclose their value or are explained away."""
-    without = {*WITH_DRAWN_NULL, MeasureName.DCE}
-    for name, estimate in every_measure(table).items():
-        assert estimate.name is name
-        alone = name is MeasureName.L2 and table in (ONE_ROW, WEIGHTED)
-        assert math.isnan(estimate.value) if alone else math.isfinite(estimate.value), name
-        assert estimate.rows == table.total_rows
-        assert estimate.assumptions
-        if estimate.interval is None:
-            assert any(text.startswith("no interval") for text in estimate.assumptions), name
-        else:
-            lower, upper = estimate.interval.lower, estimate.interval.upper
-            assert lower is None or lower <= estimate.value + 1e-9, name
-            assert upper is None or estimate.value <= upper + 1e-9, name
-            assert (lower, upper) != (None, None), name
-        assert (estimate.null is None) == (alone or (table.weighted and name in without)), name
-        if estimate.null is not None:
-            assert math.isfinite(estimate.null), name
-
-
-@pytest.mark.parametrize(
-    "table",
-    [ONE_ROW, ONE_CLASS, OTHER_CLASS, CERTAIN_AND_RIGHT, HALVES, WEIGHTED, grid_of(ONE_CLASS)],
-    ids=["one row", "zeros", "ones", "certain", "halves", "weighted", "grid"],
-)
-def test_any_measure_is_a_number_or_says_why_not(table: Table) -> None:
-    """Whatever the rows: NaN and infinity come with a sentence, and so does a missing interval."""
-    for name, estimate in every_measure(table, MeasureName).items():
-        assert estimate.name is name
-        assert estimate.rows == table.total_rows
-        assert estimate.assumptions
-        explained = any(text.startswith(("no interval", "undefined")) for text in estimate.assumptions)
-        assert math.isfinite(estimate.value) or explained or len(estimate.assumptions) > 2, name
-        assert estimate.interval is not None or explained, name
-        if estimate.interval is not None and math.isfinite(estimate.value):
-            lower, upper = estimate.interval.lower, estimate.interval.upper
-            assert lower is None or lower <= estimate.value + 1e-9, name
-            assert upper is None or upper >= estimate.value - 1e-9, name
-        assert estimate.null is None or math.isfinite(estimate.null), name
-
-
-WITH_DRAWN_NULL = {MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2, MeasureName.SMECE}
-
-
-def test_one_row_has_its_residual_as_error() -> None:
-    """One row at .3 with label 1: ECE, bias and smECE are .7; T needs two rows, so l2 is NaN."""
-    found = every_measure(ONE_ROW)
-    assert found[MeasureName.ECE].value == pytest.approx(0.7)
-    assert found[MeasureName.BIAS].value == pytest.approx(0.7)
-    assert found[MeasureName.SMECE].value == pytest.approx(0.7, abs=1e-5)
-    assert found[MeasureName.BRIER].value == pytest.approx(0.49)
-    assert found[MeasureName.LOG_LOSS].value == pytest.approx(-math.log(0.3))
-    assert math.isnan(found[MeasureName.L2].value)
-    assert found[MeasureName.L2].details["rows_alone"] == 1
-    for name in (MeasureName.L2, MeasureName.SMECE, MeasureName.BRIER, MeasureName.LOG_LOSS):
-        assert found[name].interval is None
+CERTAIN_AND_RIGHT = table_of([(0.0, False), (0.0, False), (1.0, True)])
+HALVES = table_of([(0.5, bool(k % 2)) for k in range(30)])
+WEIGHTED = table_of([(0.2, False), (0.4, True), (0.9, True)], [1.0, 2.5, 0.5])
 
 
 def test_certain_and_right_has_no_error() -> None:
@@ -152,7 +77,7 @@ def test_halves_leave_only_spiegelhalter_undefined() -> None:
 @pytest.mark.parametrize("kind", ["exact", "grid"])
 def test_certain_and_wrong_is_infinite_loss_and_contradiction(wrong: tuple[float, int], kind: str) -> None:
     """One row at exactly 0 or 1 that was wrong: log loss inf without interval, every p 0, the rest finite."""
-    exact = table_of(wrong, *((k / 40, k % 3 // 2) for k in range(1, 40)))
+    exact = table_of([wrong, *((k / 40, k % 3 // 2) for k in range(1, 40))])
     table = exact if kind == "exact" else grid_of(exact)
     loss = log_loss(table)
     assert loss.value == math.inf
@@ -170,7 +95,7 @@ def test_certain_and_wrong_is_infinite_loss_and_contradiction(wrong: tuple[float
 
 def test_almost_certain_is_not_certain() -> None:
     """A score of 1e-300 with label 1 has a finite loss and contradicts nothing, on the grid too."""
-    table = table_of((1e-300, 1), (0.5, 0), (1 - 2.0**-53, 0))
+    table = table_of([(1e-300, True), (0.5, False), (1 - 2.0**-53, False)])
     assert certain_and_wrong(table) == certain_and_wrong(grid_of(table)) == 0
     expected = (690.77552789821 + math.log(2) + 53 * math.log(2)) / 3
     assert log_loss(table).value == pytest.approx(expected, rel=1e-12)
@@ -209,25 +134,6 @@ def test_importance_weights_use_the_effective_rows() -> None:
     residual = np.array([-0.2, 0.6, 0.1])
     assert mean.value == pytest.approx(float((weights * residual).sum() / total))
     assert brier(WEIGHTED).value == pytest.approx(float((weights * residual**2).sum() / total))
-
-
-def test_intervals_say_what_they_speak_of() -> None:
-    """Fixed-design for binned errors and bias, population for losses; finite-sample where it is proved."""
-    rng = np.random.default_rng(0)
-    score = rng.random(300)
-    table = ScoreTable.from_rows(score, rng.random(300) < score)
-    targets = [
-        (binned_ece(table, bins=TEN), Target.FIXED_DESIGN, True),
-        (debiased_l2(table, bins=TEN), Target.FIXED_DESIGN, False),
-        (smooth_ece(table), Target.MIXED, True),
-        (bias(table), Target.FIXED_DESIGN, True),
-        (brier(table), Target.POPULATION, False),
-        (log_loss(table), Target.POPULATION, False),
-    ]
-    for estimate, target, finite in targets:
-        assert estimate.interval is not None
-        assert estimate.interval.target is target
-        assert estimate.interval.finite_sample is finite
 
 
 def test_rare_events_use_betting_and_others_d_star() -> None:
@@ -290,25 +196,11 @@ def test_monte_carlo_replaces_limit_laws_where_they_are_poor(
             assert abs(result.p_value - result.p_asymptotic) < 0.35
 
 
-def test_rows_without_weight_do_not_count() -> None:
-    """A row of weight 0 changes no value: not even a certain and wrong one, nor a bin of only such."""
-    rows = [(0.2, 0), (0.25, 1), (0.27, 1), (0.4, 1), (0.9, 1)]
-    weights = [1.0, 2.0, 0.0, 1.0, 0.5]
-    some = [k for k, w in enumerate(weights) if w]
-    with_zeros = table_of(*rows, (0.0, 1), (1.0, 0), (0.55, 1), (0.56, 0), weight=[*weights, 0, 0, 0, 0])
-    without = table_of(*(rows[k] for k in some), weight=[weights[k] for k in some])
-    one, other = every_measure(with_zeros), every_measure(without)
-    for name in DEFAULT_MEASURES:
-        assert one[name].value == pytest.approx(other[name].value, rel=1e-12, abs=1e-12, nan_ok=True), name
-    pair = table_of((0.2, 0), (0.21, 1), weight=[1.0, 0.0])
-    assert math.isnan(debiased_l2(pair, bins=TEN).value)
-
-
 def test_weighted_t_is_the_mean_over_weighted_pairs() -> None:
     """With weights T sums w_i w_j r_i r_j over different rows of a bin, per W - sum w^2 / W."""
     score, label = np.array([0.21, 0.25, 0.28, 0.9]), np.array([0, 1, 1, 1])
     weight = np.array([1.0, 2.0, 0.5, 3.0])
-    table = table_of(*zip(score, label, strict=True), weight=weight.tolist())
+    table = table_of(list(zip(score, label, strict=True)), weight)
     r, w = (label - score)[:3], weight[:3]
     pairs = sum(w[i] * w[j] * r[i] * r[j] for i in range(3) for j in range(3) if i != j)
     expected = pairs / (w.sum() - (w**2).sum() / w.sum()) / weight.sum()
@@ -317,7 +209,7 @@ def test_weighted_t_is_the_mean_over_weighted_pairs() -> None:
 
 def test_t_needs_two_rows_in_a_bin() -> None:
     """Where every row is alone in its bin T is undefined and goes into no combination."""
-    table = table_of((0.15, 0), (0.35, 1), (0.75, 1))
+    table = table_of([(0.15, False), (0.35, True), (0.75, True)])
     results, combined = calibration_tests(DEFAULT_TESTS, table, bins=TEN, calibrated=drawn(table))
     t = {r.name: r for r in results}[TestName.T]
     assert (t.statistic, t.p_value, t.p_method) == (None, None, "undefined")

@@ -24,18 +24,11 @@ from calibcli.stats.measures.tests import (
 )
 from calibcli.stats.numerics import chi_squared_tail
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
-from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import PAIRS, TEN, table_of
 
 BOTH = (TestName.HOSMER_LEMESHOW, TestName.U)
-TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
-ROWS = st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=2, max_size=40)
-
-
-def table_of(rows: list[tuple[float, int]]) -> ScoreTable:
-    """Count rows."""
-    score, label = (np.array(column) for column in zip(*rows, strict=True))
-    return ScoreTable.from_rows(score.astype(float), label == 1)
 
 
 def following(rows: int, *, slope: float = 1.0, seed: int = 0, decimals: int | None = None) -> ScoreTable:
@@ -68,7 +61,7 @@ def test_chi_squared_tail_is_that_of_scipy(degrees: int) -> None:
         assert chi_squared_tail(x, degrees) == pytest.approx(expected, rel=1e-12, abs=1e-300)
 
 
-@given(rows=ROWS, count=st.integers(1, 12))
+@given(rows=PAIRS, count=st.integers(1, 12))
 def test_hosmer_lemeshow_is_its_sum(rows: list[tuple[float, int]], count: int) -> None:
     """H and its degrees of freedom by a loop over bins."""
     table, bins = table_of(rows), Bins(Binning.EQUAL_WIDTH, equal_width_edges(count))
@@ -90,7 +83,7 @@ def test_hosmer_lemeshow_is_its_sum(rows: list[tuple[float, int]], count: int) -
     assert any(f"{degrees} degree" in text for text in result.assumptions)
 
 
-@given(rows=ROWS)
+@given(rows=PAIRS)
 def test_turning_the_labels_round_changes_no_test(rows: list[tuple[float, int]]) -> None:
     """U is the same for 1 - f, 1 - y, and so is H at atoms."""
     rows = [(round(s * 4096) / 4096, y) for s, y in rows]
@@ -104,7 +97,7 @@ def test_turning_the_labels_round_changes_no_test(rows: list[tuple[float, int]])
             assert mine.statistic == pytest.approx(theirs.statistic, rel=1e-6, abs=1e-6)
 
 
-@given(rows=ROWS)
+@given(rows=PAIRS)
 def test_u_of_many_sets_is_u_of_each(rows: list[tuple[float, int]]) -> None:
     """The damped steps for many sets of labels end at the likelihood ratio that one fit finds."""
     rows = [(0.02 + 0.96 * round(s, 2), y) for s, y in rows]
@@ -216,13 +209,6 @@ def test_u_without_a_fit_is_undefined(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(u_module, "fitted_line", fails)
     assert u_test(following(50)).assumptions == ("undefined: the log loss has no minimum",)
-
-
-def test_grid_table_gives_the_same_tests() -> None:
-    """On the grid H agrees to 1e-4 and U to 1e-4."""
-    table = following(3000, slope=0.8)
-    for one, other in zip(outcomes(table).values(), outcomes(grid_of(table)).values(), strict=True):
-        assert other.statistic == pytest.approx(one.statistic, abs=1e-3)
 
 
 def test_importance_weights_have_no_tests() -> None:

@@ -6,7 +6,6 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, logit
 from scipy.stats import t as student
@@ -19,23 +18,12 @@ from calibcli.stats.measures.regression import Profile, cox_measure
 from calibcli.stats.recalibrators.intercept import Intercept
 from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.table.derived import with_scores
-from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import PAIRS, table_of
 
 M = MeasureName
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
-ROWS = st.lists(
-    st.tuples(st.one_of(st.sampled_from([0.0, 0.1, 0.5, 0.9, 1.0]), st.floats(0.0, 1.0)), st.booleans()),
-    min_size=1,
-    max_size=40,
-)
-
-
-def table_of(rows: list[tuple[float, int]], weight: list[float] | None = None) -> ScoreTable:
-    """Count rows."""
-    score, label = (np.array(column) for column in zip(*rows, strict=True))
-    given_weight = None if weight is None else np.array(weight)
-    return ScoreTable.from_rows(score.astype(float), label == 1, weight=given_weight)
 
 
 def drawn(rows: int, *, intercept: float = 0.3, slope: float = 0.7, seed: int = 0) -> ScoreTable:
@@ -98,27 +86,7 @@ def test_recalibrated_rows_have_intercept_zero_and_slope_one() -> None:
     assert slope.value == pytest.approx(1.0, abs=1e-8)
 
 
-@given(rows=ROWS)
-def test_every_coefficient_is_a_number_with_an_interval_or_a_reason(rows: list[tuple[float, int]]) -> None:
-    """On any rows: values are enclosed and more confidence never narrows, or a sentence says why not."""
-    table = table_of(rows)
-    for name in COX:
-        before = None
-        for confidence in (0.6, 0.95):
-            estimate = cox_measure(name, table, confidence=confidence)
-            if estimate.interval is None:
-                assert any(text.startswith("no interval") for text in estimate.assumptions)
-                assert (estimate.null is None) == math.isnan(estimate.value)
-                continue
-            lower, upper = estimate.interval.lower, estimate.interval.upper
-            assert lower <= estimate.value <= upper
-            if before is not None:
-                assert lower <= before.lower + 1e-7
-                assert upper >= before.upper - 1e-7
-            before = estimate.interval
-
-
-@given(rows=ROWS)
+@given(rows=PAIRS)
 def test_turning_the_labels_round_turns_the_intercepts(rows: list[tuple[float, int]]) -> None:
     """With f, y turned into 1 - f, 1 - y the slope stays and both intercepts change sign."""
     rows = [(round(s * 4096) / 4096, y) for s, y in rows]
@@ -244,14 +212,6 @@ def test_almost_parted_labels_have_ends_far_out() -> None:
     level = adjusted_level(y, z, (cox_measure(M.COX_INTERCEPT, table).value, slope.value), 1)
     for end in (slope.interval.lower, slope.interval.upper):
         assert 2 * (top - best(end)) == pytest.approx(level, rel=1e-4)
-
-
-def test_grid_table_gives_the_same_coefficients() -> None:
-    """On the grid each cell's labels count at their mean scores: coefficients and ends agree to 1e-5."""
-    table = drawn(3000, seed=3)
-    for one, other in zip(cox(table), cox(grid_of(table)), strict=True):
-        assert other.value == pytest.approx(one.value, abs=1e-5)
-        assert other.interval.lower == pytest.approx(one.interval.lower, abs=1e-5)
 
 
 def test_shift_allows_for_a_slope_that_is_not_one() -> None:

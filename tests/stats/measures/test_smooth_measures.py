@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import scipy.optimize
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.families.explained import Home
@@ -33,7 +33,6 @@ from calibcli.stats.measures.if_calibrated import (
 )
 from calibcli.stats.measures.smooth import energy, weighted_quantile
 from calibcli.stats.measures.smooth_ece import (
-    LIMIT,
     logit_axis,
     noise_of_norm,
     probit_axis,
@@ -43,35 +42,17 @@ from calibcli.stats.measures.smooth_ece import (
 )
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
-from calibcli.stats.table.grid import WIDTH, Table, grid_of, residuals
+from calibcli.stats.table.grid import Table, grid_of, residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import PAIRS, table_of, uniform
 
 M = MeasureName
 NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH))
-ROWS = st.lists(
-    st.tuples(
-        st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), st.floats(0.0, 1.0)), st.booleans()
-    ),
-    min_size=1,
-    max_size=40,
-)
 QUICK = settings(deadline=None, max_examples=20)
 FEW = settings(deadline=None, max_examples=6)
 # Steps of 1/400 between the places that moves end on.
 GRID_OF_MOVES = 0.5 / 400**2
-
-
-def table_of(rows: list[tuple[float, bool]], weight: np.ndarray | None = None) -> ScoreTable:
-    """Count rows."""
-    return ScoreTable.from_rows(np.array([s for s, _ in rows]), np.array([y for _, y in rows]), weight=weight)
-
-
-def drawn(rows: int, power: float = 1.0, seed: int = 0) -> ScoreTable:
-    """Uniform scores and labels of rate score^power."""
-    rng = np.random.default_rng(seed)
-    score = rng.random(rows)
-    return ScoreTable.from_rows(score, rng.random(rows) < score**power)
 
 
 def measured(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -82,77 +63,8 @@ def measured(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Es
     )
 
 
-def turned(table: ScoreTable) -> ScoreTable:
-    """The same rows seen from the other label: f becomes 1 - f and y becomes 1 - y."""
-    return ScoreTable.from_rows(
-        np.tile(1.0 - table.score, 2),
-        np.repeat([True, False], table.distinct),
-        counts=np.concatenate((table.rows - table.positive_rows, table.positive_rows)),
-    )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_measure_states_its_name_rows_and_reasons(name: MeasureName) -> None:
-    """The door leads to the measure asked for; no interval has its sentence; bounds enclose the value."""
-    estimate = measured(name, drawn(300))
-    assert (estimate.name, estimate.rows) == (name, 300)
-    reasons = [sentence for sentence in estimate.assumptions if sentence.startswith("no interval: ")]
-    assert (estimate.interval is None) == bool(reasons)
-    if estimate.interval is not None:
-        wide = measured(name, drawn(300), confidence=0.99).interval
-        assert estimate.interval.finite_sample
-        assert wide.lower <= estimate.interval.lower <= estimate.value
-        assert estimate.value <= estimate.interval.upper <= wide.upper
-
-
-@QUICK
-@given(rows=ROWS)
-def test_distances_are_ordered(rows: list[tuple[float, bool]]) -> None:
-    """Invariant 22: |bias|, smCE / 2 <= lower distance <= 2 smCE, ECE of distinct scores, upper estimate."""
-    table = table_of(rows)
-    mean = residuals(table) / table.total_rows
-    lower, smooth = lower_distance(table).value, smooth_calibration_error(table).value
-    ece, bias = float(np.abs(mean).sum()), abs(float(mean.sum()))
-    assert bias - 1e-9 <= smooth <= ece + 1e-9
-    assert max(bias, smooth / 2.0) - 1e-9 <= lower
-    assert lower <= min(2.0 * smooth, ece, distance(table).value) + GRID_OF_MOVES + 1e-9
-
-
-@QUICK
-@given(rows=ROWS, seed=st.integers(0, 99))
-def test_distance_changes_by_no_more_than_scores_do(rows: list[tuple[float, bool]], seed: int) -> None:
-    """Invariant 22: |lower distance of f - that of g| <= mean |f - g|, and the same of smCE."""
-    rng = np.random.default_rng(seed)
-    moved = [(float(np.clip(s + 0.1 * rng.normal(), 0, 1)), y) for s, y in rows]
-    step = float(np.mean([abs(a - b) for (a, _), (b, _) in zip(rows, moved, strict=True)]))
-    one, other = table_of(rows), table_of(moved)
-    assert abs(lower_distance(one).value - lower_distance(other).value) <= step + 2 * GRID_OF_MOVES + 1e-9
-    # The residual moves with the score, too.
-    smooth = [smooth_calibration_error(table).value for table in (one, other)]
-    assert abs(smooth[0] - smooth[1]) <= 2.0 * step + 1e-9
-
-
 @FEW
-@given(rows=ROWS)
-def test_measures_see_both_labels_alike(rows: list[tuple[float, bool]]) -> None:
-    """Invariant 21: f and y seen from the other label give the same number, on every scale."""
-    # At the very end of a bent scale 1 - f may lie on the other side of it by rounding.
-    assume(all(abs(min(score, 1.0 - score) - LIMIT) > 1e-12 for score, _ in rows))
-    table = table_of(rows)
-    other = turned(table)
-    for name in NAMES:
-        # Bins are closed on one side, so the binned one differs where scores lie on edges.
-        if name is not M.DCE:
-            one, two = measured(name, table), measured(name, other)
-            assert one.value == pytest.approx(two.value, abs=1e-6), name
-    assert (
-        smooth_ece_on_logit(table).details["limited_rows"]
-        == smooth_ece_on_logit(other).details["limited_rows"]
-    )
-
-
-@FEW
-@given(rows=ROWS, times=st.integers(1, 4))
+@given(rows=PAIRS, times=st.integers(1, 4))
 def test_whole_weights_give_the_value_of_repeated_rows(rows: list[tuple[float, bool]], times: int) -> None:
     """Invariant 5: importance weights that are whole numbers give the plug-in value of as many rows."""
     counts = np.arange(len(rows)) % times + 1
@@ -165,61 +77,13 @@ def test_whole_weights_give_the_value_of_repeated_rows(rows: list[tuple[float, b
 
 
 @QUICK
-@given(rows=ROWS)
+@given(rows=PAIRS)
 def test_smooth_curve_has_ordered_distances(rows: list[tuple[float, bool]]) -> None:
     """Median, 90th percentile and maximum are in this order, and the mean is below the maximum."""
     table = table_of(rows)
     ici, half, most, worst = (measured(name, table).value for name in (M.ICI, M.E50, M.E90, M.EMAX))
     assert 0.0 <= half <= most <= worst <= 1.0
     assert ici <= worst + 1e-12
-
-
-@QUICK
-@given(rows=ROWS)
-def test_smece_on_any_scale_lies_between_bias_and_ece(rows: list[tuple[float, bool]]) -> None:
-    """|mean r| <= norm at any bandwidth <= sum of |residuals| at distinct places."""
-    table = table_of(rows)
-    mean = residuals(table) / table.total_rows
-    for measure in (smooth_ece_on_logit, smooth_ece_on_probit):
-        value = measure(table).value
-        assert abs(float(mean.sum())) - 1e-6 <= value <= float(np.abs(mean).sum()) + 1e-6
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_grid_table_gives_the_value_of_the_exact_one(name: MeasureName) -> None:
-    """To half of the fourth decimal and better: within two cells of 1/720,720, bounds included."""
-    rng = np.random.default_rng(5)
-    score = np.concatenate((rng.random(3000), rng.beta(0.5, 40.0, 1000), [0.0, 1.0]))
-    table = ScoreTable.from_rows(score, rng.random(score.size) < score)
-    exact, rounded = measured(name, table), measured(name, grid_of(table))
-    assert rounded.value == pytest.approx(exact.value, abs=2 * WIDTH)
-    if exact.interval is not None:
-        assert rounded.interval.upper == pytest.approx(exact.interval.upper, abs=2 * WIDTH)
-        assert rounded.interval.lower == pytest.approx(exact.interval.lower, abs=2 * WIDTH)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("label", [False, True])
-@pytest.mark.parametrize("score", [[0.3], [0.0, 1.0], [0.5, 0.5, 0.5], [0.0, 0.0], [1e-9, 1 - 1e-9]])
-def test_edges_give_numbers_in_the_unit_interval(
-    name: MeasureName,
-    label: bool,  # noqa: FBT001 - a parameter of the test
-    score: list[float],
-) -> None:
-    """One row, one label, one score, and certain scores, right or wrong."""
-    table = ScoreTable.from_rows(np.array(score), np.full(len(score), label))
-    estimate = measured(name, table)
-    assert 0.0 <= estimate.value <= 1.0
-    if len(set(score)) == 1 and name not in {M.DCE, M.SMECE_LOGIT, M.SMECE_PROBIT}:
-        assert estimate.value == pytest.approx(abs(label - score[0]), abs=GRID_OF_MOVES + 1e-9)
-
-
-def test_rates_that_equal_their_scores_have_no_error() -> None:
-    """Where the rate at every score is the score, all but the binned distance are 0."""
-    table = ScoreTable(np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 8, 4, 2]), np.array([0, 2, 2, 2]))
-    for name in NAMES:
-        if name is not M.DCE:
-            assert measured(name, table).value == pytest.approx(0.0, abs=1e-12), name
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -241,7 +105,7 @@ def test_importance_weights_leave_only_hoeffding(name: MeasureName) -> None:
 
 def test_intervals_of_distances_speak_of_the_population() -> None:
     """Both ends hold for the same target, and the lower distance has the bounds of the upper one."""
-    table = drawn(2000, 1.5)
+    table = uniform(2000, 1.5)
     one, other = distance(table).interval, lower_distance(table).interval
     assert one == other
     assert one.target is Target.POPULATION
@@ -298,7 +162,7 @@ def test_reference_on_a_scale_is_what_calibrated_labels_give(power: float) -> No
 
 def test_reference_on_a_scale_is_missing_where_it_is_unknown() -> None:
     """Too few open events: none; certain scores alone: 0."""
-    assert smooth_ece_on_logit(drawn(20)).null is None
+    assert smooth_ece_on_logit(uniform(20)).null is None
     certain = ScoreTable.from_rows(np.array([0.0, 1.0]), np.array([False, True]))
     assert smooth_ece_on_logit(certain).null == 0.0
 
@@ -321,7 +185,7 @@ def test_references_of_distance_and_mmce_are_what_calibrated_labels_give(shape: 
 
 def test_many_scores_are_gathered_and_it_is_said() -> None:
     """Past the limit both programmes work on cells, close to the exact sum, and say how far off that is."""
-    table = drawn(SMOOTH_CELLS + 5000, 1.2, seed=2)
+    table = uniform(SMOOTH_CELLS + 5000, 1.2, seed=2)
     smooth, far = smooth_calibration_error(table), lower_distance(table)
     exact = largest_smooth_sum(table.score, residuals(table) / table.total_rows)
     assert 0.0 < float(smooth.details["rounding"]) < 8e-6
@@ -335,7 +199,7 @@ def test_many_scores_are_gathered_and_it_is_said() -> None:
 
 def test_gathered_places_move_the_lower_distance_by_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """With fewer cells than scores the value stays within the bound of the value at all scores."""
-    table = drawn(700, 1.4)
+    table = uniform(700, 1.4)
     exact = lower_distance(table)
     monkeypatch.setattr("calibcli.stats.measures.distance.LOWER_CELLS", 40)
     coarse = lower_distance(table)
@@ -346,7 +210,7 @@ def test_gathered_places_move_the_lower_distance_by_what_is_said(monkeypatch: py
 def test_unsolved_programme_is_undefined_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver that gives up leaves NaN with a sentence, and the bounds, which do not need it."""
     monkeypatch.setattr(scipy.optimize, "linprog", lambda *_, **__: SimpleNamespace(status=4, fun=None))
-    estimate = lower_distance(drawn(50))
+    estimate = lower_distance(uniform(50))
     assert math.isnan(estimate.value)
     assert any(one.startswith("undefined: ") for one in estimate.assumptions)
     assert estimate.interval is not None
@@ -437,7 +301,7 @@ def test_bounds_of_scores_piled_up_at_the_ends_cover() -> None:
 
 def test_noise_of_narrow_kernels_joins_that_of_wide_ones() -> None:
     """Where the way of computing changes, the noise term does not jump by more than its safety margin."""
-    table = drawn(3000)
+    table = uniform(3000)
     below, above = noise_of_norm(table, 0.003999), noise_of_norm(table, 0.004)
     assert below == pytest.approx(above, rel=2e-3)
 
@@ -478,7 +342,7 @@ def test_reference_of_distance_survives_scores_next_to_certain() -> None:
 
 def test_shared_curves_are_made_once_for_a_table_and_anew_for_another() -> None:
     """The four of one curve, and the parts of one fit, are what each is alone."""
-    one, other = drawn(200), drawn(300, 1.5)
+    one, other = uniform(200), uniform(300, 1.5)
     bins = binned(one, Bins(Binning.EQUAL_WIDTH, equal_width_edges(15)))
     shared = Settings(bins=bins, equal_mass=bins, confidence=0.95, calibrated=None)
     names = (M.ICI, M.E50, M.E90, M.EMAX, M.BRIER_MCB, M.BRIER_DSC, M.LOG_LOSS_MCB, M.LOG_LOSS_UNC)
@@ -494,7 +358,7 @@ def test_shared_curves_are_made_once_for_a_table_and_anew_for_another() -> None:
 
 def test_smece_itself_is_as_it_was() -> None:
     """The value along the score names no scale."""
-    estimate = smooth_ece(drawn(500))
+    estimate = smooth_ece(uniform(500))
     assert set(estimate.details) == {"bandwidth"}
     assert len(estimate.assumptions) == 3
 
