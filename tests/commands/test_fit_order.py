@@ -13,6 +13,7 @@ from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns, Reading
 
+R = RecalibratorName
 ASKED = Columns("score", "label")
 EXACT, GRID = Reading(exact=True), Reading(memory="64KiB", jobs=2)
 
@@ -58,7 +59,7 @@ def test_shuffled_sorted_and_sharded_rows_give_the_same_bytes(
 
 
 @pytest.mark.parametrize("reading", [EXACT, GRID], ids=["exact", "grid"])
-@pytest.mark.parametrize("name", RecalibratorName)
+@pytest.mark.parametrize("name", [R.PLATT, R.ISOTONIC, R.SCALING_BINNING, R.VENN_ABERS, R.SMOOTH])
 def test_row_of_frequency_three_is_three_rows(
     name: RecalibratorName, reading: Reading, rows: tuple[np.ndarray, np.ndarray], tmp_path: Path
 ) -> None:

@@ -175,7 +175,7 @@ def test_frequencies_are_counted_over_the_whole_input(
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 2)
     half = 1 << 52
     asked = Columns("score", "label", weight="w", weights_are=WeightMeaning.FREQUENCY)
-    for name, weights in (("0", [half, 0]), ("1", [0, half - 1]), ("2", [0, 0, 1, 0]), ("3", [half] * 1200)):
+    for name, weights in (("0", [half, 0]), ("1", [0, half - 1]), ("2", [0, 0, 1, 0]), ("3", [half] * 150)):
         table = pa.table({"score": [0.5] * len(weights), "label": [1] * len(weights), "w": weights})
         pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=2)
     first, second, third, many = (tmp_path / f"{name}.parquet" for name in range(4))

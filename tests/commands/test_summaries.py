@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pyarrow as pa
 import pyarrow.feather
@@ -18,15 +17,15 @@ from hypothesis import strategies as st
 
 from calibcli.codec import Node
 from calibcli.commands.summaries import added
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import parse
 from calibcli.documents.summary import How, TableDocument, read_summary, summary_text
 from calibcli.errors import DocumentProblem
-from calibcli.names import DocumentKind, WeightMeaning
+from calibcli.names import WeightMeaning
 from calibcli.reports.input import InputSummary
 from calibcli.shell.app import main
 from calibcli.stats.table.grid import digest, grid_of
 from calibcli.stats.table.score_table import ScoreTable
+from published import check
 
 Told = Callable[..., tuple[int, str, str]]
 ASKED = ("-s", "score", "-y", "label")
@@ -116,7 +115,7 @@ def test_parts_give_the_reports_of_the_whole(
     assert told(then[0], "whole.json", *memory, *rest)[:2] == whole[:2]
     assert told(then[0], *made, *memory, *rest)[:2] == whole[:2]
     document = json.loads(Path("whole.json").read_text())
-    jsonschema.validate(document, json.loads(schema_text(DocumentKind.SUMMARY)))
+    check(document, "summary")
     assert document["table"]["kind"] == ("grid" if memory else "exact")
 
 

@@ -1,26 +1,22 @@
 """Artifacts survive the disk, and nothing that is not an artifact passes for one."""
 
-import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
 from calibcli.documents.artifact import Artifact, FitRecord, artifact_text, read_artifact
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import MOST_BYTES, canonical_text, document_of, sealed, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
 from calibcli.stats.table.score_table import ScoreTable
+from published import REPLACEMENTS, Place, changed, check, places, validator
 
 Fit = Callable[..., Artifact]
 # What older artifacts do not say.
 MAY_LACK = ("base_rate", "score_quantiles")
-REPLACEMENTS: list[Any] = [None, True, -1, 1.5, 10**400, "text", [], {}, [None], {"a": 1}]
 
 
 def reread(content: bytes | str, folder: Path) -> Artifact:
@@ -28,24 +24,6 @@ def reread(content: bytes | str, folder: Path) -> Artifact:
     path = folder / "cal.json"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return read_artifact(path)
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Every place in a document, containers before their members; of long arrays the first two."""
-    if path:
-        yield path
-    members = (
-        value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
-    )
-    for key, member in members:
-        yield from places(member, (*path, key))
-
-
-def parent_of(document: Any, path: tuple[str | int, ...]) -> Any:
-    """The container that holds the last step of a path."""
-    for step in path[:-1]:
-        document = document[step]
-    return document
 
 
 def test_artifact_survives_the_disk(artifact: Artifact, tmp_path: Path) -> None:
@@ -66,23 +44,18 @@ def test_fitting_again_gives_the_same_bytes(kind: str, fit_kind: Fit) -> None:
 
 def test_every_kind_fits_the_published_schema(artifact: Artifact) -> None:
     """The JSON Schema accepts every artifact that is written."""
-    schema = json.loads(schema_text(DocumentKind.ARTIFACT))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(json.loads(artifact_text(artifact)))
+    check(json.loads(artifact_text(artifact)), "artifact")
 
 
 def test_schema_is_strict(artifact: Artifact) -> None:
     """A member more or less, anywhere the schema speaks of, is refused by it."""
-    validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
+    schema = validator(DocumentKind.ARTIFACT)
     document = json.loads(artifact_text(artifact))
     for path in places(document):
         if isinstance(path[-1], int) or "options" in path or path[-1] in MAY_LACK:
             continue
-        less, more = copy.deepcopy(document), copy.deepcopy(document)
-        del parent_of(less, path)[path[-1]]
-        parent_of(more, path)["surprise"] = 1
-        assert not validator.is_valid(less), path
-        assert not validator.is_valid(more), path
+        assert not schema.is_valid(changed(document, path)), path
+        assert not schema.is_valid(changed(document, path, surprise=1)), path
 
 
 def test_weighted_fit_is_written_and_read(tmp_path: Path, fit_kind: Fit) -> None:
@@ -124,10 +97,8 @@ def test_every_missing_key_is_reported_with_its_place(artifact: Artifact, tmp_pa
     document = artifact.to_dict()
     for path in places(document):
         if isinstance(path[-1], str) and "options" not in path and path[-1] not in MAY_LACK:
-            damaged = copy.deepcopy(document)
-            del parent_of(damaged, path)[path[-1]]
             with pytest.raises(DocumentProblem, match=r"has no"):
-                reread(sealed_text(damaged), tmp_path)
+                reread(sealed_text(changed(document, path)), tmp_path)
 
 
 def test_an_artifact_may_not_say_its_base_rate_or_where_scores_lay(
@@ -139,7 +110,7 @@ def test_an_artifact_may_not_say_its_base_rate_or_where_scores_lay(
     assert len(document["fit"].pop("score_quantiles")) == 11
     document = sealed(document)
     assert json.loads(artifact_text(reread(sealed_text(document), tmp_path))) == document
-    jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT))).validate(document)
+    check(document, "artifact")
 
 
 def test_every_surplus_key_is_reported(artifact: Artifact, tmp_path: Path) -> None:
@@ -147,22 +118,18 @@ def test_every_surplus_key_is_reported(artifact: Artifact, tmp_path: Path) -> No
     document = json.loads(artifact_text(artifact))
     for path in places(document):
         if isinstance(path[-1], str) and "options" not in path:
-            damaged = copy.deepcopy(document)
-            parent_of(damaged, path)["surprise"] = 1
             with pytest.raises(DocumentProblem, match="unknown key"):
-                reread(sealed_text(damaged), tmp_path)
+                reread(sealed_text(changed(document, path, surprise=1)), tmp_path)
 
 
 @pytest.mark.untraced
 def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tmp_path: Path) -> None:
     """Whatever stands in place of a value ends in a DocumentProblem, or in an artifact the schema allows."""
-    validator = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
     document = artifact.to_dict()
     refused = accepted = 0
     for path in places(document):
         for value in REPLACEMENTS:
-            damaged = copy.deepcopy(document)
-            parent_of(damaged, path)[path[-1]] = value
+            damaged = changed(document, path, value)
             try:
                 predicted = reread(sealed_text(damaged), tmp_path).recalibrator.predict(np.linspace(0, 1, 11))
             except DocumentProblem:
@@ -170,7 +137,7 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tm
             else:
                 accepted += 1
                 assert np.all((predicted >= 0) & (predicted <= 1)), path
-                assert validator.is_valid(sealed(damaged)), path
+                assert validator(DocumentKind.ARTIFACT).is_valid(sealed(damaged)), path
     assert refused > 5 * accepted
 
 
@@ -198,11 +165,10 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(artifact: Artifact, tm
     ],
 )
 def test_inconsistent_artifact_is_refused_with_its_place(
-    path: tuple[str | int, ...], value: object, place: str, complaint: str, *, tmp_path: Path, fit_kind: Fit
+    path: Place, value: object, place: str, complaint: str, *, tmp_path: Path, fit_kind: Fit
 ) -> None:
     """The message says which value is wrong and what it should be."""
-    document = json.loads(artifact_text(fit_kind("histogram")))
-    parent_of(document, path)[path[-1]] = value
+    document = changed(json.loads(artifact_text(fit_kind("histogram"))), path, value)
     with pytest.raises(DocumentProblem) as problem:
         reread(sealed_text(document), tmp_path)
     assert problem.value.path == f"{tmp_path / 'cal.json'}: {place}"
@@ -281,9 +247,8 @@ def test_artifact_too_long_to_be_read_is_not_written(fit_kind: Fit, monkeypatch:
 @pytest.mark.parametrize(("kind", "path"), [("platt", ()), ("scaling-binning", ("base_parameters",))])
 def test_more_limited_rows_than_rows_are_refused(kind: str, path: tuple[str, ...], fit_kind: Fit) -> None:
     """A record cannot count more rows than there were."""
-    document = json.loads(artifact_text(fit_kind(kind)))
-    place = parent_of(document["parameters"], (*path, "limited_rows"))
-    place["limited_rows"] = 121
+    where = ("parameters", *path, "limited_rows")
+    document = changed(json.loads(artifact_text(fit_kind(kind))), where, 121)
     with pytest.raises(
         DocumentProblem, match=r"limited_rows: is 121, should be a whole number between 0 and 120"
     ):

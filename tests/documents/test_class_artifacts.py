@@ -7,13 +7,10 @@ confidence, `--method histogram --bins 5` in top-label, `--method beta` in one-v
 `--multiclass`.
 """
 
-import copy
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -24,16 +21,16 @@ from calibcli.documents.artifact import (
     read_artifact,
     read_class_artifact,
 )
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import sealed, sealed_text
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import ClassMethod, DocumentKind
+from published import REPLACEMENTS, changed, places, validator
 
 FROZEN = Path(__file__).with_name("frozen_classes")
 EXPECTED = json.loads((FROZEN / "predictions.json").read_text())
 ROWS = np.array(EXPECTED["rows"])
-VALIDATOR = jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.ARTIFACT)))
-REPLACEMENTS: list[Any] = [None, True, -1, 1.5, 10**400, "text", [], {"a": 1}]
+VALIDATOR = validator(DocumentKind.ARTIFACT)
+FEW = ("own", "pairs")
 
 
 @pytest.fixture(params=list(ClassMethod))
@@ -56,26 +53,6 @@ def reread(document: Any, folder: Path) -> ClassArtifact:
     return read_class_artifact(path)
 
 
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Every place in a document, containers before their members; of arrays and maps the first two."""
-    if path:
-        yield path
-    if isinstance(value, dict):
-        several = list(value.items())
-        members: Any = several[:1] if path[-1:] == ("own",) else several
-    else:
-        members = enumerate(value[: 1 if path[-1:] == ("pairs",) else 2]) if isinstance(value, list) else ()
-    for key, member in members:
-        yield from places(member, (*path, key))
-
-
-def parent_of(document: Any, path: tuple[str | int, ...]) -> Any:
-    """The container that holds the last step of a path."""
-    for step in path[:-1]:
-        document = document[step]
-    return document
-
-
 def test_frozen_artifact_predicts_as_it_did(method: str) -> None:
     """An artifact of several classes gives what it gave when it was written."""
     predicted = read_class_artifact(FROZEN / f"{method}.json").recalibrator.predict(ROWS)
@@ -93,21 +70,17 @@ def test_artifact_survives_the_disk(method: str, document: Any, tmp_path: Path) 
 
 def test_every_method_fits_the_published_schema(document: Any) -> None:
     """The JSON Schema accepts every artifact that is written."""
-    jsonschema.Draft202012Validator.check_schema(VALIDATOR.schema)
     VALIDATOR.validate(document)
 
 
 def test_missing_and_surplus_keys_are_refused_with_their_place(document: Any, tmp_path: Path) -> None:
     """By the reader everywhere, by the schema wherever it speaks of members."""
-    for path in places(document):
+    for path in places(document, one_of=FEW):
         if isinstance(path[-1], int) or "options" in path or "own" in path[:-1] or "pairs" in path[:-1]:
             continue
         if path == ("digest",):
             continue
-        less, more = copy.deepcopy(document), copy.deepcopy(document)
-        del parent_of(less, path)[path[-1]]
-        parent_of(more, path)["surprise"] = 1
-        for damaged in (less, more):
+        for damaged in (changed(document, path), changed(document, path, surprise=1)):
             with pytest.raises(DocumentProblem, match=r"cal\.json") as problem:
                 reread(damaged, tmp_path)
             assert "\n" not in problem.value.message
@@ -120,10 +93,9 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(document: Any, tmp_pat
     """Whatever stands in place of a value ends in a DocumentProblem, or in an artifact that predicts."""
     refused = accepted = 0
     del document["digest"]
-    for path in places(document):
+    for path in places(document, one_of=FEW):
         for value in REPLACEMENTS:
-            damaged = copy.deepcopy(document)
-            parent_of(damaged, path)[path[-1]] = value
+            damaged = changed(document, path, value)
             try:
                 predicted = reread(damaged, tmp_path).recalibrator.predict(ROWS)
             except DocumentProblem:
@@ -182,9 +154,8 @@ def test_inconsistent_artifact_is_refused_with_its_place(
     document = json.loads((FROZEN / f"{method}.json").read_text()) | {"schema": SCHEMA}
     if method == "top-label":
         document["parameters"]["shared"] = None
-    parent_of(document, path)[path[-1]] = value
     with pytest.raises(DocumentProblem) as problem:
-        reread(document, tmp_path)
+        reread(changed(document, path, value), tmp_path)
     assert problem.value.path == f"{tmp_path / 'cal.json'}: {place}"
     assert complaint in problem.value.detail
 

@@ -1,24 +1,21 @@
 """Schemas are made of what reads and writes: whatever is written fits them, and so does whatever is read."""
 
-import copy
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from calibcli.codec import Node
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import sealed
 from calibcli.documents.state import from_dict
 from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem
 from calibcli.names import DocumentKind
+from published import REPLACEMENTS, changed, check, places, validator
 
 HERE = Path(__file__).parents[1]
-REPLACEMENTS: list[Any] = [None, True, -1, 1.5, 10**400, "text", [], {}]
 READ: dict[DocumentKind, tuple[Path, Callable[[Node], object]]] = {
     DocumentKind.GATE: (HERE / "stats" / "gates" / "frozen" / "gate-2-alarm.json", from_dict),
     DocumentKind.SUMMARY: (HERE / "documents" / "frozen_2" / "summary.json", TableDocument.from_dict),
@@ -40,44 +37,26 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("kind", DocumentKind)
 def test_every_schema_is_one_and_closed(kind: DocumentKind) -> None:
     """Of every kind of document; no object lets anything in but by name, or as it is told apart elsewhere."""
-    schema = json.loads(schema_text(kind))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    found = list(objects(schema))
+    found = list(objects(validator(kind).schema))
     assert found
     assert all("additionalProperties" in one for one in found if one != {"type": "object"})
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Every place in a document; of long arrays the first."""
-    if path:
-        yield path
-    several = (
-        value.items() if isinstance(value, dict) else enumerate(value[:1]) if isinstance(value, list) else ()
-    )
-    for key, member in several:
-        yield from places(member, (*path, key))
 
 
 @pytest.mark.parametrize("kind", READ)
 def test_any_replaced_value_is_refused_or_fits_the_schema(kind: DocumentKind) -> None:
     """Whatever stands in place of a value."""
     path, read = READ[kind]
-    validator = jsonschema.Draft202012Validator(json.loads(schema_text(kind)))
     document = json.loads(path.read_text())
-    validator.validate(document)
+    check(document, kind)
     del document["digest"]
     refused = 0
     for where in places(document):
         for value in REPLACEMENTS:
-            damaged: Any = copy.deepcopy(document)
-            inner = damaged
-            for step in where[:-1]:
-                inner = inner[step]
-            inner[where[-1]] = value
+            damaged = changed(document, where, value)
             try:
                 read(Node(damaged))
             except DocumentProblem:
                 refused += 1
             else:
-                assert validator.is_valid(sealed(damaged)), (where, value)
+                assert validator(kind).is_valid(sealed(damaged)), (where, value)
     assert refused > 100

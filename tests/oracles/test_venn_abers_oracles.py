@@ -14,6 +14,11 @@ from calibcli.stats.table.derived import split_table
 from calibcli.stats.table.score_table import ScoreTable
 
 
+def seeds(usual: int, most: int) -> list[object]:
+    """Return seeds of which only some are tried each time."""
+    return [*range(usual), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(usual, most))]
+
+
 def drawn(seed: int, *, decimals: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Few scores with ties, labels of both kinds, and frequency weights."""
     rng = np.random.default_rng(seed)
@@ -34,7 +39,7 @@ def definition(score: np.ndarray, label: np.ndarray, counts: np.ndarray, at: flo
     return found[0], found[1]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(24, 60))
 def test_both_ends_are_isotonic_fits_with_the_row_added(seed: int) -> None:
     """At every fit score, between any two, below all and above all."""
     score, label, counts = drawn(seed)
@@ -47,7 +52,7 @@ def test_both_ends_are_isotonic_fits_with_the_row_added(seed: int) -> None:
     np.testing.assert_allclose(fitted.predict(at), merged, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", seeds(36, 150))
 def test_levels_are_those_of_a_fit_with_one_more_row(seed: int) -> None:
     """Many blocks, few blocks, heavy scores and light ones: scipy's fit anew for each score and label."""
     rng = np.random.default_rng(seed)

@@ -4,16 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.documents.schemas import schema_text
-from calibcli.names import DocumentKind
 from calibcli.shell.app import main
 from class_files import ZOO, write_zoo
 from class_rows import drawn_rows
 from command_line import Run
+from published import check
 
 PROBS = ("--probs", "p_*", "-y", "label")
 ROWS = 1200
@@ -43,7 +41,7 @@ def compared(run: Run, *words: object, code: int = 0) -> dict[str, Any]:
     ran = run("compare", *words, "--json")
     assert ran.code == code, ran.err
     document: dict[str, Any] = json.loads(ran.out)
-    jsonschema.validate(document, json.loads(schema_text(DocumentKind.COMPARE)))
+    check(document, "compare")
     return document
 
 

@@ -4,18 +4,17 @@ import json
 import re
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.documents.schemas import schema_text
 from calibcli.names import ClassMeasure, DocumentKind
 from calibcli.shell.app import main
 from class_files import write_zoo
 from class_rows import drawn_rows
 from command_line import Run
+from published import check, validator
 
 NAMES = ("ant", "bee", "cat")
 
@@ -36,9 +35,6 @@ def zoo(tmp_path: Path) -> Path:
 
 def test_reports_of_classes_fit_their_schema(run: Run, zoo: Path) -> None:
     """Measurements and gates of several classes are described by `schema report`."""
-    schema = json.loads(run("schema", "report").out)
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
     probs = ("--probs", "p_*", "-y", "label")
     for words in (
         ("measure", zoo, *probs, "--metric", "ece", "--metric", "classes"),
@@ -47,12 +43,10 @@ def test_reports_of_classes_fit_their_schema(run: Run, zoo: Path) -> None:
         ("verify", zoo, *probs, "--max-ece", "0.4"),
     ):
         document = json.loads(run(*words, "--json").out)
-        validator.validate(document)
+        check(document, "report")
         document["input"]["classes"]["mood"] = "good"
-        assert not validator.is_valid(document)
-    compat = json.loads(run("schema", "compat").out)
-    document = json.loads(run("measure", zoo, *probs, "--compat", "netcal", "--json").out)
-    jsonschema.Draft202012Validator(compat).validate(document)
+        assert not validator(DocumentKind.REPORT).is_valid(document)
+    check(json.loads(run("measure", zoo, *probs, "--compat", "netcal", "--json").out), "compat")
 
 
 def test_the_page_says_what_was_seen(run: Run, zoo: Path) -> None:
@@ -278,7 +272,7 @@ def test_rules_of_all_classes_are_judged_beside_others(run: Run, large_zoo: Path
     words = [word for rule in rules for word in ("--rule", rule)]
     ran = run("verify", large_zoo, *PROBS, *words, "--max-ece", "0.3", "--json")
     document = json.loads(ran.out)
-    jsonschema.validate(document, json.loads(schema_text(DocumentKind.REPORT)))
+    check(document, "report")
     assert ran.code == 0
     found = document["rules"]
     assert {one["measure"] for one in found.values()} == {

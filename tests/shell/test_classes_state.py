@@ -4,15 +4,13 @@ import json
 import shlex
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.documents.schemas import schema_text
-from calibcli.names import DocumentKind
 from calibcli.shell.app import main
 from class_files import ZOO, write_zoo
 from command_line import Run
+from published import check
 
 PROBS = ("--probs", "p_*", "-y", "label", "--max-ece", "0.2")
 VIEWS = [
@@ -25,7 +23,7 @@ VIEWS = [
 def state_of(path: Path) -> dict[str, object]:
     """Return a state as JSON, having checked it against its schema."""
     document: dict[str, object] = json.loads(path.read_text())
-    jsonschema.validate(document, json.loads(schema_text(DocumentKind.GATE)))
+    check(document, "gate")
     return document
 
 

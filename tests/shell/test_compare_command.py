@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -12,6 +11,7 @@ from calibcli.documents.artifact import GroupArtifact
 from calibcli.documents.sealed import document_of, sealed
 from calibcli.errors import DocumentProblem
 from command_line import CHURN, SAMPLE, Make, Run
+from published import check
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
 
@@ -94,7 +94,7 @@ def test_auto_prints_and_records_its_choice(run: Run, tmp_path: Path) -> None:
         "id",
         "one standard error",
     )
-    jsonschema.validate(json.loads(out.read_text()), json.loads(run("schema", "artifact").out))
+    check(json.loads(out.read_text()), "artifact")
     assert run("measure", EVALUATION, *CHURN, "--artifact", out, "--metric", "brier").code == 0
 
 

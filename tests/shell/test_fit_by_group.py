@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -13,11 +12,10 @@ import pytest
 
 from calibcli.data.values import names_of
 from calibcli.documents.artifact import Artifact, GroupArtifact
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of, sealed
 from calibcli.errors import DocumentProblem
-from calibcli.names import DocumentKind
 from command_line import Run
+from published import check
 
 ASKED = ["-s", "score", "-y", "label"]
 HEAD = "score,label,country\n"
@@ -64,7 +62,7 @@ def test_each_group_gets_the_map_of_its_rows_alone(run: Run, rows: Path, method:
     by = rows.with_name("by.json")
     run("fit", rows, *ASKED, "--by", "country", "--method", method, "-o", by)
     document = json.loads(by.read_text())
-    jsonschema.validate(document, json.loads(schema_text(DocumentKind.ARTIFACT)))
+    check(document, "artifact")
     assert document["by"] == "country"
     assert document["shared"] == {
         "LU": {"reason": "fewer than 100 rows", "rows": 10},

@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.documents.artifact import artifact_text
+from calibcli.names import DocumentKind
 from calibcli.shell.app import main
 from command_line import CHURN, SAMPLE, Run
 from exported_maps import class_map, one_map
+from published import validator
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
 
@@ -123,6 +125,12 @@ def test_importance_weights_get_no_test_and_no_gate(run: Run) -> None:
     assert any("no interval" in line for line in report["measures"]["smece"]["assumptions"])
     assert report["measures"]["ece"]["upper"] > report["measures"]["ece"]["value"]
     assert run("verify", EVALUATION, *CHURN, "-w", "weight", "--max-ece", "0.02").code == 2
+
+
+@pytest.mark.parametrize("kind", DocumentKind)
+def test_schema_prints_what_is_published(run: Run, kind: DocumentKind) -> None:
+    """The schemas that tests hold documents against are those of the command."""
+    assert json.loads(run("schema", kind).out) == validator(kind).schema
 
 
 def test_global_flags_may_stand_before_the_command(run: Run, thousand: Path) -> None:

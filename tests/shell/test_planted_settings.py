@@ -11,7 +11,6 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-import jsonschema
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
@@ -19,6 +18,7 @@ from calibcli.options.declaring import Option, Reach
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import options_of
 from command_line import Run
+from published import check
 
 STRANGER = 65534
 COLUMNS = ("-s", "score", "-y", "label")
@@ -355,7 +355,7 @@ def test_other_reports_state_it_and_fit_their_schema(
     found = json.loads(run(*lines[kind], "--json").out)
     assert "settings" not in plain
     assert found["settings"] == [{"option": "confidence", "value": 0.9, "source": "../calibcli.toml"}]
-    jsonschema.validate(found, json.loads(run("schema", kind).out))
+    check(found, kind)
 
 
 def test_a_page_states_what_was_set(run: Run, project: Path, thousand: Path) -> None:

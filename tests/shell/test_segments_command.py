@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -19,6 +18,7 @@ import calibcli
 from calibcli.commands import cutting
 from calibcli.show.as_data import COLUMNS
 from command_line import SAMPLE, Run
+from published import check
 
 LOANS = SAMPLE / "loans_evaluation.parquet"
 ON = ("--on", "country,device,age")
@@ -147,8 +147,7 @@ def test_the_answer_comes_first_in_every_format(run: Run, tmp_path: Path) -> Non
     assert "| segment |" in run("segments", LOANS, *WORDS, *ON, "--format", "md").out
     found = json.loads(run("segments", LOANS, *WORDS, *ON, "--json").out)
     assert found["answer"].split() == lead.split()
-    schema = json.loads(run("schema", "segments").out)
-    jsonschema.validate(found, schema, cls=jsonschema.Draft202012Validator)
+    check(found, "segments")
     assert all(set(found[key]) == {"value", "method"} for key in ("mce", "mce_sigma", "mce_p"))
     out = tmp_path / "found.csv"
     assert run("segments", LOANS, *WORDS, *ON, "-o", out).code == 0

@@ -10,17 +10,15 @@ import sys
 import time
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.state import locked, read_state
-from calibcli.names import DocumentKind
 from command_line import SAMPLE, Make, Run
+from published import check
 
 GATE = ["-s", "score", "-y", "label", "--max-ece", "0.05"]
 
@@ -46,7 +44,7 @@ def batch_of(tmp_path: Path) -> Make:
 def state_of(path: Path) -> dict[str, object]:
     """Return a state as JSON, having checked it against its schema."""
     document: dict[str, object] = json.loads(path.read_text())
-    jsonschema.validate(document, json.loads(schema_text(DocumentKind.GATE)))
+    check(document, "gate")
     return document
 
 

@@ -4,14 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
-from calibcli.documents.schemas import schema_text
 from calibcli.names import DocumentKind
 from calibcli.shell.app import main
 from command_line import CHURN, SAMPLE, Make, Run
+from published import check, validator
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
 
@@ -53,13 +52,12 @@ def test_several_rules_are_judged_on_one_read(run: Run, thousand: Path) -> None:
 
 def test_reports_over_groups_fit_their_schema(run: Run, grouped: Path, tmp_path: Path) -> None:
     """Slices hold the rules of each group, whatever their names."""
-    schema = json.loads(run("schema", "report").out)
     base = tmp_path / "base.json"
     run("measure", grouped, "-s", "old", "-y", "label", "--json", "-o", base)
     by = ["--by", "half", "--by", "part", "--max-ece", "0.5", "--rule", "ece.value<=0.4"]
     against = ["--baseline", base, "--max-regression", "0.1", "--json"]
     report = json.loads(run("verify", grouped, *CHURN, *by, "--min-group-rows", "100", *against).out)
-    jsonschema.validate(report, schema)
+    check(report, "report")
     assert len(report["slices"]) == len(report["judged_groups"]["judged"]) == 30
     assert set(report["slices"]["half=a/part=x%2F0"]["rules"]) == {"max-ece", "ece.value<=0.4"}
     assert report["rules"]["regression:ece"]["expr"] == "ece - baseline <= 0.1"
@@ -222,11 +220,8 @@ def planned(run: Run, *words: object) -> dict[str, Any]:
     ran = run("plan", *words, "--json")
     assert ran.code == 0, ran.err
     document: dict[str, Any] = json.loads(ran.out)
-    schema = json.loads(schema_text(DocumentKind.PLAN))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
-    validator.validate(document)
-    assert not validator.is_valid({**document, "mood": "good"})
+    check(document, "plan")
+    assert not validator(DocumentKind.PLAN).is_valid({**document, "mood": "good"})
     return document
 
 

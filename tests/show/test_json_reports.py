@@ -4,12 +4,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import jsonschema
 import pytest
 
-from calibcli.documents.schemas import schema_text
 from calibcli.names import DocumentKind, ReportFormat
 from calibcli.show import renderer_named
+from published import validator
 
 _NAMES = (
     "measure",
@@ -39,60 +38,47 @@ def written(report: Any) -> str:
     return renderer_named(ReportFormat.JSON).render(report)
 
 
-@pytest.fixture(scope="module")
-def validator() -> jsonschema.Draft202012Validator:
-    """Return the published schema, ready to judge."""
-    schema = json.loads(schema_text(DocumentKind.REPORT))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+REPORT = validator(DocumentKind.REPORT)
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_report_fits_the_schema(
-    reports: dict[str, Any], name: str, validator: jsonschema.Draft202012Validator
-) -> None:
+def test_report_fits_the_schema(reports: dict[str, Any], name: str) -> None:
     """Every measurement and verdict has the shape that `calibcli schema report` prints."""
-    validator.validate(json.loads(written(reports[name])))
+    REPORT.validate(json.loads(written(reports[name])))
 
 
 @pytest.mark.parametrize("name", _COMPARED)
 def test_comparison_fits_its_schema(reports: dict[str, Any], name: str) -> None:
     """Every comparison has the shape that `calibcli schema compare` prints, and no other."""
-    schema = json.loads(schema_text(DocumentKind.COMPARE))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+    schema = validator(DocumentKind.COMPARE)
     document = json.loads(written(reports[name]))
-    validator.validate(document)
+    schema.validate(document)
     for place in (document, document["first"], *document["measures"].values()):
         place["mood"] = "good"
-        assert not validator.is_valid(document)
+        assert not schema.is_valid(document)
         del place["mood"]
     del document["second"]["table"]
-    assert not validator.is_valid(document)
+    assert not schema.is_valid(document)
 
 
 @pytest.mark.parametrize("member", ["input", "table", "measures", "curve", "verdict", "schema"])
-def test_schema_refuses_what_is_missing(
-    reports: dict[str, Any], member: str, validator: jsonschema.Draft202012Validator
-) -> None:
+def test_schema_refuses_what_is_missing(reports: dict[str, Any], member: str) -> None:
     """The schema can say no: a report without one of its members does not fit."""
     document = json.loads(written(reports["measure"]))
     del document[member]
-    assert not validator.is_valid(document)
+    assert not REPORT.is_valid(document)
 
 
-def test_schema_refuses_what_it_does_not_know(
-    reports: dict[str, Any], validator: jsonschema.Draft202012Validator
-) -> None:
+def test_schema_refuses_what_it_does_not_know(reports: dict[str, Any]) -> None:
     """Where the shape is fixed, a further member does not fit."""
     document = json.loads(written(reports["verify_pass"]))
     document["rules"]["max-ece"]["mood"] = "good"
-    assert not validator.is_valid(document)
+    assert not REPORT.is_valid(document)
 
 
 def test_every_object_of_the_schema_is_closed_or_typed() -> None:
     """No object of the schema lets anything in unlooked at."""
-    schema = json.loads(schema_text(DocumentKind.REPORT))
+    schema = REPORT.schema
     objects = [*schema["anyOf"], *(one for one in schema["$defs"].values() if one.get("type") == "object")]
     assert all("additionalProperties" in one for one in objects)
 
@@ -117,5 +103,5 @@ def test_slices_have_the_shape_of_the_whole(reports: dict[str, Any]) -> None:
     """A slice is a report without schema, digest, tool and answer, and may hold slices itself."""
     report = replace(reports["measure"], slices={"group=a": reports["atoms"]})
     document = json.loads(written(report))
-    jsonschema.validate(document, json.loads(schema_text(DocumentKind.REPORT)))
+    REPORT.validate(document)
     assert set(document) - set(document["slices"]["group=a"]) == {"answer", "digest", "schema", "tool"}

@@ -11,21 +11,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
 from calibcli.documents import state as store
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of
 from calibcli.documents.state import from_dict, locked, read_state, refuse_state, save_state, state_text
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
-from calibcli.names import DocumentKind
 from calibcli.stats.gates.cells import Partition
 from calibcli.stats.gates.growth import merged
 from calibcli.stats.gates.state import GateState
 from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, table_of_rows
+from published import check
 
 FROZEN = Path(__file__).parent / "frozen"
 
@@ -51,7 +49,7 @@ def test_text_read_back_gives_the_same_text(kind: str) -> None:
     """Nothing is lost on the way to disk and back, and the text fits the published schema."""
     state = some_states()[kind]
     document = json.loads(state_text(state))
-    jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
+    check(document, "gate")
     again = from_dict(document_of(document))
     assert state_text(again) == state_text(state)
     assert (again.terms, again.epochs, again.batches) == (state.terms, state.epochs, state.batches)

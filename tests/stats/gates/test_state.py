@@ -6,17 +6,15 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.documents.schemas import schema_text
 from calibcli.documents.sealed import document_of
 from calibcli.documents.state import from_dict, state_text
 from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import DEFAULT_LEAST_ROWS, DocumentKind, MeasureName, VerdictName, ViewName
+from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, VerdictName, ViewName
 from calibcli.show.pages.verify import verdict_paragraph
 from calibcli.stats.gates.cells import Partition, sums_of
 from calibcli.stats.gates.claim import Verdict
@@ -24,6 +22,7 @@ from calibcli.stats.gates.growth import Incoming, grown, merged
 from calibcli.stats.gates.state import TWO_POPULATIONS, GateState, SeenClasses, differences, verdict_of
 from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
+from published import check
 
 QUICK = settings(max_examples=20, deadline=None)
 
@@ -276,7 +275,7 @@ def test_bounds_come_back_from_disk_and_fit_the_schema() -> None:
     """And a state that was written before they were kept is read as it always was."""
     for state in (grown(begun(), (batch(0),)).state, plain(grown(begun(), (batch(0),)).state)):
         document = json.loads(state_text(state))
-        jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
+        check(document, "gate")
         again = from_dict(document_of(document))
         assert again.batches == state.batches
         assert state_text(again) == state_text(state)
@@ -321,7 +320,7 @@ def test_state_of_classes_comes_back_from_its_text(seen: SeenClasses | None) -> 
     """With the same terms and the same text, as its schema says; one score leaves no trace of classes."""
     state = state_of(seen)
     document = json.loads(state_text(state))
-    jsonschema.Draft202012Validator(json.loads(schema_text(DocumentKind.GATE))).validate(document)
+    check(document, "gate")
     again = from_dict(document_of(document))
     assert (again.terms, state_text(again)) == (state.terms, state_text(state))
     assert ("classes" in document["input"]) is (seen is not None)
