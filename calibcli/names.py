@@ -8,6 +8,7 @@ from calibcli.families.pictures import PlotKind as PlotKind
 from calibcli.families.recalibrators import ClassMethod as ClassMethod
 from calibcli.families.recalibrators import FitMethod as FitMethod
 from calibcli.families.recalibrators import RecalibratorName as RecalibratorName
+from calibcli.families.segment_measures import SegmentMeasure as SegmentMeasure
 from calibcli.families.tests import TestName as TestName
 
 

@@ -14,6 +14,7 @@ from calibcli.names import (
     MeasureName,
     PlotKind,
     RecalibratorName,
+    SegmentMeasure,
     TestName,
 )
 from calibcli.options.declaring import parameters_of
@@ -25,7 +26,7 @@ from calibcli.stats.measures.family import measures_of
 from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
 from calibcli.stats.recalibrators.family import recalibrator_class
 
-EXPLAINED: tuple[Explained, ...] = (*MeasureName, *TestName, *ClassMeasure)
+EXPLAINED: tuple[Explained, ...] = (*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure)
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
@@ -49,10 +50,10 @@ def test_every_measure_is_computed_by_its_home() -> None:
 
 def test_every_gate_is_whole() -> None:
     """A measure with bounds made for gates has an option and is simulated, and no other has or is."""
-    gated = {name for name in MeasureName if name.facts.gate != Facts().gate}
+    gated = {name for name in (*MeasureName, *SegmentMeasure) if name.facts.gate != Facts().gate}
     options = {name.partition("_")[2] for name in parameters_of(Limits) if name.startswith("max_")}
-    assert gated == options == set(SIMULATED)
-    for name in (*MeasureName, *TestName):
+    assert gated == options == {*SIMULATED, *SegmentMeasure}
+    for name in (*MeasureName, *TestName, *SegmentMeasure):
         module, _, function = name.facts.gate.partition(".")
         assert callable(getattr(import_module(f"calibcli.stats.gates.{module}"), function))
     judged = {name for name in MeasureName if name.facts.any_time}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
@@ -15,7 +16,7 @@ from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
 from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import Binning, ClassMeasure, ViewName
+from calibcli.names import Binning, ClassMeasure, Relation, ViewName
 from calibcli.options.gating import Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
@@ -27,9 +28,45 @@ from calibcli.stats.bounds.proportion import unseen_share
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import BOUNDS, Ground, Verdict
 from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.gates.segments import RowsBySegment
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
+
+
+def refuse_segment_rules(
+    options: VerifyOptions, columns: Columns, artifact: DocumentSource | None, *, state: bool
+) -> None:
+    """Refuse rules about segments that cannot be judged, and what speaks of segments where no rule does."""
+    found = [rule for rule in options.rules if rule.of_segments]
+    if not found:
+        plain = VerifyOptions()
+        said = {
+            "on": bool(columns.on),
+            "min-segment-rows": options.least_segment_rows != plain.least_segment_rows,
+            "depth": options.cutting.depth != plain.cutting.depth,
+            "max-values": options.cutting.most_values != plain.cutting.most_values,
+            "categorical": bool(options.cutting.categorical),
+            "numeric": bool(options.cutting.numeric),
+        }
+        idle = tuple(name for name, is_said in said.items() if is_said)
+        if idle:
+            msg = f"--{idle[0]} without a rule about segments"
+            raise IdleOption(msg, "add --max-segment-bias 0.05, or leave it out", options=idle)
+        return
+    rule = found[0]
+    if rule.relation is not Relation.AT_MOST:
+        msg = f"{rule.key}: no gate asks for segments to be wrong"
+        raise UsageProblem(msg, f"write --max-segment-bias {rule.limit:g}")
+    if state:
+        msg = "--state with segment_bias, for which no bound holds at any time"
+        hint = "judge all rows at once without --state, on rows that were not judged before"
+        raise UsageProblem(msg, hint)
+    if columns.by or columns.each_in is not None:
+        other = "--by" if columns.by else "--view"
+        msg = f"{rule.key} is judged over all rows, and {other} asks for each part"
+        raise UsageProblem(msg, f"leave out {other}: name the columns with --on")
+    refuse_segments(columns, artifact, options.cutting)
 
 
 def refuse_class_rules(rules: Sequence[Rule], columns: Columns) -> None:
@@ -85,21 +122,25 @@ def verify_files(
     asked = options.regression
     require_some(options.rules if asked is None else asked.measures)
     refuse_class_rules(options.rules, columns)
+    refuse_segment_rules(options, columns, artifact, state=False)
     options = of_columns(options, columns)
+    of_segments = any(rule.of_segments for rule in options.rules)
     before = None
     if asked is not None and asked.report is not None:
         before = read_baseline(asked.report, asked.measures, confidence=options.confidence)
     if asked is not None and asked.score is not None:
         columns = replace(columns, others=(asked.score,))
+    how = reading or Reading()
     judged = read_judged(
         inputs,
         columns,
         artifact=artifact,
-        reading=reading or Reading(),
-        twice=may_cut_cells(options.bins, options.binning),
+        reading=how,
+        twice=of_segments or may_cut_cells(options.bins, options.binning),
         beside=_beside(columns, options, artifact=artifact),
     )
-    return verify_judged(judged, options=options, before=before)
+    cut = segments_in(judged, columns, options.cutting, limit=how.limit) if of_segments else None
+    return verify_judged(judged, options=options, before=before, segments=cut)
 
 
 def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
@@ -131,11 +172,12 @@ def verify_judged(
     *,
     options: VerifyOptions,
     before: Before | None = None,
+    segments: Cut | None = None,
 ) -> VerifyReport:
     """
     Judge every rule in the whole and in each group or class, as many claims together as that makes.
 
-    `before` is the baseline, if there is one.
+    `before` is the baseline, `segments` those, where a rule speaks of one.
     """
     table, fitted_rows = judged.table, judged.fitted_rows
     if fitted_rows and not options.allow_fit_rows:
@@ -146,8 +188,9 @@ def verify_judged(
         raise EmptyTable(msg)
     bins = partition_of(judged, options)
     summary = summary_of(table, discrete=bins is ATOMS)
-    single = [rule for rule in options.rules if not rule.of_classes]
+    single = [rule for rule in options.rules if not (rule.of_classes or rule.of_segments)]
     joint = [rule for rule in options.rules if rule.of_classes]
+    of_segments = [] if segments is None else [rule for rule in options.rules if rule.of_segments]
     # Where every class is judged by itself, the whole is not judged beside them.
     view = judged.chosen.asked.each_in
     classes = judged.aside.classes
@@ -160,7 +203,7 @@ def verify_judged(
     groups = some if single else ()
     bounded = sum(rule.bound in BOUNDS for rule in single)
     claims = bounded * (len(groups) + (not alone)) + options.regressions
-    claims += sum(rule.bound in BOUNDS for rule in joint)
+    claims += sum(rule.bound in BOUNDS for rule in (*joint, *of_segments))
     one = judged.artifact
     ground = Ground(
         bins,
@@ -177,6 +220,11 @@ def verify_judged(
         cut = MeasureOptions(bins=options.bins, binning=options.binning, confidence=ground.confidence)
         views = class_views(table, both, classes.sums, options=cut)
         verdicts.update({rule.key: class_rule(views, rule, ground=ground) for rule in joint})
+    if segments is not None:
+        names, least = judged.chosen.asked.on, options.least_segment_rows
+        depth = min(options.cutting.depth, len(segments.levels))
+        rows = RowsBySegment(table, segments.found, segments.entries, segments.names(), names, depth, least)
+        verdicts.update({rule.key: judge(rows, rule, ground=ground) for rule in of_segments})
     verdicts.update(_regressions(judged, whole, options.regression, ground=ground, before=before))
     asked = (options.bins, options.binning) != (None, None)
     subjects = [rule.subject for rule in single]
@@ -196,6 +244,7 @@ def verify_judged(
             *_one_label(judged),
             *shared_bins_notes(table, bins, asked=asked, measures=subjects),
             *baseline,
+            *(() if segments is None else segments.notes),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
             *(() if alone else _unseen_groups(found, options)),
         ),
@@ -291,6 +340,7 @@ def judge_rows(
 ) -> VerifyReport:
     """Judge rows; without inputs by what the state holds."""
     _refuse_misled(columns, options, state)
+    refuse_segment_rules(options, columns, artifact, state=state is not None)
     if state is None:
         return verify_files(inputs, columns, options=options, artifact=artifact, reading=reading)
     from calibcli.commands.gate import judge_with_state

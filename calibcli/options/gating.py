@@ -12,6 +12,7 @@ from calibcli.names import (
     Binning,
     Inconclusive,
     MeasureName,
+    SegmentMeasure,
     VerdictName,
 )
 from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option
@@ -26,6 +27,7 @@ from calibcli.options.measuring import (
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
 from calibcli.options.rules import Rule, rules_of
+from calibcli.options.segmenting import Cutting
 from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
@@ -59,6 +61,11 @@ class Limits:
     max_dce: float | None = option(
         None, "--max-dce", section=Section.GATE, metavar="EPS", help="The largest distance to calibration.",
     )  # fmt: skip
+    max_segment_bias: float | None = option(
+        None, "--max-segment-bias", section=Section.GATE, metavar="EPS",
+        help="The largest |mean score - observed rate| of any segment (--on).",
+        doc="The largest |mean score - observed rate| of any segment that the columns of `on` make.",
+    )  # fmt: skip
     rule: tuple[str, ...] = option(
         (), "--rule", section=Section.GATE, metavar="RULE", shell=list[str] | None,
         help="MEASURE[.lower|.upper|.value] or TEST.p, then <= or >=, then a limit; repeatable.",
@@ -72,7 +79,10 @@ class Limits:
         **limits: float | None,
     ) -> tuple[Rule, ...]:
         """Return the rules that were asked for, each once."""
-        return rules_of({MeasureName(name[4:]): limit for name, limit in limits.items()}, listed(rule))
+        return rules_of({_LIMITED[name[4:]]: limit for name, limit in limits.items()}, listed(rule))
+
+
+_LIMITED = {one.value: one for one in (*MeasureName, *SegmentMeasure)}
 
 
 # The upper bound of smECE speaks of the population and the lower one of these scores, so that their difference
@@ -166,6 +176,11 @@ class VerifyOptions:
         help="Smaller groups are listed, not judged. [default: none is left out]",
     )  # fmt: skip
     regression: Regression | None = nested(None, Regression)
+    cutting: Cutting = nested(Cutting(), Cutting)
+    least_segment_rows: int = option(
+        DEFAULT_LEAST_ROWS, "--min-segment-rows", section=Section.GATE, name="min_segment_rows", metavar="N", least=1,
+        help="Smaller segments are counted, not judged.",
+    )  # fmt: skip
 
     @classmethod
     def of(

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, ClassMeasure, MeasureName, TestName
+from calibcli.names import (
+    DEFAULT_MEASURES,
+    DEFAULT_TESTS,
+    ClassMeasure,
+    MeasureName,
+    SegmentMeasure,
+    TestName,
+)
 from calibcli.options.declaring import nearest
 from calibcli.values import dataclass
 
@@ -100,8 +107,11 @@ def compared_metrics(asked: Sequence[str]) -> tuple[MeasureName | ClassMeasure, 
     return tuple(one for one in found if not isinstance(one, TestName)) or None
 
 
-def one_metric(name: str) -> Metric:
-    """Return the one measure or test of this name."""
+def one_metric(name: str) -> Metric | SegmentMeasure:
+    """Return the one measure or test of this name, those of gates alone too."""
+    for member in SegmentMeasure:
+        if _word(name) == member.value:
+            return member
     members = _members(name)
     if len(members) == 1:
         return members[0]
@@ -127,6 +137,9 @@ def _members(name: str) -> tuple[Metric, ...]:
     for member in (*MeasureName, *TestName, *ClassMeasure):
         if word == member.value:
             return (member,)
+    if word in set(SegmentMeasure):
+        msg = f"{word} is judged, and not measured: it speaks of segments"
+        raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")
     parts = [_word(part) for part in name.split(",")]
     if len(parts) > 1 and set(parts) <= set(known_metrics()):
         msg = f"there is no metric {name!r}"

@@ -89,10 +89,13 @@ PLOTTED_BY = BY._replace(
     doc="What makes groups, of which the worst are drawn: as for `measure`.",
 )  # fmt: skip
 ON = Option(
-    ("--on",), metavar="COLS", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
+    ("--on",), section=Section.GROUPS, metavar="COLS", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
     help="Columns whose values make segments: a,b,c, or repeat.",
     doc="Columns whose values make segments: names of columns, or beside arrays an array, a frame, or a "
     "mapping of names to arrays.", needed=True,
+)  # fmt: skip
+JUDGED_ON = ON._replace(
+    needed=False, help="Columns whose values make segments, for rules on them: a,b,c, or repeat.",
 )  # fmt: skip
 FITTED_BY = BY._replace(
     python="Column | None", help="Fit a map to each group of equal values.",

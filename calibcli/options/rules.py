@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 from calibcli.errors import UsageProblem
-from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, TestName
+from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, SegmentMeasure, TestName
 from calibcli.values import dataclass
 
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
@@ -15,7 +15,8 @@ _RULE = re.compile(r"\s*([^\s<>=!.]+)\s*(?:\.\s*([^\s<>=!]*))?\s*([<>=!]+)\s*(\S
 _BOUNDS = (Bound.VALUE, Bound.LOWER, Bound.UPPER)
 
 
-Subject = MeasureName | TestName | ClassMeasure
+Subject = MeasureName | TestName | ClassMeasure | SegmentMeasure
+_SUBJECTS: tuple[Subject, ...] = (*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Rule:
 
     Args:
         key: Name of the rule in reports, such as "max-ece", or its own text.
-        subject: What the rule speaks of: a measure, a test, or a measure of all classes together.
+        subject: What the rule speaks of: a measure, a test, or a measure of all classes or segments together.
         bound: Which number of it: an upper or lower bound, the estimate itself, or a p-value.
     """
 
@@ -40,8 +41,15 @@ class Rule:
         """Whether it speaks of all classes together."""
         return isinstance(self.subject, ClassMeasure)
 
+    @property
+    def of_segments(self) -> bool:
+        """Whether it speaks of all segments together."""
+        return isinstance(self.subject, SegmentMeasure)
 
-def rules_of(limits: Mapping[MeasureName, float | None], texts: Iterable[str]) -> tuple[Rule, ...]:
+
+def rules_of(
+    limits: Mapping[MeasureName | SegmentMeasure, float | None], texts: Iterable[str]
+) -> tuple[Rule, ...]:
     """Return the rules that were asked for, each once."""
     asked: list[Rule] = [largest(name, limit) for name, limit in limits.items() if limit is not None]
     rules: dict[tuple[Subject, Bound, Relation, float], Rule] = {}
@@ -51,12 +59,13 @@ def rules_of(limits: Mapping[MeasureName, float | None], texts: Iterable[str]) -
     return tuple(rules.values())
 
 
-def largest(name: MeasureName, limit: float) -> Rule:
+def largest(name: MeasureName | SegmentMeasure, limit: float) -> Rule:
     """Return the rule of an option such as `--max-ece`."""
+    key = f"max-{name.value.replace('_', '-')}"
     if not 0.0 < limit < 1.0:
         msg = f"a limit of {limit:g}"
-        raise UsageProblem(msg, f"--max-{name.value} takes a number between 0 and 1, such as 0.02")
-    return Rule(f"max-{name.value}", name, Bound.UPPER, Relation.AT_MOST, limit)
+        raise UsageProblem(msg, f"--{key} takes a number between 0 and 1, such as 0.02")
+    return Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)
 
 
 def rule_of(text: str) -> Rule:
@@ -85,11 +94,10 @@ def rule_of(text: str) -> Rule:
 
 def _subject(word: str, text: str) -> Subject:
     name = word.lower().replace("-", "_")
-    known: tuple[Subject, ...] = (*MeasureName, *TestName, *ClassMeasure)
-    for member in known:
+    for member in _SUBJECTS:
         if name == member.value:
             return member
-    near = difflib.get_close_matches(name, known, n=3)
+    near = difflib.get_close_matches(name, _SUBJECTS, n=3)
     msg = f"{text!r}: there is no measure or test {word!r}"
     closest = f"did you mean {' or '.join(near)}? " if near else ""
     raise UsageProblem(msg, f"{closest}{_FORMS}")

@@ -11,7 +11,7 @@ from calibcli.options.rows import listed, names_of
 from calibcli.values import dataclass
 
 MOST_DEPTH, MOST_VALUES = 4, 1_000
-_KIND = Option((), metavar="COLS", complete=COLUMNS, shell=list[str] | None)
+_KIND = Option((), section=Section.GROUPS, metavar="COLS", complete=COLUMNS, shell=list[str] | None)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -19,11 +19,11 @@ class Cutting:
     """How the values of columns make segments."""
 
     depth: int = option(
-        2, "--depth", metavar="N", least=1, most=MOST_DEPTH,
+        2, "--depth", section=Section.GROUPS, metavar="N", least=1, most=MOST_DEPTH,
         help="Intersections of the values of up to so many columns.",
     )  # fmt: skip
     most_values: int = option(
-        10, "--max-values", name="max_values", metavar="N", least=1, most=MOST_VALUES,
+        10, "--max-values", section=Section.GROUPS, name="max_values", metavar="N", least=1, most=MOST_VALUES,
         help="Most frequent values of a column that are segments; the rest is (other).",
     )  # fmt: skip
     categorical: tuple[str, ...] = option(
@@ -89,7 +89,7 @@ class SegmentOptions:
 
     cut: Cutting = nested(Cutting(), Cutting)
     least_rows: int = option(
-        DEFAULT_LEAST_ROWS, "--min-rows", name="min_rows", metavar="N", least=1,
+        DEFAULT_LEAST_ROWS, "--min-rows", section=Section.GROUPS, name="min_rows", metavar="N", least=1,
         help="Smaller segments are listed, not tested.",
     )  # fmt: skip
     confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)

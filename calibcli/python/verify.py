@@ -3,19 +3,21 @@
 from calibcli.errors import UsageProblem
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.output import Artifact
-from calibcli.options.rows import JUDGED_BY, Columns, Reading
+from calibcli.options.rows import JUDGED_BY, JUDGED_ON, Columns, Reading
 from calibcli.python.door import function
 from calibcli.python.results import Verified
 from calibcli.python.rows import Inputs
 
 
 @function(
-    "score label *classes max_ece max_l2 max_linf max_smece max_dce rule artifact confidence bins "
-    "binning min_rows inconclusive by min_group_rows baseline baseline_score max_regression "
-    "regression_metric state batch row_id planned_rows alarm allow_fit_rows *values unseen *rows seed "
-    "*format *reading state_key_file allow_edited",
+    "score label *classes max_ece max_l2 max_linf max_smece max_dce max_segment_bias rule artifact "
+    "confidence bins binning min_rows inconclusive by min_group_rows on depth max_values categorical numeric "
+    "min_segment_rows baseline baseline_score max_regression regression_metric state batch row_id "
+    "planned_rows alarm allow_fit_rows *values unseen *rows seed *format *reading state_key_file "
+    "allow_edited",
     rows="Rows | None",
     by=JUDGED_BY,
+    on=JUDGED_ON,
 )
 def verify(
     inputs: Inputs,

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from calibcli.show import Report
     from calibcli.stats.bounds.interval import Interval
     from calibcli.stats.curves.stretches import Stretch
-    from calibcli.stats.gates.claim import RowsNeeded, Verdict
+    from calibcli.stats.gates.claim import JudgedSegment, JudgedSegments, RowsNeeded, Verdict
     from calibcli.stats.measures.estimate import Estimated
     from calibcli.stats.recalibrators.segments import SegmentMap
 
@@ -390,7 +390,8 @@ def verdict_word(verdict: "Verdict") -> str:
 
 def verdict_sentences(verdict: "Verdict") -> tuple[str, ...]:
     """Return what was concluded, for whom, how likely that is to be wrong, and how many rows would decide."""
-    return (_meaning(verdict), *_needed(verdict))
+    more = _needed(verdict) if verdict.segments is None else _of_segments(verdict, verdict.segments)
+    return (_meaning(verdict), *more)
 
 
 def _meaning(verdict: "Verdict") -> str:
@@ -402,7 +403,8 @@ def _meaning(verdict: "Verdict") -> str:
     if verdict.outcome is VerdictName.INCONCLUSIVE:
         one_sided = verdict.lower is None or verdict.upper is None
         undecided = "the one bound that there is does not decide" if one_sided else None
-        why = verdict.reason or undecided or f"the bounds lie on both sides of {claim.limit:g}"
+        open_ones = None if verdict.segments is None else "some segments are too small, or too near the limit"
+        why = verdict.reason or open_ones or undecided or f"the bounds lie on both sides of {claim.limit:g}"
         concluded = f"Nothing is concluded about the {what}: {why}."
     else:
         concluded = _alarm(verdict) if verdict_word(verdict) == "ALARM" else _concluded(verdict, what)
@@ -491,6 +493,69 @@ def _at_best(needed: "RowsNeeded", rows: int) -> str:
     return f"A perfectly calibrated model would need about {about(needed.at_best)}."
 
 
+def _of_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
+    """Return which segment settles a verdict or keeps it open, and how many were not judged."""
+    said, every = [], judged.segments
+    fails, open_ones = (judged.count(one) for one in (VerdictName.FAIL, VerdictName.INCONCLUSIVE))
+    if every:
+        one = every[0]
+        means = f"{three(one.mean_score)} predicted, {three(one.observed_rate)} observed"
+        named = f"{segment_name(one)} ({plural(one.rows, 'row')}): {means}"
+        of = f"of {plural(len(every), 'segment')}"
+        match one.outcome:
+            case VerdictName.PASS:
+                said.append(f"Closest to the limit {of} is {named}{_off_by(one)}.")
+            case VerdictName.FAIL:
+                rest = f", and {count(open_ones)} are open" if open_ones else ""
+                fail = f"{count(fails)} {of} {'fails' if fails == 1 else 'fail'}"
+                said.append(f"{fail}{rest}; worst is {named}{_off_by(one)}.")
+            case VerdictName.INCONCLUSIVE:
+                are = "is" if open_ones == 1 else "are"
+                said.append(f"{count(open_ones)} {of} {are} open, above all {named}{_off_by(one)}.")
+        said += _needed_of_segment(verdict, one)
+    return [*said, *small_segments(judged, verdict.rows)]
+
+
+def small_segments(judged: "JudgedSegments", rows: int) -> list[str]:
+    """Return how many segments were counted and not judged, and how many of all rows they hold."""
+    if not judged.small:
+        return []
+    are = "is not judged by itself" if judged.small == 1 else "are not judged by themselves"
+    share = percent(float(f"{judged.small_rows / rows:.2g}"))
+    few = f"{plural(judged.small, 'segment')} of fewer than {plural(judged.least_rows, 'row')}"
+    return [f"{few} {are} ({plural(judged.small_rows, 'row')}, {share} of all)."]
+
+
+def _off_by(one: "JudgedSegment") -> str:
+    """Return what the bounds of a segment say of its bias."""
+    if one.lower is None or one.upper is None:
+        return ""
+    way = "high" if one.bias > 0.0 else "low"
+    if one.outcome is VerdictName.FAIL:
+        return f", too {way} by at least {three(one.lower)}"
+    return f", off by at most {three(one.upper)}"
+
+
+def _needed_of_segment(verdict: "Verdict", one: "JudgedSegment") -> list[str]:
+    """Return how many rows would decide the segment that keeps a verdict open, and all of them at best."""
+    needed = verdict.needed
+    if needed is None:
+        return []
+    said = []
+    if needed.within_noise:
+        said.append(f"That one is too close to the limit to decide with {plural(one.rows, 'row')}.")
+    for aim, good, rows in (("pass", "good", needed.to_pass), ("fail", "bad", needed.to_fail)):
+        if rows is not None:
+            own = about(math.ceil(rows * one.rows / verdict.rows))
+            enough = f"About {own} rows of it, {about(rows)} in all, should be enough to {aim}"
+            said.append(f"{enough}, if the model is as {good} there as it looks.")
+    enough = f"with about {about(needed.at_best)} rows in all"
+    if needed.at_best <= verdict.rows:
+        enough = f"with about {about(needed.at_best)} of these rows"
+    said.append(f"A model calibrated in every one of these segments would pass {enough}.")
+    return said
+
+
 # Of segments that stand out so many are spoken of.
 _MOST_SEGMENTS = 2
 
@@ -522,7 +587,7 @@ def _unseen(report: "SegmentsReport") -> list[str]:
     return [f"With probability 80 % scores too high or too low by {of}."]
 
 
-def segment_name(segment: "Segment") -> str:
+def segment_name(segment: "Segment | JudgedSegment") -> str:
     """Return the rows of a segment in words."""
     return " and ".join(printable(one) for one in segment.where) or "all rows"
 

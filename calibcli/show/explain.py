@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from calibcli.errors import UsageProblem
 from calibcli.families.explained import LABELS, Explained, Home
-from calibcli.names import ClassMeasure, MeasureName, ReportFormat, TestName
+from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ SECTIONS = {
     "Proper scores and their parts": (*_of(Home.SCORES), *_of(Home.SKILL), *_of(Home.DECOMPOSITIONS)),
     "Telling labels apart": _of(Home.DISCRIMINATION),
     "Several classes together": tuple(ClassMeasure),
+    "Segments together": tuple(SegmentMeasure),
     'Tests of "every label is Bernoulli with its score"': tuple(TestName),
 }
 
@@ -60,5 +61,10 @@ def definition_listing(name: Explained, title: str = "") -> Listing:
 
 def names_page() -> Page:
     """Return every name with its one sentence."""
-    kinds = ((MeasureName, "Measures"), (ClassMeasure, "Measures of several classes"), (TestName, "Tests"))
+    kinds = (
+        (MeasureName, "Measures"),
+        (ClassMeasure, "Measures of several classes"),
+        (SegmentMeasure, "Measures of segments, for gates"),
+        (TestName, "Tests"),
+    )
     return tuple(Listing(tuple((one.value, one.meaning) for one in kind), title) for kind, title in kinds)

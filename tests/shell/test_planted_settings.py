@@ -32,7 +32,8 @@ alarm allow-fit-rows any-time axis base baseline-score batch beta-form binning b
 candidate categorical class classes cluster color compat confidence date decimal delimiter depth
 dialect edges encoding error exact explain fail-if-worse float32 folds format group id inconclusive
 input-format jobs json keep kind label limit loss max-dce max-ece max-l2 max-linf max-regression
-max-smece max-values memory method metric min-class-rows min-group-rows min-rows multiclass name
+max-segment-bias max-smece max-values memory method metric min-class-rows min-group-rows min-rows
+min-segment-rows multiclass name
 numeric on on-missing on-range on-sum output-sum planned-rows positive power prior probs quiet
 randomised regression-metric rule sample scale score seed size skip-existing smooth-targets split
 step table terminal theme title to unseen verbose view weight weights-are where

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from calibcli.families.explained import LABELS, paragraphs_of
-from calibcli.names import ClassMeasure, MeasureName, ReportFormat, TestName
+from calibcli.families.explained import LABELS, Explained, paragraphs_of
+from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
 from calibcli.show.blocks import Line, Listing, paragraph
 from calibcli.show.explain import SECTIONS, writer_of
 from command_line import ROOT
 
 GOOD = "\n".join(f"{label}: the {label.lower()},\n    and more." for label in LABELS)
-EVERY_NAME = [*MeasureName, *TestName, *ClassMeasure]
+EVERY_NAME = [*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure]
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_every_measure_and_test_has_one_section() -> None:
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("name", EVERY_NAME)
-def test_definition_is_printed(name: MeasureName | TestName | ClassMeasure, ran: Callable[..., Any]) -> None:
+def test_definition_is_printed(name: Explained, ran: Callable[..., Any]) -> None:
     """`--explain NAME` needs no input and prints the five paragraphs under their labels."""
     code, out, err = ran(name.value)
     assert (code, err) == (0, "")

@@ -14,7 +14,7 @@ from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsagePro
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, VerdictName
 from calibcli.options.gating import GateOutput, StateOptions, VerifyOptions
 from calibcli.options.output import Artifact, GateInputs
-from calibcli.options.rows import JUDGED_BY, Columns, Reading
+from calibcli.options.rows import JUDGED_BY, JUDGED_ON, Columns, Reading
 from calibcli.shell.door import command
 from calibcli.shell.output import runs_on_github, say, screen_for
 from calibcli.values import dataclass
@@ -51,11 +51,13 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport
 
 @command(
     "score label artifact max_ece max_smece rule by state report json | *classes max_l2 max_linf max_dce "
+    "max_segment_bias on depth max_values categorical numeric min_segment_rows "
     "confidence bins binning min_rows inconclusive min_group_rows baseline baseline_score max_regression "
     "regression_metric batch row_id planned_rows alarm allow_fit_rows unseen *rows seed "
     "*values *format *reading state_key_file allow_edited fmt output force quiet verbose color "
     "debug",
     by=JUDGED_BY,
+    on=JUDGED_ON,
     within=_told,
 )
 def verify(
@@ -80,6 +82,7 @@ def verify(
       calibcli verify eval.csv -s score -y label --artifact cal.json --max-ece 0.02
       calibcli verify eval.csv -s score -y label --max-ece 0.05 --confidence 0.99
       calibcli verify eval.csv -s score -y label --max-smece 0.03 --rule 'bias.lower>=-0.01' --by country
+      calibcli verify eval.csv -s score -y label --max-segment-bias 0.05 --on country,device
       calibcli verify eval.csv -s score -y label --baseline report.json --max-regression 0.01
       calibcli verify eval.csv -s new -y label --baseline-score old --max-regression 0.005
       calibcli verify eval.csv -s score -y label --max-ece 0.02 --inconclusive fail --json

@@ -13,6 +13,7 @@ from typing import assert_never
 from calibcli.errors import CalibcliError
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
+from calibcli.show.answers import small_segments
 from calibcli.show.ci.cases import NOTHING_JUDGED, Case, Light, cases_of, group_names, light_of
 from calibcli.show.pages.header import file_words
 from calibcli.show.pages.verify import verdict_lines
@@ -35,6 +36,7 @@ class JunitRenderer:
         names = group_names(report)
         least = report.least_group_rows
         cases += [_left_out(names[group], rows, least) for group, rows in report.left_out.items()]
+        cases += [small for case in cases_of(report) for small in _small(case)]
         if not report.every_verdict:
             cases.append(_nothing_judged(light_of(report.outcome, report.policy)))
         said = "\n\n".join("\n".join(_said(case)) for case in cases_of(report))
@@ -85,6 +87,15 @@ def _left_out(group: str, rows: int, least: int | None) -> ET.Element:
         message = f"{plural(rows, 'row')}: fewer than --min-group-rows {least}"
     ET.SubElement(element, "skipped", type="left out", message=message).text = message
     return element
+
+
+def _small(case: Case) -> list[ET.Element]:
+    """Return a case for segments that were counted and not judged, so that nobody takes them for passed."""
+    said = [] if case.verdict.segments is None else small_segments(case.verdict.segments, case.verdict.rows)
+    element = ET.Element("testcase", classname=case.group, name=f"{case.name}: too small to be judged")
+    for message in said:
+        ET.SubElement(element, "skipped", type="left out", message=message).text = message
+    return [element] * len(said)
 
 
 def _nothing_judged(light: Light) -> ET.Element:

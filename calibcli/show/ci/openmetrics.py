@@ -116,12 +116,20 @@ def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
     )
     small = _Family("calibcli_left_out_rows", "Rows of groups too small to be judged.", unit="rows")
     small.samples.extend(({"group": names[group]}, rows) for group, rows in report.left_out.items())
+    parts = _Family("calibcli_judged_segments", "Segments of a rule by verdict; none for those too small.")
+    for case in cases:
+        found = case.verdict.segments
+        if found is not None:
+            parts.samples.extend(
+                ({**_keys(case), "verdict": one.value}, found.count(one)) for one in VerdictName
+            )
+            parts.samples.append(({**_keys(case), "verdict": "none"}, found.small))
     kept = _Family("calibcli_state_rows", "Rows that the state of the gate holds.", unit="rows")
     batches = _Family("calibcli_state_batches", "Batches that the state holds.", unit="batches")
     if report.state is not None:
         kept.samples.append(({}, report.state.rows))
         batches.samples.append(({}, report.state.batches))
-    return [judged, unseen, dropped, others, small, kept, batches]
+    return [judged, unseen, dropped, others, small, parts, kept, batches]
 
 
 def _about(report: VerifyReport) -> _Family:

@@ -5,7 +5,7 @@ from collections import Counter
 
 from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.show.answers import answer_of, roughly, verdict_sentences, verdict_word
+from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, verdict_word
 from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
 from calibcli.show.ci.cases import Case, cases_of, worst_first
 from calibcli.show.pages.header import (
@@ -30,7 +30,7 @@ from calibcli.show.words import (
     quoted,
     three,
 )
-from calibcli.stats.gates.claim import FEWER, Claim, Evidence, RowsNeeded, Verdict
+from calibcli.stats.gates.claim import FEWER, Claim, Evidence, JudgedSegments, RowsNeeded, Verdict
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 
 TONES = {
@@ -175,6 +175,8 @@ def verify_page(report: VerifyReport, *, verbose: bool) -> Page:
     blocks: list[Block] = [] if len(report.every_verdict) == 1 else [_overall(report)]
     for key, verdict in verdicts:
         blocks.append(verdict_paragraph(verdict, verbose=verbose))
+        if verdict.segments is not None:
+            blocks.extend(segment_blocks(verdict, verdict.segments, verbose=verbose))
         if verbose:
             blocks.append(_details(key, verdict))
     if report.by:
@@ -309,6 +311,58 @@ def _cells(case: Case, *, several: bool) -> tuple[str, ...]:
         upper,
         _why(verdict),
     )
+
+
+# Segments that did not pass and are in the table, unless more is asked for.
+_MOST_SEGMENTS = 10
+_JUDGED_BY = (
+    "At least: for all segments at once, as any may fail. At most: for each by itself, as all must pass."
+)
+_FEWER_SEGMENTS = (
+    "More rows would close what is open; so would fewer segments, settled before new rows are seen: "
+    "--min-segment-rows, --depth."
+)
+
+
+def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -> tuple[Block, ...]:
+    """Return the segments that failed or are open as one table, the worst first, or all that were judged."""
+    every = judged.segments
+    undecided = [one for one in every if one.outcome is not VerdictName.PASS]
+    shown = every if verbose else undecided[:_MOST_SEGMENTS]
+    if not shown:
+        return ()
+    limit = verdict.claim.limit
+    columns = (
+        Column("rows", numeric=True),
+        Column("verdict"),
+        Column("predicted"),
+        Column("observed"),
+        Column("off by"),
+        Column("at least"),
+        Column("at most"),
+        Column("segment"),
+    )
+    rows = tuple(
+        (
+            count(one.rows),
+            one.outcome.value.upper(),
+            three(one.mean_score),
+            three(one.observed_rate),
+            *(
+                NONE if size is None else beside(size, limit)
+                for size in (abs(one.bias), one.lower, one.upper)
+            ),
+            segment_name(one),
+        )
+        for one in shown
+    )
+    hidden = len(undecided) - len(shown)
+    notes = [_JUDGED_BY] if any(one.lower is not None for one in shown) else []
+    if hidden > 0:
+        notes.append(f"{plural(hidden, 'more segment')} did not pass; -v lists every one.")
+    if any(one.outcome is VerdictName.INCONCLUSIVE for one in every):
+        notes.append(_FEWER_SEGMENTS)
+    return (Grid(columns, rows, tuple(Line(note, Tone.FAINT) for note in notes)),)
 
 
 def _why(verdict: Verdict) -> str:

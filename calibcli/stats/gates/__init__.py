@@ -1,12 +1,15 @@
 """Rules and what the rows say of them, rows needed, and plans."""
 
 from importlib import import_module
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from calibcli.names import Bound
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.table.grid import Table
+
+if TYPE_CHECKING:
+    from calibcli.stats.gates.segments import RowsBySegment
 
 __all__ = ["judge"]
 
@@ -14,17 +17,17 @@ __all__ = ["judge"]
 class Judge(Protocol):
     """What judges the rules of a measure; the entry of the measure names it (`Facts.gate`)."""
 
-    def __call__(self, table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+    def __call__(self, rows: Any, rule: Rule, /, *, ground: Ground) -> Verdict:  # noqa: ANN401 - what judge takes
         """Return the verdict."""
         ...
 
 
-def judge(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdict:
     """
-    Judge a rule by the rows of a table.
+    Judge a rule by the rows of a table, or of its segments where the rule speaks of them.
 
     Args:
-        table: The rows; those that no bin of the partition cuts a cell of.
+        rows: The rows; those that no bin of the partition cuts a cell of.
         rule: What is asked.
         ground: What was settled before a label was looked at.
 
@@ -32,7 +35,7 @@ def judge(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         By the bounds made for gates where the measure has some, otherwise by the interval of `measure`,
         one-sided; by the number itself where the rule names the value or a p-value.
     """
-    by_number = rule.bound in (Bound.VALUE, Bound.P_VALUE)
+    by_number = rule.bound in (Bound.VALUE, Bound.P_VALUE) and not rule.of_segments
     module, _, name = ("other_rules.plain_rule" if by_number else rule.subject.facts.gate).partition(".")
     found: Judge = getattr(import_module(f"calibcli.stats.gates.{module}"), name)
-    return found(table, rule, ground=ground)
+    return found(rows, rule, ground=ground)

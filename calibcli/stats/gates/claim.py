@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Annotated, Literal
 
-from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Key
+from calibcli.codec import ABSENT, HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Fraction, Key
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Bound, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
@@ -136,6 +136,46 @@ class Evidence(Declared):
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedSegment(Declared):
+    """A segment of the rows in a verdict on all of them."""
+
+    where: Annotated[tuple[str, ...], "The conditions; none for all rows."]
+    rows: int
+    mean_score: Fraction
+    observed_rate: Fraction
+    bias: Annotated[float, "Mean score less observed rate: above 0 where scores are too high."]
+    lower: Annotated[
+        float | None,
+        "Lower bound of the size of the bias, which a fail rests on; such bounds hold for all segments at "
+        "once. Null where the rule names the value.",
+    ]
+    upper: Annotated[
+        float | None,
+        "Upper bound of the size of the bias, which a pass rests on; it holds for this segment by itself.",
+    ]
+    outcome: Annotated[VerdictName, Key("status"), "What the bounds of this segment say."]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSegments(Declared):
+    """The segments that a verdict speaks of, and those that it does not."""
+
+    columns: Annotated[tuple[str, ...], "The columns whose values make segments."]
+    depth: Annotated[int, "Intersections of up to so many columns."]
+    least_rows: Annotated[int, "Segments of fewer rows are not judged."]
+    small: Annotated[int, "Segments of fewer rows, of which nothing is said by themselves."]
+    small_rows: Annotated[int, "Rows in any of these."]
+    segments: Annotated[
+        tuple[JudgedSegment, ...],
+        "Those judged: those that fail, those that are open, and the rest; the first settles the verdict.",
+    ]
+
+    def count(self, outcome: VerdictName) -> int:
+        """Return how many segments have an outcome."""
+        return sum(one.outcome is outcome for one in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict(Declared):
     """The answer to a claim with its evidence."""
 
@@ -175,6 +215,9 @@ class Verdict(Declared):
         str | None, "Why the bounds say nothing of new rows, where the user insisted on them all the same."
     ] = None
     evidence: Annotated[Evidence | None, "The bets of a gate that keeps a state; null for any other."] = None
+    segments: Annotated[
+        JudgedSegments | None, ABSENT, "The segments of a rule on all of them; absent for any other."
+    ] = None
     unseen_share: Annotated[
         float | None,
         LATELY,

@@ -153,6 +153,25 @@ def straightened(sigma: Floats, variance: Floats, skewness: Floats) -> Floats:
     return np.asarray(sigma * np.sqrt(ratio))
 
 
+def subset(found: Segments, places: Integers) -> Segments:
+    """Return some of the segments, in this order."""
+    return Segments(*(one[places] for one in _arrays(found)))
+
+
+def rows_of(entries: Entries, found: Segments, some: Booleans) -> int:
+    """Return how many rows belong to any of some segments."""
+    inside = np.zeros(entries.rows.size, np.bool_)
+    told = found.level != ANY
+    for which in np.unique(told[some], axis=0):
+        columns = np.flatnonzero(which).tolist()
+        alike = found.level[some & (told == which).all(axis=1)]
+        code, wanted = _codes(entries, columns)[0], np.zeros(alike.shape[0], np.int64)
+        for column in columns:
+            wanted = wanted * entries.sizes[column] + alike[:, column]
+        inside |= np.isin(code, wanted)
+    return int(entries.rows[inside].sum())
+
+
 def segments_of(entries: Entries, *, depth: int) -> Segments:
     """Return every intersection of levels of at most so many columns, that of none first: all rows."""
     columns, score = range(len(entries.sizes)), entries.score

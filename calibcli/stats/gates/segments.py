@@ -1,0 +1,256 @@
+"""Is the bias of every segment at most eps? Bounds that hold for any rows, delta on each side."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from calibcli.names import Bound, Target, VerdictName
+from calibcli.options.rules import Rule
+from calibcli.stats.gates.claim import (
+    NO_CONFIDENCE,
+    ONE_LOOK,
+    Bounds,
+    Claim,
+    Ground,
+    JudgedSegment,
+    JudgedSegments,
+    RowsNeeded,
+    Verdict,
+    by_bounds,
+    claim_of,
+    compared,
+    levels,
+    refuse_weights,
+    too_few,
+    verdict_by_bounds,
+)
+from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
+from calibcli.stats.measures.segments import Entries, Segments, bias_bounds, rows_of, subset
+from calibcli.stats.numerics import Floats
+from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import Integers
+from calibcli.values import dataclass
+
+# Bounds of a rate are made for error probabilities up to this.
+_MOST_DELTA = 0.25
+
+# Beyond so many rows, as a power of ten, the bounds are too close together to be computed.
+_MOST_ROWS = 13.0
+
+_METHOD = "Clopper-Pearson or the normal law with a proven error; a fail by Bonferroni over segments"
+
+_BY_VALUE = "estimate alone, no confidence"
+
+_ASSUMPTIONS = (
+    INDEPENDENT_ROWS,
+    HELD_OUT,
+    "columns and least rows were chosen without these labels; smaller segments are not judged",
+    ONE_LOOK,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsBySegment:
+    """
+    Rows and the segments that they are judged in.
+
+    Args:
+        names: The conditions of each segment.
+        columns: The columns whose values make them.
+        depth: How many of these at once.
+        least_rows: Smaller segments are not judged.
+    """
+
+    table: Table
+    found: Segments
+    entries: Entries
+    names: Sequence[tuple[str, ...]]
+    columns: tuple[str, ...]
+    depth: int
+    least_rows: int
+
+
+def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Judge "the bias of every segment is at most eps" for these scores and columns.
+
+    A pass is wrong only where the upper bound of the one segment that is farthest fails, so that each has
+    delta; for a fail it is enough that any bound fails, so that each end of m segments has delta / (2 m).
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
+        A rule on the value compares the estimates.
+
+    References:
+        Berger (1982), Technometrics 24; `calibcli.stats.measures.segments.bias_bounds`.
+    """
+    refuse_weights(rows.table)
+    claim = claim_of(rule, ground, measure="segment_bias")
+    large, distinct = rows.found.rows >= rows.least_rows, ~rows.found.same
+    places = np.flatnonzero(large & distinct)
+    some = subset(rows.found, places)
+    by_value = rule.bound is Bound.VALUE
+    size = np.abs(some.bias)
+    lower, upper = (size, size) if by_value else _sizes(some, *levels(rule, ground))
+    outcomes = tuple(
+        by_bounds(claim, lower=low, upper=high)
+        for low, high in zip(lower.tolist(), upper.tolist(), strict=True)
+    )
+    order = _worst_first(some, outcomes, limit=claim.limit, ends=(lower, upper))
+    bounded = places.size > 0 and not by_value
+
+    def wanted(claim: Claim) -> RowsNeeded:
+        return _rows_needed(some, int(order[0]), claim, ground, rows=rows.table.total_rows)
+
+    verdict = verdict_by_bounds(
+        rows.table,
+        claim,
+        ground,
+        Bounds(
+            float(size.max()) if places.size else math.nan,
+            float(lower.max()) if bounded else None,
+            float(upper.max()) if bounded else None,
+            _BY_VALUE if by_value else _METHOD,
+            Target.FIXED_DESIGN,
+            (NO_CONFIDENCE,) if by_value else _ASSUMPTIONS,
+            f"{places.size:,} segments by {', '.join(rows.columns)}",
+            needed=wanted if bounded else None,
+        ),
+    )
+    small = ~large & distinct
+    judged = JudgedSegments(
+        rows.columns,
+        rows.depth,
+        rows.least_rows,
+        int(small.sum()),
+        rows_of(rows.entries, rows.found, small),
+        tuple(
+            JudgedSegment(
+                rows.names[places[place]],
+                int(some.rows[place]),
+                # Sums of scores round beyond what their mean can be.
+                min(max(float(some.score[place]), 0.0), 1.0),
+                float(some.positive[place] / some.rows[place]),
+                float(some.bias[place]),
+                None if by_value else float(lower[place]),
+                None if by_value else float(upper[place]),
+                outcomes[place],
+            )
+            for place in order.tolist()
+        ),
+    )
+    few = None if places.size else f"no segment has {rows.least_rows:,} rows (--min-segment-rows)"
+    if by_value:
+        few = few or too_few(rows.table, ground)
+        outcome, reason = compared(claim, verdict.value, few=few, undefined="")
+        verdict = replace(verdict, outcome=outcome, reason=reason, target=None, finite_sample=False)
+    elif few is not None:
+        verdict = replace(verdict, reason=verdict.reason or few)
+    return replace(verdict, segments=judged)
+
+
+def _sizes(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, Floats]:
+    """Return bounds of the size of every bias: lower ones hold together, upper ones each by itself."""
+    if not some.size:
+        return np.zeros(0), np.zeros(0)
+    wide = bias_bounds(some, delta=min(at_lower / (2.0 * some.size), _MOST_DELTA))
+    close = bias_bounds(some, delta=min(at_upper, _MOST_DELTA))
+    lower = np.maximum(0.0, np.maximum(wide.lower, -wide.upper))
+    return lower, np.maximum(close.upper, -close.lower)
+
+
+def _worst_first(
+    some: Segments, outcomes: Sequence[VerdictName], *, limit: float, ends: tuple[Floats, Floats]
+) -> Integers:
+    """
+    Return the places of the segments: those that fail first, then those that are open, then the rest.
+
+    Of the open ones those come first whose estimate is beyond the limit by most standard errors, then those
+    that would take the most rows of all if they were calibrated: the others will be settled before them.
+    """
+    rank = np.array([_RANKS[one] for one in outcomes], np.int64)
+    error = np.sqrt(_variance(some)) / some.rows
+    excess = np.abs(some.bias) - limit
+    beyond = np.where(excess > 0.0, excess / np.maximum(error, np.finfo(np.float64).tiny), 0.0)
+    # Rows of every segment grow with those of all, so that standard errors keep their order.
+    open_ones = np.lexsort((-error, -beyond))
+    place = np.empty(some.size)
+    place[open_ones] = np.arange(some.size)
+    return np.lexsort((np.choose(rank, (-ends[0], place, -ends[1])), rank))
+
+
+_RANKS = {VerdictName.FAIL: 0, VerdictName.INCONCLUSIVE: 1, VerdictName.PASS: 2}
+
+
+def _variance(some: Segments) -> Floats:
+    """Return what the sum of labels would scatter by, were the scores their chances."""
+    return np.minimum(some.variance, some.rows * some.score * (1.0 - some.score))
+
+
+class _Growth:
+    """
+    The bounds that more rows like these would give a segment.
+
+    Args:
+        one: The segment, by itself.
+        share: Its share of all rows.
+        levels: The error probabilities of its lower and its upper bound.
+    """
+
+    def __init__(self, one: Segments, *, share: float, levels: tuple[float, float]) -> None:
+        self._one, self._share, self._levels = one, share, levels
+        self._score, self._rate = float(one.score[0]), float(one.positive[0] / one.rows[0])
+
+    def ends(self, rows: float, *, calibrated: bool = False) -> tuple[float, float]:
+        """Return the bounds of the size of the bias where there are so many rows in all."""
+        one, many = self._one, np.array([max(1.0, self._share * rows)])
+        ones = np.clip(np.rint(many * (self._score if calibrated else self._rate)), 0.0, many)
+        more = replace(
+            one,
+            rows=many,
+            positive=ones,
+            residual=ones - many * self._score,
+            variance=one.variance / one.rows * many,
+            squares=(one.variance if calibrated else one.squares) / one.rows * many,
+        )
+        lower, upper = _sizes(more, *self._levels)
+        return float(lower[0]), float(upper[0])
+
+    def rows_to_pass(self, limit: float, *, calibrated: bool = False) -> int:
+        """Return the rows in all at which the upper bound comes down to a limit."""
+        return first_rows(
+            lambda digits: limit - self.ends(10.0**digits, calibrated=calibrated)[1], most=_MOST_ROWS
+        )
+
+    def rows_to_fail(self, limit: float) -> int:
+        """Return the rows in all at which the lower bound rises to a limit below the size."""
+        return first_rows(lambda digits: self.ends(10.0**digits)[0] - limit, most=_MOST_ROWS)
+
+
+def _rows_needed(some: Segments, first: int, claim: Claim, ground: Ground, *, rows: int) -> RowsNeeded:
+    """
+    Return how many rows in all would decide the segment that keeps the claim open.
+
+    At best it takes as many as the segment whose mean is known worst; segments are those that are judged now.
+    """
+
+    def growth(place: int) -> _Growth:
+        one = subset(some, np.array([place]))
+        each = ground.fail_delta / some.size, ground.delta
+        return _Growth(one, share=float(one.rows[0]) / rows, levels=each)
+
+    slowest = int((np.sqrt(_variance(some)) / some.rows + 3.0 / some.rows).argmax())
+    best = growth(slowest).rows_to_pass(claim.limit, calibrated=True)
+    known, size = growth(first), abs(float(some.bias[first]))
+    lower, upper = known.ends(rows)
+    return promise(
+        claim.limit - size,
+        width=upper - lower,
+        rows=rows,
+        at_best=at_best(best, ground),
+        to_pass=lambda: known.rows_to_pass(claim.limit),
+        to_fail=lambda: known.rows_to_fail(claim.limit),
+    )

@@ -1,0 +1,151 @@
+"""A gate on segments from the command line, from Python and for CI: one verdict, whatever holds the rows."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import numpy as np
+import pandas as pd
+import pytest
+
+import calibcli
+from calibcli.documents.schemas import schema_text
+from calibcli.names import DocumentKind
+from command_line import Run
+
+WORDS = ("-s", "score", "-y", "label")
+ON = ("--on", "country,age")
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    """Return rows whose scores are too high by 0.15 for one country."""
+    rng = np.random.default_rng(8)
+    rows = 6_000
+    found = pd.DataFrame({"score": np.round(rng.uniform(0.3, 0.6, rows), 2)})
+    found["country"] = rng.choice(["BR", "DE", "LU"], rows, p=[0.5, 0.49, 0.01])
+    found["age"] = rng.integers(18, 70, rows)
+    found["times"] = rng.integers(0, 3, rows)
+    chance = found["score"] - 0.15 * (found["country"] == "BR")
+    found["label"] = (rng.random(rows) < chance).astype(int)
+    return found
+
+
+@pytest.fixture(scope="module")
+def rows(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the rows as a file."""
+    path = tmp_path_factory.mktemp("gate") / "rows.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def judged(run: Run, *words: object, code: int) -> dict[str, Any]:
+    """Return the report of a gate that ends so."""
+    ended = run("verify", *words, *WORDS, "--json")
+    assert ended.code == code, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("limit", "code", "status", "first"),
+    [
+        (0.05, 1, "fail", ["country = BR"]),
+        (0.15, 4, "inconclusive", None),
+        (0.25, 0, "pass", None),
+    ],
+)
+def test_verdict_exit_code_and_the_segment_that_settles_it(
+    run: Run, rows: Path, limit: float, code: int, status: str, first: list[str] | None
+) -> None:
+    """Exit codes are those of every gate; the report lists each segment and counts those too small."""
+    report = judged(run, rows, "--max-segment-bias", limit, *ON, code=code)
+    (rule,) = report["rules"].values()
+    assert (report["verdict"]["status"], rule["status"]) == (status, status)
+    segments = rule["segments"]
+    assert segments["segments"][0]["status"] == status
+    if first is not None:
+        assert segments["segments"][0]["where"] == first
+    assert segments["small"] == 5
+    assert segments["small_rows"] == (pd.read_csv(rows)["country"] == "LU").sum()
+    assert all("LU" not in " ".join(one["where"]) for one in segments["segments"])
+    assert "not judged by themselves" in report["answer"]
+    jsonschema.validate(report, json.loads(schema_text(DocumentKind.REPORT)))
+    text = run("verify", rows, "--max-segment-bias", limit, *ON, *WORDS)
+    assert text.code == code
+    assert "5 segments of fewer than 100 rows are not judged by themselves" in text.out
+
+
+def test_one_verdict_whatever_holds_the_rows(
+    run: Run, rows: Path, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    """Parquet, a frame and repeated rows give what CSV and weights of frequency give."""
+    frame.to_parquet(tmp_path / "rows.parquet")
+    asked = ("--max-segment-bias", "0.15", *ON)
+    expected = judged(run, rows, *asked, code=4)["rules"]
+    assert judged(run, tmp_path / "rows.parquet", *asked, code=4)["rules"] == expected
+    found = calibcli.verify(
+        frame, score="score", label="label", max_segment_bias=0.15, on=["country", "age"], depth=2
+    )
+    assert json.loads(json.dumps(found.to_dict()))["rules"] == expected
+    counted = judged(run, rows, *asked, "-w", "times", "--weights-are", "frequency", code=4)["rules"]
+    frame.loc[frame.index.repeat(frame["times"])].to_csv(tmp_path / "repeated.csv", index=False)
+    repeated = judged(run, tmp_path / "repeated.csv", *asked, code=4)["rules"]
+    assert repeated["max-segment-bias"]["segments"] == counted["max-segment-bias"]["segments"]
+
+
+def test_limits_beside_each_other_share_the_error_of_a_fail(run: Run, rows: Path) -> None:
+    """With a second rule a pass keeps its level, and a fail has half."""
+    alone = judged(run, rows, "--max-segment-bias", 0.15, *ON, code=4)["rules"]["max-segment-bias"]
+    both = judged(run, rows, "--max-segment-bias", 0.15, "--max-ece", 0.5, *ON, code=4)["rules"]
+    one = both["max-segment-bias"]
+    assert both["max-ece"]["status"] == "pass"
+    assert one["upper"] == alone["upper"]
+    assert one["lower"] < alone["lower"]
+    assert one["fail_confidence"] == pytest.approx(0.975)
+    rule = judged(run, rows, "--rule", "segment_bias.value<=0.5", *ON, code=0)["rules"]
+    assert rule["segment_bias.value<=0.5"]["lower"] is None
+
+
+def test_least_rows_depth_and_kinds_choose_what_is_judged(run: Run, rows: Path) -> None:
+    """Fewer segments are judged with more rows each; the rest is counted."""
+
+    def names(*words: object) -> set[str]:
+        found = judged(run, rows, "--max-segment-bias", 0.25, *ON, *words, code=0)
+        listed = found["rules"]["max-segment-bias"]["segments"]["segments"]
+        return {" and ".join(one["where"]) for one in listed}
+
+    assert names("--depth", 1, "--min-segment-rows", 2_000) == {"", "country = BR", "country = DE"}
+    assert "age = 18" in names("--depth", 1, "--categorical", "age", "--max-values", 60)
+
+
+def test_reports_for_servers_say_which_segments_were_not_judged(run: Run, rows: Path, tmp_path: Path) -> None:
+    """JUnit skips the small ones, metrics count every verdict, the summary has the table."""
+    junit, metrics, page = (tmp_path / name for name in ("gate.xml", "gate.prom", "gate.md"))
+    ended = run(
+        "verify", rows, *WORDS, *ON, "--max-segment-bias", 0.05, "--report", f"junit={junit}",
+        "--report", f"openmetrics={metrics}", "--report", f"md={page}", "--report", "github",
+    )  # fmt: skip
+    assert ended.code == 1
+    suite = ET.parse(junit).getroot()[0]  # noqa: S314 - our own file
+    assert (suite.get("failures"), suite.get("skipped")) == ("1", "1")
+    assert "country = BR" in "".join(suite.itertext())
+    found = metrics.read_text(encoding="utf-8")
+    assert 'calibcli_judged_segments{rule="max-segment-bias",group="all",verdict="none"} 5' in found
+    assert 'verdict="fail"} ' in found
+    assert "| country = BR" in page.read_text(encoding="utf-8")
+    assert "country = BR" in ended.err
+
+
+def test_defaults_come_from_a_file(
+    run: Run, rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What makes segments may stand in calibcli.toml, and is no burden for a gate that asks for none."""
+    monkeypatch.chdir(tmp_path)
+    settings = '[verify]\non = ["country"]\ndepth = 1\nmin-segment-rows = 200\n'
+    (tmp_path / "calibcli.toml").write_text(settings, encoding="utf-8")
+    found = judged(run, rows, "--max-segment-bias", 0.05, code=1)["rules"]["max-segment-bias"]["segments"]
+    assert (found["columns"], found["depth"], found["least_rows"]) == (["country"], 1, 200)
+    assert "max-ece" in judged(run, rows, "--max-ece", 0.5, code=0)["rules"]

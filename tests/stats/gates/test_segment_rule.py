@@ -1,0 +1,181 @@
+"""A gate on segments says of each what its bounds say, and of all what the worst says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta
+
+from calibcli.names import Bound, Relation, SegmentMeasure, Target, VerdictName
+from calibcli.options.rules import Rule
+from calibcli.stats.gates import judge
+from calibcli.stats.gates.claim import Ground, JudgedSegment, Verdict
+from calibcli.stats.gates.segments import RowsBySegment
+from calibcli.stats.measures.segments import segments_of
+from calibcli.stats.table.bins import ATOMS
+from calibcli.stats.table.score_table import ScoreTable
+from stats.segment_rows import entries_of
+
+GROUND = Ground(ATOMS, least_rows=1)
+
+
+def rows_of(
+    level: np.ndarray, score: np.ndarray, label: np.ndarray, *, depth: int = 2, least: int = 1
+) -> RowsBySegment:
+    """Return rows by segment, named by their levels."""
+    entries = entries_of(level, score, label)
+    found = segments_of(entries, depth=depth)
+    names = [
+        tuple(f"{column} = {one}" for column, one in zip("abc", key, strict=False) if one >= 0)
+        for key in found.level.tolist()
+    ]
+    table = ScoreTable.from_rows(score, label.astype(bool))
+    return RowsBySegment(table, found, entries, names, tuple("abc"[: level.shape[0]]), depth, least)
+
+
+def verdict(
+    rows: RowsBySegment, limit: float, bound: Bound = Bound.UPPER, ground: Ground = GROUND
+) -> Verdict:
+    """Judge that no segment is off by more than a limit."""
+    rule = Rule("max-segment-bias", SegmentMeasure.SEGMENT_BIAS, bound, Relation.AT_MOST, limit)
+    return judge(rows, rule, ground=ground)
+
+
+def by_name(found: Verdict) -> dict[tuple[str, ...], JudgedSegment]:
+    """Return the segments of a verdict by their conditions."""
+    assert found.segments is not None
+    return {one.where: one for one in found.segments.segments}
+
+
+def drawn_rows(seed: int, rows: int = 600, wrong: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return levels of two columns, scores and labels; scores of one pair are too high."""
+    rng = np.random.default_rng(seed)
+    level = np.stack([rng.integers(0, 3, rows), rng.integers(0, 2, rows)])
+    score = rng.choice([0.2, 0.4, 0.6], rows)
+    off = wrong * ((level[0] == 0) & (level[1] == 1))
+    return level, score, rng.random(rows) < score - off
+
+
+def test_bounds_are_those_of_scipy() -> None:
+    """Where scores are alike bounds are Clopper and Pearson's, at 0.05 above and at 0.05/(2 m) below."""
+    rng = np.random.default_rng(2)
+    level = rng.integers(0, 4, (1, 800))
+    score = np.full(800, 0.3)
+    label = rng.random(800) < np.where(level[0] == 1, 0.6, 0.3)
+    found = by_name(verdict(rows_of(level, score, label), 0.1))
+    assert len(found) == 5
+    for where, one in found.items():
+        inside = level[0] == int(where[0][-1]) if where else np.ones(800, bool)
+        n, x = int(inside.sum()), int(label[inside].sum())
+        high, low = beta.ppf(0.95, x + 1, n - x), beta.ppf(0.05, x, n - x + 1)
+        assert one.rows == n
+        assert one.observed_rate == pytest.approx(x / n)
+        assert one.upper == pytest.approx(max(high - 0.3, 0.3 - low), abs=1e-9)
+        high, low = beta.ppf(1 - 0.005, x + 1, n - x), beta.ppf(0.005, x, n - x + 1)
+        assert one.lower == pytest.approx(max(0.0, 0.3 - high, low - 0.3), abs=1e-9)
+    assert next(iter(found)) == ("a = 1",)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([0.0, 0.15]),
+    st.lists(st.floats(0.001, 0.6), min_size=2, max_size=5),
+)
+def test_verdict_is_that_of_the_worst_segment(seed: int, wrong: float, limits: list[float]) -> None:
+    """All must pass and any may fail; a wider limit is never harsher; small segments are counted."""
+    rows = rows_of(*drawn_rows(seed, wrong=wrong), least=90)
+    order = [VerdictName.FAIL, VerdictName.INCONCLUSIVE, VerdictName.PASS]
+    last = 0
+    for limit in sorted(limits):
+        found = verdict(rows, limit)
+        every = by_name(found).values()
+        outcomes = {one.outcome for one in every}
+        assert found.outcome is next(one for one in order if one in outcomes)
+        assert found.segments is not None
+        assert found.segments.segments[0].outcome is found.outcome
+        assert found.value == pytest.approx(max(abs(one.bias) for one in every))
+        assert found.lower == max(one.lower or 0.0 for one in every)
+        assert found.upper == max(one.upper or 0.0 for one in every)
+        assert found.lower <= found.value <= found.upper
+        assert found.target is Target.FIXED_DESIGN
+        assert all(one.rows >= 90 for one in every)
+        assert order.index(found.outcome) >= last
+        last = order.index(found.outcome)
+        kept = verdict(rows, limit, Bound.VALUE)
+        assert (kept.outcome is VerdictName.PASS) == (found.value <= limit)
+    small = {key for key, one in by_name(verdict(replace(rows, least_rows=1), 0.1)).items() if one.rows < 90}
+    assert found.segments.small == len(small)
+    inside = np.zeros(600, bool)
+    for where in small:
+        each = np.ones(600, bool)
+        for one in where:
+            each &= drawn_rows(seed, wrong=wrong)[0]["ab".index(one[0])] == int(one[-1])
+        inside |= each
+    assert found.segments.small_rows == inside.sum()
+
+
+def test_more_segments_cost_a_pass_nothing_and_a_fail_something() -> None:
+    """A further column of the same segments changes no upper bound, and moves lower ones down."""
+    level, score, label = drawn_rows(3)
+    few = by_name(verdict(rows_of(level[:1], score, label, depth=1), 0.1))
+    many = by_name(verdict(rows_of(level, score, label), 0.1))
+    for where, one in few.items():
+        assert many[where].upper == one.upper
+        assert (many[where].lower or 0.0) <= (one.lower or 0.0)
+    # As many claims as are judged together share the error of a fail, and none of a pass.
+    shared = by_name(
+        verdict(rows_of(level[:1], score, label, depth=1), 0.1, ground=replace(GROUND, claims=3))
+    )
+    for where, one in few.items():
+        assert shared[where].upper == one.upper
+        assert (shared[where].lower or 0.0) <= (one.lower or 0.0)
+
+
+def test_certain_scores_are_judged() -> None:
+    """Scores of 0 leave labels no variance, and a segment of them is judged all the same."""
+    level = np.repeat([[0, 1]], 1_000, axis=1).reshape(1, -1)
+    score = np.where(level[0] == 0, 0.0, 0.5)
+    label = np.concatenate((np.arange(1_000) < 200, np.arange(1_000) % 2 == 0))
+    found = verdict(rows_of(level, score, label), 0.1)
+    assert found.outcome is VerdictName.FAIL
+    assert by_name(found)[("a = 0",)].outcome is VerdictName.FAIL
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.03, 0.2])
+def test_rows_needed_decide(wrong: float) -> None:
+    """As many rows like these as are named give the verdict, and nine tenths of them do not."""
+    rng = np.random.default_rng(4)
+    level, score = np.repeat([[0, 1, 2, 2]], 60, axis=1), np.full(240, 0.4)
+    # Rates that are as far off as they look.
+    label = np.concatenate([np.arange(60) < 60 * rate for rate in (0.4 - wrong, 0.4, 0.4, 0.4)])
+    order = rng.permutation(240)
+    found = verdict(rows_of(level[:, order], score, label[order]), 0.1)
+    assert found.needed is not None
+    named = found.needed.to_pass or found.needed.to_fail
+    if named is None:
+        assert found.needed.within_noise
+        named = found.needed.at_best
+        label = np.tile(np.arange(60) < 24, 4)
+
+    def grown(rows: float) -> VerdictName:
+        times = int(rows / 240)
+        many = verdict(rows_of(np.tile(level, times), np.tile(score, times), np.tile(label, times)), 0.1)
+        return many.outcome
+
+    assert grown(1.15 * named + 240) is not VerdictName.INCONCLUSIVE
+    if named > 600:
+        assert grown(0.8 * named) is VerdictName.INCONCLUSIVE
+    assert found.needed.at_best >= 1
+
+
+def test_no_segment_is_large_enough() -> None:
+    """Where none has the rows, nothing is concluded, whatever the bound of the rule."""
+    rows = rows_of(*drawn_rows(1), least=10_000)
+    for bound in (Bound.UPPER, Bound.VALUE):
+        found = verdict(rows, 0.1, bound)
+        assert found.outcome is VerdictName.INCONCLUSIVE
+        assert "no segment has 10,000 rows" in (found.reason or "")
+        assert found.segments is not None
+        assert (found.segments.segments, found.segments.small_rows) == ((), 600)
