@@ -91,27 +91,48 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
 
 
 def _errors(report: "MeasureReport") -> list[str]:
-    """Return what is shown of all rows."""
+    """Return what is shown of all rows, or what there is weak evidence of."""
     named = {one.name: one for one in report.measures if math.isfinite(one.value)}
     size = next((named[name] for name in _SIZES if name in named), None)
-    bias = named.get(MeasureName.BIAS)
     off = "" if size is None else f"off by {three(size.value)}{_interval(size.interval)}{_by_chance(size)}"
+    sure, combined = _sure(report), None if report.combined is None else report.combined.p_value
     where = _where(report)
     if where:
-        return [f"{where}: on average {off}." if off else f"{where}."]
+        first = where if sure else f"Weak evidence that {where}"
+        return [f"{_capital(first)}: on average {off}." if off else f"{_capital(first)}."]
+    bias = named.get(MeasureName.BIAS)
     beyond = _beyond_zero(bias)
     if bias is not None and beyond:
         way = "low" if beyond > 0 else "high"
         ends = _interval(bias.interval, flipped=beyond < 0)
-        first = f"Scores are on average too {way} by {three(abs(bias.value))}{ends}."
-        return [first, *([f"Range by range they are {off}."] if off else [])]
-    combined = None if report.combined is None else report.combined.p_value
+        first = f"scores are on average too {way} by {three(abs(bias.value))}{ends}"
+        first = first if sure else f"Weak evidence that {first}"
+        return [f"{_capital(first)}.", *([f"Range by range they are {off}."] if off else [])]
     shown = combined is not None and combined < 1.0 - report.confidence
     if shown or _beyond_zero(size) > 0:
         by = f" (p = {p_words(combined)})" if combined is not None and shown else ""
         first = f"Scores are miscalibrated{by}, but these rows do not show where"
+        first = first if sure else f"Weak evidence of miscalibration{by}"
         return [f"{first}: on average {off}." if off else f"{first}."]
     return [_nothing_shown(report, size), *_loss(report, size)]
+
+
+def _sure(report: "MeasureReport") -> bool:
+    """
+    Whether miscalibration is shown: by the tests together or by a range, each with half of the error.
+
+    Together they call calibrated scores miscalibrated no more often than one of them with all of it would.
+    Without tests every interval speaks for itself.
+    """
+    from calibcli.stats.curves.stretches import stretches
+
+    half = (1.0 - report.confidence) / 2.0
+    combined = None if report.combined is None else report.combined.p_value
+    return combined is None or combined < half or bool(stretches(report.curve.binned, confidence=1.0 - half))
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
@@ -174,15 +195,15 @@ def _where(report: "MeasureReport") -> str:
         return ""
     if len(found) > _MOST_STRETCHES:
         ways = Counter("low" if one.too_low else "high" for one in found)
-        return f"Scores are too low in {plural(ways['low'], 'range')} and too high in {count(ways['high'])}"
+        return f"scores are too low in {plural(ways['low'], 'range')} and too high in {count(ways['high'])}"
     atoms = bool((curve.lower == curve.upper).all())
     said = listed(f"too {'low' if one.too_low else 'high'}{_range(one, atoms=atoms)}" for one in found)
     classes = report.input.classes
     if classes is not None and classes.view is ViewName.CONFIDENCE and len(found) == 1:
         # Whoever says of itself that it is right too often, or too seldom.
         way = "under" if found[0].too_low else "over"
-        return f"The model is {way}confident, with probabilities {said}"
-    return f"Scores are {said}"
+        return f"the model is {way}confident, with probabilities {said}"
+    return f"scores are {said}"
 
 
 def _range(stretch: "Stretch", *, atoms: bool) -> str:

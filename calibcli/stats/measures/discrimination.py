@@ -20,14 +20,12 @@ from calibcli.stats.measures.if_calibrated import (
     Reference,
     of_mean,
 )
-from calibcli.stats.numerics import Floats, normal_quantile
+from calibcli.stats.measures.scores import gathered, interval_of_mean
+from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
-# How much of a row of either label is added where it spoils the end of an interval most.
-_ADDED = 0.5
-
-METHOD = "DeLong with half a row of each label added"
+METHOD = "Gaffke's bounds of both labels, put together"
 
 _ONE_LABEL = "no interval: one label only, so that it is undefined"
 
@@ -41,20 +39,18 @@ def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
         one label only; no interval with importance weights.
 
     References:
-        DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; van Klaveren, Gönen, Steyerberg & Vergouwe
-        (2016), Statistics in Medicine 35, for the value if calibrated.
+        DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; Zou & Donner (2008), Statistics in Medicine 27,
+        for the interval; van Klaveren, Gönen, Steyerberg & Vergouwe (2016), Statistics in Medicine 35, for
+        the value if calibrated.
     """
     ranked = _Ranked(table.positive, table.weight - table.positive)
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
     if not (ranked.positive.any() and ranked.negative.any()):
         return Estimate(MeasureName.AUROC, math.nan, None, None, (*assumptions, _ONE_LABEL), table.total_rows)
     value, null = ranked.area, _if_calibrated(table)
-    interval = None
-    if table.weighted:
+    interval = None if table.weighted else ranked.interval(confidence)
+    if interval is None:
         assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
-    else:
-        ends = ranked.ends(-normal_quantile((1.0 - confidence) / 2.0))
-        interval = Interval(*ends, confidence, METHOD, Target.POPULATION, finite_sample=False)
     return Estimate(
         name=MeasureName.AUROC,
         value=value,
@@ -105,40 +101,23 @@ class _Ranked:
         """Area under the ROC curve."""
         return min(1.0, float(self.positive @ self.below_positive) / float(self.positive.sum()))
 
-    @property
-    def variance(self) -> float:
-        """DeLong's variance of the area."""
+    def interval(self, confidence: float) -> Interval:
+        """
+        Return the interval of the area: distances to the bounds of its two parts, by squares added up.
+
+        The area is the mean of what each row of a label leaves behind it of the other label. Given the other
+        label it has a bound as the mean of one label's rows, and DeLong's variance is the sum of two such.
+        """
+        below = above = 0.0
         area = self.area
-
-        def of_mean_of(values: Floats, rows: Floats) -> float:
-            total = float(rows.sum())
-            return float(rows @ (values - area) ** 2) / max(total - 1.0, 1.0) / total
-
-        ones = of_mean_of(self.below_positive, self.positive)
-        return ones + of_mean_of(self.above_negative, self.negative)
-
-    def ends(self, spread: float) -> tuple[float, float]:
-        """Return the ends that lie so many standard errors away, in log odds."""
-        lower = self.beside(positive=(_ADDED, 0.0), negative=(0.0, _ADDED)).shifted(-spread)
-        upper = self.beside(positive=(0.0, _ADDED), negative=(_ADDED, 0.0)).shifted(spread)
-        return min(lower, self.area), max(upper, self.area)
-
-    def beside(self, *, positive: tuple[float, float], negative: tuple[float, float]) -> "_Ranked":
-        """Return the same with rows added below all scores and above them."""
-
-        def within(rows: Floats, ends: tuple[float, float]) -> Floats:
-            return np.concatenate([ends[:1], rows, ends[1:]])
-
-        return _Ranked(within(self.positive, positive), within(self.negative, negative))
-
-    def shifted(self, spread: float) -> float:
-        """Return the area so many standard errors away, in log odds."""
-        area = self.area
-        open_part = area * (1.0 - area)
-        if not open_part > 0.0:
-            return area
-        odds = math.log(area) - math.log1p(-area) + spread * math.sqrt(self.variance) / open_part
-        return 1.0 / (1.0 + math.exp(-odds)) if odds > 0.0 else math.exp(odds) / (1.0 + math.exp(odds))
+        for beaten, rows in ((self.below_positive, self.positive), (self.above_negative, self.negative)):
+            least, most = interval_of_mean(
+                gathered((1.0 - beaten, rows)), most=1.0, confidence=confidence
+            ).ends
+            below += (area - (1.0 - most)) ** 2
+            above += (1.0 - least - area) ** 2
+        lower, upper = max(0.0, area - math.sqrt(below)), min(1.0, area + math.sqrt(above))
+        return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
 
 def _if_calibrated(table: Table) -> Reference:
