@@ -20,6 +20,12 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 # They draw and repeat what the tests of each part reach line by line; tracing them doubles their time.
 _UNTRACED = ("claims", "laws", "oracles")
+# What these reach others reach as well; `python tests/untraced.py` chooses them.
+_LISTED = {
+    f"{path}::{name}"
+    for path, names in json.loads(Path(__file__).with_name("untraced.json").read_text()).items()
+    for name in names
+}
 
 # How often laws are drawn; what takes a fixture draws within it. `--hypothesis-profile long` draws more.
 for _name, _examples in (("usual", 25), ("long", 400)):
@@ -33,10 +39,13 @@ settings.load_profile("usual")
 
 
 def traced(item: pytest.Item) -> bool:
-    """Whether a test counts for coverage: simulations, oracles and laws over drawn examples do not."""
+    """Whether a test counts for coverage: simulations, oracles, drawn examples and what is listed do not."""
+    if item.config.getoption("cov_context", None):
+        return True
     drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
     marked = item.get_closest_marker("untraced") is not None
-    return not (drawn or marked or item.path.parent.name in _UNTRACED)
+    listed = item.nodeid.partition("[")[0] in _LISTED
+    return not (drawn or marked or listed or item.path.parent.name in _UNTRACED)
 
 
 @pytest.hookimpl(wrapper=True)
