@@ -2,9 +2,12 @@
 
 import functools
 import gc
+import importlib
 import json
 import os
+import pkgutil
 from collections.abc import Generator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ import pytest
 import typer.main
 from coverage import Coverage
 from hypothesis import HealthCheck, settings
+
+import calibcli
 
 # A full disk shows itself later where output is buffered, as it is for users.
 os.environ.pop("PYTHONUNBUFFERED", None)
@@ -48,18 +53,35 @@ def traced(item: pytest.Item) -> bool:
     return not (drawn or marked or listed or item.path.parent.name in _UNTRACED)
 
 
+@contextmanager
+def paused() -> Generator[None]:
+    """Trace nothing for a while; a worker of xdist has two tracers, one within the other."""
+    stopped: list[Coverage] = []
+    while (running := Coverage.current()) is not None:
+        running.stop()
+        stopped.append(running)
+    try:
+        yield
+    finally:
+        for one in reversed(stopped):
+            one.start()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """See every module of the package once; tests are not traced while they are rewritten and imported."""
+    for module in pkgutil.walk_packages(calibcli.__path__, "calibcli."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    with paused():
+        return (yield)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Pause coverage for tests that do not count for it; a worker of xdist has two, one within the other."""
-    paused: list[Coverage] = []
-    while not traced(item) and (running := Coverage.current()) is not None:
-        running.stop()
-        paused.append(running)
-    try:
+    """Pause coverage for tests that do not count for it."""
+    with nullcontext() if traced(item) else paused():
         return (yield)
-    finally:
-        for one in reversed(paused):
-            one.start()
 
 
 def pytest_collection_finish() -> None:
