@@ -26,7 +26,7 @@ from calibcli.families.recalibrators import METHOD_ALIASES
 from calibcli.names import STDOUT
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import Command, signed
-from calibcli.shell.line import Line, Settled, is_piped, line_of
+from calibcli.shell.line import Line, Settled, Tree, is_piped, line_of
 from calibcli.shell.output import say, say_line
 from calibcli.version import __version__
 
@@ -139,6 +139,7 @@ def tree_of(words: Sequence[str]) -> typer.Typer:
     make, and nothing asks for them.
     """
     tree = typer.Typer(
+        cls=Tree,
         name="calibcli",
         no_args_is_help=True,
         rich_markup_mode=None,

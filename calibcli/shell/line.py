@@ -1,14 +1,16 @@
 """The line that was typed, and the defaults that the environment and a file give to its options."""
 
 import os
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from calibcli.errors import IdleOption
 from calibcli.options.declaring import Section
@@ -93,7 +95,25 @@ class Line:
         return (self.name in _GATES or bool(_VERBOSE & words)) and not _QUIET & words
 
 
-class Settled(TyperCommand):
+class _Plain:
+    """A command whose options take words by themselves that need no pydantic, which is slow to load."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - of the framework
+        """Take the line apart."""
+        framework: Any = super()
+        for one in framework.get_params(ctx):
+            ask: Callable[[], Any] | None = getattr(one, "get_runtime_param", None)
+            if ask is not None:
+                vars(one)["get_runtime_param"] = partial(Plainly, ask)
+        found: list[str] = framework.parse_args(ctx, args)
+        return found
+
+
+class Tree(_Plain, TyperGroup):
+    """All commands."""
+
+
+class Settled(_Plain, TyperCommand):
     """A command that says what a file or a variable has set before it begins; its help has sections."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of the framework
@@ -120,6 +140,48 @@ class Settled(TyperCommand):
         """Run the command."""
         line_of(ctx).settle(ctx)
         return super().invoke(ctx)
+
+
+@dataclass(frozen=True, slots=True)
+class Plainly:
+    """
+    What makes values of the words of an option: here where there is no doubt, else by the framework.
+
+    Args:
+        otherwise: Makes what the framework takes for it.
+    """
+
+    otherwise: Callable[[], Any]
+
+    def coerce(self, value: Any, *, param: Any, ctx: Any) -> Any:  # noqa: ANN401 - of the framework
+        """Return the value, or have the framework refuse it in its words."""
+        kind, limits = param.type_descriptor.annotation, param.type_descriptor.parameter_info
+        many = get_origin(kind) is list
+        if value is None:
+            return () if many else None
+        words = value if many and isinstance(value, list | tuple) else [value]
+        found = [plain(word, get_args(kind)[0] if many else kind, limits) for word in words]
+        if many is (words is not value) or any(one is None for one in found):
+            return self.otherwise().coerce(value, param=param, ctx=ctx)
+        return found if many else found[0]
+
+
+_DIGITS: Mapping[Any, re.Pattern[str]] = {
+    int: re.compile(r"-?[0-9]{1,15}"),
+    float: re.compile(r"-?(?:[0-9]{1,15}\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?"),
+}
+
+
+def plain(word: Any, kind: Any, limits: Any) -> Any:  # noqa: ANN401 - words of any kind
+    """Return what a word plainly says, or None: digits within limits, the name of a choice, a text."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return next((one for one in kind if word in (one, one.value)), None)
+    if kind in _DIGITS and isinstance(word, str):
+        word = kind(word) if _DIGITS[kind].fullmatch(word) else None
+    if type(word) is not kind:
+        return None
+    low, high = limits.min, limits.max
+    return None if (low is not None and word < low) or (high is not None and word > high) else word
 
 
 def line_of(context: object) -> Line:

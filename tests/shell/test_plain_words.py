@@ -1,0 +1,67 @@
+"""Words that plainly are what an option takes: taken by themselves as the framework would take them."""
+
+from typing import Any
+
+import pytest
+import typer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibcli.shell.app import main, tree_of
+from calibcli.shell.line import plain
+
+COMMANDS = ("measure", "fit", "verify", "plot", "apply")
+
+
+def options() -> list[Any]:
+    """Return the options of some commands, of every kind that there is."""
+    tree = typer.main.get_command(tree_of(COMMANDS))
+    found = [one for name in COMMANDS for one in vars(tree)["commands"][name].params]
+    return [one for one in found if hasattr(one, "type_descriptor")]
+
+
+OPTIONS = options()
+WORDS = st.one_of(
+    st.sampled_from(
+        ["", "0", "-1", "1.", ".5", "1e3", "1e999", " 2", "1_000", "0x1", "nan", "inf", "True", "١"]
+    ),
+    st.integers(-10, 10**20).map(str),
+    st.floats(allow_nan=True).map(repr),
+    st.text(max_size=5),
+)
+
+
+@pytest.mark.skipif(not OPTIONS, reason="a framework that asks nobody else")
+@given(place=st.integers(0, max(len(OPTIONS) - 1, 0)), word=WORDS, data=st.data())
+@settings(max_examples=300)
+def test_what_is_taken_plainly_is_what_the_framework_takes(place: int, word: str, data: Any) -> None:
+    """Either the same value of the same type, or nothing, so that the framework is asked."""
+    option = OPTIONS[place]
+    about = option.type_descriptor
+    kind = about.annotation.__args__[0] if option.multiple or option.nargs == -1 else about.annotation
+    if about.choices is not None:
+        word = data.draw(st.sampled_from([*(str(one.value) for one in about.choices), word]))
+    found = plain(word, kind, about.parameter_info)
+    if found is None:
+        return
+    value = [word] if kind is not about.annotation else word
+    asked = option.get_runtime_param().coerce(value, param=option, ctx=None)
+    taken = asked[0] if kind is not about.annotation else asked
+    assert (type(found), found) == (type(taken), taken)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--confidence", "high"], "--confidence: 'high' is not a number"),
+        (["--jobs", "1.5"], "--jobs: '1.5' is not a whole number"),
+        (["--jobs", "-3"], "--jobs"),
+        (["--binning", "tall"], "--binning: there is no 'tall'"),
+    ],
+)
+def test_what_is_no_value_is_refused_in_the_same_words(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The framework is asked whatever is not plain."""
+    assert main(["measure", "nothing.csv", *words]) == 2
+    assert said in capsys.readouterr().err
