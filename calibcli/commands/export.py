@@ -11,6 +11,7 @@ from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
     GroupArtifact,
+    OneMap,
     SegmentArtifact,
     artifact_text,
 )
@@ -43,8 +44,7 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
         return _groups(artifact, ask)
     _refuse_groups(ask)
     if isinstance(artifact, SegmentArtifact):
-        msg = "the map looks at columns beside the score, and no formula of it is written"
-        raise UsageProblem(msg, "calibcli apply writes the recalibrated rows")
+        return _segments(artifact, ask)
     return _one(artifact, ask)
 
 
@@ -82,7 +82,27 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
             assert_never(ask.target)
 
 
-def _origin(artifact: Artifact) -> Origin:
+def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
+    refuse_prior(ask.prior)
+    origin, found = replace(_origin(artifact), on=artifact.names), artifact.recalibrator
+    match ask.target:
+        case ExportTarget.SQL:
+            from calibcli.export.sql import query_of_segments
+
+            return query_of_segments(found, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
+        case ExportTarget.PYTHON:
+            from calibcli.export.python import module_of_segments
+
+            return module_of_segments(found, origin=origin).encode()
+        case ExportTarget.ONNX | ExportTarget.SKLEARN:
+            what = "an ONNX model" if ask.target is ExportTarget.ONNX else "a scikit-learn estimator"
+            msg = f"{what} is given scores alone, and the map looks at {', '.join(artifact.names)} too"
+            raise UsageProblem(msg, "use --to sql or --to python")
+        case _:
+            assert_never(ask.target)
+
+
+def _origin(artifact: OneMap) -> Origin:
     return Origin(
         digest=digest_of(artifact),
         calibcli=artifact.calibcli,

@@ -43,6 +43,7 @@ from calibcli.stats.recalibrators.newton import NEAREST, logistic
 from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.recalibrators.quadratic import Quadratic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
+from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.recalibrators.spline import Spline, bends_at_knots, slopes_at_knots
 from calibcli.stats.recalibrators.temperature import Temperature
@@ -322,7 +323,7 @@ def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PL
 
 def _logit(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0911 - one for each method
     inside = _inside(score)
-    z = log(over(inside, minus(Number(1.0), inside)))
+    z = _logit_of(score)
     match recalibrator:
         case Intercept():
             return plus(Number(recalibrator.intercept), z)
@@ -344,6 +345,11 @@ def _logit(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0
         case _:
             msg = f"a {recalibrator.name.value} map cannot be exported"
             raise UsageProblem(msg, "use `calibcli apply`")
+
+
+def _logit_of(score: Formula) -> Formula:
+    inside = _inside(score)
+    return log(over(inside, minus(Number(1.0), inside)))
 
 
 def _inside(score: Formula) -> Formula:
@@ -407,6 +413,16 @@ def _shifted(formula: Formula, shift: Shift) -> Formula:
             return over(share, plus(share, rest))
 
 
+def formula_of_segments(found: SegmentMap, *, scale: Scale) -> Formula:
+    """Return the probability of a row: 0 is its score, 1 and 2 the offset and the slope of its segments."""
+    before = probability(Score(), scale)
+    if found.strength is None:
+        return before
+    z = _logit_of(before)
+    bent = times(Score(2), minus(z, Number(found.centre)))
+    return logistic_of(plus(z, plus(Score(1), bent)))
+
+
 @dataclass(frozen=True, slots=True)
 class GroupMaps:
     """
@@ -439,6 +455,7 @@ class Origin:
         positive: The label that counted as 1, where labels were not 0 and 1.
         rows: How many rows it was fitted to.
         by: The column of the fit whose groups have maps of their own, or None.
+        on: The columns that the map looks at beside the score.
     """
 
     digest: str
@@ -450,6 +467,7 @@ class Origin:
     classes: tuple[str, ...] = ()
     positive: str | None = None
     by: str | None = None
+    on: tuple[str, ...] = ()
 
     def facts(self) -> dict[str, str]:
         """Return what is known, each as plain ASCII on one line that nothing takes for anything but text."""
@@ -469,6 +487,8 @@ class Origin:
             known["positive"] = self.positive
         if self.by is not None:
             known["by"] = self.by
+        if self.on:
+            known["on"] = list(self.on)
         return {key: plain(value) for key, value in known.items()}
 
     def lines(self) -> list[str]:

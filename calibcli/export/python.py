@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import Enum, auto
 from importlib.resources import files
@@ -27,7 +27,15 @@ from calibcli.export.formula import (
     Steps,
     parts_of,
 )
-from calibcli.export.maps import GroupMaps, Origin, Shift, formulas_of, formulas_on, range_of
+from calibcli.export.maps import (
+    GroupMaps,
+    Origin,
+    Shift,
+    formula_of_segments,
+    formulas_of,
+    formulas_on,
+    range_of,
+)
 from calibcli.names import OnUnseen, OutputSum
 from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
@@ -37,10 +45,13 @@ from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 _WIDTH = 100
+# What the curve of a map by segments is given beside the score.
+_OF_SEGMENTS = ("offset", "slope")
 
 
 class Style(Enum):
@@ -57,9 +68,9 @@ class PythonText:
     style: Style
     constants: list[Floats] = field(default_factory=list)
 
-    def function(self, name: str, formula: Formula) -> str:
-        """Return a function of one score; what a formula uses twice is worked out once."""
-        return _Function(self, formula).text(name)
+    def function(self, name: str, formula: Formula, *more: str) -> str:
+        """Return a function of one score, and perhaps more; what is used twice is worked out once."""
+        return _Function(self, formula).text(name, *more)
 
     def constant(self, values: Floats) -> str:
         """Return the name of a constant array."""
@@ -88,13 +99,13 @@ class _Function:
         self.uses: Counter[int] = Counter()
         self._count(formula)
 
-    def text(self, name: str) -> str:
+    def text(self, name: str, *more: str) -> str:
         """Return the whole function."""
         found = self._of(self.formula)
         if isinstance(self.formula, Number) and self.owner.style is Style.ARRAYS:
             found = f"np.full(np.shape(score), {found})"
         body = "\n".join(f"    {line}" for line in (*self.lines, f"return {found}"))
-        return f"def {name}(score):\n{body}\n"
+        return f"def {name}({', '.join(('score', *more))}):\n{body}\n"
 
     def _count(self, formula: Formula) -> None:
         self.uses[id(formula)] += 1
@@ -122,8 +133,8 @@ class _Function:
     def _text(self, formula: Formula) -> str:
         arrays = self.owner.style is Style.ARRAYS
         match formula:
-            case Score():
-                return "score"
+            case Score(place=place):
+                return ("score", *_OF_SEGMENTS)[place]
             case Number(value=value):
                 return literal(value)
             case Pair(operator=operator, left=left, right=right):
@@ -292,6 +303,8 @@ _WHAT = {
     (Style.ARRAYS, True): "Recalibrated probabilities of classes: `Calibrated().predict_proba(scores)`.",
 }
 
+_WHAT_OF_SEGMENTS = "Recalibrated probabilities by segment: `calibrate(score, values)`, and `calibrate_all`."
+
 _WHAT_OF_GROUPS = "Recalibrated probabilities by group: `calibrate(score, group)`, and `calibrate_all`."
 
 
@@ -338,6 +351,35 @@ def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
     return _module(style, facts, parts, text=text, origin=origin)
 
 
+def module_of_segments(found: SegmentMap, *, origin: Origin) -> str:
+    """Return a module that recalibrates a score by the segments of its row."""
+    text = PythonText(Style.NUMBERS)
+    columns = [
+        f"    ({one.kind == 'numbers'}, {one.numbers!r}, {_texts(one.texts)}),\n" for one in found.columns
+    ]
+    terms = []
+    for term in found.terms:
+        pairs = zip(term.levels, term.coefficients, strict=True)
+        inside = "".join(f"        {level!r}: {literal(value)},\n" for level, value in pairs)
+        terms.append(f"    ({term.columns!r}, {term.slope}, {{\n{inside}    }}),\n")
+    facts = [
+        *_facts(origin),
+        f"NAMES = {_texts(origin.on)}\n",
+        "# Of each column: whether it is cut, numbers, texts; then come other values, and missing ones.\n",
+        f"COLUMNS = (\n{''.join(columns)})\n",
+        f"INTERCEPT, SLOPE = {literal(found.intercept)}, {literal(found.slope)}\n",
+        "# Of each term: its columns, whether it is a slope, and coefficients by the levels of these.\n",
+        f"TERMS = (\n{''.join(terms)})\n",
+    ]
+    function = text.function("_calibrated", formula_of_segments(found, scale=origin.scale), *_OF_SEGMENTS)
+    parts = [_template("python_segments"), _template("python_checked"), function]
+    return _module(Style.NUMBERS, facts, parts, text=text, origin=origin)
+
+
+def _texts(words: Sequence[str]) -> str:
+    return f"({''.join(f'{_quoted(one)}, ' for one in words)})"
+
+
 def _facts(origin: Origin) -> list[str]:
     """Return what a module of one score knows of it."""
     lowest, highest = range_of(origin.scale)
@@ -365,7 +407,9 @@ def module_of_classes(recalibrator: ClassRecalibrator, *, origin: Origin, style:
 
 def _module(style: Style, facts: list[str], parts: list[str], *, text: PythonText, origin: Origin) -> str:
     head = _PYTHON_HEAD if style is Style.NUMBERS else _SKLEARN_HEAD
-    what = _WHAT_OF_GROUPS if origin.by is not None else _WHAT[style, bool(origin.classes)]
+    what = _WHAT[style, bool(origin.classes)]
+    if origin.by is not None or origin.on:
+        what = _WHAT_OF_GROUPS if origin.by is not None else _WHAT_OF_SEGMENTS
     listed = "".join(f"    {key!r}: {_quoted(value)},\n" for key, value in origin.facts().items())
     top = [head.format(what=what), "\n", f"ORIGIN = {{\n{listed}}}\n", *facts]
     body = text.definitions() + "\n\n" + "\n\n".join(part.rstrip() + "\n" for part in parts)
@@ -377,9 +421,11 @@ def _imports(body: str, style: Style) -> str:
     if style is Style.ARRAYS:
         return ""
     used = [name for name in ("exp", "log", "nextafter") if re.search(rf"\b{name}\(", body)]
-    searched = "from bisect import bisect_right\n" if "bisect_right(" in body else ""
+    search = [name for name in ("bisect_left", "bisect_right") if f"{name}(" in body]
+    searched = f"from bisect import {', '.join(search)}\n" if search else ""
     taken = f"from math import {', '.join(used)}\n" if used else ""
-    return f"\n{searched}{taken}" if searched or taken else ""
+    matched = "from re import compile\n" if " = compile(" in body else ""
+    return f"\n{searched}{taken}{matched}" if searched or taken or matched else ""
 
 
 def _word(style: Style) -> str:

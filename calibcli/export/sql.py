@@ -31,6 +31,7 @@ from calibcli.export.maps import (
     GroupMaps,
     Origin,
     Shift,
+    formula_of_segments,
     formulas_of,
     formulas_on,
     plain,
@@ -44,6 +45,8 @@ from calibcli.stats.recalibrators.classes.members import Members
 from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm
+from calibcli.stats.table.levels import number_words
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
@@ -681,6 +684,123 @@ def _refuse_names(new: Sequence[str], scores: Sequence[str]) -> None:
             msg = f"the new column {one!r} would have the name of another"
             raise UsageProblem(msg, "--name gives the new columns another name")
         seen.add(one.casefold())
+
+
+_VALUES_HINT = "use --to python, or fit again with values of printable names"
+
+
+def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
+    """
+    Return a query that gives every row the probability by its score and its segments.
+
+    The levels of a row are found first, then what its segments add up to. A score that is NULL, NaN or out of
+    range gets NULL; a value without a level of its own counts as other values do.
+    """
+    prefix = prefix_beside(ask.table)
+    levels = SegmentLevels(found, f"{prefix}levels", ask.dialect)
+    sums = SegmentSums(found, f"{prefix}sums", levels, ask.dialect)
+    scores = (*ask.written_scores(), f"{sums.name}.shift", f"{sums.name}.bend")
+    text = SqlText(ask.dialect, scores, prefix)
+    columns = {ask.name: text.of(formula_of_segments(found, scale=origin.scale))}
+    return assembled(
+        ask,
+        tables=(levels, sums),
+        columns=columns,
+        valid=valid_score(ask, origin.scale),
+        origin=origin,
+        read=(*ask.scores, *origin.on),
+        said=(f"beside the score it looks at {', '.join(plain(one) for one in origin.on)}",),
+    )
+
+
+def _beside_each_row(columns: Mapping[str, str], alias: str, dialect: SqlDialect) -> str:
+    """Return a join that works columns out for each row, once, where others may use them."""
+    named_columns = ",\n  ".join(f"{text} AS {one}" for one, text in columns.items())
+    if dialect is SqlDialect.BIGQUERY:
+        return f"CROSS JOIN UNNEST([STRUCT(\n  {named_columns}\n)]) AS {alias}"
+    return f"CROSS JOIN LATERAL (SELECT\n  {named_columns}\n) AS {alias}"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentLevels:
+    """The level of each column of a row."""
+
+    found: SegmentMap
+    name: str
+    dialect: SqlDialect
+
+    def level(self, place: int) -> str:
+        """Return the expression of the level of a column."""
+        return f"{self.name}.l{place}"
+
+    def definition(self) -> str | None:
+        """Return None: it is worked out for each row."""
+        return None
+
+    def join(self) -> str:
+        """Return how it is joined."""
+        columns = {f"l{place}": self._case(one) for place, one in enumerate(self.found.columns)}
+        return _beside_each_row(columns, self.name, self.dialect)
+
+    def _case(self, column: SegmentColumn) -> str:
+        dialect, spelling = self.dialect, _SPELLINGS[self.dialect]
+        written = f"{ROWS}.{name(column.name, dialect)}"
+        gap = column.own + 1
+        if column.kind == "numbers" or not column.texts:
+            value = f"CAST({written} AS {spelling.double})"
+            none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {gap}"
+            ends = [number(one, dialect) for one in column.numbers]
+            sign = "<=" if column.kind == "numbers" else "="
+            arms = [f"WHEN {value} {sign} {one} THEN {place}" for place, one in enumerate(ends)]
+            return f"CASE {none} {' '.join(arms)} ELSE {len(ends)} END"
+        text = f"COALESCE({stripped_text(written, dialect)}, '')"
+        if {"true", "false"} & set(column.texts):
+            # These are one value however they are written.
+            text = f"CASE WHEN LOWER({text}) IN ('true', 'false') THEN LOWER({text}) ELSE {text} END"
+        values = ["", *map(number_words, column.numbers), *column.texts]
+        quoted = [string(one, dialect, what="value", hint=_VALUES_HINT) for one in values]
+        places = (gap, *range(column.own))
+        arms = [f"WHEN {one} THEN {place}" for one, place in zip(quoted, places, strict=True)]
+        return f"CASE {text} {' '.join(arms)} ELSE {column.own} END"
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentSums:
+    """What the segments of a row add up to: its offset and its slope."""
+
+    found: SegmentMap
+    name: str
+    levels: SegmentLevels
+    dialect: SqlDialect
+
+    def definition(self) -> str | None:
+        """Return None: it is worked out for each row."""
+        return None
+
+    def join(self) -> str:
+        """Return how it is joined."""
+        found = self.found
+        sums = {"shift": [number(found.intercept, self.dialect)], "bend": [number(found.slope, self.dialect)]}
+        for term in found.terms:
+            sums["bend" if term.slope else "shift"].append(self._term(term))
+        added = {key: "\n    + ".join(parts) for key, parts in sums.items()}
+        return _beside_each_row(added, self.name, self.dialect)
+
+    def _term(self, term: SegmentTerm) -> str:
+        """Return the coefficient of a row: a CASE over the one number that its levels make."""
+        sizes = [one.size for one in self.found.columns]
+        first, *rest = term.columns
+        code, known = self.levels.level(first), [one[0] for one in term.levels]
+        for k, column in enumerate(rest, 1):
+            code = f"({code}) * {sizes[column]} + {self.levels.level(column)}"
+            known = [one * sizes[column] + level[k] for one, level in zip(known, term.levels, strict=True)]
+        arms = [
+            f"WHEN {one} THEN {number(value, self.dialect)}"
+            for one, value in zip(known, term.coefficients, strict=True)
+            if value
+        ]
+        zero = number(0.0, self.dialect)
+        return f"CASE {code} {' '.join(arms)} ELSE {zero} END" if arms else zero
 
 
 _HINT = "use --to python, or fit again with groups of printable names"
