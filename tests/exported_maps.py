@@ -4,8 +4,10 @@ import sys
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
+import calibcli
 from calibcli.commands.evaluation import map_columns
 from calibcli.commands.predicting import ScorePredictor
 from calibcli.data.class_rows import on_class_scale
@@ -18,6 +20,7 @@ from calibcli.documents.artifact import (
     ClassFitRecord,
     FitRecord,
     GroupArtifact,
+    SegmentArtifact,
     Shared,
 )
 from calibcli.names import BetaForm, Binning, ClassMethod, OnUnseen, RecalibratorName, Scale
@@ -25,6 +28,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.interface import WithEnds
+from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.table.score_table import ScoreTable
 from fits_of_classes import drawn, fitted
 
@@ -201,3 +205,41 @@ def asked_rows(scale: Scale) -> np.ndarray:
 def wanted_rows(artifact: ClassArtifact, scores: np.ndarray) -> np.ndarray:
     """What `apply` writes for each class."""
     return artifact.recalibrator.predict(on_class_scale(scores, artifact.scale))
+
+
+@cache
+def segment_map() -> SegmentArtifact:
+    """Return a map by a column of text, one of truth, one of codes and one of other numbers, with gaps."""
+    rng = np.random.default_rng(7)
+    many = 6_000
+    frame = pd.DataFrame({"score": rng.beta(0.8, 1.2, many)})
+    frame["word"] = rng.choice(["it's", "a\\b", "DE", "7", None], many)
+    frame["truth"] = rng.random(many) < 0.5
+    frame["code"] = rng.integers(0, 4, many)
+    frame["size"] = np.where(rng.random(many) < 0.1, np.nan, rng.normal(size=many))
+    t = logit(frame["score"].to_numpy()) + 0.8 * (frame["word"] == "DE")
+    t -= 0.9 * (frame["truth"] & (frame["code"] == 2))
+    t += 0.5 * np.nan_to_num(frame["size"]) + 0.4 * (frame["word"].isna() & frame["truth"])
+    frame["label"] = (rng.random(many) < 1.0 / (1.0 + np.exp(-t))).astype(int)
+    on = ["word", "truth", "code", "size"]
+    found = calibcli.fit(frame, score="score", label="label", method="segments", on=on).artifact
+    assert isinstance(found, SegmentArtifact)
+    assert found.recalibrator.terms
+    return found
+
+
+def segment_rows() -> pd.DataFrame:
+    """Return rows to ask such a map about: every value, gaps, blanks, ends of cuts, new values."""
+    cuts = segment_map().recalibrator.columns[3].numbers
+    sizes = [*cuts, *np.nextafter(cuts, 9.0), -50.0, 50.0, np.nan]
+    words = ["it's", "a\\b", "DE", " DE ", "7", None, "", "strange", "\u3000it's\n"]
+    many = 5 * len(sizes)
+    return pd.DataFrame(
+        {
+            "score": np.resize([0.0, 1e-9, 0.2, 0.5, 0.77, 1.0 - 1e-9, 1.0], many),
+            "word": np.resize(np.array(words, dtype=object), many),
+            "truth": np.resize([True, False, False], many),
+            "code": np.resize([0.0, 1.0, 2.0, 3.0, 4.0, np.nan, 2.5], many),
+            "size": np.resize(sizes, many),
+        }
+    )

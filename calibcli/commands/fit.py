@@ -60,7 +60,12 @@ from calibcli.stats.recalibrators.classes.interface import (
 )
 from calibcli.stats.recalibrators.family import brackets, fit_recalibrator
 from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs, randomised
-from calibcli.stats.recalibrators.segments import DEFAULT_SEGMENT_FOLDS, completed, fit_segments
+from calibcli.stats.recalibrators.segments import (
+    DEFAULT_SEGMENT_FOLDS,
+    MOST_INTERVALS,
+    completed,
+    fit_segments,
+)
 from calibcli.stats.recalibrators.selection import (
     DEFAULT_CANDIDATES,
     NOTHING_CHANGED,
@@ -539,10 +544,6 @@ def _refuse_cutting(columns: Columns, cutting: Cutting) -> None:
         raise IdleOption(msg, "pass --method segments, or leave them out", options=idle)
 
 
-# Columns of numbers are cut into so many intervals at most.
-_MOST_INTERVALS = 16
-
-
 def fit_segment_files(
     inputs: Sequence[RowSource],
     columns: Columns,
@@ -559,7 +560,7 @@ def fit_segment_files(
     if again is None:
         msg = "these rows can be read only once"
         raise InputProblem(msg, "write them to a file first")
-    found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, _MOST_INTERVALS))
+    found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, MOST_INTERVALS))
     kept, levels = completed(found)
     leaves, is_grid = again.in_leaves(levels, limit=reading.limit)
     folds = options.folds or DEFAULT_SEGMENT_FOLDS

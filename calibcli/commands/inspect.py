@@ -42,6 +42,7 @@ from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
 from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator, kind_of_ends
 from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs
+from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.recalibrators.selection import Selection
 
 
@@ -333,7 +334,7 @@ def _of_segments(artifact: SegmentArtifact) -> tuple[Facts, Facts]:
         ("penalty", found.strength_words),
         ("optimum", f"proved: the penalised loss is at most {found.gap:.2g} a row above its least"),
     ]
-    after = [(one.name, ", ".join(one.levels.words[: one.own])) for one in found.columns]
+    after = [(one.name, _cut_words(one)) for one in found.columns]
     if found.strength is not None:
         curve = f"logit {found.intercept:+.4g} {found.slope:+.4g} (logit {-found.centre:+.4g})"
         after.append(("all rows", curve))
@@ -351,6 +352,16 @@ def _of_segments(artifact: SegmentArtifact) -> tuple[Facts, Facts]:
     if len(every) > _MOST_COEFFICIENTS:
         after.append(("...", f"{len(every) - _MOST_COEFFICIENTS:,} smaller ones, in the file"))
     return before, after
+
+
+def _cut_words(column: SegmentColumn) -> str:
+    """Say what the levels of a column are."""
+    words = column.words()[: column.own]
+    if column.kind == "numbers" and len(words) > 1:
+        ends = f"{len(words):,} intervals, from {words[0]} to {words[-1]}"
+        return f"{ends}; {column.crossed_own:,} in intersections"
+    listed = ", ".join(words[:_MOST_LISTED])
+    return listed if len(words) <= _MOST_LISTED else f"{listed} and {len(words) - _MOST_LISTED:,} more"
 
 
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:

@@ -355,7 +355,8 @@ def module_of_segments(found: SegmentMap, *, origin: Origin) -> str:
     """Return a module that recalibrates a score by the segments of its row."""
     text = PythonText(Style.NUMBERS)
     columns = [
-        f"    ({one.kind == 'numbers'}, {one.numbers!r}, {_texts(one.texts)}),\n" for one in found.columns
+        f"    ({one.kind == 'numbers'}, {one.numbers!r}, {_texts(one.texts)}, {one.together}),\n"
+        for one in found.columns
     ]
     terms = []
     for term in found.terms:
@@ -365,7 +366,7 @@ def module_of_segments(found: SegmentMap, *, origin: Origin) -> str:
     facts = [
         *_facts(origin),
         f"NAMES = {_texts(origin.on)}\n",
-        "# Of each column: whether it is cut, numbers, texts; then come other values, and missing ones.\n",
+        "# Of each column: whether it is cut, numbers, texts, how many intervals are one in intersections.\n",
         f"COLUMNS = (\n{''.join(columns)})\n",
         f"INTERCEPT, SLOPE = {literal(found.intercept)}, {literal(found.slope)}\n",
         "# Of each term: its columns, whether it is a slope, and coefficients by the levels of these.\n",

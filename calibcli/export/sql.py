@@ -729,9 +729,10 @@ class SegmentLevels:
     name: str
     dialect: SqlDialect
 
-    def level(self, place: int) -> str:
-        """Return the expression of the level of a column."""
-        return f"{self.name}.l{place}"
+    def level(self, place: int, *, crossed: bool) -> str:
+        """Return the expression of the level of a column, by itself or in intersections."""
+        fewer = crossed and self.found.columns[place].together > 1
+        return f"{self.name}.{'k' if fewer else 'l'}{place}"
 
     def definition(self) -> str | None:
         """Return None: it is worked out for each row."""
@@ -740,19 +741,18 @@ class SegmentLevels:
     def join(self) -> str:
         """Return how it is joined."""
         columns = {f"l{place}": self._case(one) for place, one in enumerate(self.found.columns)}
+        fewer = {place: one for place, one in enumerate(self.found.columns) if one.together > 1}
+        columns |= {
+            f"k{place}": self._numbers(one, one.crossed_numbers, one.crossed_own)
+            for place, one in fewer.items()
+        }
         return _beside_each_row(columns, self.name, self.dialect)
 
     def _case(self, column: SegmentColumn) -> str:
-        dialect, spelling = self.dialect, _SPELLINGS[self.dialect]
-        written = f"{ROWS}.{name(column.name, dialect)}"
-        gap = column.own + 1
+        dialect, gap = self.dialect, column.own + 1
         if column.kind == "numbers" or not column.texts:
-            value = f"CAST({written} AS {spelling.double})"
-            none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {gap}"
-            ends = [number(one, dialect) for one in column.numbers]
-            sign = "<=" if column.kind == "numbers" else "="
-            arms = [f"WHEN {value} {sign} {one} THEN {place}" for place, one in enumerate(ends)]
-            return f"CASE {none} {' '.join(arms)} ELSE {len(ends)} END"
+            return self._numbers(column, column.numbers, column.own)
+        written = f"{ROWS}.{name(column.name, dialect)}"
         text = f"COALESCE({stripped_text(written, dialect)}, '')"
         if {"true", "false"} & set(column.texts):
             # These are one value however they are written.
@@ -762,6 +762,16 @@ class SegmentLevels:
         places = (gap, *range(column.own))
         arms = [f"WHEN {one} THEN {place}" for one, place in zip(quoted, places, strict=True)]
         return f"CASE {text} {' '.join(arms)} ELSE {column.own} END"
+
+    def _numbers(self, column: SegmentColumn, numbers: Sequence[float], own: int) -> str:
+        """Return the level of a number, among intervals or categories."""
+        dialect, spelling = self.dialect, _SPELLINGS[self.dialect]
+        written = f"{ROWS}.{name(column.name, dialect)}"
+        value = f"CAST({written} AS {spelling.double})"
+        none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {own + 1}"
+        sign = "<=" if column.kind == "numbers" else "="
+        arms = [f"WHEN {value} {sign} {number(one, dialect)} THEN {at}" for at, one in enumerate(numbers)]
+        return f"CASE {none} {' '.join(arms)} ELSE {len(numbers)} END"
 
 
 @dataclass(frozen=True, slots=True)
@@ -788,15 +798,15 @@ class SegmentSums:
 
     def _term(self, term: SegmentTerm) -> str:
         """Return the coefficient of a row: a CASE over the one number that its levels make."""
-        sizes = [one.size for one in self.found.columns]
+        columns = self.found.columns
         first, *rest = term.columns
-        code, known = self.levels.level(first), [one[0] for one in term.levels]
-        for k, column in enumerate(rest, 1):
-            code = f"({code}) * {sizes[column]} + {self.levels.level(column)}"
-            known = [one * sizes[column] + level[k] for one, level in zip(known, term.levels, strict=True)]
+        code = self.levels.level(first, crossed=term.crosses)
+        for column in rest:
+            size, level = columns[column].sizes[term.crosses], self.levels.level(column, crossed=term.crosses)
+            code = f"({code}) * {size} + {level}"
         arms = [
             f"WHEN {one} THEN {number(value, self.dialect)}"
-            for one, value in zip(known, term.coefficients, strict=True)
+            for one, value in zip(term.codes(columns), term.coefficients, strict=True)
             if value
         ]
         zero = number(0.0, self.dialect)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import calibcli
 from calibcli.commands.export import export
 from calibcli.export.sql import name
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
@@ -27,6 +28,8 @@ from exported_maps import (
     class_map,
     group_map,
     one_map,
+    segment_map,
+    segment_rows,
     wanted,
     wanted_rows,
 )
@@ -188,3 +191,16 @@ def test_groups_in_postgres_are_those_of_apply(kind: str, scale: Scale, server: 
         for key, column in zip(names, expected, strict=False):
             got = [float(row[key] or "nan") for row in found]
             np.testing.assert_allclose(got, column, rtol=0.0, atol=NEAR)
+
+
+def test_postgres_adds_up_segments(server: Server) -> None:
+    """A map by segments is a sum of CASE terms there, too."""
+    frame = segment_rows()
+    held = calibcli.Recalibrator(segment_map(), "map")
+    with pytest.warns(UserWarning, match="had not seen"):
+        expected = calibcli.apply(held, frame, score="score")["calibrated"]
+    columns = {name: frame[name].to_numpy() for name in ("score", "code", "size")}
+    texts = {"word": frame["word"], "truth": frame["truth"].map({True: "true", False: "false"})}
+    columns |= {key: one.astype(object).where(one.notna(), None).to_numpy() for key, one in texts.items()}
+    found = server.answered(sql(segment_map()), columns)
+    np.testing.assert_allclose([float(row["calibrated"]) for row in found], expected, rtol=0.0, atol=NEAR)

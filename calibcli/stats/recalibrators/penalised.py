@@ -16,8 +16,8 @@ from calibcli.values import dataclass
 
 # Coefficients of all rows: an intercept and a slope, without a penalty.
 GLOBAL = 2
-# Of columns of numbers neighbouring intervals are held together, and by so much of that to 0.
-_TO_ZERO = 0.05
+# Neighbouring intervals are held together, and by so much of that to 0; then in intersections.
+_LITTLE = 5e-4, 0.05
 _MOST_STEPS, _SMALL = 200, 128
 _MOST_HALVINGS = 30
 # Where a borrowed curvature leaves more than this share of the decrement, its own is worth the time.
@@ -85,8 +85,8 @@ class Design:
         z: Floats,
         rows: Integers,
         *,
-        levels: Integers,
-        ordered: Sequence[int],
+        levels: tuple[Integers, Integers],
+        ordered: tuple[Sequence[int], Sequence[int]],
         depth: int,
         least: int,
     ) -> Self:
@@ -97,8 +97,10 @@ class Design:
             starts: Where each leaf begins among the entries, shape (n_leaves,).
             z: Logit of each entry.
             rows: How often it counts.
-            levels: For each column the level of each leaf, shape (n_columns, n_leaves).
-            ordered: For each column how many levels are neighbouring intervals of numbers; 0 for categories.
+            levels: For each column the level of each leaf, shape (n_columns, n_leaves); and the same in
+                intersections, where levels may be fewer.
+            ordered: For each column how many levels are neighbouring intervals of numbers, 0 for categories;
+                and the same in intersections.
             depth: Intersections of up to so many columns have coefficients.
             least: Intersections of fewer rows have none.
         """
@@ -107,14 +109,15 @@ class Design:
         terms: list[Term] = []
         first, left_out = GLOBAL, 0
         # A column of one value says nothing that the others do not.
-        varied = [place for place, own in enumerate(levels) if own.min() < own.max()]
+        varied = [place for place, own in enumerate(levels[0]) if own.min() < own.max()]
         for columns, slope in _kinds(varied, depth):
             need = 1 if len(columns) == 1 else least
-            cells, place, few = _cells(levels[list(columns)], of_leaf, need)
+            crossed = len(columns) > 1
+            cells, place, few = _cells(levels[crossed][list(columns)], of_leaf, need)
             left_out += few
             if not cells.shape[0]:
                 continue
-            roughness = _roughness(cells, [ordered[one] for one in columns])
+            roughness = _roughness(cells, [ordered[crossed][one] for one in columns])
             terms.append(Term(columns, cells, place, slope, first, roughness))
             first += cells.shape[0]
         return cls(starts, z, centre, tuple(terms), first, left_out)
@@ -207,21 +210,42 @@ def _cells(levels: Integers, rows: Integers, least: int) -> tuple[Integers, Inte
 
 
 def _roughness(cells: Integers, ordered: Sequence[int]) -> Floats:
-    """Return the penalty of differences between neighbouring intervals, or of coefficients themselves."""
+    """
+    Return the penalty of coefficients themselves, or of how rough they are over neighbouring intervals.
+
+    Of one column these are second differences, which leave a straight line alone, of intersections first
+    ones; and a little of the coefficients, so that every one is held. Scaled so that coefficients that follow
+    from a variance of 1 are of that size on average.
+    """
     size = cells.shape[0]
     if not any(ordered):
         return np.eye(size)
+    if len(ordered) == 1:
+        inside = int(np.sum(cells[:, 0] < ordered[0]))
+        steps, little = np.diff(np.eye(size)[:inside], 2, axis=0), _LITTLE[0]
+    else:
+        steps, little = _steps(cells, ordered), _LITTLE[1]
+    joined = np.any(steps != 0.0, axis=0)
+    found = steps.T @ steps + np.diag(np.where(joined, little, 0.0))
+    if joined.any():
+        inner = np.ix_(joined, joined)
+        found[inner] *= np.mean(np.diagonal(np.linalg.inv(found[inner])))
+    return np.asarray(found + np.diag(np.where(joined, 0.0, 1.0)))
+
+
+def _steps(cells: Integers, ordered: Sequence[int]) -> Floats:
+    """Return the differences between neighbouring cells, a row each."""
     places = {tuple(cell): place for place, cell in enumerate(cells.tolist())}
-    found, joined = np.zeros((size, size)), np.zeros(size, np.bool_)
-    for cell, place in places.items():
-        for k, many in enumerate(ordered):
-            nearby = (*cell[:k], cell[k] + 1, *cell[k + 1 :])
-            if cell[k] + 1 < many and nearby in places:
-                other = places[nearby]
-                found[[place, other], [place, other]] += 1.0
-                found[[place, other], [other, place]] -= 1.0
-                joined[[place, other]] = True
-    return np.asarray(found + np.diag(np.where(joined, _TO_ZERO, 1.0)))
+    pairs = [
+        (place, places[nearby])
+        for cell, place in places.items()
+        for k, many in enumerate(ordered)
+        if cell[k] + 1 < many and (nearby := (*cell[:k], cell[k] + 1, *cell[k + 1 :])) in places
+    ]
+    found = np.zeros((len(pairs), cells.shape[0]))
+    for row, (one, other) in enumerate(pairs):
+        found[row, one], found[row, other] = -1.0, 1.0
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from functools import reduce
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -32,7 +33,9 @@ from calibcli.values import dataclass
 Flags = npt.NDArray[np.bool_]
 
 # Intersections of fewer rows have no offset of their own, nor have the smallest beyond so many coefficients.
-LEAST_CELL, MOST_COEFFICIENTS = 20, 1_500
+LEAST_CELL, MOST_COEFFICIENTS, ROWS_FOR_ONE = 20, 1_500, 25
+# Columns of numbers are cut into so many intervals, in intersections into the second.
+MOST_INTERVALS, _CROSSED_INTERVALS = 48, 8
 DEFAULT_SEGMENT_FOLDS = 5
 # Coefficients are kept to this, a thousandth of what any digit of a probability shows.
 _UNIT = 2.0**-30
@@ -67,6 +70,9 @@ class SegmentColumn(Declared):
         tuple[str, ...] | None,
         "The values that share the level of others in the fit; null where they are many.",
     ]
+    together: Annotated[
+        int, Between(1), "So many neighbouring intervals are one level in intersections with other columns."
+    ] = 1
 
     @classmethod
     def of(cls, levels: Levels) -> Self:
@@ -74,8 +80,16 @@ class SegmentColumn(Declared):
         texts = sorted(levels.texts, key=lambda text: levels.texts[text])
         kind: Literal["categories", "numbers"] = "numbers" if levels.ends else "categories"
         numbers = tuple(levels.numbers.tolist())
+        together = -(-(len(numbers) + 1) // _CROSSED_INTERVALS) if levels.ends else 1
         return cls(
-            levels.name, kind, numbers, tuple(texts), levels.other >= 0, levels.missing >= 0, levels.rare
+            levels.name,
+            kind,
+            numbers,
+            tuple(texts),
+            levels.other >= 0,
+            levels.missing >= 0,
+            levels.rare,
+            together,
         )
 
     @property
@@ -89,15 +103,31 @@ class SegmentColumn(Declared):
         return self.own if self.kind == "numbers" else 0
 
     @property
-    def size(self) -> int:
-        """How many levels there are."""
-        return self.own + 2
+    def sizes(self) -> tuple[int, int]:
+        """How many levels there are, and how many in intersections."""
+        return self.own + 2, self.crossed_own + 2
 
     @property
-    def words(self) -> tuple[str, ...]:
-        """Each level as a condition."""
+    def crossed_own(self) -> int:
+        """How many levels of its own there are in intersections."""
+        return -(-self.own // self.together)
+
+    @property
+    def crossed_numbers(self) -> tuple[float, ...]:
+        """The numbers at which intervals end in intersections, or those that are categories."""
+        return self.numbers[self.together - 1 :: self.together]
+
+    def crossed(self, places: Integers) -> Integers:
+        """Return the levels in intersections."""
+        if self.together == 1:
+            return places
+        inside = places // self.together
+        return np.where(places < self.own, inside, places - self.own + self.crossed_own)
+
+    def words(self, *, crossed: bool = False) -> tuple[str, ...]:
+        """Return each level as a condition."""
         if self.kind == "numbers":
-            own = interval_words(self.name, self.numbers)
+            own = interval_words(self.name, self.crossed_numbers if crossed else self.numbers)
         else:
             own = [f"{self.name} = {one}" for one in (*map(number_words, self.numbers), *self.texts)]
         return (*own, f"{self.name} = {OTHER}", f"{self.name} = {MISSING}")
@@ -110,7 +140,15 @@ class SegmentColumn(Declared):
         numbered = np.arange(numbers.size + (self.kind == "numbers"))
         ends = self.kind == "numbers"
         return Levels(
-            self.name, self.words, numbers, numbered, texts, self.own, self.own + 1, ends=ends, rare=self.rare
+            self.name,
+            self.words(),
+            numbers,
+            numbered,
+            texts,
+            self.own,
+            self.own + 1,
+            ends=ends,
+            rare=self.rare,
         )
 
     def new_in(self, values: Mixed, places: Integers) -> Flags:
@@ -157,12 +195,26 @@ class SegmentTerm(Declared):
     ]
     coefficients: Annotated[tuple[Coefficient, ...], Size(of="levels"), "The log odds that are added."]
 
-    def values_of(self, places: Sequence[Integers], sizes: Sequence[int]) -> Floats:
+    @property
+    def crosses(self) -> bool:
+        """Whether it is one of intersections."""
+        return len(self.columns) > 1
+
+    def codes(self, columns: "Sequence[SegmentColumn]") -> list[int]:
+        """Return one number for the levels of each coefficient, ascending."""
+        sizes = [columns[one].sizes[self.crosses] for one in self.columns]
+        return [
+            reduce(lambda code, one: code * one[1] + one[0], zip(level, sizes, strict=True), 0)
+            for level in self.levels
+        ]
+
+    def values_of(self, places: Sequence[Integers], columns: "Sequence[SegmentColumn]") -> Floats:
         """Return the coefficient of each row, 0 where there is none, shape (n,)."""
-        code, known = places[self.columns[0]], np.array([one[0] for one in self.levels], np.int64)
-        for k, column in enumerate(self.columns[1:], 1):
-            code = code * sizes[column] + places[column]
-            known = known * sizes[column] + np.array([one[k] for one in self.levels], np.int64)
+        code: Integers = np.zeros(1, np.int64)
+        for one in self.columns:
+            level = columns[one].crossed(places[one]) if self.crosses else places[one]
+            code = code * columns[one].sizes[self.crosses] + level
+        known = np.array(self.codes(columns), np.int64)
         found = np.minimum(np.searchsorted(known, code), known.size - 1)
         own = np.array(self.coefficients)[found]
         own[known[found] != code] = 0.0
@@ -265,14 +317,14 @@ class SegmentMap(Declared):
         if len(self.trials) < 3:
             msg = "should hold the raw scores, a curve of all rows, and at least one strength"
             raise node.child("trials").problem(msg)
-        sizes = [one.size for one in self.columns]
+        sizes = [one.sizes for one in self.columns]
         for term, place in zip(self.terms, node.child("terms").items(), strict=True):
             if list(term.columns) != sorted(set(term.columns)) or not 0 <= term.columns[0] <= term.columns[
                 -1
             ] < len(sizes):
                 msg = "should be ascending places of the columns"
                 raise place.child("columns").problem(msg)
-            widths = [sizes[one] for one in term.columns]
+            widths = [sizes[one][term.crosses] for one in term.columns]
             within = all(
                 len(one) == len(widths) and all(0 <= at < size for at, size in zip(one, widths, strict=True))
                 for one in term.levels
@@ -298,10 +350,9 @@ class SegmentMap(Declared):
 
     def logits(self, z: Floats, places: Sequence[Integers]) -> Floats:
         """Return the log odds of rows."""
-        sizes = [one.size for one in self.columns]
         offset, slope = np.full(z.size, self.intercept), np.full(z.size, self.slope)
         for term in self.terms if places else ():
-            own = term.values_of(places, sizes)
+            own = term.values_of(places, self.columns)
             if term.slope:
                 slope += own
             else:
@@ -316,7 +367,8 @@ class SegmentMap(Declared):
 
     def conditions(self, term: SegmentTerm, level: Sequence[int]) -> str:
         """Return the segment of a coefficient in words."""
-        return " and ".join(self.columns[k].words[at] for k, at in zip(term.columns, level, strict=True))
+        pairs = zip(term.columns, level, strict=True)
+        return " and ".join(self.columns[k].words(crossed=term.crosses)[at] for k, at in pairs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -395,7 +447,7 @@ def levels_of_leaves(part: Integers, columns: Sequence[SegmentColumn]) -> list[I
     """Return the level of each entry in each column."""
     found = []
     for column in reversed(columns):
-        part, place = np.divmod(part, column.size)
+        part, place = np.divmod(part, column.sizes[0])
         found.append(place)
     return found[::-1]
 
@@ -412,19 +464,22 @@ def _require_both(rows: Integers, ones: Integers) -> None:
 
 def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> tuple[Problem, int]:
     starts = np.flatnonzero(np.concatenate(([True], leaves.part[1:] != leaves.part[:-1])))
-    levels = np.stack(levels_of_leaves(leaves.part[starts], columns))
-    least = LEAST_CELL
+    levels = levels_of_leaves(leaves.part[starts], columns)
+    both = np.stack(levels), np.stack([one.crossed(own) for one, own in zip(columns, levels, strict=True)])
+    intervals = [(one.ordered, one.crossed_own if one.ordered else 0) for one in columns]
+    least, total = LEAST_CELL, int(leaves.rows.sum())
+    most = min(MOST_COEFFICIENTS, total // ROWS_FOR_ONE)
     while True:
         design = Design.of(
             starts,
             z,
             leaves.rows,
-            levels=levels,
-            ordered=[one.ordered for one in columns],
+            levels=both,
+            ordered=([one for one, _ in intervals], [one for _, one in intervals]),
             depth=depth,
             least=least,
         )
-        if design.size <= MOST_COEFFICIENTS or least > leaves.rows.sum():
+        if design.size <= most or least > total:
             break
         least *= 2
     none = np.zeros((design.size, design.size))

