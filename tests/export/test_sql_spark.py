@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import calibcli
 from calibcli.commands.export import export
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
@@ -25,6 +26,8 @@ from exported_maps import (
     class_map,
     group_map,
     one_map,
+    segment_map,
+    segment_rows,
     wanted,
     wanted_rows,
 )
@@ -174,3 +177,12 @@ def test_python_udf_of_the_exported_module_gives_the_same(spark: Any, tmp_path: 
     frame = spark.createDataFrame(pd.DataFrame({"score": scores, "place": np.arange(scores.size)}))
     found = frame.withColumn("calibrated", calibrated("score")).toPandas().sort_values("place")
     np.testing.assert_allclose(found["calibrated"], wanted(artifact, scores)[0], rtol=0.0, atol=NEAR)
+
+
+def test_spark_adds_up_segments(answered: Answered) -> None:
+    """A map by segments is a sum of CASE terms there, too."""
+    frame = segment_rows()
+    held = calibcli.Recalibrator(segment_map(), "map")
+    expected = calibcli.apply(held, frame, score="score")["calibrated"]
+    found = answered(sql(segment_map()), frame)
+    np.testing.assert_allclose(found["calibrated"].to_numpy(np.float64), expected, rtol=0.0, atol=NEAR)
