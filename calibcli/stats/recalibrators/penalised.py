@@ -14,8 +14,8 @@ from calibcli.stats.recalibrators.newton import logistic
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
-# Coefficients of all rows: an intercept and a slope, without a penalty.
-GLOBAL = 2
+# An intercept and a slope of all rows: held just so that labels which the score parts have a fit.
+GLOBAL, _WIDE = 2, 100.0
 # Neighbouring intervals are held together, and by so much of that to 0; then in intersections.
 _LITTLE = 5e-4, 0.05
 _MOST_STEPS, _SMALL = 200, 128
@@ -138,11 +138,12 @@ class Design:
         """How many entries each leaf has."""
         return np.diff(self.starts, append=self.z.size)
 
-    def penalty(self, variances: Sequence[float]) -> Floats:
+    def penalty(self, variances: Sequence[float] = (), *, strength: float = 1.0) -> Floats:
         """Return the penalty of coefficients whose terms have these variances, shape (p, p)."""
         found = np.zeros((self.size, self.size))
+        found[:GLOBAL, :GLOBAL] = np.eye(GLOBAL) / _WIDE
         for term, variance in zip(self.terms, variances, strict=True):
-            found[term.inside, term.inside] = term.roughness / variance
+            found[term.inside, term.inside] = strength * term.roughness / variance
         return found
 
     def curves(self, at: Floats) -> tuple[Floats, Floats]:
@@ -478,24 +479,28 @@ class Losses:
 STRENGTHS = tuple(4.0**power for power in range(4, -5, -1))
 
 
-def cross_validated(problem: Problem, folds: Sequence[tuple[Floats, Floats]]) -> Losses:
+def cross_validated(
+    problem: Problem, folds: Sequence[tuple[Floats, Floats]], *, variances: Sequence[float]
+) -> Losses:
     """
     Return losses of rows that the fit had not seen, for each strength of the penalty.
 
     Args:
         problem: All rows, penalised with a strength of 1.
         folds: Ones and rows of each entry in each fold.
+        variances: Of the terms at a strength of 1.
     """
     design = problem.design
-    pooled, none = design.some(np.zeros(len(design.terms), np.bool_))[0], np.zeros((GLOBAL, GLOBAL))
-    best, here = descend(problem, np.zeros(design.size), within=1e-3)
+    pooled = design.some(np.zeros(len(design.terms), np.bool_))[0]
+    _, here = descend(problem, np.zeros(design.size), within=1e-3)
     curvature = (1.0 - 1.0 / len(folds)) * design.crossed(here.weights)
     rests = [(problem.ones - ones, problem.rows - rows) for ones, rows in folds]
-    firsts = [descend(Problem(pooled, *rest, none), best[:GLOBAL], within=1e-3)[0] for rest in rests]
+    wide, still = pooled.penalty(), np.zeros(GLOBAL)
+    firsts = [descend(Problem(pooled, *rest, wide), still, within=1e-3)[0] for rest in rests]
     found = [np.append(first, np.zeros(design.size - GLOBAL)) for first in firsts]
     losses = np.zeros((len(STRENGTHS), len(folds)))
     for k, strength in enumerate(STRENGTHS):
-        penalty = strength * problem.penalty
+        penalty = design.penalty(variances, strength=strength)
         inverse = inverted(curvature + penalty)
         for j, (rest, (ones, rows)) in enumerate(zip(rests, folds, strict=True)):
             one = Problem(design, *rest, penalty)

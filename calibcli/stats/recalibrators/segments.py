@@ -412,10 +412,10 @@ def fit_segments(
     problem, left_out = _problem(leaves, columns, z, depth)
     problem, variances = with_variances(problem)
     parts = _folds(rows, ones, folds, generator)
-    losses = cross_validated(problem, parts)
+    losses = cross_validated(problem, parts, variances=variances)
     trials = _trials(losses)
     strength = next(one.strength for one in trials if one.chosen)
-    at, gap, design = _optimum(problem, strength)
+    at, gap, design = _optimum(problem, variances, strength)
     terms = tuple(
         SegmentTerm(
             term.columns,
@@ -534,16 +534,19 @@ def _difference(one: Floats, other: Floats, rows: Floats) -> tuple[float, float]
     return mean, math.sqrt(float(share @ (apart - mean) ** 2) / (rows.size - 1))
 
 
-def _optimum(problem: Problem, strength: float | None) -> tuple[Floats, float, Design]:
+def _optimum(
+    problem: Problem, variances: Sequence[float], strength: float | None
+) -> tuple[Floats, float, Design]:
     """Return the coefficients, rounded, how far the loss may be from its least, and what they speak of."""
     design = problem.design
     none = np.zeros(len(design.terms), np.bool_)
     if strength is None:
         return np.zeros(GLOBAL), 0.0, design.some(none)[0]
     if math.isinf(strength):
-        design, penalty = design.some(none)[0], np.zeros((GLOBAL, GLOBAL))
+        design = design.some(none)[0]
+        penalty = design.penalty()
     else:
-        penalty = strength * problem.penalty
+        penalty = design.penalty(variances, strength=strength)
     one = Problem(design, problem.ones, problem.rows, penalty)
     at, here = descend(one, np.zeros(design.size), within=1e-6)
     # One step more, so that what is rounded has settled.

@@ -237,6 +237,16 @@ def test_certain_scores_are_limited_and_counted() -> None:
     assert after[40:60].min() > 1.0 - 1e-6
 
 
+def test_labels_that_the_score_parts_have_a_fit() -> None:
+    """Every score above 1/2 has label 1: coefficients stay finite, and the optimum is proved."""
+    score, _, columns = drawn(400, 3)
+    found = fitted((score, score > 0.5, columns)).map
+    assert found.gap <= LARGEST_GAP
+    after = found.predict(score, [mixed(column) for column in columns])
+    assert (after[score > 0.6] > 0.9).all()
+    assert (after[score < 0.4] < 0.1).all()
+
+
 def test_one_label_is_refused() -> None:
     """A fit needs both labels."""
     score, label, columns = drawn(200, 1)
@@ -247,10 +257,10 @@ def test_one_label_is_refused() -> None:
 def test_cross_validation_sees_other_rows() -> None:
     """Losses of folds are those of fits to the other folds, by whole descents of their own."""
     one = problem(drawn(1_200, 12), depth=2, penalty=0.0)
-    held, _ = with_variances(one)
+    held, variances = with_variances(one)
     fold = np.random.default_rng(0).integers(0, 3, one.rows.size)
     folds = [(one.ones * (fold == k), (fold == k).astype(float)) for k in range(3)]
-    losses = cross_validated(held, folds)
+    losses = cross_validated(held, folds, variances=variances)
     rest = Problem(held.design, held.ones - folds[1][0], held.rows - folds[1][1], held.penalty)
     t = held.design.logits(descend(rest, np.zeros(held.design.size), within=1e-9)[0])[fold == 1]
     want = float(np.sum(np.logaddexp(0.0, t) - one.ones[fold == 1] * t))
