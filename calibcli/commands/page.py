@@ -30,6 +30,7 @@ from calibcli.show.html.sections import (
     number_sections,
     origin_section,
     picture_section,
+    segment_section,
     top_of,
     verdict_section,
 )
@@ -45,6 +46,7 @@ from calibcli.stats.curves.reliability import (
     ReliabilityCurve,
     ResidualCurve,
 )
+from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
@@ -106,6 +108,10 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
             names = ("raw score", "recalibrated", "ends")
             places, ends = [int(one) for one in picture.marks], (picture.lower, picture.upper)
             return _of_points(names, picture.score, picture.output, ends, places=places)
+        case SegmentPoints():
+            return _of_segments(picture)
+        case SegmentCells():
+            return _of_cells(picture)
         case CurvePanels():
             return _of_panels(picture)
         case MurphyCurve() | DecisionCurve() | MonitorCurve():
@@ -177,6 +183,45 @@ def _of_cumulative(curve: CumulativeCurve) -> Marks:
     return Marks(columns, marks)
 
 
+def _of_segments(picture: SegmentPoints) -> Marks:
+    """Return those that stand out and the largest."""
+    order = np.lexsort((-picture.rows, ~picture.stands_out))[:MOST]
+    marks = tuple(
+        Mark(
+            Place(0, float(picture.rows[k]), float(picture.bias[k])),
+            (
+                picture.names[k],
+                count(int(picture.rows[k])),
+                four(float(picture.bias[k])),
+                between(float(picture.lower[k]), float(picture.upper[k])),
+            ),
+        )
+        for k in sorted(order.tolist(), key=lambda one: float(picture.rows[one]))
+    )
+    return Marks(("segment", "rows", "too high by", "interval, jointly"), marks)
+
+
+def _of_cells(picture: SegmentCells) -> Marks:
+    """Return the cells that have rows."""
+    lines, columns = (*picture.lines, "all"), (*picture.columns, "all")
+    marks = tuple(
+        Mark(
+            Place(0, k + 0.5, i + 0.5),
+            (
+                line,
+                column,
+                count(int(picture.rows[i, k])),
+                four(float(picture.bias[i, k])),
+                between(float(picture.lower[i, k]), float(picture.upper[i, k])),
+            ),
+        )
+        for i, line in enumerate(lines)
+        for k, column in enumerate(columns)
+        if picture.rows[i, k]
+    )
+    return Marks((picture.down, picture.across, "rows", "too high by", "interval, jointly"), marks)
+
+
 def _of_panels(picture: CurvePanels) -> Marks:
     """Return some values of each panel, with its name first."""
     what = {PlotKind.CLASSES: "class", PlotKind.GROUPS: "group"}.get(picture.kind, "of")
@@ -234,6 +279,7 @@ def html_report(
             verdict_section(measured, found.verdicts),
             picture_section(pictures),
             *numbers,
+            *(() if found.segments is None else (segment_section(found.segments),)),
             definition_section(measured),
             origin,
         ),

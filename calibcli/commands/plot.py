@@ -11,7 +11,9 @@ K = PlotKind
 
 _OF_PARTS = (K.CLASSES, K.GROUPS)
 
-_WITHOUT_LOGIT = (K.CUMULATIVE, K.MONITOR)
+_OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
+
+_WITHOUT_LOGIT = (K.CUMULATIVE, K.MONITOR, *_OF_SEGMENTS)
 
 
 def kind_meant(request: PlotRequest) -> PlotKind | None:
@@ -48,6 +50,8 @@ def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
         found.append((f"--view {request.view.value}", K.CLASSES))
     if request.columns.by:
         found.append(("--by", K.GROUPS))
+    if request.columns.on and request.kind is not K.HEATMAP:
+        found.append(("--on", K.SEGMENTS))
     return found
 
 
@@ -60,7 +64,7 @@ def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: Pl
     _refuse(
         f"{option} has no effect on --kind {kind.value}",
         f"leave out one of them, or pass --kind {meant.value}",
-        "by" if option == "--by" else "kind",
+        option[2:] if option in ("--by", "--on") else "kind",
     )
 
 
@@ -69,6 +73,10 @@ def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
     several = request.columns.several
     if kind is K.GROUPS and not request.columns.by:
         _refuse("--kind groups, and no groups are named", "name the column that makes them with --by")
+    if kind in _OF_SEGMENTS and not request.columns.on:
+        _refuse(
+            f"--kind {kind.value}, and no columns make segments", "name them, such as --on country,device"
+        )
     if kind is K.CLASSES and several is None:
         _refuse("--kind classes, and --probs names none", "name their columns, such as --probs 'p_*'")
     if kind is K.CLASSES and several is not None and several.one_class is not None:
@@ -87,6 +95,9 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
             "name groups with --by",
             "min-group-rows",
         )
+    if kind not in _OF_SEGMENTS and request.segments.said:
+        said = request.segments.said
+        _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
     if kind is not None and not kind.facts.bins:
         for option, value in (("--bins", options.bins), ("--binning", options.binning)):
             if value is not None:
@@ -111,6 +122,8 @@ _DRAWN = {
     K.COMPARE: "reliability.compare_diagram",
     K.CLASSES: "reliability.classes_diagram",
     K.GROUPS: "reliability.groups_diagram",
+    K.SEGMENTS: "segments.segments_diagram",
+    K.HEATMAP: "segments.segments_diagram",
     K.MONITOR: "monitor.monitor_diagram",
 }
 

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from calibcli.codec import Node
 from calibcli.commands.compare import reach_between
 from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
+from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import each_class, measure_judged, refuse_class_measures
 from calibcli.commands.partition import may_cut_cells
@@ -20,23 +21,28 @@ from calibcli.commands.pictures.reliability import (
     residual_drawn,
     scores_of_tree,
 )
+from calibcli.commands.pictures.segments import segment_pictures
 from calibcli.commands.reading import read_judged
+from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import beside_of
 from calibcli.commands.summaries import file_digests
-from calibcli.commands.verify import of_columns, refuse_class_rules, verify_judged
+from calibcli.commands.verify import of_columns, refuse_class_rules, refuse_segment_rules, verify_judged
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.fragment import unchanged_files
 from calibcli.data.objects import is_object
 from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact
+from calibcli.errors import IdleOption
 from calibcli.names import MeasureName, PlotKind
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.segmenting import Segmenting, SegmentOptions
 from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.measure import MeasureReport
+from calibcli.reports.segments import SegmentsReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.values import dataclass
@@ -90,6 +96,7 @@ class ReportRequest:
     options: MeasureOptions = field(default_factory=MeasureOptions)
     gate: VerifyOptions | None = None
     reading: Reading = field(default_factory=Reading)
+    segments: Segmenting = field(default_factory=Segmenting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,7 @@ class FullReport:
     Args:
         measured: Measures and tests, of groups, classes and further scores as well.
         verdicts: What was judged, or None where no rule was given.
+        segments: Where the score is wrong, or None where no column makes segments.
         against_raw: The recalibrated score against the raw one on the same rows, or None.
         files: SHA-256 of the input files, by name; empty where that was not to be had.
         artifact: SHA-256 of the artifact, or None without a file that holds one.
@@ -107,6 +115,7 @@ class FullReport:
 
     measured: MeasureReport
     verdicts: VerifyReport | None
+    segments: SegmentsReport | None
     against_raw: CompareReport | None
     pictures: tuple[Shown, ...]
     files: Mapping[str, str]
@@ -118,8 +127,15 @@ def full_report(request: ReportRequest) -> FullReport:
     columns, gate = request.columns, request.gate
     options = replace(request.options, complete=True, beside_raw=request.artifact is not None)
     refuse_class_measures(columns, options.metrics)
+    if columns.on:
+        refuse_segments(columns, request.artifact, request.segments.cut)
+    elif request.segments.said:
+        msg = f"--{request.segments.said[0]} without segments"
+        raise IdleOption(msg, "name columns with --on, or leave it out", options=request.segments.said)
     if gate is not None:
         refuse_class_rules(gate.rules, columns)
+        if any(rule.of_segments for rule in gate.rules):
+            refuse_segment_rules(gate, columns, request.artifact, state=False)
         gate = of_columns(gate, columns)
     # The fingerprints of files come last, and are to be those of what was read.
     files = [one.path for one in found_in(request.inputs).files if not is_object(one.path)]
@@ -136,16 +152,24 @@ def _full_report(
         columns,
         artifact=artifact,
         reading=request.reading,
-        twice=may_cut_cells(options.bins, options.binning, options.edges),
+        twice=bool(columns.on) or may_cut_cells(options.bins, options.binning, options.edges),
         beside=_beside(columns, artifact=artifact),
     )
-    verdicts = None if gate is None else verify_judged(judged, options=gate)
+    asked, cut = request.segments, None
+    if columns.on:
+        cut = segments_in(judged, columns, asked.cut, limit=request.reading.limit)
+    verdicts = None if gate is None else verify_judged(judged, options=gate, segments=cut)
     measured = measure_judged(judged, options=options)
+    segments = None
+    if cut is not None:
+        how = SegmentOptions(asked.cut, asked.least_rows, options.confidence)
+        segments = segments_report(judged, cut, how)
     return FullReport(
         measured=measured,
         verdicts=verdicts,
+        segments=segments,
         against_raw=_against_raw(judged, options),
-        pictures=tuple(pictures_of(measured, judged, options=options)),
+        pictures=(*pictures_of(measured, judged, options=options), *segment_pictures(segments)),
         files=file_digests(measured.input.files),
         artifact=None if judged.through is None else file_digests([judged.through]).get(judged.through),
     )

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
+from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import read_judged
 from calibcli.options.rows import Columns, Reading
@@ -55,7 +56,11 @@ def segments_files(
     asked, how = options or SegmentOptions(), reading or Reading()
     refuse_segments(columns, artifact, asked.cut)
     judged = read_judged(inputs, columns, artifact=artifact, reading=how, twice=True)
-    cut = segments_in(judged, columns, asked.cut, limit=how.limit)
+    return segments_report(judged, segments_in(judged, columns, asked.cut, limit=how.limit), asked)
+
+
+def segments_report(judged: Gathered, cut: Cut, asked: SegmentOptions) -> SegmentsReport:
+    """Return what is found in the segments of some rows."""
     found, entries = cut.found, cut.entries
     evaluated = _evaluated(found, entries, asked)
     listed = _reported(cut, evaluated)

@@ -40,16 +40,7 @@ def refuse_segment_rules(
     """Refuse rules about segments that cannot be judged, and what speaks of segments where no rule does."""
     found = [rule for rule in options.rules if rule.of_segments]
     if not found:
-        plain = VerifyOptions()
-        said = {
-            "on": bool(columns.on),
-            "min-segment-rows": options.least_segment_rows != plain.least_segment_rows,
-            "depth": options.cutting.depth != plain.cutting.depth,
-            "max-values": options.cutting.most_values != plain.cutting.most_values,
-            "categorical": bool(options.cutting.categorical),
-            "numeric": bool(options.cutting.numeric),
-        }
-        idle = tuple(name for name, is_said in said.items() if is_said)
+        idle = (*(["on"] if columns.on else []), *options.segments.said)
         if idle:
             msg = f"--{idle[0]} without a rule about segments"
             raise IdleOption(msg, "add --max-segment-bias 0.05, or leave it out", options=idle)
@@ -66,7 +57,7 @@ def refuse_segment_rules(
         other = "--by" if columns.by else "--view"
         msg = f"{rule.key} is judged over all rows, and {other} asks for each part"
         raise UsageProblem(msg, f"leave out {other}: name the columns with --on")
-    refuse_segments(columns, artifact, options.cutting)
+    refuse_segments(columns, artifact, options.segments.cut)
 
 
 def refuse_class_rules(rules: Sequence[Rule], columns: Columns) -> None:
@@ -139,7 +130,7 @@ def verify_files(
         twice=of_segments or may_cut_cells(options.bins, options.binning),
         beside=_beside(columns, options, artifact=artifact),
     )
-    cut = segments_in(judged, columns, options.cutting, limit=how.limit) if of_segments else None
+    cut = segments_in(judged, columns, options.segments.cut, limit=how.limit) if of_segments else None
     return verify_judged(judged, options=options, before=before, segments=cut)
 
 
@@ -221,8 +212,8 @@ def verify_judged(
         views = class_views(table, both, classes.sums, options=cut)
         verdicts.update({rule.key: class_rule(views, rule, ground=ground) for rule in joint})
     if segments is not None:
-        names, least = judged.chosen.asked.on, options.least_segment_rows
-        depth = min(options.cutting.depth, len(segments.levels))
+        names, least = judged.chosen.asked.on, options.segments.least_rows
+        depth = min(options.segments.cut.depth, len(segments.levels))
         rows = RowsBySegment(table, segments.found, segments.entries, segments.names(), names, depth, least)
         verdicts.update({rule.key: judge(rows, rule, ground=ground) for rule in of_segments})
     verdicts.update(_regressions(judged, whole, options.regression, ground=ground, before=before))

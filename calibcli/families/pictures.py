@@ -115,6 +115,24 @@ class PlotKind(StrEnum):
             "Groups, the worst first", "One panel a group, on the same axes.", scores=True, panels=True
         ),
     )
+    SEGMENTS = (
+        "segments",
+        PictureFacts(
+            "Segments",
+            "Mean score less observed rate of every segment against its rows: above 0 scores are too high, "
+            "below it too low.",
+            bins=False,
+        ),
+    )
+    HEATMAP = (
+        "heatmap",
+        PictureFacts(
+            "Segments of two columns",
+            "Mean score less observed rate of every pair of values: above 0 scores are too high, below it "
+            "too low.",
+            bins=False,
+        ),
+    )
     MONITOR = (
         "monitor",
         PictureFacts("A gate over time", "What the bets of a gate were worth as rows came in."),

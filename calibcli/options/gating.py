@@ -27,7 +27,7 @@ from calibcli.options.measuring import (
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
 from calibcli.options.rules import Rule, rules_of
-from calibcli.options.segmenting import Cutting
+from calibcli.options.segmenting import Segmenting
 from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
@@ -176,11 +176,7 @@ class VerifyOptions:
         help="Smaller groups are listed, not judged. [default: none is left out]",
     )  # fmt: skip
     regression: Regression | None = nested(None, Regression)
-    cutting: Cutting = nested(Cutting(), Cutting)
-    least_segment_rows: int = option(
-        DEFAULT_LEAST_ROWS, "--min-segment-rows", section=Section.GATE, name="min_segment_rows", metavar="N", least=1,
-        help="Smaller segments are counted, not judged.",
-    )  # fmt: skip
+    segments: Segmenting = nested(Segmenting(), Segmenting)
 
     @classmethod
     def of(

@@ -51,7 +51,7 @@ Kind = Annotated[
     Option(
         ("--kind",), section=Section.PICTURE,
         help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
-        "groups with --by, classes with --view]",
+        "groups with --by, segments with --on, classes with --view]",
         doc="Which diagram; by default what the rows imply.",
     ),
 ]  # fmt: skip

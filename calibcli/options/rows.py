@@ -97,6 +97,10 @@ ON = Option(
 JUDGED_ON = ON._replace(
     needed=False, help="Columns whose values make segments, for rules on them: a,b,c, or repeat.",
 )  # fmt: skip
+PLOTTED_ON = JUDGED_ON._replace(help="Draw the segments that values of these columns make: a,b,c, or repeat.")
+REPORTED_ON = JUDGED_ON._replace(
+    help="Say where the score is wrong, of the segments that these columns make."
+)
 FITTED_BY = BY._replace(
     python="Column | None", help="Fit a map to each group of equal values.",
     doc="Fit a map to each group of equal values of this, a name or an array, and one to all rows.",

@@ -65,6 +65,33 @@ class Cutting:
         return tuple(known.get(name) for name in columns)
 
 
+MIN_SEGMENT_ROWS = Option(
+    ("--min-segment-rows",), section=Section.GROUPS, name="min_segment_rows", metavar="N", least=1,
+    help="Smaller segments are counted, not judged.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Segmenting:
+    """Which segments there are beside whatever else is asked of rows."""
+
+    cut: Cutting = nested(Cutting(), Cutting)
+    least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_SEGMENT_ROWS)
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The options that were given, by their names on the command line."""
+        plain, cut = Cutting(), self.cut
+        found = {
+            "depth": cut.depth != plain.depth,
+            "max-values": cut.most_values != plain.most_values,
+            "categorical": bool(cut.categorical),
+            "numeric": bool(cut.numeric),
+            "min-segment-rows": self.least_rows != DEFAULT_LEAST_ROWS,
+        }
+        return tuple(name for name, is_said in found.items() if is_said)
+
+
 def _columns(words: str | Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for one in listed(words) for name in names_of(one) or () if name)
 

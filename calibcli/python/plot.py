@@ -7,7 +7,16 @@ from calibcli.names import ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
-from calibcli.options.rows import PLOTTED_BY, PLOTTED_SCORES, ClassOptions, Columns, Reading, SeveralClasses
+from calibcli.options.rows import (
+    PLOTTED_BY,
+    PLOTTED_ON,
+    PLOTTED_SCORES,
+    ClassOptions,
+    Columns,
+    Reading,
+    SeveralClasses,
+)
+from calibcli.options.segmenting import Segmenting
 from calibcli.options.sources import is_json
 from calibcli.python.documents import plotted_document
 from calibcli.python.door import function
@@ -22,17 +31,20 @@ def _as_document(given: dict[str, Any]) -> None:
 
 
 @function(
-    "path score label *classes kind artifact by min_group_rows size theme axis title bins binning "
+    "path score label *classes kind artifact by min_group_rows on depth max_values categorical numeric "
+    "min_segment_rows size theme axis title bins binning "
     "confidence seed *values *rows *format *reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
+    on=PLOTTED_ON,
 )
 def plot(
     inputs: Inputs,
     columns: Columns,
     classes: ClassOptions,
+    segments: Segmenting,
     options: MeasureOptions,
     picture: PictureOptions,
     reading: Reading,
@@ -67,5 +79,5 @@ def plot(
         # A document says itself what its classes are, so that a view may be asked of it by itself.
         classes = replace(classes, view=ViewName.CONFIDENCE)
     columns = replace(columns, several=SeveralClasses.of(classes))
-    request = PlotRequest(inputs, columns, kind, artifact, options, reading, view)
+    request = PlotRequest(inputs, columns, kind, artifact, options, reading, view, segments)
     return drawn_figure(request, picture, path, force=out.force)

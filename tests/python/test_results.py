@@ -205,7 +205,7 @@ def test_loaded_report_has_the_numbers_of_the_one_that_was_saved(
 
 
 def test_every_kind_of_picture_is_drawn(tmp_path: Path) -> None:
-    """All twelve kinds come from arrays, results or a state, as figures that pyplot does not know."""
+    """All fourteen kinds come from arrays, results or a state, as figures that pyplot does not know."""
     fitted = calibcli.fit(*TWO)
     fresh = drawn_rows(22, 250)
     pair, state = (fresh["score"], fresh["label"]), tmp_path / "gate.json"
@@ -224,6 +224,10 @@ def test_every_kind_of_picture_is_drawn(tmp_path: Path) -> None:
         ),
         "groups": calibcli.plot(*pair, by=fresh["device"]),
         "classes": calibcli.plot(matrix, label, view="one-vs-rest"),
+        "segments": calibcli.plot(*pair, on=fresh["device"], min_segment_rows=30),
+        "heatmap": calibcli.plot(
+            *pair, on={"a": fresh["device"], "b": fresh["score"] > 0.5}, kind="heatmap", min_segment_rows=30
+        ),
         "monitor": calibcli.plot(state, kind="monitor"),
     }
     assert figures.keys() == set(PlotKind)

@@ -11,6 +11,7 @@ from calibcli.errors import IdleOption
 from calibcli.names import PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
+from calibcli.options.segmenting import Segmenting
 from calibcli.options.sources import DocumentSource, RowSource, is_json
 from calibcli.reports.input import InputSummary
 from calibcli.stats.bounds.interval import Interval
@@ -79,6 +80,7 @@ class PlotRequest:
     options: MeasureOptions = field(default_factory=MeasureOptions)
     reading: Reading = field(default_factory=Reading)
     view: ViewName | None = None
+    segments: Segmenting = field(default_factory=Segmenting)
 
     @property
     def document(self) -> DocumentSource | None:
@@ -92,9 +94,8 @@ class PlotRequest:
 
         Limits on what the machine may use are none of them, and may be defaults from a file.
         """
-        names = [
-            name for name, value in (("artifact", self.artifact), ("view", self.view)) if value is not None
-        ]
+        single = (("artifact", self.artifact), ("view", self.view))
+        names = [*self.segments.said, *(name for name, value in single if value is not None)]
         for part, idle in (
             (self.columns, Columns()),
             (self.options, MeasureOptions()),

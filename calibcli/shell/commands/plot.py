@@ -12,7 +12,16 @@ from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
-from calibcli.options.rows import PLOTTED_BY, PLOTTED_SCORES, ClassOptions, Columns, Reading, SeveralClasses
+from calibcli.options.rows import (
+    PLOTTED_BY,
+    PLOTTED_ON,
+    PLOTTED_SCORES,
+    ClassOptions,
+    Columns,
+    Reading,
+    SeveralClasses,
+)
+from calibcli.options.segmenting import Segmenting
 from calibcli.options.sources import DocumentSource, is_json
 from calibcli.shell.door import command
 from calibcli.shell.output import screen_for, write
@@ -22,16 +31,18 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label kind by artifact compare probs axis theme | *classes min_group_rows size title "
-    "terminal bins binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited "
-    "force quiet color debug",
+    "output score label kind by artifact compare probs axis theme | *classes min_group_rows on depth "
+    "max_values categorical numeric min_segment_rows size title terminal bins binning confidence seed unseen "
+    "*rows *values *format *reading state_key_file allow_edited force quiet color debug",
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
+    on=PLOTTED_ON,
 )
 def plot(
     inputs: PlotInputs,
     columns: Columns,
     classes: ClassOptions,
+    segments: Segmenting,
     options: MeasureOptions,
     picture: PictureOptions,
     reading: Reading,
@@ -57,6 +68,8 @@ def plot(
       calibcli plot preds.csv -s old -s new -y label -o both.pdf
       calibcli plot preds.csv -s score -y label --compare cal.json -o before_and_after.pdf
       calibcli plot preds.csv -s score -y label --by country -o countries.png
+      calibcli plot preds.csv -s score -y label --on country,device -o segments.png
+      calibcli plot preds.csv -s score -y label --on country,device --kind heatmap -o heatmap.png
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest -o classes.png
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest --class cat -o cat.svg
     """
@@ -76,7 +89,7 @@ def plot(
         classes = replace(classes, view=ViewName.CONFIDENCE)
     columns = replace(columns, several=SeveralClasses.of(classes))
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    diagram = diagram_of(PlotRequest(inputs, columns, kind, artifact, options, reading, view))
+    diagram = diagram_of(PlotRequest(inputs, columns, kind, artifact, options, reading, view, segments))
     if terminal and output is not None:
         COMPLETION.expect(2)
     if terminal:

@@ -12,7 +12,7 @@ from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, MeasureOptions
 from calibcli.options.output import TO_A_FILE, Artifact, Inputs, Output
 from calibcli.options.pictures import PageOptions
-from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading
+from calibcli.options.rows import REPORTED_ON, SEVERAL_SCORES, Columns, Reading
 from calibcli.shell.door import command
 
 if TYPE_CHECKING:
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 @command(
     "output score label artifact by max_ece rule metric probs title | *classes max_l2 max_linf max_smece "
-    "max_dce min_rows allow_fit_rows min_group_rows bins binning confidence seed axis date unseen *rows "
-    "*values *format *reading allow_edited force quiet debug",
+    "max_dce max_segment_bias on depth max_values categorical numeric min_segment_rows min_rows "
+    "allow_fit_rows min_group_rows bins binning confidence seed axis date unseen *rows *values *format "
+    "*reading allow_edited force quiet debug",
     output=TO_A_FILE,
     score=SEVERAL_SCORES,
+    on=REPORTED_ON,
     bins=BINS,
     min_group_rows=MIN_GROUP_ROWS._replace(
         help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be judged]"
@@ -52,6 +54,7 @@ def report(
       calibcli report eval.csv -s score -y label -o report.html
       calibcli report eval.csv -s score -y label --artifact cal.json --max-ece 0.02 -o report.html
       calibcli report eval.parquet -s old -s new -y label --by country -o report.html
+      calibcli report eval.csv -s score -y label --on country,device -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
     from calibcli.data.outputs import check_output, write_file
@@ -66,7 +69,8 @@ def report(
     from calibcli.commands.report import ReportRequest
     from calibcli.shell.drawing_cache import drawing_cache
 
-    request = ReportRequest(inputs, columns, artifact, options, gate if gate.rules else None, reading)
+    judged = gate if gate.rules else None
+    request = ReportRequest(inputs, columns, artifact, options, judged, reading, gate.segments)
     with drawing_cache():
         from calibcli.commands.page import html_report
 

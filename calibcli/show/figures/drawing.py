@@ -12,6 +12,7 @@ from calibcli.show.figures.monitor import monitor_figure
 from calibcli.show.figures.page import Words
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import binned_figure, residual_figure, smooth_figure
+from calibcli.show.figures.segments import cells_figure, points_figure
 from calibcli.show.figures.thresholds import decision_figure, murphy_figure
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
@@ -19,10 +20,11 @@ from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.curves.picture import Picture
 from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
+from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 
 
-def figure_of(  # noqa: PLR0911 - one return a picture
+def figure_of(  # noqa: PLR0911, C901 - one return a picture
     picture: Picture, words: Words, *, look: Look | None = None, scale: AxisScale = AxisScale.LINEAR
 ) -> Figure:
     """Draw a picture."""
@@ -44,6 +46,10 @@ def figure_of(  # noqa: PLR0911 - one return a picture
             return decision_figure(picture, words, look=look, scale=scale)
         case MonitorCurve():
             return monitor_figure(picture, words, look=look)
+        case SegmentPoints():
+            return points_figure(picture, words, look=look)
+        case SegmentCells():
+            return cells_figure(picture, words, look=look)
         case CurvePanels():
             return panels_figure(picture, words, look=look, scale=scale)
 

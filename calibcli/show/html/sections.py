@@ -6,8 +6,9 @@ from calibcli.families.explained import Explained
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.measure import MeasureReport
+from calibcli.reports.segments import SegmentsReport
 from calibcli.reports.verify import VerifyReport
-from calibcli.show.answers import answer_of
+from calibcli.show.answers import answer_of, segmented
 from calibcli.show.blocks import Block, Line, Listing, Paragraph, Tone, paragraph
 from calibcli.show.explain import SECTIONS, definition_listing
 from calibcli.show.html.page import Illustration, Section
@@ -27,6 +28,7 @@ from calibcli.show.pages.measure import (
     number_blocks,
     together_blocks,
 )
+from calibcli.show.pages.segments import segment_blocks
 from calibcli.show.pages.verify import verify_page
 from calibcli.show.words import SMALL_P, p_words, percent, quoted
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
@@ -67,7 +69,9 @@ def verdict_section(report: MeasureReport, verdicts: VerifyReport | None) -> Sec
     """Return what was judged, or what the numbers say where nothing was."""
     if verdicts is None:
         return Section("verdict", "In short", (summary_of(report),))
-    page = verify_page(verdicts, verbose=len(verdicts.groups) <= _MOST_LISTED)
+    segments = [one.segments for one in verdicts.verdicts.values() if one.segments is not None]
+    many = max((len(one.segments) for one in segments), default=len(verdicts.groups))
+    page = verify_page(verdicts, verbose=many <= _MOST_LISTED)
     # Its last block is what was read, which stands at the top of this page.
     blocks = tuple(block for block in page[:-1] if not isinstance(block, Listing))
     notes = tuple(note for note in verdicts.notes if note not in report.notes)
@@ -103,6 +107,12 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
     if report.classes is not None and report.classes.views:
         verbose = len(report.classes.names) <= _MOST_LISTED
         yield Section("classes", "Classes", class_blocks(report, report.classes, verbose=verbose))
+
+
+def segment_section(report: SegmentsReport) -> Section:
+    """Return where the score is wrong, of all segments that some columns make."""
+    answer = paragraph(*segmented(report), *note_lines(report.notes))
+    return Section("segments", "Segments", (answer, *segment_blocks(report, verbose=False)))
 
 
 def _raw(report: MeasureReport) -> MeasureReport | None:

@@ -35,7 +35,12 @@ def segments_page(report: SegmentsReport, *, verbose: bool) -> Page:
     )
     how = (_levels(report), _method(report)) if verbose else ()
     answer = paragraph(*(Line(one, Tone.TITLE) for one in segmented(report)))
-    return (answer, top, *_table(report, verbose=verbose), *_untested(report), *how)
+    return (answer, top, *segment_blocks(report, verbose=verbose), *how)
+
+
+def segment_blocks(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
+    """Return the segments that are listed, or all that were tested, and what was not."""
+    return (*_table(report, verbose=verbose), *_untested(report))
 
 
 def _table(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:

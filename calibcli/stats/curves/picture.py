@@ -7,6 +7,7 @@ from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
+from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 
 Picture: TypeAlias = (
@@ -19,4 +20,6 @@ Picture: TypeAlias = (
     | MurphyCurve
     | ReliabilityCurve
     | ResidualCurve
+    | SegmentCells
+    | SegmentPoints
 )

@@ -1,0 +1,337 @@
+"""Drawing segments: as points over their rows, and as cells of two columns."""
+
+import math
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from calibcli.show.figures.axes import dress_panel, round_numbers
+from calibcli.show.figures.look import FONT, Look, dashed
+from calibcli.show.figures.page import (
+    TICK,
+    Entry,
+    Sheet,
+    Words,
+    fitted,
+    inches_of,
+    inches_wide,
+    new_page,
+)
+from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
+from calibcli.stats.numerics import Floats
+
+_SHEET = Sheet(aspect=0.68, strip=False, square=False)
+_BIAS = "mean score less observed rate"
+# Intervals may be so many times as long as the farthest point lies from 0, before they are cut.
+_LONGEST = 1.8
+_NUMBER = 8.0
+
+
+def points_figure(points: SegmentPoints, words: Words, *, look: Look) -> Figure:
+    """Draw the bias of every segment against its rows, with its interval."""
+    top, cut = _height(points)
+    foot = [
+        f"Lines: {100 * points.confidence:g} % intervals, which hold for all segments at once.",
+        *(["Intervals are cut at the ends of the picture."] if cut else []),
+        *words.foot,
+    ]
+    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_SHEET, key=_key(points, look))
+    panel = page.panels[0]
+    axes = panel.main
+    dress_panel(page, panel, x_label="rows of the segment", y_label=_BIAS)
+    axes.set_xscale("log")
+    ends = (float(points.rows.min()) / 1.15, float(points.rows.max()) * 1.25)
+    axes.xaxis.set_major_locator(FixedLocator(_round_rows(ends, axes, look)))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    round_numbers(axes.yaxis)
+    axes.set_xlim(ends)
+    axes.set_ylim(-top, top)
+    axes.axhline(0.0, **dashed(look), zorder=1.0)
+    _draw_points(axes, points, look)
+    _number(axes, points, look)
+    return page.figure
+
+
+def _height(points: SegmentPoints) -> tuple[float, bool]:
+    """Return the upper end of the axis, whose lower end is minus it, and whether intervals leave it."""
+    farthest = float(np.abs(points.bias).max(initial=0.0))
+    far = np.fmax(np.abs(points.lower), np.abs(points.upper))
+    shown = float(np.nan_to_num(far[points.stands_out]).max(initial=0.0))
+    most = float(np.nan_to_num(far).max(initial=0.0))
+    top = max(shown, min(most, _LONGEST * farthest)) or 0.1
+    return 1.06 * top, most > 1.06 * top
+
+
+def _round_rows(ends: tuple[float, float], axes: Axes, look: Look) -> list[float]:
+    """Return round numbers of rows whose words do not touch each other."""
+    low, high = math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1]))
+    room = inches_wide(axes)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        found = [
+            k * 10.0**n for n in range(low, high + 1) for k in steps if ends[0] <= k * 10.0**n <= ends[1]
+        ]
+        needed = sum(inches_of(f"{one:,.0f}", look.points(TICK)) + look.inches(0.12) for one in found)
+        if needed <= room:
+            break
+    return found
+
+
+def _kinds(points: SegmentPoints) -> dict[str, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """Return which segments are drawn alike, by what the key says of them."""
+    high, low = points.stands_out & (points.lower > 0.0), points.stands_out & (points.upper < 0.0)
+    return {
+        "scores too high": high,
+        "too low": low,
+        "too high and too low": points.stands_out & ~high & ~low,
+        "not told from calibrated": ~points.stands_out,
+    }
+
+
+def _marks(look: Look) -> dict[str, dict[str, Any]]:
+    palette = look.palette
+    told = {"linestyle": "", "markeredgewidth": look.points(0.7), "markeredgecolor": palette.ink}
+    dot = {"linestyle": "", "markeredgewidth": 0.0, "marker": "o", "markersize": look.points(3.2)}
+    large = look.points(6.5)
+    return {
+        "scores too high": {**told, "marker": "^", "color": palette.too_high, "markersize": large},
+        "too low": {**told, "marker": "v", "color": palette.too_low, "markersize": large},
+        "too high and too low": {**told, "marker": "D", "color": palette.paper, "markersize": 0.77 * large},
+        "not told from calibrated": {**dot, "color": palette.edge},
+    }
+
+
+def _key(points: SegmentPoints, look: Look) -> list[Entry]:
+    marks = _marks(look)
+    some: list[Entry] = [
+        (Line2D([], [], **marks[name]), name) for name, which in _kinds(points).items() if which.any()
+    ]
+    return [*some, (Line2D([], [], **dashed(look)), "calibrated on average")]
+
+
+def _draw_points(axes: Axes, points: SegmentPoints, look: Look) -> None:
+    marks = _marks(look)
+    for order, (name, which) in enumerate(reversed(_kinds(points).items())):
+        if not which.any():
+            continue
+        told = name != "not told from calibrated"
+        axes.vlines(
+            points.rows[which],
+            points.lower[which],
+            points.upper[which],
+            colors=look.palette.ink if told else look.palette.line,
+            linewidth=look.points(1.1 if told else 0.6),
+            zorder=1.5 + order,
+        )
+        axes.plot(points.rows[which], points.bias[which], **marks[name], zorder=2.0 + order)
+
+
+def _inches(axes: Axes) -> tuple[float, float]:
+    """Return width and height of axes in inches."""
+    wide, box = inches_wide(axes), axes.get_position()
+    figure = axes.get_figure(root=True)
+    across, up = (1.0, 1.0) if figure is None else figure.get_size_inches()
+    return wide, float(wide / (box.width * across) * box.height * up)
+
+
+def _number(axes: Axes, points: SegmentPoints, look: Look) -> None:
+    """Write the number of each listed segment beside its point, clear of the numbers before."""
+    wide, high = _inches(axes)
+    size = look.points(_NUMBER)
+    (left, right), (low, top) = axes.get_xlim(), axes.get_ylim()
+    taken: list[tuple[float, float]] = []
+    for number, place in enumerate(points.listed, start=1):
+        x = math.log(points.rows[place] / left) / math.log(right / left) * wide
+        y = (points.bias[place] - low) / (top - low) * high
+        step, apart = size / 72.0, 0.95 * size / 72.0
+        tries = [(step, 0.0), (-step, 0.0), (step, step), (-step, step), (step, -step), (-step, -step)]
+        dx, dy = next(
+            (
+                one
+                for one in tries
+                if 0.0 < x + one[0] < wide
+                and all(math.hypot(x + one[0] - a, y + one[1] - b) > apart for a, b in taken)
+            ),
+            tries[0],
+        )
+        taken.append((x + dx, y + dy))
+        axes.annotate(
+            f"{number}",
+            (float(points.rows[place]), float(points.bias[place])),
+            xytext=(72.0 * dx, 72.0 * dy),
+            textcoords="offset points",
+            family=FONT,
+            fontsize=size,
+            fontweight="bold",
+            color=look.palette.ink,
+            ha="center",
+            va="center",
+            zorder=9.0,
+            bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.4, "alpha": 0.75},
+        )
+
+
+# Share of a cell's width that its number may take, and the smallest letters that can be read, in points.
+_FILLED, _LEAST_LETTERS = 0.86, 4.6
+# Of a cell what is free before all rows; of the width what names may take, beside inches of the margin.
+_GAP, _GUTTER, _BESIDE = 0.18, 0.24, 0.45
+# More names than these stand upright, in so many inches.
+_SIDE_BY_SIDE, _UPRIGHT = 6, 0.75
+_PALEST, _DARKEST = 0.12, 0.85
+
+
+def cells_figure(cells: SegmentCells, words: Words, *, look: Look) -> Figure:
+    """Draw the bias of every pair of values of two columns, with the rows that it is of."""
+    lines, columns = cells.bias.shape
+    upright = columns > _SIDE_BY_SIDE
+    aspect = min(1.15, max(0.42, 0.12 * (lines + (1.9 if upright else 0.8))))
+    sheet = Sheet(aspect=aspect, strip=False, square=False)
+    most = float(np.nanmax(np.abs(np.where(cells.is_tested, cells.bias, np.nan)), initial=0.0)) or 0.01
+    foot = [
+        f"{_BIAS.capitalize()}, and the rows below it. Full colour: {most:.3g} or more.",
+        *(
+            ["Framed: stands out, for all segments at once."]
+            if cells.stands_out.any()
+            else ["None stands out for all segments at once."]
+        ),
+        *words.foot,
+    ]
+    page = new_page(
+        Words(words.title, words.caption, foot), look=look, sheet=sheet, key=_cell_key(cells, look)
+    )
+    panel = page.panels[0]
+    axes = panel.main
+    dress_panel(page, panel, x_label=cells.across, y_label=cells.down)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.set_xticks([])
+    axes.set_yticks([])
+    longest = max(inches_of(name, look.points(TICK)) for name in (*cells.lines, "all")) + look.inches(0.14)
+    share = min(_GUTTER, max(0.0, longest - look.inches(_BESIDE)) / inches_wide(axes))
+    gutter = share / (1.0 - share) * (columns + _GAP)
+    names = max(inches_of(name, look.points(TICK)) for name in (*cells.columns, "all"))
+    needed = look.inches(0.1) + (min(names, look.inches(_UPRIGHT)) if upright else look.inches(0.18))
+    below = needed / (_inches(axes)[1] - needed) * (lines + _GAP)
+    axes.set_xlim(-gutter, columns + _GAP)
+    axes.set_ylim(lines + _GAP + below, 0.0)
+    _draw_cells(axes, cells, most, look)
+    _write_cells(axes, cells, most, look)
+    _write_levels(axes, cells, look, upright=upright)
+    return page.figure
+
+
+def _cell_key(cells: SegmentCells, look: Look) -> list[Entry]:
+    palette = look.palette
+    few = Patch(facecolor=palette.paper, edgecolor=palette.line, hatch="////")
+    shades = (("scores too low (-)", palette.too_low), ("too high (+)", palette.too_high))
+    return [
+        *(
+            (Patch(facecolor=_mixed(colour, palette.paper, _DARKEST), edgecolor="none"), name)
+            for name, colour in shades
+        ),
+        *([(few, "too few rows to be tested")] if (cells.rows > 0)[~cells.is_tested].any() else []),
+    ]
+
+
+def _mixed(colour: str, paper: str, share: float) -> tuple[float, float, float]:
+    red, green, blue = (
+        (1.0 - share) * ground + share * part
+        for ground, part in zip(to_rgb(paper), to_rgb(colour), strict=True)
+    )
+    return red, green, blue
+
+
+def _places(cells: SegmentCells) -> tuple[Floats, Floats]:
+    """Return the left and upper edges of cells; those of all rows stand a little apart."""
+    lines, columns = cells.bias.shape
+    x, y = np.arange(columns, dtype=np.float64), np.arange(lines, dtype=np.float64)
+    x[-1] += _GAP
+    y[-1] += _GAP
+    return x, y
+
+
+def _fill(cells: SegmentCells, place: tuple[int, int], most: float, look: Look) -> tuple[float, float, float]:
+    bias, palette = float(cells.bias[place]), look.palette
+    if not cells.is_tested[place]:
+        return _mixed(palette.paper, palette.paper, 1.0)
+    share = _PALEST + (_DARKEST - _PALEST) * min(1.0, abs(bias) / most)
+    return _mixed(palette.too_high if bias > 0.0 else palette.too_low, palette.paper, share)
+
+
+def _draw_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> None:
+    x, y = _places(cells)
+    inner = 0.03
+    for i, k in np.ndindex(cells.bias.shape):
+        if not cells.rows[i, k]:
+            continue
+        left, right, top, bottom = x[k] + inner, x[k] + 1.0 - inner, y[i] + inner, y[i] + 1.0 - inner
+        corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
+        tested, out = bool(cells.is_tested[i, k]), bool(cells.stands_out[i, k])
+        axes.add_collection(
+            PolyCollection(
+                [corners],
+                facecolors=[_fill(cells, (i, k), most, look)],
+                edgecolors=look.palette.ink if out else look.palette.line if not tested else "none",
+                linewidths=look.points(1.6 if out else 0.5),
+                hatch=None if tested else "////",
+                zorder=3.0 if out else 2.0,
+            ),
+            autolim=False,
+        )
+
+
+def _write_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> None:
+    """Write the numbers of cells in one size that fits all; none where it could not be read."""
+    lines, columns = cells.bias.shape
+    x, y = _places(cells)
+    wide = inches_wide(axes) / abs(axes.get_xlim()[1] - axes.get_xlim()[0])
+    high = _inches(axes)[1] / abs(axes.get_ylim()[1] - axes.get_ylim()[0])
+    known = [(i, k) for i, k in np.ndindex(lines, columns) if cells.rows[i, k]]
+    said = {place: (_signed(float(cells.bias[place])), f"{cells.rows[place]:,.0f}") for place in known}
+    longest = max(inches_of(text, 10.0) for both in said.values() for text in both)
+    size = min(look.points(TICK), 10.0 * _FILLED * wide / longest, 72.0 * 0.40 * high)
+    if size < _LEAST_LETTERS:
+        # What colours say must be told in grey, too.
+        size = min(look.points(TICK), 72.0 * 0.8 * high)
+        said = {place: (bias[:1].strip("0"), "") for place, (bias, _) in said.items()}
+    for (i, k), (bias, rows) in said.items():
+        dark = sum(_fill(cells, (i, k), most, look)) > 1.5
+        ink = "#1a1a1a" if dark else "#f0f0f0"
+        tested = bool(cells.is_tested[i, k])
+        for text, at, part in ((bias if tested else "", 0.36, 1.0), (rows, 0.72, 0.82)):
+            axes.text(
+                float(x[k]) + 0.5, float(y[i]) + at, text, family=FONT, fontsize=part * size, color=ink,
+                ha="center", va="center", zorder=4.0, parse_math=False,
+                bbox=None if tested else {"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.6},
+                fontweight="bold" if cells.stands_out[i, k] and part == 1.0 else "normal",
+            )  # fmt: skip
+
+
+def _signed(bias: float) -> str:
+    return f"{bias:+.3f}" if abs(bias) >= 0.0005 else f"{bias:+.0e}" if bias else "0"
+
+
+def _write_levels(axes: Axes, cells: SegmentCells, look: Look, *, upright: bool) -> None:
+    """Write the names of levels beside the cells, cut in the middle where they are too long."""
+    x, y = _places(cells)
+    inch = inches_wide(axes) / abs(axes.get_xlim()[1] - axes.get_xlim()[0])
+    size = look.points(TICK)
+
+    def name(word: str, place: tuple[float, float], room: float, **more: Any) -> None:  # noqa: ANN401
+        text = fitted(word, size, room)
+        axes.text(*place, text, fontsize=size, family=FONT, color=look.palette.ink, parse_math=False, **more)
+
+    gutter = -axes.get_xlim()[0] * inch + look.inches(_BESIDE)
+    for at, word in zip(y, (*cells.lines, "all"), strict=True):
+        place = -look.inches(0.06) / inch, float(at) + 0.5
+        name(word, place, gutter - look.inches(0.1), ha="right", va="center")
+    room, turned = (look.inches(_UPRIGHT), 90.0) if upright else (0.96 * inch, 0.0)
+    for at, word in zip(x, (*cells.columns, "all"), strict=True):
+        name(word, (float(at) + 0.5, float(y[-1]) + 1.08), room, ha="center", va="top", rotation=turned)

@@ -1,0 +1,166 @@
+"""Pictures of segments say what `segments` says: the same numbers, and nothing left unsaid."""
+
+from itertools import cycle, product
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.commands.plot import diagram_of
+from calibcli.commands.segments import segments_files
+from calibcli.errors import CalibcliError
+from calibcli.names import FigureSize, PlotKind, Theme
+from calibcli.options.rows import Columns
+from calibcli.options.segmenting import Cutting, Segmenting, SegmentOptions
+from calibcli.reports.segments import SegmentsReport
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
+from picture_checks import clashes, content
+
+ON = Columns("score", "label", on=("country", "age"))
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write rows whose scores are wrong for one country, and both ways in another."""
+    rng, many = np.random.default_rng(3), 8_000
+    score = rng.uniform(0.1, 0.9, many)
+    country = rng.choice(
+        ["BR", "DE", "LU", "a country with a rather long name"], many, p=[0.4, 0.3, 0.01, 0.29]
+    )
+    chance = score - 0.1 * (country == "BR") + np.where(country == "DE", np.sign(score - 0.5) * 0.1, 0.0)
+    columns = {
+        "score": score,
+        "label": rng.random(many) < chance,
+        "country": country,
+        "age": rng.normal(40.0, 9.0, many),
+        "shop": [f"shop number {k}" for k in rng.integers(0, 14, many)],
+        "month": [f"month {k}" for k in rng.integers(0, 12, many)],
+    }
+    path = tmp_path_factory.mktemp("rows") / "rows.parquet"
+    pq.write_table(pa.table(columns), path)
+    return str(path)
+
+
+def drawn(rows: str, kind: PlotKind | None, columns: Columns = ON) -> Diagram:
+    """Return a picture of segments."""
+    return diagram_of(PlotRequest([rows], columns, kind))
+
+
+@pytest.fixture(scope="module")
+def report(rows: str) -> SegmentsReport:
+    """Return what the command says of the same segments."""
+    return segments_files([rows], ON, options=SegmentOptions())
+
+
+def test_points_are_the_segments_that_are_tested(rows: str, report: SegmentsReport) -> None:
+    """Rows, bias, ends and what stands out are those of the report; the listed ones are named in the foot."""
+    found = drawn(rows, None).drawn
+    picture, tested = found.picture, [one for one in report.segments if one.not_tested is None]
+    assert isinstance(picture, SegmentPoints)
+    assert picture.rows.tolist() == [one.rows for one in tested]
+    assert picture.bias.tolist() == [one.bias for one in tested]
+    assert picture.upper.tolist() == [
+        one.bias_interval.upper for one in tested if one.bias_interval is not None
+    ]
+    assert picture.stands_out.tolist() == [one.stands_out for one in tested]
+    standing, named = sum(one.stands_out for one in tested), len(report.shown)
+    assert found.caption[0] == f"Of {len(tested)} segments, {standing} stand out (jointly 95 %)"
+    assert len(picture.listed) == named >= 2
+    said = "\n".join(found.foot)
+    assert "1: country = BR" in said
+    assert "too high by" in said
+    assert "country = DE" in said
+    assert f"{standing - named} stand out as far as a larger one does." in said
+    assert f"{len(report.untested)} segments are not tested" in said
+
+
+def test_cells_are_pairs_and_their_edges(rows: str, report: SegmentsReport) -> None:
+    """Every segment of the report is in its cell, all rows in the last; small ones have no interval."""
+    picture = drawn(rows, PlotKind.HEATMAP).drawn.picture
+    assert isinstance(picture, SegmentCells)
+    assert (picture.down, picture.across) == ("country", "age")
+    assert picture.lines == ("BR", "DE", "LU", "a country with a rather long name")
+    assert picture.columns[0].startswith("≤ ")
+    assert "–" in picture.columns[1]
+    assert picture.rows[-1, -1] == 8_000
+    assert np.count_nonzero(picture.rows) == len(report.segments)
+    known = {one.where: one for one in report.segments}
+    assert picture.bias[0, -1] == known["country = BR",].bias
+    assert picture.lower[0, -1] == known["country = BR",].bias_interval.lower  # type: ignore[union-attr]
+    assert np.isnan(picture.lower[2]).all()
+    assert picture.stands_out.sum() == sum(one.stands_out for one in report.segments)
+
+
+LOOKS = cycle(product(FigureSize, Theme))
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    ("kind", "on", "size", "theme"),
+    [
+        (kind, on, *next(LOOKS))
+        for kind in (PlotKind.SEGMENTS, PlotKind.HEATMAP)
+        for on in (("country", "age"), ("shop", "month"), ("month", "country"))
+    ],
+)
+def test_no_text_lies_over_another(
+    rows: str, kind: PlotKind, on: tuple[str, str], size: FigureSize, theme: Theme
+) -> None:
+    """At any size, of few and of many levels, and the picture can be written."""
+    found = drawn(rows, kind, Columns("score", "label", on=on)).drawn
+    words = Words("rows.parquet: score", found.caption, found.foot)
+    figure = figure_of(found.picture, words, look=look_of(size, theme))
+    assert clashes(figure) == []
+    assert len(content(figure, "png")) > 5_000
+
+
+def test_signs_are_left_where_numbers_do_not_fit(rows: str) -> None:
+    """A reader of a grey column still sees which way each cell is off."""
+    found = drawn(rows, PlotKind.HEATMAP, Columns("score", "label", on=("shop", "month"))).drawn
+    figure = figure_of(found.picture, Words("x"), look=look_of(FigureSize.COLUMN))
+    assert isinstance(found.picture, SegmentCells)
+    texts = [one.get_text() for one in figure.axes[0].texts]
+    assert texts.count("+") == (found.picture.bias[found.picture.is_tested] > 0).sum()
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns", "segments", "said"),
+    [
+        (PlotKind.HEATMAP, Columns("score", "label", on=("age",)), Segmenting(), "two columns"),
+        (PlotKind.SEGMENTS, Columns("score", "label"), Segmenting(), "no columns make segments"),
+        (PlotKind.BINNED, ON, Segmenting(), "--on has no effect on --kind binned"),
+        (None, Columns("score", "label"), Segmenting(Cutting(depth=3)), "--depth has no effect"),
+        (None, ON, Segmenting(least_rows=100_000), "no segment has 100,000 rows"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    rows: str, kind: PlotKind | None, columns: Columns, segments: Segmenting, said: str
+) -> None:
+    """In one line that says what to pass."""
+    with pytest.raises(CalibcliError, match=said):
+        diagram_of(PlotRequest([rows], columns, kind, segments=segments))
+
+
+def test_a_page_has_the_section_and_both_pictures(rows: str, tmp_path: Path) -> None:
+    """`report --on` says what `segments` says, and judges a limit on segments."""
+    from calibcli.shell.app import main
+
+    page = tmp_path / "report.html"
+    words = ["report", rows, "-s", "score", "-y", "label", "--on", "country,age", "-o", str(page), "-q"]
+    assert main([*words, "--max-segment-bias", "0.05"]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert 'id="segments"' in text
+    assert 'id="picture-segments"' in text
+    assert 'id="picture-heatmap"' in text
+    assert "Scores are too high for country = BR" in text
+    assert "FAIL  segment bias" in text
+    assert (
+        main(["report", rows, "-s", "score", "-y", "label", "--depth", "3", "-o", str(page), "--force"]) == 2
+    )
+    assert main(["report", rows, "--rule", "segment_bias<=0.1", "-o", str(page), "--force"]) == 2
