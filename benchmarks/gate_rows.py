@@ -38,6 +38,7 @@ from calibcli.names import (  # noqa: E402  # noqa: E402
     ClassMeasure,
     MeasureName,
     Relation,
+    SegmentMeasure,
     VerdictName,
 )
 from calibcli.options.rules import Rule  # noqa: E402
@@ -50,7 +51,10 @@ from calibcli.stats.gates.plan import (  # noqa: E402
     planned,
     population_of,
 )
+from calibcli.stats.gates.segments import RowsBySegment, segment_rule  # noqa: E402
+from calibcli.stats.measures.segments import Entries, segments_of  # noqa: E402
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges  # noqa: E402
+from calibcli.stats.table.score_table import ScoreTable  # noqa: E402
 from claims.simulation import generator_of  # noqa: E402 - found through the path set above
 from class_rows import views_of  # noqa: E402
 
@@ -58,7 +62,7 @@ PAGE = ROOT / "docs" / "gate.md"
 START, END = "<!-- Written by benchmarks/gate_rows.py -->", "<!-- End of the rows. -->"
 POWER = 0.9
 TAILS = 1.6448536269514722, 1.2815515655446004
-M, PASS, FAIL = MeasureName, VerdictName.PASS, VerdictName.FAIL
+M, C, PASS, FAIL = MeasureName, ClassMeasure, VerdictName.PASS, VerdictName.FAIL
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
 EVEN = (np.arange(6_000) + 0.5) / 6_000
 TEN = (np.arange(10) + 0.5) / 10
@@ -98,6 +102,10 @@ WHY = {
     "log_loss": ("a row of the worst loss is added", "a row of the worst loss is added"),
     "cox_intercept": ("adjusted for labels that scatter more", "adjusted for labels that scatter more"),
     "cox_slope": ("adjusted for labels that scatter more", "adjusted for labels that scatter more"),
+    "segment_bias": (
+        "all segments at once; the best bound knows the worst",
+        "each end of m segments has 1/(2m) of the error",
+    ),
     "top_label_ece": ("", ""),
     "classwise_ece": ("", f"the mean of each class has a third of {HALVES}"),
 }
@@ -355,6 +363,38 @@ def class_share(
     return given / 100
 
 
+def on_segments() -> Iterator[Row]:
+    """Yield the rule on 20 segments of equally many rows with scores of .5, of which one is off."""
+    limit, name = 0.05, SegmentMeasure.SEGMENT_BIAS
+    for wanted, error in ((PASS, 0.5 * limit), (FAIL, 2.0 * limit)):
+        truth, wrong = np.full(20, 0.5), np.full(20, 0.5)
+        truth[0], wrong[0] = 0.5 + error, 0.5 + limit
+        rule = Rule(name.value, name, Bound.UPPER, Relation.AT_MOST, limit)
+        generator = generator_of("gate rows", name.value, wanted.value)
+        share = partial(segment_share, rule, truth, wanted, generator)
+        best = best_rows(np.full(20, 0.05), both(truth), both(wrong))
+        said = f"one segment off by {error:g}: {wanted.value}"
+        yield Row(name.value, "20 segments, .5", limit, said, rows_at(share), best)
+
+
+def segment_share(
+    rule: Rule, truth: np.ndarray, wanted: VerdictName, generator: np.random.Generator, rows: int
+) -> float:
+    """Return the share of tables of so many rows that get a verdict."""
+    level, score = np.arange(truth.size)[None], np.full(truth.size, 0.5)
+    each = np.full(truth.size, max(1, rows // truth.size))
+    given = 0
+    for _ in range(200):
+        ones = generator.binomial(each, truth)
+        halves = (0.5 * ones, 0.5 * (each - ones))
+        entries = Entries.of_table(level, (truth.size,), score, rows=each, positive=ones, scores=halves)
+        found = segments_of(entries, depth=1)
+        table = ScoreTable(np.array([0.5]), np.array([each.sum()]), np.array([ones.sum()]))
+        judged = RowsBySegment(table, found, entries, [()] * found.size, ("segment",), 1, 1)
+        given += segment_rule(judged, rule, ground=Ground(ATOMS, rows_wanted=False)).outcome is wanted
+    return given / 200
+
+
 def rows_at(share: Callable[[int], float]) -> int:
     """Return the rows from which on a share of 90 % is reached, to some 3 %."""
     low, high = 100, 200
@@ -393,9 +433,10 @@ def every_row(wanted: set[str]) -> Iterator[Row]:
             yield from on_losses(name)
     if not wanted or "cox" in wanted:
         yield from on_cox()
-    for one in (ClassMeasure.TOP_LABEL_ECE, ClassMeasure.CLASSWISE_ECE):
-        if not wanted or one.value in wanted:
-            yield from on_classes(one)
+    together = {one.value: partial(on_classes, one) for one in (C.TOP_LABEL_ECE, C.CLASSWISE_ECE)}
+    for name, rows in {**together, SegmentMeasure.SEGMENT_BIAS.value: on_segments}.items():
+        if not wanted or name in wanted:
+            yield from rows()
 
 
 def line(row: Row) -> str:
