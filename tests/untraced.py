@@ -1,20 +1,20 @@
 """
-Choose the tests that need not be traced: `python tests/untraced.py`, an hour, writes `tests/untraced.json`.
+Choose the tests that need not be traced: `python tests/untraced.py` writes `tests/untraced.json`.
 
-Tracing takes two fifths of the time of a test, and half of them reach what all of them reach. All run once
-with a context each; then functions are kept, the most new arcs for their time first, until nothing is left to
-reach. The others are listed, so that a new test is traced.
+Tracing takes two fifths of the time of a test, and a fifth of them reach what all of them reach. All run once
+with a context each; then tests are kept, the most new arcs for their time first, until nothing is left.
+The others are listed, so that a new test is traced; rows of one test only where it takes more than a second.
 """
 
 import heapq
 import json
 import os
-import re
 import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -32,28 +32,27 @@ def run() -> None:
 
 
 def reached() -> tuple[set[Arc], dict[str, set[Arc]]]:
-    """Return the arcs of imports, and those of each test function."""
+    """Return the arcs of imports, and those of each test."""
     imports: set[Arc] = set()
     found: dict[str, set[Arc]] = defaultdict(set)
     with sqlite3.connect(DATA) as stored:
         names = dict(stored.execute("select id, context from context"))
         for context, *arc in stored.execute("select context_id, file_id, fromno, tono from arc"):
-            name = re.split(r"[\[|]", names[context])[0]
+            name = names[context].rpartition("|")[0]
             (found[name] if "::" in name else imports).add(tuple(arc))
     return imports, found
 
 
 def seconds() -> dict[str, float]:
-    """Return how long each test function takes, all its rows together."""
-    found: dict[str, float] = defaultdict(float)
-    for case in ET.parse(TIMES).iter("testcase"):  # noqa: S314 - our own file
-        path = case.attrib["classname"].replace(".", "/")
-        found[f"{path}.py::{case.attrib['name'].partition('[')[0]}"] += float(case.attrib["time"])
-    return found
+    """Return how long each test takes."""
+    return {
+        f"{case.attrib['classname'].replace('.', '/')}.py::{case.attrib['name']}": float(case.attrib["time"])
+        for case in ET.parse(TIMES).iter("testcase")  # noqa: S314 - our own file
+    }
 
 
 def needed(imports: set[Arc], found: dict[str, set[Arc]], times: dict[str, float]) -> set[str]:
-    """Return functions that reach together what all reach, the most for their time first."""
+    """Return tests that reach together what all reach, the most for their time first."""
     left = set().union(*found.values()) - imports
     chosen: set[str] = set()
 
@@ -73,17 +72,38 @@ def needed(imports: set[Arc], found: dict[str, set[Arc]], times: dict[str, float
     return chosen
 
 
+def listed(chosen: set[str], names: Iterable[str], times: dict[str, float]) -> dict[str, list[str]]:
+    """Return what is not traced by file: tests of which no row is, and rows of those that take long."""
+    rows: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        rows[name.partition("[")[0]].append(name)
+    found: dict[str, list[str]] = defaultdict(list)
+    for function, own in rows.items():
+        left = [name for name in own if name not in chosen]
+        if len(left) == len(own):
+            left = [function]
+        elif sum(times.get(name, 0.0) for name in own) < 1.0:
+            continue
+        for name in left:
+            path, _, test = name.partition("::")
+            found[path].append(test)
+    return found
+
+
+def write(found: dict[str, list[str]]) -> None:
+    """Write a line for each file of tests."""
+    lines = (f"{json.dumps(path)}: {json.dumps(names)}" for path, names in found.items())
+    LISTED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
 def main() -> None:
     """Run, choose and write."""
     DATA.parent.mkdir(exist_ok=True)
     run()
     imports, found = reached()
-    chosen = needed(imports, found, seconds())
-    listed: dict[str, list[str]] = defaultdict(list)
-    for name in sorted(set(found) - chosen):
-        path, _, function = name.partition("::")
-        listed[path].append(function)
-    LISTED.write_text(json.dumps(listed, indent=1) + "\n")
+    times = seconds()
+    chosen = needed(imports, found, times)
+    write(listed(chosen, found, times))
 
 
 if __name__ == "__main__":
