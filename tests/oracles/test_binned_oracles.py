@@ -11,17 +11,6 @@ import sys
 import numpy as np
 
 
-def plain_gaps(score: np.ndarray, label: np.ndarray, edges: np.ndarray) -> list[tuple[int, float, float]]:
-    """Rows, rate less mean score, and mean score of every bin (edge, edge] that holds rows, by loops."""
-    found = []
-    for k in range(edges.size - 1):
-        inside = (score > edges[k]) & (score <= edges[k + 1]) | ((k == 0) & (score == edges[0]))
-        if inside.any():
-            f, y = score[inside].tolist(), label[inside].tolist()
-            found.append((len(f), math.fsum(y) / len(y) - math.fsum(f) / len(f), math.fsum(f) / len(f)))
-    return found
-
-
 def rows_for_peers() -> tuple[np.ndarray, np.ndarray]:
     """Rows without a score on an edge of ten bins, rates bent away from the scores."""
     k = np.arange(500)
@@ -60,23 +49,19 @@ from scipy.integrate import quad  # noqa: E402
 from scipy.special import logsumexp  # noqa: E402
 from scipy.stats import binom, norm  # noqa: E402
 
-from calibcli.names import Binning, MeasureName  # noqa: E402
+from calibcli.names import Binning  # noqa: E402
 from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy  # noqa: E402
 from calibcli.stats.measures.binned import (  # noqa: E402
     adaptive_error,
     debiased_ece,
-    lp_error,
     mean_size,
-    one_side,
     worst_bin,
 )
 from calibcli.stats.measures.l2 import (  # noqa: E402
     null_variance_of_t,
-    plug_in_l2,
 )
-from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges  # noqa: E402
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges  # noqa: E402
 from calibcli.stats.table.score_table import ScoreTable  # noqa: E402
-from oracles.golden_table import DATASETS, records, table_of  # noqa: E402
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 
@@ -114,26 +99,6 @@ def test_mean_size_is_the_integral(mean: float, spread: float) -> None:
         assert float(mean_size(np.array([mean]), np.array([spread]))[0]) == pytest.approx(
             abs(mean), abs=1e-12
         )
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_measures_are_what_plain_loops_give(seed: int) -> None:
-    """Every measure of gaps from rows by loops, scores on edges, at 0 and at 1 among them."""
-    rng = np.random.default_rng(seed)
-    score = np.concatenate((rng.random(150), np.arange(11) / 10, [0.0, 1.0, 0.3, 0.7]))
-    label = rng.random(score.size) < 0.2 + 0.5 * score
-    table, gaps = ScoreTable.from_rows(score, label), plain_gaps(score, label, np.arange(11) / 10)
-    rows = score.size
-    assert adaptive_error(table, bins=TEN).value == pytest.approx(sum(abs(g) for _, g, _ in gaps) / len(gaps))
-    assert worst_bin(table, bins=TEN).value == pytest.approx(max(abs(g) for _, g, _ in gaps))
-    assert plug_in_l2(table, bins=TEN).value == pytest.approx(
-        math.sqrt(sum(n * g * g for n, g, _ in gaps) / rows)
-    )
-    for power in (1.0, 1.5, 4.0):
-        expected = (sum(n / rows * abs(g) ** power for n, g, _ in gaps)) ** (1 / power)
-        assert lp_error(table, bins=TEN, power=power).value == pytest.approx(expected)
-    over = sum(n * abs(g) for n, g, f in gaps if (g < 0) == (f > 0.5) and f != 0.5) / rows
-    assert one_side(MeasureName.OVERCONFIDENCE, table, bins=TEN).value == pytest.approx(over)
 
 
 def test_null_variance_of_t_is_that_of_draws() -> None:
@@ -207,21 +172,3 @@ def test_chernoff_bounds_are_those_of_dense_search(
     assert upper * 0.96 <= mine <= upper * 1.02 + 0.02
     mine = least_energy(counts, delta=0.05)
     assert lower * 0.96 - 0.02 <= mine <= lower * 1.02 + 0.005
-
-
-@pytest.mark.parametrize("dataset", DATASETS)
-@pytest.mark.usefixtures("shared_data")
-def test_golden_rows_give_the_same_worst_bin_and_root_mean_square(dataset: str) -> None:
-    """On real predictions linf and l2_plug_in are the reference's largest gap and rms."""
-    table, seen = table_of(dataset), 0
-    for record in records():
-        params = record["params"]
-        if record["dataset"] != dataset or record["quantity"] != "ece_equal_width":
-            continue
-        if params.get("closed") != "right" or params.get("edges") != "k/B":
-            continue
-        sums = binned(table, bins_of(Binning.EQUAL_WIDTH, params["bins"], table=table))
-        assert worst_bin(table, bins=sums).value == pytest.approx(record["value"]["mce"], abs=1e-9)
-        assert lp_error(table, bins=sums, power=2.0).value == pytest.approx(record["value"]["rms"], abs=1e-9)
-        seen += 1
-    assert seen

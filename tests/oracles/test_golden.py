@@ -13,11 +13,11 @@ import pytest
 from calibcli.names import Binning
 from calibcli.stats.measures.l2 import t_statistic
 from calibcli.stats.table.bins import binned, bins_of
-from oracles.golden_more import OF_MEASURES
+from oracles.golden_more import OF_FITS, OF_MEASURES
 from oracles.golden_table import COMPARISONS, DATASETS, Comparison, compared, table_of
 
 ALL = [*COMPARISONS, *OF_MEASURES]
-PROMISED = [c for c in ALL if c.tolerance is not None]
+PROMISED = [c for c in (*ALL, *OF_FITS) if c.tolerance is not None]
 INFORMATIVE = [c for c in ALL if c.tolerance is None]
 # How far the named convention carries others away from us on these tables.
 FARTHEST = {

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, linprog
-from scipy.stats import norm
+from scipy.optimize import linprog
 
 from calibcli.names import MeasureName
 from calibcli.stats.bounds.betting import Stakes, stakes_of_rows
@@ -19,13 +18,12 @@ from calibcli.stats.measures.distance import (
     lower_distance,
     smooth_calibration_error,
 )
-from calibcli.stats.measures.smooth import calibration_index, maximum_mean_error
-from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit, smooth_ece_on_probit
+from calibcli.stats.measures.smooth import maximum_mean_error
+from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit
 from calibcli.stats.table.grid import residuals
 from calibcli.stats.table.kernel import cosine_series
 from calibcli.stats.table.score_table import ScoreTable
 from oracles.relplot_scales import BANDWIDTHS, CASES, drawn
-from oracles.slow_values import reflected
 
 M = MeasureName
 RELPLOT = json.loads(Path(__file__).with_name("relplot_scales.json").read_text(encoding="utf-8"))
@@ -85,27 +83,6 @@ def test_mmce_is_the_sum_over_pairs(seed: int) -> None:
     assert found.details["squared_unbiased"] == pytest.approx(other, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", ["smece_logit", "smece_probit"])
-def test_smece_on_scales_is_that_of_direct_kernel_sums(name: str) -> None:
-    """The fixpoint solves the equation with the kernel summed row by row along the scale, ends included."""
-    score, label = rows_of(3, 80)
-    limited = np.clip(score, 1e-4, 1 - 1e-4)
-    if name == "smece_logit":
-        place, measure = np.log(limited / (1 - limited)) / 4, smooth_ece_on_logit
-        half = math.log(0.9999 / 0.0001) / 4
-    else:
-        place, measure = norm.ppf(limited) / math.sqrt(2 * math.pi), smooth_ece_on_probit
-        half = float(norm.ppf(0.9999)) / math.sqrt(2 * math.pi)
-    points = (np.arange(6000) + 0.5) / 6000 * 2 * half
-
-    def excess(bandwidth: float) -> float:
-        kernel = reflected(place + half, points, bandwidth=bandwidth, length=2 * half)
-        return bandwidth - float(np.abs((label - score) @ kernel).mean()) * 2 * half / 80
-
-    exact = brentq(excess, 0.03, 0.5, xtol=1e-8)
-    assert measure(ScoreTable.from_rows(score, label)).value == pytest.approx(exact, abs=1e-6)
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_smece_on_the_logit_is_near_that_of_relplot(case: str) -> None:
     """The unit is theirs; they limit scores at 0.001, reflect nowhere and step bandwidths by 1/1024."""
@@ -118,26 +95,6 @@ def test_smece_on_the_logit_is_near_that_of_relplot(case: str) -> None:
         ours = float(series.l1_norm(sigma / axis.length))
         assert ours == pytest.approx(RELPLOT[case][str(sigma)], abs=within)
     assert smooth_ece_on_logit(table).value == pytest.approx(RELPLOT[case]["fixpoint"], abs=1e-3)
-
-
-@pytest.mark.parametrize("decimals", [1, 12])
-def test_calibration_indices_are_those_of_direct_kernel_sums(decimals: int) -> None:
-    """Mean, median, 90th percentile and maximum over rows of the curve's distance from the diagonal."""
-    score, label = rows_of(5, 250, decimals=decimals)
-    table = ScoreTable.from_rows(score, label)
-    found = {name: calibration_index(table, name=name) for name in (M.ICI, M.E50, M.E90, M.EMAX)}
-    bandwidth = float(found[M.ICI].details["bandwidth"])
-    kernel = reflected(score, score, bandwidth=bandwidth, length=1.0)
-    curve = np.clip(score + (label - score) @ kernel / kernel.sum(axis=0), 0.0, 1.0)
-    gap = np.abs(curve - score)
-    expected = {
-        M.ICI: gap.mean(),
-        M.E50: np.quantile(gap, 0.5, method="inverted_cdf"),
-        M.E90: np.quantile(gap, 0.9, method="inverted_cdf"),
-        M.EMAX: gap.max(),
-    }
-    for name, estimate in found.items():
-        assert estimate.value == pytest.approx(expected[name], abs=2e-5)
 
 
 def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
