@@ -101,13 +101,6 @@ def test_no_rows_are_refused() -> None:
         Platt.fit(table([0.1, 0.2], [0, 1], [0.0, 0.0]))
 
 
-@pytest.mark.parametrize("score", [[0.3, 0.3, 0.3], [0.0, 1e-20, 0.0]])
-def test_constant_scores_are_refused(score: list[float]) -> None:
-    """A slope needs two scores that differ after the logit."""
-    with pytest.raises(InputProblem, match="two distinct scores, and all 3 rows share one"):
-        Platt.fit(table(score, [0, 1, 1]))
-
-
 def test_least_squares_without_a_minimum_is_refused() -> None:
     """Where a step would be best, the squared error has no minimum, and the error says what to try."""
     outlier = table([0.1] * 10 + [0.9] * 10 + [0.99], [0] * 10 + [1] * 10 + [0])
@@ -150,21 +143,6 @@ def test_step_that_never_improves_is_given_up() -> None:
 
 
 @pytest.mark.parametrize("loss", FitLoss)
-def test_integer_importance_weights_act_as_rows(loss: FitLoss) -> None:
-    """A row of importance weight 3 pulls as three rows do."""
-    rng = np.random.default_rng(4)
-    score, weight = rng.random(200), rng.integers(1, 5, 200)
-    label = rng.random(200) < score
-    weighted = Platt.fit(
-        ScoreTable.from_rows(score, label, weight=weight.astype(float)), options=FitOptions(loss=loss)
-    )
-    rows = ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight))
-    repeated = Platt.fit(rows, options=FitOptions(loss=loss))
-    assert weighted.slope == pytest.approx(repeated.slope, abs=1e-10)
-    assert weighted.intercept == pytest.approx(repeated.intercept, abs=1e-10)
-
-
-@pytest.mark.parametrize("loss", FitLoss)
 def test_grid_table_gives_nearly_the_same_fit(loss: FitLoss) -> None:
     """Rounding scores to cells moves the coefficients by less than a millionth here."""
     exact = drawn()
@@ -174,18 +152,6 @@ def test_grid_table_gives_nearly_the_same_fit(loss: FitLoss) -> None:
     )
     assert rounded.slope == pytest.approx(fitted.slope, abs=1e-6)
     assert rounded.intercept == pytest.approx(fitted.intercept, abs=1e-6)
-
-
-def test_prediction_has_the_same_bits_however_scores_are_grouped() -> None:
-    """One score at a time, in strides, or across chunks: the same bits."""
-    fitted = Platt.fit(drawn())
-    scores = np.random.default_rng(0).random(70_001)
-    whole = fitted.predict(scores)
-    assert fitted.predict(scores[::7]).tobytes() == whole[::7].tobytes()
-    singles = [fitted.predict(scores[i : i + 1])[0] for i in range(0, 70_001, 997)]
-    assert np.array(singles).tobytes() == whole[::997].tobytes()
-    for length in range(1, 20):
-        assert fitted.predict(scores[3 : 3 + length]).tobytes() == whole[3 : 3 + length].tobytes()
 
 
 def test_prediction_is_stable_at_the_ends() -> None:

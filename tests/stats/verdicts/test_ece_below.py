@@ -4,10 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import LEAST_RARER, Claim, Ground, RowsNeeded
@@ -91,29 +88,6 @@ def test_rarer_label_needs_ten_rows(rarer: int, label: int) -> None:
         assert verdict.outcome is VerdictName.PASS
 
 
-def test_importance_weights_are_refused() -> None:
-    """No bound of the gate holds for importance weights; the hint says what to do instead."""
-    table = ScoreTable.from_rows(np.array([0.2, 0.6]), np.array([True, False]), weight=np.array([1.0, 2.0]))
-    with pytest.raises(UsageProblem, match="importance weights") as caught:
-        ece_below(table, claim(), ground=Ground(ATOMS, None))
-    assert "frequency" in str(caught.value.hint)
-
-
-def test_frequency_weights_count_as_rows() -> None:
-    """A table of counted rows gets the verdict of the repeated rows."""
-    table = exact_table(30)
-    repeated = ScoreTable.from_rows(
-        np.repeat(
-            np.tile(table.score, 2), np.concatenate((table.rows - table.positive_rows, table.positive_rows))
-        ),
-        np.repeat(
-            [False, True], [int((table.rows - table.positive_rows).sum()), int(table.positive_rows.sum())]
-        ),
-    )
-    one, other = (ece_below(t, claim(), ground=Ground(ATOMS, 0.2)) for t in (table, repeated))
-    assert one == other
-
-
 def test_partition_is_named_in_the_assumptions() -> None:
     """On atoms it is the calibration error itself; on bins the report says binned ECE and why."""
     table = exact_table(100)
@@ -127,28 +101,6 @@ def test_partition_is_named_in_the_assumptions() -> None:
         "15 equal-width bins" in text and "cannot be bounded" in text for text in binned_verdict.assumptions
     )
     assert any("one look" in text for text in binned_verdict.assumptions)
-
-
-@given(
-    seed=st.integers(0, 9999),
-    limit=st.floats(0.0, 0.5),
-    variance=st.sampled_from([None, 0.02, 0.25]),
-    rows=st.integers(1, 400),
-)
-def test_outcome_follows_from_the_bounds(seed: int, limit: float, variance: float | None, rows: int) -> None:
-    """Pass is upper <= limit, fail is lower > limit; a looser limit never takes a pass back."""
-    rng = np.random.default_rng(seed)
-    score = rng.random(rows).round(1)
-    table = ScoreTable.from_rows(score, rng.random(rows) < score ** rng.uniform(0.2, 3))
-    verdict = ece_below(table, claim(limit), ground=Ground(ATOMS, variance))
-    assert verdict.lower <= verdict.value <= verdict.upper
-    if verdict.reason is None:
-        assert (verdict.outcome is VerdictName.PASS) == (verdict.upper <= limit)
-        assert (verdict.outcome is VerdictName.FAIL) == (verdict.lower > limit)
-        assert (verdict.needed is None) == (verdict.outcome is not VerdictName.INCONCLUSIVE)
-        if verdict.outcome is VerdictName.PASS:
-            looser = ece_below(table, claim(min(1.0, limit * 1.5)), ground=Ground(ATOMS, variance))
-            assert looser.outcome is VerdictName.PASS
 
 
 def needed_formula(limit: float, price: float, kappa: float) -> int:
@@ -238,15 +190,6 @@ def test_limit_of_zero_is_never_reached() -> None:
     """No number of rows proves an error of exactly 0, and asking is not an error."""
     verdict = ece_below(exact_table(1000), claim(0.0), ground=Ground(ATOMS, None))
     assert verdict.outcome is VerdictName.INCONCLUSIVE
-
-
-@pytest.mark.parametrize("limit", [5e-324, 1e-200, 1e-12])
-def test_absurd_limits_are_answered(limit: float) -> None:
-    """A limit that no number of rows reaches is inconclusive and asks for very many rows."""
-    verdict = ece_below(exact_table(1000), claim(limit), ground=Ground(ATOMS, None))
-    assert verdict.outcome is VerdictName.INCONCLUSIVE
-    assert verdict.needed is not None
-    assert verdict.needed.at_best >= 10**17
 
 
 def test_promised_rows_decide() -> None:

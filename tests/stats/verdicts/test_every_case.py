@@ -60,16 +60,24 @@ def given_of(verdict: Verdict) -> tuple[object, ...]:
     rows=st.integers(100, 3000),
     relation=st.sampled_from(Relation),
     claims=st.sampled_from([1, 4]),
+    variance=st.sampled_from([None, 0.02, 0.25]),
 )
 def test_outcome_follows_from_the_bounds(
-    seed: int, measure: MeasureName, limit: float, error: float, rows: int, relation: Relation, claims: int
+    seed: int,
+    measure: MeasureName,
+    limit: float,
+    error: float,
+    rows: int,
+    relation: Relation,
+    claims: int,
+    variance: float | None,
 ) -> None:
     """The bounds enclose each other, and pass and fail are where they lie; never both."""
     bound = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
     asked = rule(measure, limit, bound=bound, relation=relation)
-    ground = Ground(ATOMS, claims=claims, least_rows=1, rows_wanted=False)
+    ground = Ground(ATOMS, variance, claims=claims, least_rows=1, rows_wanted=False)
     verdict = judge(few_valued(seed, rows, error), asked, ground=ground)
-    assert verdict.lower <= verdict.upper
+    assert verdict.lower <= verdict.value <= verdict.upper
     # A pass may say of which values it speaks.
     if verdict.reason is not None and verdict.outcome is not VerdictName.PASS:
         assert verdict.outcome is VerdictName.INCONCLUSIVE
@@ -167,8 +175,9 @@ def test_importance_weights_are_refused_but_for_plain_values(measure: MeasureNam
     table = ScoreTable.from_rows(
         np.repeat(FEW, 100), rng.random(300) < np.repeat(FEW, 100), weight=rng.random(300)
     )
-    with pytest.raises(UsageProblem, match="importance weights"):
+    with pytest.raises(UsageProblem, match="importance weights") as caught:
         judge(table, rule(measure, 0.5), ground=Ground(ATOMS))
+    assert "frequency" in str(caught.value.hint)
     plain = judge(table, rule(measure, 2.0, bound=Bound.VALUE), ground=Ground(ATOMS))
     assert plain.outcome is VerdictName.PASS
 
@@ -183,7 +192,7 @@ def test_too_few_rows_conclude_nothing(measure: MeasureName) -> None:
 
 
 @pytest.mark.parametrize("measure", [M.ECE, M.L2, M.LINF, M.SMECE, M.DCE])
-@pytest.mark.parametrize("limit", [0.0, 1e-200, 1e-9])
+@pytest.mark.parametrize("limit", [0.0, 5e-324, 1e-200, 1e-9])
 def test_absurd_limits_are_answered(measure: MeasureName, limit: float) -> None:
     """No number of rows shows an error of next to nothing, and asking is not an error."""
     verdict = judge(few_valued(0, 400), rule(measure, limit), ground=Ground(ATOMS))
