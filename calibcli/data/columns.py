@@ -43,6 +43,9 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
     spelled = {folded(column): column for column in header}
     close = difflib.get_close_matches(folded(name), spelled, n=1)
     hint = f"did you mean {spelled[close[0]]!r}?" if close else None
+    several = [one.strip() for one in name.split(",")]
+    if len(several) > 1 and set(several) <= set(header):
+        hint = f"these are several columns: repeat the option for each, {listing(several)}"
     raise InputProblem(msg, separator_hint(header) or hint)
 
 

@@ -42,8 +42,8 @@ ALLOW_FIT_ROWS = Option(
     ("--allow-fit-rows",), section=Section.GATE, help="Judge an artifact by its own fit rows after all.",
 )  # fmt: skip
 METRIC = Option(
-    ("--metric",), section=Section.MEASURE, name="metric", metavar="NAME", shell=list[str] | None,
-    help="Only this measure, test or group, such as corp or all; repeatable.",
+    ("-m", "--metric"), section=Section.MEASURE, name="metric", metavar="NAME", shell=list[str] | None,
+    help="Only these measures, tests or groups, such as ece,brier or all; repeatable.",
     doc='Only these measures, tests or groups of them, such as "ece", "corp" or "all".',
 )  # fmt: skip
 

@@ -88,7 +88,7 @@ def metrics_of(asked: Sequence[str]) -> Metrics:
         return Metrics()
     found = dict.fromkeys(member for name in asked for member in _members(name))
     of_classes = tuple(one for one in found if isinstance(one, ClassMeasure))
-    wide = any(_word(name) in _OF_CLASSES_TOO for name in asked)
+    wide = any(_word(part) in _OF_CLASSES_TOO for name in asked for part in name.split(","))
     return Metrics(
         tuple(one for one in found if isinstance(one, MeasureName)),
         tuple(one for one in found if isinstance(one, TestName)),
@@ -129,6 +129,8 @@ def _word(name: str) -> str:
 
 
 def _members(name: str) -> tuple[Metric, ...]:
+    if "," in name:
+        return tuple(member for part in name.split(",") for member in _members(part))
     word = _word(name)
     if word in GROUPS:
         return GROUPS[word]
@@ -140,9 +142,5 @@ def _members(name: str) -> tuple[Metric, ...]:
     if word in set(SegmentMeasure):
         msg = f"{word} is judged, and not measured: it speaks of segments"
         raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")
-    parts = [_word(part) for part in name.split(",")]
-    if len(parts) > 1 and set(parts) <= set(known_metrics()):
-        msg = f"there is no metric {name!r}"
-        raise UsageProblem(msg, f"repeat --metric: {' '.join(f'--metric {part}' for part in parts)}")
     msg = f"there is no metric {name!r}"
     raise UsageProblem(msg, nearest(word, known_metrics(), all_by="`calibcli measure --explain all`"))

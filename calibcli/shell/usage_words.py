@@ -53,12 +53,16 @@ def _rule_hint(problem: Exception) -> str | None:
 
 
 def _elsewhere(problem: Exception, command: str) -> str | None:
-    """Return which other commands have an option that this one has not."""
+    """Return which other commands have an option that this one has not, or that it takes without a name."""
     from calibcli.shell.commands import COMMANDS
     from calibcli.shell.door import options_of
 
     name = getattr(problem, "option_name", None) or ""
     key, here = name.removeprefix("--"), command.rpartition(" ")[2]
+    params = getattr(getattr(getattr(problem, "ctx", None), "command", None), "params", ())
+    taken = [one.name for one in params if one.param_type_name == "argument"]
+    if key in taken:
+        return f"{here} takes it without a name: {' '.join((command, *map(str.upper, taken)))}"
     found = [other for other, one in COMMANDS.items() if other != here and key in options_of(one)]
     if not key or not found:
         return None

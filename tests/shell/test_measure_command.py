@@ -136,13 +136,12 @@ def test_artifact_is_measured_by_group(run: Run, artifact: Path) -> None:
     assert "score=score" in json.loads(run(*words, "-v").out)["slices"]
 
 
-def test_metrics_by_commas_are_told_to_be_repeated(run: Run, thousand: Path) -> None:
-    """Only where each of them is one; else the closest name is said."""
-    assert (
-        "hint: repeat --metric: --metric ece --metric brier"
-        in run("measure", thousand, "--metric", "ece,brier").err
-    )
-    assert "repeat" not in run("measure", thousand, "--metric", "ece,nothing").err
+def test_metrics_by_commas_are_as_many_metrics(run: Run, thousand: Path) -> None:
+    """One option with names between commas, or the option once for each, in its short form too."""
+    together = json.loads(run("measure", thousand, "--metric", "ece, brier", "--json").out)
+    assert set(together["measures"]) == {"ece", "brier"}
+    assert json.loads(run("measure", thousand, "-m", "ece", "-m", "brier", "--json").out) == together
+    assert "there is no metric 'nothing'" in run("measure", thousand, "-m", "ece,nothing").err
 
 
 @pytest.fixture
