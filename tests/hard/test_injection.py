@@ -17,10 +17,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from markdown_it import MarkdownIt
-from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from calibcli.shell.app import main
-from calibcli.show.words import printable
 
 PAYLOADS = {
     "formula": '=HYPERLINK("http://evil.example","x")',
@@ -52,7 +50,6 @@ PAYLOADS = {
     "printf": "%s%n%d {0} {self.__class__}",
 }
 ALL = "·".join(PAYLOADS.values())
-BENIGN = {name: f"plain name {place}" for place, name in enumerate(PAYLOADS)}
 _DRAWN = {
     "svg",
     "g",
@@ -146,19 +143,18 @@ class Tags(HTMLParser):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Made]:
-    """Return what a command makes of rows with hostile names, or harmless ones; each is run once."""
+    """Return what a command makes of rows with hostile names; each is run once."""
     patch = pytest.MonkeyPatch()
 
     @cache
-    def run(output: str, *, hostile: bool = True) -> Made:
+    def run(output: str) -> Made:
         folder = tmp_path_factory.mktemp("rows")
         patch.chdir(folder)
         patch.setenv("GITHUB_ACTIONS", "true" if "github" in output else "")
         patch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
         patch.setenv("GITHUB_OUTPUT", str(folder / "output"))
         names = {"score": f"s{ALL}", "label": f"y{ALL}", "by": f"by{ALL}", "file": ALL.replace("/", "")[:80]}
-        names = names if hostile else {key: f"plain {key}" for key in names}
-        write_rows(folder / "rows.csv", names, PAYLOADS if hostile else BENIGN)
+        write_rows(folder / "rows.csv", names, PAYLOADS)
         words = [
             re.sub(":(score|label|by|file):", lambda one: names[one[1]], word) for word in COMMANDS[output]
         ]
@@ -196,26 +192,21 @@ def write_rows(path: Path, names: dict[str, str], groups: dict[str, str]) -> Non
 
 
 @pytest.mark.parametrize("output", SAID_TO_PEOPLE)
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_names_move_no_cursor_and_give_no_command(
-    made: Callable[..., Made], payload: str, output: str
-) -> None:
+def test_names_move_no_cursor_and_give_no_command(made: Callable[..., Made], output: str) -> None:
     """In a terminal: nothing that is not shown, no line of a workflow's commands."""
     text = made(output).said
     assert not _NOT_SHOWN.search(text), _NOT_SHOWN.search(text)
     assert not any(line.lstrip().startswith("::") for line in text.splitlines())
-    raw = PAYLOADS[payload]
-    if _NOT_SHOWN.search(raw):
-        assert raw not in text
+    assert not [raw for raw in PAYLOADS.values() if _NOT_SHOWN.search(raw) and raw in text]
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
-def test_json_gives_names_back(made: Callable[..., Made], payload: str) -> None:
+def test_json_gives_names_back(made: Callable[..., Made]) -> None:
     """Letter for letter, in ASCII."""
     text = made("json").said
     assert text.isascii()
     said = json.loads(text[: text.rindex("}") + 1])
-    assert any(key.endswith(f"={PAYLOADS[payload]}") for key in said["slices"]), list(said["slices"])
+    for payload in PAYLOADS.values():
+        assert any(key.endswith(f"={payload}") for key in said["slices"]), payload
 
 
 @pytest.mark.parametrize("output", ["markdown", "verdict markdown"])
@@ -257,46 +248,6 @@ def test_drawings_have_no_elements_of_names(made: Callable[..., Made]) -> None:
         for name, value in node.attrib.items():
             assert not name.lower().startswith("on")
             assert not name.endswith("href") or value.startswith("#")
-
-
-def test_junit_is_xml_with_the_cases_of_harmless_names(made: Callable[..., Made]) -> None:
-    """One case for every group, none of them forged."""
-    hostile, plain = (ET.fromstring(made("junit", hostile=one).written) for one in (True, False))  # noqa: S314
-    for tag in ("testcase", "failure", "error", "skipped", "property"):
-        assert len(list(hostile.iter(tag))) == len(list(plain.iter(tag)))
-    assert len(list(hostile.iter("testcase"))) >= len(PAYLOADS)
-
-
-def test_metrics_have_the_samples_of_harmless_names(made: Callable[..., Made]) -> None:
-    """Names come back as labels, and forge no sample."""
-    samples = {
-        one: [
-            sample
-            for family in text_string_to_metric_families(made("openmetrics", hostile=one).written)
-            for sample in family.samples
-        ]
-        for one in (True, False)
-    }
-    assert Counter(one.name for one in samples[True]) == Counter(one.name for one in samples[False])
-    groups = {one.labels.get("group", "") for one in samples[True]}
-    assert "forged" not in groups
-    for payload in PAYLOADS.values():
-        assert any(printable(payload) in group for group in groups), payload
-
-
-def test_github_gets_the_commands_of_harmless_names(made: Callable[..., Made]) -> None:
-    """One annotation a verdict, and files of outputs that hold what was meant."""
-    hostile, plain = (
-        [
-            line.split("::")[1].split(" ")[0]
-            for line in made("github", hostile=one).said.splitlines()
-            if line.startswith("::")
-        ]
-        for one in (True, False)
-    )
-    assert Counter(hostile) == Counter(plain)
-    assert hostile
-    assert PAYLOADS["old workflow"] in str(json.loads(made("github json").said))
 
 
 @pytest.mark.parametrize("output", COMMANDS)

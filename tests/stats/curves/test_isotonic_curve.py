@@ -11,19 +11,13 @@ from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.table.grid import Table, grid_of
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import table_of
 
 some_rows = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 0.1, 0.5, 1.0]), st.floats(0.0, 1.0)), st.booleans()),
     min_size=1,
     max_size=25,
 )
-
-
-def table_of(rows: list[tuple[float, bool]]) -> ScoreTable:
-    """Group rows."""
-    return ScoreTable.from_rows(
-        np.array([score for score, _ in rows]), np.array([label for _, label in rows])
-    )
 
 
 def curve_of(table: Table, *, draws: int = 40) -> IsotonicCurve:

@@ -22,6 +22,7 @@ from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table.bins import ATOMS, bins_of
 from calibcli.stats.table.grid import Table, grid_of
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import table_of
 
 AWKWARD = [0.0, 5e-324, 1e-12, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
 some_rows = st.lists(
@@ -29,13 +30,6 @@ some_rows = st.lists(
     min_size=1,
     max_size=40,
 )
-
-
-def table_of(rows: list[tuple[float, bool]]) -> ScoreTable:
-    """Group rows."""
-    return ScoreTable.from_rows(
-        np.array([score for score, _ in rows]), np.array([label for _, label in rows])
-    )
 
 
 def simulated(rows: int, *, seed: int = 0, power: float = 1.4) -> ScoreTable:

@@ -14,6 +14,7 @@ from calibcli.stats.recalibrators.interface import Randomised, WithEnds
 from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import table_of
 
 rows_of_both_labels = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 5e-324, 0.5, 1.0]), st.floats(0, 1)), st.booleans()),
@@ -21,10 +22,6 @@ rows_of_both_labels = st.lists(
     max_size=50,
 ).filter(lambda rows: {label for _, label in rows} == {True, False})
 PROBES = np.unique(np.concatenate(([0.0, 5e-324, 1.0], np.linspace(0, 1, 101))))
-
-
-def table_of(rows: list[tuple[float, bool]]) -> ScoreTable:
-    return ScoreTable.from_rows(np.array([s for s, _ in rows]), np.array([y for _, y in rows]))
 
 
 def made(rows: int = 500, seed: int = 0) -> ScoreTable:

@@ -9,18 +9,13 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.stats.table.derived import cells_as_scores, draw_folds
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable, merge_all
+from score_rows import table_of
 
 ROWS = st.lists(
     st.tuples(st.one_of(st.sampled_from([0.0, 0.5, 1.0]), st.floats(0, 1)), st.booleans()),
     min_size=5,
     max_size=60,
 )
-
-
-def table_of(rows: list[tuple[float, bool]], weight: np.ndarray | None = None) -> ScoreTable:
-    """Return the table of rows."""
-    score, label = zip(*rows, strict=True)
-    return ScoreTable.from_rows(np.array(score), np.array(label), weight=weight)
 
 
 @given(rows=ROWS, folds=st.integers(2, 5), seed=st.integers(0, 9))

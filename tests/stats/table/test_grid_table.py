@@ -15,14 +15,10 @@ from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import GridAccumulator, GridTable, grid_of
 from calibcli.stats.table.score_table import ScoreTable
+from score_rows import table_of
 
 ROWS = st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=1, max_size=80)
 Rows = list[tuple[float, bool]]
-
-
-def table_of(rows: Rows) -> ScoreTable:
-    """Count rows."""
-    return ScoreTable.from_rows(np.array([s for s, _ in rows]), np.array([y for _, y in rows]))
 
 
 def crowded(seed: int = 0, rows: int = 20_000) -> ScoreTable:

@@ -17,16 +17,12 @@ from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import grid as counting
 from calibcli.stats.table.grid import ROW, Counting
 from calibcli.stats.table.score_table import ScoreTable, WeightColumns, merge_all
+from score_rows import table_of
 
 AWKWARD = [0.0, -0.0, 5e-324, 0.1, 0.3, 1 / 3, 0.5, 1.0 - 2.0**-53, 1.0]
 scores = st.one_of(st.sampled_from(AWKWARD), st.floats(0.0, 1.0))
 Rows = list[tuple[float, bool]]
 rows_of_table = st.lists(st.tuples(scores, st.booleans()), max_size=40)
-
-
-def table_of(rows: Rows) -> ScoreTable:
-    """Count rows."""
-    return ScoreTable.from_rows(np.array([s for s, _ in rows], float), np.array([y for _, y in rows], bool))
 
 
 def weighted_table(seed: int = 0, rows: int = 50) -> ScoreTable:
