@@ -1,13 +1,15 @@
-"""Centred isotonic regression and scaling-binning agree with the papers, written down a second time."""
+"""Isotonic fits and fits over bins agree with scikit-learn, and with the papers written down once more."""
 
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.isotonic import IsotonicRegression
 
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
+from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.table.score_table import ScoreTable
@@ -15,12 +17,26 @@ from calibcli.stats.table.score_table import ScoreTable
 PROBES = np.linspace(0.0, 1.0, 2001)
 
 
-def drawn(seed: int, rows: int, *, decimals: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+def drawn(seed: int, rows: int = 400, *, decimals: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Scores, and labels that are likelier than the scores say."""
     rng = np.random.default_rng(seed)
     score = rng.beta(1.2, 2.0, rows)
     label = rng.random(rows) < score**0.7
     return (score if decimals is None else score.round(decimals)), label
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("decimals", [None, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_isotonic_agrees_with_sklearn(seed: int, decimals: int | None, weighted: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """Interpolated isotonic predictions are scikit-learn's, with ties and with weights."""
+    score, label = drawn(seed, decimals=decimals)
+    weight = np.random.default_rng(seed).exponential(size=score.size) if weighted else None
+    ours = Isotonic.fit(ScoreTable.from_rows(score, label, weight=weight))
+    theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    theirs.fit(score, label.astype(float), sample_weight=weight)
+    probes = np.linspace(0, 1, 1001)
+    np.testing.assert_allclose(ours.predict(probes), theirs.predict(probes), rtol=0, atol=1e-12)
 
 
 def pooled_one_pair_at_a_time(score: np.ndarray, label: np.ndarray) -> tuple[list[float], list[float]]:
@@ -94,3 +110,14 @@ def test_scaling_binning_agrees_with_the_paper(seed: int, bins: int, base: Recal
     theirs = np.array([g[inside == k].mean() for k in inside])
     fitted = ScalingBinning.fit(table, options=FitOptions(bins=bins, base=base))
     np.testing.assert_allclose(fitted.predict(score), theirs, rtol=0, atol=1e-9)
+
+
+def test_histogram_agrees_with_a_group_by() -> None:
+    """Values are the mean labels of rows grouped by hand."""
+    score, label = drawn(1, decimals=2)
+    fitted = Histogram.fit(ScoreTable.from_rows(score, label), options=FitOptions(bins=8))
+    assert fitted.bins is not None
+    for k, one in enumerate(fitted.bins):
+        inside = (score > one.lower) & (score <= one.upper) | ((score == 0.0) & (k == 0))
+        assert one.rows == inside.sum()
+        assert one.value == pytest.approx(label[inside].mean(), abs=1e-15)

@@ -141,12 +141,16 @@ def test_fits_agree_with_scipy_on_real_rows(name: str, real: Any) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_quadratic_and_beta_agree_with_sklearn(seed: int) -> None:
+def test_platt_quadratic_and_beta_agree_with_sklearn(seed: int) -> None:
     """The same coefficients come from scikit-learn's unpenalised logistic regression."""
     columns = drawn(seed)
     score, label, weight = columns
     table, z = table_of(columns), logit(score)
     theirs = LogisticRegression(C=np.inf, solver="newton-cholesky", tol=1e-12, max_iter=200)
+    theirs.fit(z[:, np.newaxis], label, sample_weight=weight)
+    platt = Platt.fit(table)
+    assert platt.slope == pytest.approx(float(theirs.coef_[0, 0]), abs=1e-8)
+    assert platt.intercept == pytest.approx(float(theirs.intercept_[0]), abs=1e-8)
     theirs.fit(np.column_stack((z, z * z)), label, sample_weight=weight)
     quadratic = Quadratic.fit(table)
     np.testing.assert_allclose([quadratic.slope, quadratic.bend], theirs.coef_[0], rtol=0, atol=1e-7)
@@ -206,12 +210,14 @@ def test_squared_error_fits_agree_with_scipy(seed: int) -> None:
     least = FitOptions(loss=FitLoss.BRIER)
     quadratic = Quadratic.fit(table_of(columns), options=least)
     temperature = Temperature.fit(table_of(columns), options=least)
+    platt = Platt.fit(table_of(columns), options=least)
     for ours, features in (
         (
             [quadratic.intercept, quadratic.slope, quadratic.bend],
             np.column_stack((np.ones(z.size), z, z * z)),
         ),
         ([1 / temperature.temperature], z[:, np.newaxis]),
+        ([platt.intercept, platt.slope], np.column_stack((np.ones(z.size), z))),
     ):
 
         def squared_error(b: np.ndarray, x: np.ndarray = features) -> float:
