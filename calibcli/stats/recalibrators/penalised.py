@@ -88,7 +88,7 @@ class Design:
         levels: tuple[Integers, Integers],
         ordered: tuple[Sequence[int], Sequence[int]],
         depth: int,
-        least: int,
+        least: Sequence[int],
     ) -> Self:
         """
         Return the design of rows.
@@ -102,7 +102,7 @@ class Design:
             ordered: For each column how many levels are neighbouring intervals of numbers, 0 for categories;
                 and the same in intersections.
             depth: Intersections of up to so many columns have coefficients.
-            least: Intersections of fewer rows have none.
+            least: Values of fewer rows have none, intersections of two columns of fewer, and so on.
         """
         of_leaf = np.add.reduceat(rows, starts)
         centre = float(np.sum(z * rows) / np.sum(rows))
@@ -111,8 +111,8 @@ class Design:
         # A column of one value says nothing that the others do not.
         varied = [place for place, own in enumerate(levels[0]) if own.min() < own.max()]
         for columns, slope in _kinds(varied, depth):
-            need = 1 if len(columns) == 1 else least
             crossed = len(columns) > 1
+            need = least[len(columns) - 1]
             cells, place, few = _cells(levels[crossed][list(columns)], of_leaf, need)
             left_out += few
             if not cells.shape[0]:
@@ -470,31 +470,67 @@ class Losses:
         segments: For each strength, shape (n_strengths, n_folds).
     """
 
+    strengths: tuple[float, ...]
     rows: Floats
     raw: Floats
     pooled: Floats
     segments: Floats
 
 
-STRENGTHS = tuple(4.0**power for power in range(4, -5, -1))
+STRENGTHS = tuple(4.0**power for power in range(4, -3, -1))
+
+
+Fold = tuple[Floats, Floats]
+"""Ones and rows of each entry in a fold."""
+
+# With so few rows a fold that had a say in the variances would flatter them.
+_NESTED = 5_000
 
 
 def cross_validated(
-    problem: Problem, folds: Sequence[tuple[Floats, Floats]], *, variances: Sequence[float]
+    problem: Problem, folds: Sequence[Fold], *, variances: Sequence[float], whole: Problem
 ) -> Losses:
     """
     Return losses of rows that the fit had not seen, for each strength of the penalty.
 
+    Of few rows the terms and their variances are found without them, too.
+
     Args:
-        problem: All rows, penalised with a strength of 1.
+        problem: All rows, with the terms that they speak for.
         folds: Ones and rows of each entry in each fold.
-        variances: Of the terms at a strength of 1.
+        variances: Of these terms at a strength of 1.
+        whole: The same rows with every term.
     """
+    rests = [(problem.ones - ones, problem.rows - rows) for ones, rows in folds]
+    raw = np.array([summed_loss(problem.design.z, *fold) for fold in folds])
+    many = np.array([float(rows.sum()) for _, rows in folds])
+    if many.sum() > _NESTED:
+        share = 1.0 - 1.0 / len(folds)
+        pooled, losses = _validated(problem, variances, rests, folds, share=share)
+        return Losses(STRENGTHS, many, raw, pooled, losses)
+    parts = []
+    for rest, fold in zip(rests, folds, strict=True):
+        held, own = with_variances(Problem(whole.design, *rest, whole.penalty))
+        parts.append(_validated(held, own, [rest], [fold], share=1.0))
+    pooled, losses = (np.concatenate(one, axis=-1) for one in zip(*parts, strict=True))
+    # Of few rows, less than the variances say would follow noise.
+    some = tuple(one for one in STRENGTHS if one >= 1.0)
+    return Losses(some, many, raw, pooled, losses[: len(some)])
+
+
+def _validated(
+    problem: Problem,
+    variances: Sequence[float],
+    rests: Sequence[Fold],
+    folds: Sequence[Fold],
+    *,
+    share: float,
+) -> tuple[Floats, Floats]:
+    """Return losses of folds by fits to the rest of each: of one curve for all, and for each strength."""
     design = problem.design
     pooled = design.some(np.zeros(len(design.terms), np.bool_))[0]
     _, here = descend(problem, np.zeros(design.size), within=1e-3)
-    curvature = (1.0 - 1.0 / len(folds)) * design.crossed(here.weights)
-    rests = [(problem.ones - ones, problem.rows - rows) for ones, rows in folds]
+    curvature = share * design.crossed(here.weights)
     wide, still = pooled.penalty(), np.zeros(GLOBAL)
     firsts = [descend(Problem(pooled, *rest, wide), still, within=1e-3)[0] for rest in rests]
     found = [np.append(first, np.zeros(design.size - GLOBAL)) for first in firsts]
@@ -506,9 +542,5 @@ def cross_validated(
             one = Problem(design, *rest, penalty)
             found[j], _ = descend(one, found[j], within=1e-2, curvature=inverse)
             losses[k, j] = summed_loss(design.logits(found[j]), ones, rows)
-    return Losses(
-        np.array([float(rows.sum()) for _, rows in folds]),
-        np.array([summed_loss(design.z, *fold) for fold in folds]),
-        np.array([summed_loss(pooled.logits(at), *fold) for at, fold in zip(firsts, folds, strict=True)]),
-        losses,
-    )
+    ends = (summed_loss(pooled.logits(at), *fold) for at, fold in zip(firsts, folds, strict=True))
+    return np.array(list(ends)), losses

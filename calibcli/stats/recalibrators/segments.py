@@ -16,7 +16,6 @@ from calibcli.stats.recalibrators.logistic import Coefficient
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
 from calibcli.stats.recalibrators.penalised import (
     GLOBAL,
-    STRENGTHS,
     Design,
     Losses,
     Problem,
@@ -35,7 +34,7 @@ Flags = npt.NDArray[np.bool_]
 # Intersections of fewer rows have no offset of their own, nor have the smallest beyond so many coefficients.
 LEAST_CELL, MOST_COEFFICIENTS, ROWS_FOR_ONE = 20, 1_500, 25
 # Columns of numbers are cut into so many intervals, in intersections into the second.
-MOST_INTERVALS, _CROSSED_INTERVALS = 48, 8
+MOST_INTERVALS, _CROSSED_INTERVALS = 48, 16
 DEFAULT_SEGMENT_FOLDS = 5
 # Coefficients are kept to this, a thousandth of what any digit of a probability shows.
 _UNIT = 2.0**-30
@@ -43,7 +42,7 @@ _UNIT = 2.0**-30
 LARGEST_GAP, _LEAST_GAP = 1e-9, 1e-12
 # Digits of losses that no order of adding changes.
 _DIGITS = 10
-# A repair is worth it if it beats the raw scores by more than this share of a standard error, as for `auto`.
+# Of a standard error, by which a weaker penalty has to be better.
 _HALF = 0.5
 _EDGE = "the weakest penalty tried is the best one: more rows would settle more"
 RAW, POOLED, BY_SEGMENTS = "raw", "all rows alike", "by segments"
@@ -293,7 +292,7 @@ class SegmentMap(Declared):
         if self.limited_rows:
             rows = "1 fit row has" if self.limited_rows == 1 else f"{self.limited_rows:,} fit rows have"
             found.append(f"{rows} a score within 2^-53 of 0 or 1; it was limited inside the logit.")
-        if self.strength == min(STRENGTHS):
+        if self.strength == self.trials[-1].strength:
             found.append(f"Cross-validation chose the edge of what it tries: {_EDGE}.")
         return tuple(found)
 
@@ -409,10 +408,10 @@ def fit_segments(
     score = (leaves.scores[0] + leaves.scores[1]) / rows
     score = np.clip(score, 0.0, 1.0)
     z = logit(score)
-    problem, left_out = _problem(leaves, columns, z, depth)
-    problem, variances = with_variances(problem)
+    whole, left_out = _problem(leaves, columns, z, depth)
+    problem, variances = with_variances(whole)
     parts = _folds(rows, ones, folds, generator)
-    losses = cross_validated(problem, parts, variances=variances)
+    losses = cross_validated(problem, parts, variances=variances, whole=whole)
     trials = _trials(losses)
     strength = next(one.strength for one in trials if one.chosen)
     at, gap, design = _optimum(problem, variances, strength)
@@ -467,8 +466,10 @@ def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth:
     levels = levels_of_leaves(leaves.part[starts], columns)
     both = np.stack(levels), np.stack([one.crossed(own) for one, own in zip(columns, levels, strict=True)])
     intervals = [(one.ordered, one.crossed_own if one.ordered else 0) for one in columns]
-    least, total = LEAST_CELL, int(leaves.rows.sum())
+    total = int(leaves.rows.sum())
     most = min(MOST_COEFFICIENTS, total // ROWS_FOR_ONE)
+    # The deepest intersections are the first to go without.
+    least, order = [1, *([LEAST_CELL] * (depth - 1))], depth - 1
     while True:
         design = Design.of(
             starts,
@@ -479,9 +480,10 @@ def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth:
             depth=depth,
             least=least,
         )
-        if design.size <= most or least > total:
+        if design.size <= most or not order:
             break
-        least *= 2
+        least[order] *= 2
+        order -= least[order] > total
     none = np.zeros((design.size, design.size))
     return Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none), design.left_out
 
@@ -509,14 +511,21 @@ def _folds(
 
 
 def _trials(losses: Losses) -> tuple[StrengthTrial, ...]:
-    """Return what was tried: the strength of least loss, unless the raw scores are as good."""
+    """
+    Return what was tried, and which was chosen.
+
+    Of all repairs that is the strongest penalty whose loss exceeds the least by at most half a standard error
+    of the difference; but the raw scores stay unless that beats them by more than a whole one.
+    """
     rows = float(losses.rows.sum())
     tried: list[tuple[float | None, Floats]] = [(None, losses.raw), (math.inf, losses.pooled)]
-    tried += list(zip(STRENGTHS, losses.segments, strict=True))
+    tried += list(zip(losses.strengths, losses.segments, strict=True))
     means = [float(one.sum()) / rows for _, one in tried]
     best = 1 + int(np.argmin(means[1:]))
-    more, error = _difference(losses.raw, tried[best][1], losses.rows)
-    chosen = best if more > _HALF * error else 0
+    apart = [_difference(one, tried[best][1], losses.rows) for _, one in tried]
+    chosen = next(k for k, (more, error) in enumerate(apart) if k and more <= _HALF * error)
+    more, error = _difference(losses.raw, tried[chosen][1], losses.rows)
+    chosen = chosen if more > error else 0
     top = int(np.argmin(means))
     trials = []
     for place, ((strength, one), mean) in enumerate(zip(tried, means, strict=True)):

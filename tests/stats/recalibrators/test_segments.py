@@ -83,7 +83,7 @@ def problem(rows: Rows, *, depth: int, penalty: float, ordered: tuple[int, ...] 
         levels=(levels, levels),
         ordered=(ordered[: len(columns)], ordered[: len(columns)]),
         depth=depth,
-        least=1,
+        least=(1, 1),
     )
     held = np.zeros((design.size, design.size))
     held[GLOBAL:, GLOBAL:] = penalty * np.eye(design.size - GLOBAL)
@@ -256,11 +256,11 @@ def test_one_label_is_refused() -> None:
 
 def test_cross_validation_sees_other_rows() -> None:
     """Losses of folds are those of fits to the other folds, by whole descents of their own."""
-    one = problem(drawn(1_200, 12), depth=2, penalty=0.0)
+    one = problem(drawn(6_000, 12), depth=2, penalty=0.0)
     held, variances = with_variances(one)
     fold = np.random.default_rng(0).integers(0, 3, one.rows.size)
     folds = [(one.ones * (fold == k), (fold == k).astype(float)) for k in range(3)]
-    losses = cross_validated(held, folds, variances=variances)
+    losses = cross_validated(held, folds, variances=variances, whole=one)
     rest = Problem(held.design, held.ones - folds[1][0], held.rows - folds[1][1], held.penalty)
     t = held.design.logits(descend(rest, np.zeros(held.design.size), within=1e-9)[0])[fold == 1]
     want = float(np.sum(np.logaddexp(0.0, t) - one.ones[fold == 1] * t))
