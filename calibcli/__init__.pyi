@@ -243,7 +243,7 @@ def segments(
     rows: Rows,
     labels: Values | None = None,
     *,
-    score: str | None = None,
+    score: Names | None = None,
     label: str | None = None,
     on: Groups | None,
     artifact: ArtifactLike | None = None,

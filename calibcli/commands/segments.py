@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,6 +11,7 @@ from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import read_judged
+from calibcli.errors import UsageProblem
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.options.sources import DocumentSource, RowSource
@@ -52,11 +54,39 @@ def segments_files(
     options: SegmentOptions | None = None,
     reading: Reading | None = None,
 ) -> SegmentsReport:
-    """Test every segment that the values of some columns make."""
+    """Test every segment that the values of some columns make; of several scores each by itself."""
     asked, how = options or SegmentOptions(), reading or Reading()
     refuse_segments(columns, artifact, asked.cut)
+    if columns.others:
+        return _of_several(inputs, columns, artifact=artifact, options=asked, reading=how)
     judged = read_judged(inputs, columns, artifact=artifact, reading=how, twice=True)
     return segments_report(judged, segments_in(judged, columns, asked.cut, limit=how.limit), asked)
+
+
+def _of_several(
+    inputs: Sequence[RowSource],
+    columns: Columns,
+    *,
+    artifact: DocumentSource | None,
+    options: SegmentOptions,
+    reading: Reading,
+) -> SegmentsReport:
+    """Read the rows for each score; further scores are slices of the first."""
+    names = [one for one in (columns.score, *columns.others) if one is not None]
+    if artifact is not None:
+        msg = f"{len(names)} scores and an artifact, which recalibrates one"
+        raise UsageProblem(msg, "name one score, or leave out --artifact")
+    if len(set(names)) < len(names):
+        msg = f"column {max(names, key=names.count)!r} is named twice as the score"
+        raise UsageProblem(msg, "--score takes different columns")
+    if "-" in inputs:
+        msg = f"{len(names)} scores of standard input, which can be read for one"
+        raise UsageProblem(msg, "write the rows to a file first")
+    first, *further = (
+        segments_files(inputs, replace(columns, score=name, others=()), options=options, reading=reading)
+        for name in names
+    )
+    return replace(first, slices={f"score={one.input.score}": one for one in further})
 
 
 def segments_report(judged: Gathered, cut: Cut, asked: SegmentOptions) -> SegmentsReport:

@@ -58,6 +58,10 @@ SEVERAL_SCORES = Option(
     help="Score column, else the one with a usual name; repeat to compare further ones with the first.",
     doc="Score column of a frame or of files; several are measured one by one and compared with the first.",
 )  # fmt: skip
+SEGMENTED_SCORES = SEVERAL_SCORES._replace(
+    help="Score column, else the one with a usual name; repeat for further ones, each by itself.",
+    doc="Score column of a frame or of files; several are looked at one by one.",
+)  # fmt: skip
 PROBS = Option(
     ("--probs",), section=Section.CLASSES, metavar="COLS", complete=COLUMNS, python="Names | None",
     help="Columns of several classes: 'p_*', a,b,c, or one column of lists.",

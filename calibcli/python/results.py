@@ -307,12 +307,18 @@ class Segmented(Reported):
         """Sentences that the reader should not miss."""
         return (*self.report.input.notes, *self.report.notes)
 
+    @property
+    def slices(self) -> "dict[str, Segmented]":
+        """The segments of further scores, by key such as "score=b"."""
+        return {key: Segmented(one) for key, one in self.report.slices.items()}
+
     def lines(self) -> list[Mapping[str, object]]:
-        """Return a row for each segment."""
-        return [_segment_line(one) for one in self.segments]
+        """Return a row for each segment, of each score."""
+        own = [_segment_line(one, self.report.input.score) for one in self.segments]
+        return [*own, *(line for one in self.slices.values() for line in one.lines())]
 
 
-def _segment_line(one: Segment) -> dict[str, object]:
+def _segment_line(one: Segment, score: str) -> dict[str, object]:
     ends, ratio = one.bias_interval, one.ratio_interval
     return {
         "segment": " and ".join(one.where) or _WHOLE,
@@ -332,6 +338,7 @@ def _segment_line(one: Segment) -> dict[str, object]:
         "stands_out": one.stands_out,
         "explained_by": None if one.explained_by is None else " and ".join(one.explained_by) or _WHOLE,
         "not_tested": one.not_tested,
+        "score": score,
     }
 
 

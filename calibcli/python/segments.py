@@ -1,7 +1,7 @@
 """calibcli.segments"""
 
 from calibcli.options.output import Artifact, Inputs
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import SEGMENTED_SCORES, Columns, Reading
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.python.door import function
 from calibcli.python.results import Segmented
@@ -9,7 +9,8 @@ from calibcli.python.results import Segmented
 
 @function(
     "score label on artifact *classes depth max_values min_rows categorical numeric confidence *values "
-    "unseen *rows seed *format *reading allow_edited"
+    "unseen *rows seed *format *reading allow_edited",
+    score=SEGMENTED_SCORES,
 )
 def segments(
     inputs: Inputs,

@@ -1,8 +1,10 @@
 """What `segments` hands back."""
 
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Annotated, ClassVar
 
-from calibcli.codec import ABSENT, HIDDEN, AnyNumber, Declared, Fraction
+from calibcli.codec import ABSENT, HIDDEN, PART, AnyNumber, Declared, Fraction
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.reports.measure import TableSummary
 from calibcli.values import dataclass
@@ -122,6 +124,12 @@ class SegmentsReport(Kept):
         tuple[Segment, ...], "Those that stand out first, then the tested and the others, by `sigma`."
     ]
     notes: Notes = ()
+    slices: Annotated[
+        Mapping[str, "SegmentsReport"],
+        PART,
+        ABSENT,
+        "Further scores, each by itself and in the same shape, by key such as `score=b`; absent without any.",
+    ] = field(default_factory=dict)
     grid: Annotated[bool, HIDDEN] = False
 
     @property

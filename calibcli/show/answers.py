@@ -582,7 +582,13 @@ _MOST_SEGMENTS = 2
 
 
 def segmented(report: "SegmentsReport") -> tuple[str, ...]:
-    """Return what stands out in sentences, and out of how many."""
+    """Return what stands out in sentences, and out of how many; then the same of further scores."""
+    slices = report.slices.values()
+    further = (f"Column {quoted(one.input.score)}: {' '.join(segmented(one))}" for one in slices)
+    return (*_segmented(report), *further)
+
+
+def _segmented(report: "SegmentsReport") -> tuple[str, ...]:
     sure, shown = percent(report.confidence), report.shown
     if not report.tested:
         return ("No segment has enough rows to be tested.",)

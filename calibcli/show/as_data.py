@@ -107,7 +107,8 @@ def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
     if body.get("schema") == COMPARE_SCHEMA:
         return [*_compared(body), *_settings(settings)]
     if body.get("schema") == SEGMENTS_SCHEMA:
-        return [*_of_segments(body), *_settings(settings)]
+        parts = (body, *body.get("slices", {}).values())
+        return [*(row for part in parts for row in _of_segments(part)), *_settings(settings)]
     if not isinstance(report, MeasureReport | VerifyReport):
         msg = "rows are written of what measure, verify, compare and segments find"
         raise UsageProblem(msg, "pass --format json, md or table")

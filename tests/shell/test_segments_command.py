@@ -258,3 +258,24 @@ def test_text_and_csv_are_cut_alike(values: list[str]) -> None:
     from_csv = calibcli.segments(read, **said)
     assert in_memory.report.columns == from_csv.report.columns
     assert sum(one.rows for one in in_memory.segments if one.where) == len(values)
+
+
+def test_further_scores_are_looked_at_each_by_itself(run: Run, rows: pd.DataFrame, tmp_path: Path) -> None:
+    """Each is a slice in the shape of the first with what the command says of it alone, in every format."""
+    frame = rows.assign(other=np.round(rows["score"] ** 1.5, 3))
+    path = in_csv(frame, tmp_path / "rows.csv")
+    asked = (path, "-y", "label", *ALL, "--json")
+    both = json.loads(run("segments", *asked, "-s", "score", "-s", "other").out)
+    check(both, "segments")
+    for name, found in (("score", both), ("other", both["slices"]["score=other"])):
+        alone = json.loads(run("segments", *asked, "-s", name).out)
+        assert "slices" not in alone
+        assert all(found[key] == alone[key] for key in ("mce", "mce_p", "segments", "tested", "input"))
+    assert "Column other: " in both["answer"]
+    text = run("segments", path, "-y", "label", *ALL, "-s", "score", "-s", "other")
+    assert "Column other" in text.out
+    table = run("segments", path, "-y", "label", *ALL, "-s", "score", "-s", "other", "--format", "csv")
+    assert {line["score"] for line in csv.DictReader(io.StringIO(table.out))} == {"score", "other"}
+    called = calibcli.segments(frame, score=["score", "other"], label="label", on=["country", "mobile"])
+    assert list(called.slices) == ["score=other"]
+    assert set(called.to_frame()["score"]) == {"score", "other"}

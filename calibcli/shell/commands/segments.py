@@ -5,14 +5,15 @@ from dataclasses import replace
 import typer
 
 from calibcli.options.output import Artifact, Inputs, Output
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import SEGMENTED_SCORES, Columns, Reading
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.shell.door import command
 
 
 @command(
     "score label on artifact *classes depth max_values min_rows categorical numeric confidence unseen "
-    "*rows seed *values *format *reading allow_edited fmt json output force quiet verbose color debug"
+    "*rows seed *values *format *reading allow_edited fmt json output force quiet verbose color debug",
+    score=SEGMENTED_SCORES,
 )
 def segments(
     context: typer.Context,
@@ -35,6 +36,7 @@ def segments(
       calibcli segments preds.csv -s score -y label --on region --artifact cal.json
       calibcli segments preds.csv -s score -y label --on age,code --categorical code
       calibcli segments preds.csv -s score -y label --on country,device -o segments.csv
+      calibcli segments preds.csv -s old -s new -y label --on country,device
     """
     from calibcli.commands.segments import segments_files
     from calibcli.data.outputs import check_output

@@ -13,7 +13,18 @@ from calibcli.show.pages.header import (
     table_lines,
     view_lines,
 )
-from calibcli.show.words import count, first_of, four, listed, p_words, percent, plural, printable, three
+from calibcli.show.words import (
+    count,
+    first_of,
+    four,
+    listed,
+    p_words,
+    percent,
+    plural,
+    printable,
+    quoted,
+    three,
+)
 
 # So many segments are in the table, unless more is asked for.
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 20, 5, 6
@@ -35,7 +46,14 @@ def segments_page(report: SegmentsReport, *, verbose: bool) -> Page:
     )
     how = (_levels(report), _method(report)) if verbose else ()
     answer = paragraph(*(Line(one, Tone.TITLE) for one in segmented(report)))
-    return (answer, top, *segment_blocks(report, verbose=verbose), *how)
+    further = [block for one in report.slices.values() for block in _of_score(one, verbose=verbose)]
+    return (answer, top, *segment_blocks(report, verbose=verbose), *further, *how)
+
+
+def _of_score(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
+    """Return the segments of a further score under its name."""
+    title = Line(f"Column {quoted(report.input.score)}", Tone.TITLE)
+    return (paragraph(title, *note_lines(report.notes)), *segment_blocks(report, verbose=verbose))
 
 
 def segment_blocks(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
