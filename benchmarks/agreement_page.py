@@ -44,7 +44,7 @@ SLOW = {
     "dce_lower": "scipy's linear programme over joint laws",
     "smce": "scipy's linear programme over weights",
     "mmce": "double sum over pairs",
-    **dict.fromkeys(("ici", "e50", "e90", "emax"), "kernel regression row by row"),
+    **dict.fromkeys(("ici", "e50", "e90", "emax"), "a spline by scipy"),
     **dict.fromkeys(("citl_logit", "cox_intercept", "cox_slope", "u"), "scipy's trust-region optimiser"),
     "l1_debiased": "mean of a folded normal by Simpson's rule",
     "ece_sweep": "one number of bins after the other",

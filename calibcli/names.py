@@ -199,6 +199,7 @@ class Purpose(IntEnum):
     MAP_BAND = 13
     SAMPLE = 14
     SPIEGELHALTER = 15
+    SMOOTH_CURVE = 16
 
 
 DEFAULT_BINS = 15

@@ -18,6 +18,7 @@ from calibcli.data.columns import ChosenColumns, counted
 from calibcli.data.engines import Engine
 from calibcli.data.fault_words import (
     SOFT,
+    column_of,
     mixed,
     never_positive,
     note_without,
@@ -83,7 +84,11 @@ def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings
         return EmptyTable(msg, "values are compared as they stand in the file, upper and lower case too")
     if findings.dropped == asked:
         msg = f"{shown}: none of {asked:,} rows has a value in every column that is read"
-        return EmptyTable(msg, "leave out columns that are always empty; --on-missing error names the first")
+        missing = findings.missing.items()
+        empty = [column_of(kind, chosen, place) for (kind, place), rows in missing if rows == asked]
+        names = ", ".join(map(repr, empty[:_LISTED])) + (", ..." if len(empty) > _LISTED else "")
+        some = "each column has values, but in other rows: ask for fewer at once"
+        return EmptyTable(msg, f"always empty: {names}; leave out such columns" if empty else some)
     if findings.dropped + findings.elsewhere == asked:
         return EmptyTable(f"{shown}: none of {asked:,} rows predicts the class asked for")
     return EmptyTable(f"{shown}: every weight is 0")

@@ -97,7 +97,7 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
         case ReliabilityCurve():
             return _of_curve(picture, 0, most=MOST)
         case IsotonicCurve():
-            names = ("score", "isotonic rate", "band if calibrated")
+            names = ("score", "isotonic rate", "band by chance")
             return _of_points(names, picture.at, picture.level, (picture.lower, picture.upper))
         case CumulativeCurve():
             return _of_cumulative(picture)

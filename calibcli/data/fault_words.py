@@ -40,7 +40,7 @@ def problem_of(
     values = findings.rows * (len(chosen.classes) if in_list else 1)
     rows = f"{'the first ' if partly else ''}{values:,}"
     message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows)
-    return InputProblem(f"{shown}, column {_column_of(kind, chosen, place)!r}: {message}", hint)
+    return InputProblem(f"{shown}, column {column_of(kind, chosen, place)!r}: {message}", hint)
 
 
 def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
@@ -112,7 +112,8 @@ _COLUMN = {
 }
 
 
-def _column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None:
+def column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None:
+    """Return the column that a kind of fault is in."""
     if kind in (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE):
         return chosen.scores[place]
     return cast("str | None", getattr(chosen, _COLUMN.get(kind, "weight")))

@@ -1,5 +1,6 @@
 """What is wrong with values: counted while reading, said once, in one line."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import field, replace
 from enum import StrEnum
@@ -117,6 +118,7 @@ class Findings:
         labels: The first different labels, at most one more than `MOST_LABELS`, in order of appearance;
             kept only where they may be needed for a message.
         dropped: Rows left out because a value was missing, on request.
+        missing: How often each column had none in them, by kind and place as for `faults`.
         clipped: Scores moved to 0 or 1, on request.
         groups: The first different groups, at most `MOST_GROUPS`.
         normalised: Rows of several classes divided by the sum of their probabilities, on request.
@@ -140,6 +142,7 @@ class Findings:
     labels: dict[str, None] = field(default_factory=dict)
     rows: int = 0
     dropped: int = 0
+    missing: Counter[tuple[FaultKind, int]] = field(default_factory=Counter)
     clipped: int = 0
     positive_rows: int = 0
     counted: float = 0.0
@@ -222,6 +225,7 @@ class Findings:
         self.note_groups(later.groups)
         self.rows += later.rows
         self.dropped += later.dropped
+        self.missing += later.missing
         self.clipped += later.clipped
         self.positive_rows += later.positive_rows
         self.counted += later.counted

@@ -280,6 +280,7 @@ class Intake:
         missing = reduce(np.logical_or, [gap for _, _, gap in found])
         if self._chosen.asked.on_missing is OnMissing.DROP:
             self.findings.dropped += int(np.count_nonzero(missing))
+            self.findings.missing.update({(kind, at): int(np.count_nonzero(gap)) for kind, at, gap in found})
         if asked is not None:
             missing = missing | ~asked
         return Places.without(missing, before=self._before)

@@ -296,43 +296,54 @@ class MeasureName(Explained):
         Reference: Kumar, Sarawagi & Jain (2018), ICML, "Trainable calibration measures for neural networks
             from kernel mean embeddings".
         """
-    ICI = "ici", Facts(Home.SMOOTH, interval=False), """
+    ICI = "ici", Facts(Home.SMOOTH), """
         How far a smooth curve of the observed rate is from the score, on average over rows.
         Estimand: Integrated calibration index: E|h(f) - f|, h a smooth curve of the label's rate against the
-            score.
-        Estimator: The mean over rows of |h(f_i) - f_i|, h(f) = f + Σ K(f, f_i) r_i / Σ K(f, f_i) limited to
-            [0, 1], with K the reflected Gaussian at the smECE bandwidth. The authors take loess; numbers
-            differ where the two curves do. Residuals are smoothed rather than labels, so that calibrated
-            scores are not charged for the kernel's own bias.
-        Interval: None: the curve is smoothed, and its bias has no bound.
-        Assumes: Rows are independent. It is above 0 for calibrated scores, too: compare it with `smece`, of
-            which it is a cousin.
-        Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
+            score, the one that the estimator tends to.
+        Estimator: The mean over rows of |h(f_i) - f_i|, h the logistic curve whose log odds are a restricted
+            (natural) cubic spline of those of the score, by maximum likelihood, with knots at the quantiles
+            .05, .275, .5, .725 and .95 of the scores, fewer where these coincide. The authors take loess;
+            numbers differ where the two curves do. Where a curve parts the labels, h is what
+            the best curves tend to, and that is said.
+        Interval: Noise bends the curve, so every estimate is too large, and so is a bootstrap interval.
+            Lower end: the least of the curves on the way from the diagonal to h, in log odds, of which an
+            estimate as large would be seen with probability δ (test inversion); 0 where that is the diagonal
+            itself. Upper end: the percentile 1 - δ of estimates around h (bootstrap), rather too high. Both
+            by 400 draws of normal coefficients, with Fisher's information half way between score and curve.
+            For the population, approximate: simulated in 15 worlds of 300 rows, calibrated and not, with
+            usual, rare and tied scores, it was wrong in at most 7 % at 95 %, mostly too high. None with
+            importance weights.
+        Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
+            within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" comes from draws of coefficients
+            and is left out where the scores leave fewer than 20 events open.
+        Reference: Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling
+            Strategies, section 2.4.5; Carpenter (1999), JRSS-B 61.
         """
-    E50 = "e50", Facts(Home.SMOOTH, interval=False), """
+    E50 = "e50", Facts(Home.SMOOTH), """
         How far the smooth curve of ici is from the score for the middle row.
         Estimand: The median over rows of |h(f) - f|, h as for `ici`.
         Estimator: The least value that at least half of the weight does not exceed.
-        Interval: None: the curve is smoothed, and its bias has no bound.
+        Interval: As for `ici`, approximate.
         Assumes: As for `ici`.
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
-    E90 = "e90", Facts(Home.SMOOTH, interval=False), """
+    E90 = "e90", Facts(Home.SMOOTH), """
         How far the smooth curve of ici is from the score at most, for nine rows in ten.
         Estimand: The 90th percentile over rows of |h(f) - f|, h as for `ici`.
         Estimator: The least value that at least 90 % of the weight does not exceed.
-        Interval: None: the curve is smoothed, and its bias has no bound.
+        Interval: As for `ici`, approximate.
         Assumes: As for `ici`.
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
-    EMAX = "emax", Facts(Home.SMOOTH, interval=False), """
+    EMAX = "emax", Facts(Home.SMOOTH), """
         How far the smooth curve of ici is from the score where that is worst.
         Estimand: The largest |h(f) - f| over the rows' scores, h as for `ici`.
-        Estimator: The same of the rows at hand. One row far from all others is a curve of its own, so this
-            says little where scores are sparse.
-        Interval: None: the curve is smoothed, and its bias has no bound.
+        Estimator: The same of the rows at hand. It is reached at the lowest or highest score as a rule, where
+            rows are few: read its interval.
+        Interval: As for `ici`, approximate; the population's largest gap among scores beyond those of these
+            rows is not seen.
         Assumes: As for `ici`.
-        Reference: Harrell (2001), Regression Modeling Strategies; Austin & Steyerberg (2019), Statistics in
+        Reference: Harrell (2015), Regression Modeling Strategies; Austin & Steyerberg (2019), Statistics in
             Medicine 38.
         """
     BIAS = "bias", Facts(Home.REGRESSION, least=-1.0), """

@@ -134,7 +134,7 @@ OF_MEASURES = [
         "calzone",
         None,
         lambda table, record: [(calibration_index(table, name=M.ICI).value, record["value"]["Loess ICI"])],
-        why="they take loess with span 1/2, we a kernel at the smECE bandwidth (`measure --explain ici`)",
+        why="they take loess with span 1/2, we a restricted cubic spline (`measure --explain ici`)",
     ),
     Comparison(
         "smECE on the logit",

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq, linprog, minimize
 from scipy.sparse import csr_array, diags_array, vstack
 from scipy.special import expit, log_expit, logit
@@ -276,17 +277,44 @@ SCALES: Mapping[str, tuple[Callable[[np.ndarray], np.ndarray], float]] = {
 
 
 def smooth(score: np.ndarray, y: np.ndarray) -> Values:
-    """SmECE on three scales, the indices of a smooth curve, and MMCE, by dense kernels."""
+    """SmECE on three scales and MMCE by dense kernels, and the indices of a smooth curve."""
     found = {name: smece(score, y, name) for name in SCALES}
     values, place = np.unique(score, return_inverse=True)
-    mass, rows = np.bincount(place, weights=y - score), np.bincount(place)
-    kernel = reflected(values, values, bandwidth=max(found["smece"], 2.8 / 16_380), length=1.0)
-    gap = np.abs(np.clip(values + (mass @ kernel) / (rows @ kernel), 0.0, 1.0) - values)[place]
-    found |= {"ici": float(gap.mean()), "emax": float(gap.max())}
-    for name, share in (("e50", 0.5), ("e90", 0.9)):
-        found[name] = float(np.quantile(gap, share, method="inverted_cdf"))
+    mass = np.bincount(place, weights=y - score)
+    if 0 < y.sum() < y.size:
+        gap = np.abs(spline_curve(score, y) - score)
+        found |= {"ici": float(gap.mean()), "emax": float(gap.max())}
+        for name, share in (("e50", 0.5), ("e90", 0.9)):
+            found[name] = float(np.quantile(gap, share, method="inverted_cdf"))
     square = mass @ np.exp(-np.abs(values[:, None] - values) / 0.4) @ mass
     return found | {"mmce": math.sqrt(max(square, 0.0)) / score.size}
+
+
+# Harrell's quantiles for the knots of a restricted cubic spline, the first list of which all differ.
+KNOTS = ((0.05, 0.275, 0.5, 0.725, 0.95), (0.05, 0.35, 0.65, 0.95), (0.1, 0.5, 0.9), (0.0, 1.0), (0.0,))
+
+
+def spline_curve(score: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Rates by a logistic regression on a natural cubic spline of the logit, straight beyond its knots."""
+    z = logit(np.clip(score, NEAREST, 1 - NEAREST))
+    every = (np.unique(np.quantile(z, shares, method="inverted_cdf")) for shares in KNOTS)
+    knots = next(found for found, shares in zip(every, KNOTS, strict=True) if found.size == len(shares))
+    x = np.ones((z.size, 1))
+    if knots.size > 1:
+        basis = CubicSpline(knots, np.eye(knots.size), bc_type="natural")
+        inside = np.clip(z, knots[0], knots[-1])
+        slope = basis(inside, 1)
+        x = basis(inside) + (z - inside)[:, None] * slope
+    x, sign = np.linalg.qr(x)[0] * math.sqrt(z.size), np.where(y == 1, 1.0, -1.0)
+    best = minimize(
+        lambda b: -float(log_expit(sign * (x @ b)).mean()),
+        np.zeros(x.shape[1]),
+        jac=lambda b: x.T @ (expit(x @ b) - y) / z.size,
+        hess=lambda b: (x.T * (expit(x @ b) * expit(-x @ b))) @ x / z.size,
+        method="trust-exact",
+        options={"gtol": 1e-13, "maxiter": 10_000},
+    )
+    return expit(x @ best.x)
 
 
 def smece(score: np.ndarray, y: np.ndarray, scale: str) -> float:

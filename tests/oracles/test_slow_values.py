@@ -23,9 +23,9 @@ OPTIONS = MeasureOptions(
     metrics=metrics_of(["all"]), bins=15, binning=Binning.EQUAL_WIDTH, complete=False, seed=1
 )
 SMOOTH = dict.fromkeys(("smece", "smece_logit", "smece_probit"), 1e-06)
-# Curves are read between points of a series; fits end where steps gain nothing.
+# Fits end where steps gain nothing.
 ALLOWED = SMOOTH | {
-    **dict.fromkeys(("ici", "e50", "e90", "emax"), 2e-5),
+    **dict.fromkeys(("ici", "e50", "e90", "emax"), 1e-5),
     **dict.fromkeys(("citl_logit", "cox_intercept", "cox_slope", "u"), 1e-6),
     # scipy's linear programmes are solved to 1e-7 in their conditions.
     **dict.fromkeys(("dce_lower", "smce"), 1e-9),

@@ -18,12 +18,13 @@ from calibcli.stats.measures.distance import (
     lower_distance,
     smooth_calibration_error,
 )
-from calibcli.stats.measures.smooth import maximum_mean_error
+from calibcli.stats.measures.smooth import calibration_index, maximum_mean_error
 from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit
 from calibcli.stats.table.grid import residuals
 from calibcli.stats.table.kernel import cosine_series
 from calibcli.stats.table.score_table import ScoreTable
 from oracles.relplot_scales import BANDWIDTHS, CASES, drawn
+from oracles.slow_values import spline_curve
 
 M = MeasureName
 RELPLOT = json.loads(Path(__file__).with_name("relplot_scales.json").read_text(encoding="utf-8"))
@@ -95,6 +96,22 @@ def test_smece_on_the_logit_is_near_that_of_relplot(case: str) -> None:
         ours = float(series.l1_norm(sigma / axis.length))
         assert ours == pytest.approx(RELPLOT[case][str(sigma)], abs=within)
     assert smooth_ece_on_logit(table).value == pytest.approx(RELPLOT[case]["fixpoint"], abs=1e-3)
+
+
+def test_lower_end_of_the_index_is_where_drawn_curves_stay_below_it() -> None:
+    """Calibrated labels of these scores show more than the value once in forty, if the lower end is 0."""
+    rng = np.random.default_rng(3)
+    score = rng.beta(1.5, 2.0, 400).round(2).clip(0.01, 0.99)
+    values = []
+    for _ in range(300):
+        label = rng.random(400) < score
+        values.append(np.abs(spline_curve(score, label.astype(float)) - score).mean())
+    # What is shown by chance, by fits to drawn labels themselves.
+    table = ScoreTable.from_rows(score, rng.random(400) < score)
+    estimate = calibration_index(table, name=M.ICI)
+    assert estimate.null == pytest.approx(float(np.mean(values)), rel=0.1)
+    assert estimate.null_range[1] == pytest.approx(float(np.quantile(values, 0.95)), rel=0.15)
+    assert (estimate.interval.lower == 0.0) == (estimate.value <= np.quantile(values, 0.975))
 
 
 def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:

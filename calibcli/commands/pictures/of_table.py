@@ -132,7 +132,7 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
     places = places_for(mcb.value)
     whole, *parts = (f"{one:.{places}f}" for one in (brier(table).value, mcb.value, dsc, unc))
     low, high = mcb.null_range or (0.0, 0.0)
-    null = "" if mcb.null_range is None else f"; MCB if calibrated, {low:.{places}f} to {high:.{places}f}"
+    null = "" if mcb.null_range is None else f"; MCB by chance, {low:.{places}f} to {high:.{places}f}"
     return Drawn(
         curve,
         (

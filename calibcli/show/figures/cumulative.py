@@ -177,7 +177,7 @@ def _notes(curve: CumulativeCurve) -> list[str]:
     notes = [slope]
     if curve.deviation > 0.0:
         notes.append(
-            "Triangle: two standard deviations to either side of zero, of the last point if calibrated"
+            "Triangle: two standard deviations to either side of zero, of the last point by chance"
             f" ({curve.deviation:.2g} each)."
         )
         if not curve.weighted:
@@ -194,7 +194,7 @@ def _key(curve: CumulativeCurve, look: Look) -> list[Entry]:
     ]
     if curve.deviation > 0.0:
         triangle = Patch(facecolor=palette.band, edgecolor=palette.edge, linewidth=look.points(0.8))
-        entries.append((triangle, "noise if calibrated"))
+        entries.append((triangle, "noise by chance"))
     return entries
 
 

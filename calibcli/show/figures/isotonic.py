@@ -176,6 +176,6 @@ def _key(curve: IsotonicCurve, look: Look) -> list[Entry]:
     entries: list[Entry] = [(line, "isotonic fit")]
     if has_band(curve.lower):
         entries.append(
-            (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), "if calibrated")
+            (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), "by chance")
         )
     return [*entries, *area_key(look)]

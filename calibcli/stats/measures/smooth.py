@@ -1,16 +1,33 @@
-"""Measures by a smooth curve or a kernel: the calibration indices and the kernel error."""
+"""Measures by a kernel or a smooth curve: the kernel error and the calibration indices."""
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
-from calibcli.names import MeasureName
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate
-from calibcli.stats.measures.if_calibrated import Measures, Range, Settings, Shared, of_moments
-from calibcli.stats.table.grid import Table, residuals, squared_residuals
-from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, fixpoint, residual_series
-from calibcli.stats.table.score_table import Floats
+from calibcli.errors import NotConverged
+from calibcli.names import FitLoss, MeasureName, Purpose, RecalibratorName, Target
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures.if_calibrated import (
+    MANY_EVENTS,
+    UNKNOWN,
+    Measures,
+    Range,
+    Settings,
+    Shared,
+    of_draws,
+    of_moments,
+)
+from calibcli.stats.measures.regression import one_logit
+from calibcli.stats.numerics import stream
+from calibcli.stats.recalibrators.logistic import Solution, solved
+from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, logistic, logit
+from calibcli.stats.recalibrators.spline import knots_of, spline_features
+from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
 
 # Kumar, Sarawagi & Jain's choice.
 _WIDTH = 0.4
@@ -80,78 +97,186 @@ def energy(score: Floats, mass: Floats, *, width: float = _WIDTH) -> float:
     return float((mass**2).sum()) + 2.0 * across
 
 
-# Points of the curve, at the least, for each unit of score.
-_FEWEST = 1_024
+# So many labels are drawn for an interval, at so many places of the curve.
+_DRAWS, _PLACES = 400, 200
 
-_REACH = 2.8
+# Curves from the diagonal to the fitted one, among which the lower end is sought.
+_WAY = np.linspace(0.0, 1.0, 11)
+
+# Labels that a curve parts have no best one: how far the targets are then taken from 0 and 1, the first that
+# has one. The limit of the curves is as near.
+_NEAR = (1e-8, 1e-6, 1e-4, 1e-2)
+
+_PARTED = "a curve parts the labels, at least in part, so that it runs up to 0 or 1"
+
+_UNDEFINED = "undefined: no curve is the best, as weights differ by too many orders of magnitude"
+
+_METHOD = "test inversion over spline coefficients; upper: bootstrap percentile"
 
 
-def calibration_index(table: Table, *, name: MeasureName, shared: Shared | None = None) -> Estimate:
+def calibration_index(
+    table: Table, *, name: MeasureName, confidence: float = 0.95, seed: int = 0, shared: Shared | None = None
+) -> Estimate:
     """
     Return the mean, median, 90th percentile or maximum over rows of |h(f) - f|, h a smooth curve.
 
-    h(f) = f + sum_i K(f - f_i) r_i / sum_i K(f - f_i), K the reflected Gaussian at the smECE
-    bandwidth, limited to [0, 1]. Residuals are smoothed, so that a calibrated score is not faulted for bends
-    that the kernel makes.
+    The log odds of h are a natural cubic spline of those of the score, by maximum likelihood, with 5 knots.
+
+    Returns:
+        The estimate with an approximate interval for the population's curve of the same kind: noise makes
+        all four too large, so the lower end is where curves on the way from the diagonal to the fitted one
+        would seldom show as much, and the upper end a percentile of curves around the fitted one.
 
     References:
-        Austin & Steyerberg (2019), Statistics in Medicine 38, who take loess.
+        Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling Strategies,
+        section 2.4.5; Carpenter (1999), JRSS-B 61, for the test inversion.
     """
-    bandwidth, gap = (shared or Shared()).once("smooth gap", table, lambda: _gap_at_smece(table))
+    curve = (shared or Shared()).once("smooth curve", table, lambda: _Curve.of(table, seed=seed))
+    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT, *curve.notes)
+    value = float(_SUMMARIES[name](curve.gap, table.weight))
+    interval, reference = None, UNKNOWN
+    if table.weighted:
+        assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
+    if name in curve.drawn:
+        drawn, true = curve.drawn[name]
+        if float(open_variance(table).sum()) >= MANY_EVENTS:
+            reference = of_draws(drawn[0])
+        ends = _ends(drawn, true, true[-1], delta=(1.0 - confidence) / 2.0)
+        ends = min(ends[0], value), max(ends[1], value)
+        interval = Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False)
     return Estimate(
         name=name,
-        value=_SUMMARIES[name](gap, table.weight),
-        interval=None,
-        null=None,
-        assumptions=(
-            INDEPENDENT_ROWS,
-            HELD_OUT,
-            "no interval: the curve is smoothed, and its bias has no bound",
-            "the curve is a kernel regression at the smECE bandwidth, not loess",
-        ),
+        value=value,
+        interval=interval,
+        null=reference[0],
+        assumptions=assumptions,
         rows=table.total_rows,
-        details={"bandwidth": bandwidth},
+        details={"knots": curve.knots},
+        null_range=reference[1],
     )
 
 
-def _gap_at_smece(table: Table) -> tuple[float, Floats]:
-    """Return the smECE bandwidth, and |h(f) - f| at each score, shape (n_entries,)."""
-    bandwidth = max(fixpoint(residual_series(table)), LEAST_BANDWIDTH)
-    return bandwidth, np.abs(smooth_gap(table, bandwidth=bandwidth))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Curve:
+    """
+    The spline of a table.
+
+    Args:
+        knots: How many there are.
+        notes: What must be known of the fit.
+        gap: |h(f) - f| at each score, shape (n_entries,).
+        drawn: By measure, what estimated curves show where the true one is so far on the way from the
+            diagonal to the fitted one, shape (way, draws), and what the true one is, shape (way,).
+    """
+
+    knots: int
+    notes: tuple[str, ...]
+    gap: Floats
+    drawn: Mapping[MeasureName, tuple[Floats, Floats]]
+
+    @classmethod
+    def of(cls, table: Table, *, seed: int) -> "_Curve":
+        """Fit the spline; a straight line or a constant where there are few scores."""
+        points = Labelled.of(table)
+        knots = () if one_logit(points) else knots_of(table, None, points=points)
+        family = Family(
+            RecalibratorName.SPLINE,
+            partial(spline_features, knots=knots) if knots else lambda score: np.ones((1, score.size)),
+        )
+        features = family.features(table.score)
+        found = _solved(family, points, near=0.0)
+        notes = (_PARTED,) if found is None else ()
+        for near in _NEAR:
+            found = _solved(family, points, near=near) if found is None else found
+        if found is None:
+            return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), {})
+        fitted = np.array(found.coefficients) @ features
+        generator = stream(seed, Purpose.SMOOTH_CURVE)
+        drawn = {} if table.weighted else _drawn(table, features, fitted, generator=generator)
+        return cls(len(knots), notes, np.abs(logistic(fitted) - table.score), drawn)
 
 
-def smooth_gap(table: Table, *, bandwidth: float) -> Floats:
-    """Return h(f) - f at each score, shape (n_entries,)."""
-    masses = np.stack((table.weight, residuals(table))) / table.weight.sum()
-    oversampling = max(32, math.ceil(_FEWEST * bandwidth / _REACH))
-    weight, residual = cosine_series(table.score, masses).smoothed(bandwidth, oversampling=oversampling)
-    at = np.linspace(0.0, 1.0, weight.size)
-    # A row's own weight keeps the denominator above 0 at its score.
-    seen = np.interp(table.score, at, weight)
-    gap = np.interp(table.score, at, residual) / np.where(seen > 0.0, seen, 1.0)
-    return np.asarray(np.clip(gap, -table.score, 1.0 - table.score))
+def _solved(family: Family, points: Labelled, *, near: float) -> Solution | None:
+    """Return the best curve for labels that are so near to 0 and 1, None where steps do not reach it."""
+    try:
+        return solved(family, points, aim=Aim(FitLoss.LOG, near, 1.0 - near, smoothed=False, separated=False))
+    except NotConverged:
+        return None
 
 
-def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> float:
-    """Return the least value that at least this share of the weight does not exceed."""
-    order = np.argsort(value, kind="stable")
-    reached = np.cumsum(weight[order])
+def _drawn(
+    table: Table, features: Floats, fitted: Floats, *, generator: np.random.Generator
+) -> Mapping[MeasureName, tuple[Floats, Floats]]:
+    """Return what estimates of true curves show, their coefficients being normal around the truth."""
+    at, weight = _places(table.weight)
+    score, x = table.score[at], features[:, at]
+    start, noise = logit(score), generator.standard_normal((_DRAWS, features.shape[0]))
+    gaps, true = [], []
+    for share in _WAY:
+        odds = start + share * (fitted[at] - start)
+        rate = logistic(odds)
+        # A fitted rate of next to 0 claims that no label is open there; half way to the score some are.
+        likely = 0.5 * (rate + score)
+        values, vectors = np.linalg.eigh((x * (weight * likely * (1.0 - likely))) @ x.T)
+        known = values > _LEAST_INFORMATION * values[-1]
+        spread = vectors * np.where(known, 1.0 / np.sqrt(np.where(known, values, 1.0)), 0.0)
+        gaps.append(np.abs(logistic(odds + noise @ (spread.T @ x)) - score))
+        true.append(np.abs(rate - score))
+    shown, truths = np.stack(gaps), np.stack(true)
+    return {name: (summary(shown, weight), summary(truths, weight)) for name, summary in _SUMMARIES.items()}
+
+
+_LEAST_INFORMATION = 1e-12
+
+
+def _places(weight: Floats) -> tuple[Integers, Floats]:
+    """Return some places of a table, the first and the last among them, and the weight around each."""
+    reached = np.cumsum(weight)
+    asked = reached[-1] * (np.arange(_PLACES) + 0.5) / _PLACES
+    at = np.unique(np.concatenate(([0], np.searchsorted(reached, asked), [weight.size - 1])))
+    starts = np.concatenate(([0], (at[1:] + at[:-1] + 1) // 2))
+    return at, np.add.reduceat(weight, starts)
+
+
+def _ends(drawn: Floats, true: Floats, value: float, *, delta: float) -> tuple[float, float]:
+    """Return the least truth of which the value is no surprise, and a percentile around the last one."""
+    below = np.mean(drawn < value, axis=1)
+    upper = float(np.sort(drawn[-1])[math.ceil((1.0 - delta) * _DRAWS) - 1])
+    surprised = np.nonzero(below > 1.0 - delta)[0]
+    if not surprised.size:
+        return 0.0, upper
+    last = int(surprised[-1])
+    if last + 1 == len(_WAY):
+        return value, upper
+    # Between the last curve that would be one and the next.
+    part = (below[last] - (1.0 - delta)) / (below[last] - below[last + 1])
+    return float(true[last] + part * (true[last + 1] - true[last])), upper
+
+
+def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> Floats:
+    """Return the least value that at least this share of the weight does not exceed, over the last axis."""
+    order = np.argsort(value, axis=-1, kind="stable")
+    reached = np.cumsum(weight[order], axis=-1)
     # The sum may fall short of the share by rounding.
-    enough = reached >= share * reached[-1] * (1.0 - 1e-12)
-    return float(value[order][int(np.argmax(enough))])
+    enough = reached >= share * reached[..., -1:] * (1.0 - 1e-12)
+    first = np.argmax(enough, axis=-1, keepdims=True)
+    found: Floats = np.take_along_axis(np.take_along_axis(value, order, -1), first, -1)[..., 0]
+    return found
 
 
-# What is said of the sizes of gaps, with the weights of their rows.
-_SUMMARIES: Mapping[MeasureName, Callable[[Floats, Floats], float]] = {
-    MeasureName.ICI: lambda gap, weight: float((gap * weight).sum() / weight.sum()),
+# What is said of the sizes of gaps, with the weights of their rows, over the last axis.
+_SUMMARIES: Mapping[MeasureName, Callable[[Floats, Floats], Floats]] = {
+    MeasureName.ICI: lambda gap, weight: np.asarray((gap * weight).sum(axis=-1) / weight.sum()),
     MeasureName.E50: lambda gap, weight: weighted_quantile(gap, weight, share=0.5),
     MeasureName.E90: lambda gap, weight: weighted_quantile(gap, weight, share=0.9),
-    MeasureName.EMAX: lambda gap, weight: float(gap[weight > 0.0].max()),
+    MeasureName.EMAX: lambda gap, weight: np.asarray(np.where(weight > 0.0, gap, 0.0).max(axis=-1)),
 }
 
 
 def _index(name: MeasureName, table: Table, settings: Settings) -> Estimate:
-    return calibration_index(table, name=name, shared=settings.shared)
+    return calibration_index(
+        table, name=name, confidence=settings.confidence, seed=settings.seed, shared=settings.shared
+    )
 
 
 MEASURES: Measures = {

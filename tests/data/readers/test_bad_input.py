@@ -302,7 +302,7 @@ CASES = {
         "score,label\n,1\n",
         Columns(score="score", label="label", on_missing=OnMissing.DROP),
         "p.csv: none of 1 rows has a value in every column that is read",
-        "leave out columns that are always empty; --on-missing error names the first",
+        "always empty: 'score'; leave out such columns",
     ),
     "field missing": (
         "score,label\n0.5,1\n0.5\n",
