@@ -236,7 +236,9 @@ def test_rates_that_equal_their_scores_have_no_error() -> None:
     table = ScoreTable(np.array([0.0, 0.25, 0.5, 1.0]), np.array([3, 8, 4, 2]), np.array([0, 2, 2, 2]))
     for name, value in values(table).items():
         if name in ERRORS and name is not M.DCE:
-            assert value == pytest.approx(0.0, abs=1e-12), name
+            # A curve that labels part stops short of 0 and 1.
+            within = 1e-8 if name in (M.ICI, M.E50, M.E90, M.EMAX) else 1e-12
+            assert value == pytest.approx(0.0, abs=within), name
 
 
 def test_intervals_say_what_they_speak_of() -> None:
