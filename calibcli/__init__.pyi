@@ -159,6 +159,7 @@ def measure(
     power: float = 2.0,
     by: Groups | None = None,
     min_group_rows: int = 100,
+    sort: str = "worst",
     cluster: Column | None = None,
     bins: int | None = None,
     binning: str | None = None,

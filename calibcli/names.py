@@ -43,6 +43,15 @@ class Split(StrEnum):
     THREE_WAY = "three-way"
 
 
+class GroupOrder(StrEnum):
+    """How groups follow each other in reports, as `measure --sort` takes it."""
+
+    WORST = "worst"
+    NAME = "name"
+    ROWS = "rows"
+    SCORE = "score"
+
+
 class Scale(StrEnum):
     """What the score column holds."""
 

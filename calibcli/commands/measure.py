@@ -1,7 +1,7 @@
 """Measure the miscalibration of exported predictions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from calibcli.names import (
     DEFAULT_BINS,
     Binning,
     ClassMeasure,
+    GroupOrder,
     MeasureName,
     PlotKind,
     Purpose,
@@ -58,7 +59,7 @@ from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
-from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.measures.tests import calibration_tests, holm
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
@@ -321,14 +322,36 @@ def _with_groups(
         reports[group.key] = _measured_group(
             group, view.source, options=inside, artifact=whole.artifact, discrete=discrete
         )
+    if options.sort in _ORDERS:
+        reports = dict(sorted(reports.items(), key=lambda one: _ORDERS[options.sort](one[1])))
     slices.update(reports)
     columns = view.slices.columns
     if not columns:
         return whole
     left_out = view.slices.left_out(reports)
-    return replace(
-        whole, groups=GroupsSummary(columns, tuple(reports), left_out, least, level, worst_of(reports))
+    adjusted = {
+        one.name.value: dict(
+            zip(reports, holm([part.tests[place].p_value for part in reports.values()]), strict=True)
+        )
+        for place, one in enumerate(next(iter(reports.values())).tests if len(reports) > 1 else ())
+    }
+    groups = GroupsSummary(
+        columns, tuple(reports), left_out, least, level, worst_of(reports), adjusted or None, options.sort
     )
+    return replace(whole, groups=groups)
+
+
+def _mean_score(report: MeasureReport) -> float:
+    """Return the mean score of the rows of a report."""
+    bins = report.curve.binned
+    return float(bins.rows @ bins.score) / float(bins.rows.sum())
+
+
+# What groups are sorted by, as far as they have an order of their own; by name they come.
+_ORDERS: Mapping[GroupOrder, Callable[[MeasureReport], float]] = {
+    GroupOrder.ROWS: lambda report: -report.table.rows,
+    GroupOrder.SCORE: _mean_score,
+}
 
 
 def _of_slices(options: MeasureOptions) -> MeasureOptions:

@@ -91,3 +91,30 @@ class TestName(Explained):
             weights.
         Reference: Cox (1958), Biometrika 45; Miller, Hui & Tierney (1991), Statistics in Medicine 10.
         """
+    BINOMIAL = "binomial", Facts(), """
+        Whether there are more events than the mean score allows, so that a grade has too low a probability.
+        Estimand: Tests, one-sided, that the rate of label 1 is at most the mean score; with `--by grade` that
+            of each rating grade.
+        Estimator: D, the number of rows with label 1. Undefined where every score is 0 or 1.
+        Interval: The p-value is P(X ≥ D), X binomial with as many rows as there are and the mean score as
+            rate. It is exact where all rows have one score, as in a grade; scores that differ make it larger
+            than it need be where D is above the expectation by 1 or more (Hoeffding). A row that was certain
+            and wrong makes it 0.
+        Assumes: Rows are independent: defaults that come together in a bad year reject good grades. Scores
+            that are too high are not seen. Undefined with importance weights.
+        Reference: Basel Committee on Banking Supervision (2005), Working Paper 14; Hoeffding (1956), Ann.
+            Math. Statist. 27, Theorem 4.
+        """
+    JEFFREYS = "jeffreys", Facts(), """
+        The same question as binomial by Jeffreys' prior, as the ECB asks it of each rating grade.
+        Estimand: Tests, one-sided, that the rate of label 1 is at most the mean score, as the ECB's reports
+            on internal models have it for grades and portfolios.
+        Estimator: D, the number of rows with label 1. Undefined where every score is 0 or 1.
+        Interval: The p-value is the probability that a rate with the law Beta(D + 1/2, n - D + 1/2) is at
+            most the mean score. It lies between P(X > D) and P(X ≥ D) of `binomial`, so that it rejects true
+            rates more often than the level says where few events are expected: at 5 % up to 6.7 % of grades
+            that expect 10 events or more, 11 % from .2 on, 16 % from .002 on and below that always.
+        Assumes: As for binomial.
+        Reference: European Central Bank (2019), Instructions for reporting the validation results of internal
+            models, section 2.5.3.1; Brown, Cai & DasGupta (2001), Statistical Science 16.
+        """

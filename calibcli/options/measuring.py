@@ -12,6 +12,7 @@ from calibcli.names import (
     DEFAULT_SEED,
     MOST_LP_POWER,
     Binning,
+    GroupOrder,
 )
 from calibcli.options.declaring import METRICS, Option, Section, option
 from calibcli.options.metrics import Metrics, metrics_of
@@ -74,6 +75,11 @@ class MeasureOptions:
     complete: bool = True
     brief: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
+    sort: GroupOrder = option(
+        GroupOrder.WORST, "--sort", section=Section.GROUPS,
+        help="Order of groups: the worst first, or by name, number of rows or mean score, as rating grades are.",
+        doc="Order of groups: the worst first, or by name, number of rows or mean score.",
+    )  # fmt: skip
     bounds: bool = option(
         False, "--bounds", section=Section.MEASURE, help="List every other bound of ece, ece_equal_mass and l2 as well.",
         doc='Whether "ece", "ece_equal_mass" and "l2" list every other bound.',

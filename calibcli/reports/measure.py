@@ -19,7 +19,7 @@ from calibcli.codec import (
     Key,
     Size,
 )
-from calibcli.names import ClassMeasure, ComparisonName, MeasureName, ViewName
+from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName, ViewName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.differences import Difference
@@ -59,6 +59,12 @@ class GroupsSummary(Declared):
         "Of each group's intervals, so that those of one measure hold for all groups at once (Bonferroni).",
     ]
     worst: Annotated[WorstGroup | None, "The group that stands out; null where ece was not measured."]
+    adjusted: Annotated[
+        Mapping[str, Mapping[str, Fraction | None]] | None,
+        ABSENT,
+        "By test and group, p-values that hold for all groups at once (Holm); absent without tests.",
+    ] = None
+    order: Annotated[GroupOrder, HIDDEN] = GroupOrder.WORST
 
 
 @dataclass(frozen=True, slots=True)

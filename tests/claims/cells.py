@@ -60,7 +60,9 @@ MEASURES = (
     M.BRIER_UNCERTAINTY, M.BRIER_UNCERTAINTY_CORRECTED, M.BRIER_UNC, M.LOG_LOSS, M.LOG_LOSS_SKILL,
     M.LOG_LOSS_UNC, M.SPHERICAL, M.OE, M.AUROC, M.GINI,
 )  # fmt: skip
-TESTS = tuple(TestName)
+# Tests of the rate have sizes that are worked out, not simulated (tests/stats/measures/test_rate_tests.py).
+OF_RATES = (TestName.BINOMIAL, TestName.JEFFREYS)
+TESTS = tuple(name for name in TestName if name not in OF_RATES)
 # Labels drawn for a p-value; as many as keep levels of 1, 5 and 10 % exact.
 DRAWS = 199
 # From so many rows on, what holds approximately is held to it in friendly worlds.

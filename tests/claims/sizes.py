@@ -20,6 +20,7 @@ from calibcli.stats.measures.if_calibrated import draw_calibrated
 from calibcli.stats.measures.tests import calibration_tests, drawn_u
 from calibcli.stats.table.bins import binned
 from calibcli.stats.table.score_table import ScoreTable
+from claims.cells import OF_RATES
 from claims.simulation import Floats, generator_of
 from claims.worlds import usual_bins
 
@@ -135,7 +136,8 @@ def _p_values(score: Floats, times: int, rng: np.random.Generator) -> Iterator[t
     calibrated = draw_calibrated(empty, partitions=[sums], generator=rng, smece_generator=rng, draws=_DRAWS)
     # What U draws depends on the scores alone.
     once = cache(lambda: drawn_u(empty, generator=rng, draws=_DRAWS))
-    names = tuple(name for name in TestName if name is not TestName.U or score.size <= _MOST_FOR_U)
+    left_out = OF_RATES if score.size <= _MOST_FOR_U else (*OF_RATES, TestName.U)
+    names = tuple(name for name in TestName if name not in left_out)
     with (
         patch("calibcli.stats.measures.tests.drawn_u", lambda *_, **__: once()),
         patch("calibcli.stats.measures.tests.DRAWS", _DRAWS),

@@ -15,7 +15,19 @@ from calibcli.stats.measures.if_calibrated import Settings
 from calibcli.stats.table.bins import ATOMS, binned
 from calibcli.stats.table.score_table import ScoreTable
 from claims import cells as c
-from claims.cells import FIXED, MEASURES, POPULATION, SMOOTH, TESTS, Cell, Count, cells, probe, simulated
+from claims.cells import (
+    FIXED,
+    MEASURES,
+    OF_RATES,
+    POPULATION,
+    SMOOTH,
+    TESTS,
+    Cell,
+    Count,
+    cells,
+    probe,
+    simulated,
+)
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 LABELS, BOTH = Cell("measure", "mild", 1_000, FIXED), Cell("measure", "mild", 1_000, POPULATION)
@@ -51,7 +63,7 @@ def test_every_interval_and_test_is_simulated() -> None:
     elsewhere |= {MeasureName.ICI.value, "e50", "e90", "emax"}
     assert {one.value for one in (*MEASURES, *SMOOTH)} | elsewhere == with_interval
     assert MeasureName.L2_PLUG_IN in simulated(Cell("bounds", "two values", 200, FIXED), 1)
-    assert set(TESTS) == {one.value for one in TestName}
+    assert {*TESTS, *OF_RATES} == {one.value for one in TestName}
 
 
 def test_every_listed_bound_is_simulated() -> None:

@@ -28,7 +28,12 @@ BINS = 15
 def slow_values(score: np.ndarray, label: np.ndarray) -> Values:
     """Return every measure and statistic over 15 bins; NaN or no entry where there is none."""
     y = label.astype(float)
-    found = over_bins(score, y) | losses(score, y) | decompositions(score, y)
+    found = (
+        dict.fromkeys(("binomial", "jeffreys"), float(y.sum()))
+        | over_bins(score, y)
+        | losses(score, y)
+        | decompositions(score, y)
+    )
     found |= (
         pairs(score, y) | cumulative(score, y) | logistic(score, y) | smooth(score, y) | distances(score, y)
     )

@@ -1,9 +1,10 @@
 """The page of `measure`: numbers with intervals, tests, and the reliability diagram."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
-from calibcli.names import ComparisonName, MeasureName, TestName, ViewName
+from calibcli.names import ComparisonName, GroupOrder, MeasureName, TestName, ViewName
 from calibcli.reports.measure import (
     IN_TABLES,
     VALUES_ALONE,
@@ -87,14 +88,14 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
     if not parts:
         return (paragraph(Line(by, Tone.TITLE), *left_out),)
     shown = shown_of(report)
-    if shown and isinstance(shown[0], MeasureName):
+    if groups.order is GroupOrder.WORST and shown and isinstance(shown[0], MeasureName):
         values = {key: _estimate(part, shown[0]).value for key, part in parts}
         parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
     title = paragraph(Line(by, Tone.TITLE), *left_out)
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence)
     if groups.worst is not None and len(groups.measured) > 1:
         notes.append(worst_words(groups.worst))
-    return (title, *slice_grids("group", parts, shown, notes=notes))
+    return (title, *slice_grids("group", parts, shown, notes=notes, adjusted=groups.adjusted or {}))
 
 
 def shown_of(report: MeasureReport) -> tuple[Shown, ...]:
@@ -111,6 +112,7 @@ def slice_grids(
     shown: tuple[Shown, ...],
     *,
     notes: Sequence[str],
+    adjusted: Mapping[str, Mapping[str, float | None]] = MappingProxyType({}),
 ) -> tuple[Grid, ...]:
     """Return slices as a table, or as several below each other where it would be too wide."""
     fixed = (Column(first), Column("rows", numeric=True), Column("positive", numeric=True))
@@ -120,6 +122,8 @@ def slice_grids(
     tables: list[list[tuple[str, list[str]]]] = [[]]
     for name in shown:
         columns = _columns_of(name, [part for _, part in parts])
+        if name.value in adjusted:
+            columns.append((f"{name.value} Holm", [p_words(adjusted[name.value][key]) for key, _ in parts]))
         if tables[-1] and _width(tables[-1]) + _width(columns) > _WIDEST:
             tables.append([])
         tables[-1] += columns
@@ -176,7 +180,9 @@ def slice_notes(
         many = max(1, round((1.0 - whole.confidence) / (1.0 - confidence)))
         together = f": times {count(many)} they hold for all at once (Bonferroni)"
         in_table = any(isinstance(name, TestName) for name in shown)
-        notes.append(f"P-values of {what} are not adjusted{together if in_table else ''}.")
+        holm = whole.groups is not None and whole.groups.adjusted is not None and what == "groups"
+        adjusted = "; those of Holm hold for all at once" if holm else together
+        notes.append(f"P-values of {what} are not adjusted{adjusted if in_table else ''}.")
     return [" ".join(notes)] if notes else []
 
 
@@ -490,6 +496,8 @@ def _p_how(test: TestResult, *, verbose: bool) -> str:
 # What a reader may rely on, by how a p-value was found.
 _P_VALID = {
     "asymptotic": "large-sample",
+    "exact": "any sample size",
+    "Jeffreys' prior": "large-sample",
     "monte-carlo": "any sample size",
     "monte-carlo, coarsened": "any sample size, of rounded scores",
 }

@@ -1,4 +1,4 @@
-"""Tests of calibration: Kolmogorov-Smirnov, Kuiper, Spiegelhalter, Hosmer-Lemeshow, U, t, and all in one."""
+"""Tests of calibration, of the path of residuals, bins, a line or the rate, and what they say together."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from calibcli.stats.measures.regression import (
     one_logit,
 )
 from calibcli.stats.measures.scores import certain_and_wrong, were_certain_and_wrong
-from calibcli.stats.numerics import chi_squared_tail, stream
+from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
 from calibcli.stats.recalibrators.newton import (
     Labelled,
     Points,
@@ -246,6 +246,8 @@ def _result(
             return _hosmer_lemeshow(table, bins=binned(table, bins), calibrated=calibrated)
         case TestName.U:
             return _u(table, seed=seed)
+        case TestName.BINOMIAL | TestName.JEFFREYS:
+            return rate_test(name, table)
         case _:
             assert_never(name)
 
@@ -330,6 +332,50 @@ def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
     freedom = "degree" if degrees == 1 else "degrees"
     assumptions = (INDEPENDENT_ROWS, HELD_OUT, f"over {sums.described}: {degrees} {freedom} of freedom")
     return TestResult(TestName.HOSMER_LEMESHOW, h, p, "asymptotic", p, assumptions)
+
+
+def rate_test(name: TestName, table: Table) -> TestResult:
+    """
+    Test whether more rows have label 1 than the mean score says, one-sided: exactly, or by Jeffreys' prior.
+
+    Returns:
+        The number of such rows, and the p-value; undefined when every score is 0 or 1.
+
+    References:
+        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4, for scores that differ; European Central Bank
+        (2019), Instructions for reporting the validation results of internal models, section 2.5.3.1.
+    """
+    if not float(open_variance(table).sum()) > 0.0:
+        return TestResult(name, None, None, "undefined", None, ("undefined: every score is 0 or 1",))
+    events, rows = float(table.total_positive_rows), float(table.total_rows)
+    mean = float((table.weight * table.score).sum()) / rows
+    exact = name is TestName.BINOMIAL
+    a, b = (events, rows - events + 1.0) if exact else (events + 0.5, rows - events + 0.5)
+    p = 1.0
+    if a > 0.0:
+        below, _ = incomplete_beta(np.array([a]), np.array([b]), np.array([mean]))
+        p = min(1.0, float(below[0]))
+    method = "exact" if exact else "Jeffreys' prior"
+    return TestResult(name, events, p, method, None, (INDEPENDENT_ROWS, HELD_OUT, _ONE_SIDED))
+
+
+_ONE_SIDED = "one-sided: sees scores that are too low"
+
+
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """
+    Return p-values that hold for all tests at once, however they depend on each other.
+
+    References:
+        Holm (1979), Scandinavian Journal of Statistics 6.
+    """
+    order = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    found: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, place) in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p))
+        found[place] = largest
+    return tuple(found)
 
 
 def bin_information(sums: BinnedTable) -> float:

@@ -1,0 +1,88 @@
+"""Tests of the rate of a grade: p-values against scipy, their sizes worked out, and Holm's adjustment."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta, binom
+
+from calibcli.names import TestName
+from calibcli.stats.measures.tests import holm, rate_test
+from calibcli.stats.table.score_table import ScoreTable
+
+P_VALUES = st.lists(st.floats(0.0, 1.0) | st.none(), max_size=8)
+
+
+def grade(score: float, rows: int, events: int) -> ScoreTable:
+    """A grade of rows that have one score."""
+    return ScoreTable(np.array([score]), np.array([rows]), np.array([events]))
+
+
+@pytest.mark.parametrize(
+    ("score", "rows", "events"), [(0.01, 500, 9), (0.2, 40, 0), (0.5, 7, 7), (3e-4, 90, 1)]
+)
+def test_p_values_are_those_of_scipy(score: float, rows: int, events: int) -> None:
+    """The tail of the binomial law with the events seen, and the posterior of Jeffreys' prior."""
+    table = grade(score, rows, events)
+    exact, jeffreys = rate_test(TestName.BINOMIAL, table), rate_test(TestName.JEFFREYS, table)
+    assert exact.statistic == jeffreys.statistic == events
+    assert exact.p_value == pytest.approx(binom.sf(events - 1, rows, score), rel=1e-9)
+    assert jeffreys.p_value == pytest.approx(beta.cdf(score, events + 0.5, rows - events + 0.5), rel=1e-9)
+
+
+@given(score=st.floats(1e-6, 1 - 1e-6), rows=st.integers(1, 500), share=st.floats(0.0, 1.0))
+def test_jeffreys_lies_between_both_binomial_tails(score: float, rows: int, share: float) -> None:
+    """P(X > D) <= p <= P(X >= D): more than the exact test allows, less than one event more would."""
+    events = round(share * rows)
+    table = grade(score, rows, events)
+    p = rate_test(TestName.JEFFREYS, table).p_value
+    assert binom.sf(events, rows, score) - 1e-9 <= p <= rate_test(TestName.BINOMIAL, table).p_value + 1e-9
+
+
+@pytest.mark.parametrize("spread", [0.1, 0.5, 0.95])
+def test_binomial_keeps_its_level_where_scores_differ(spread: float) -> None:
+    """Calibrated labels of unlike scores are rejected at most as often as the level says, worked out."""
+    score = 0.1 * np.array([1.0 - spread, 1.0 + spread])
+    chances = np.convolve(*(binom.pmf(np.arange(101), 100, one) for one in score))
+    p = [
+        rate_test(
+            TestName.BINOMIAL, ScoreTable(score, np.array([100, 100]), np.array([k // 2, k - k // 2]))
+        ).p_value
+        for k in range(201)
+    ]
+    for level in (0.01, 0.05, 0.1):
+        assert chances[np.array(p) <= level].sum() <= level
+
+
+@pytest.mark.parametrize(("expected", "most"), [(0.002, 0.162), (0.2, 0.114), (1.0, 0.098), (10.0, 0.067)])
+def test_size_of_jeffreys_is_as_documented(expected: float, most: float) -> None:
+    """At 5 % true rates of 1,000 rows are rejected so often at most, from so many expected events on."""
+    rows, events = 1_000, np.arange(1_001)
+    sizes = []
+    for score in np.geomspace(expected / rows, 0.5, 400):
+        rejected = beta.cdf(score, events + 0.5, rows - events + 0.5) <= 0.05
+        sizes.append(float(binom.pmf(events, rows, score)[rejected].sum()))
+    assert max(sizes) <= most
+
+
+def test_certain_scores_leave_nothing_to_test() -> None:
+    """No p-value where every score is 0 or 1; none with fewer events than there can be is below 1."""
+    certain = ScoreTable(np.array([0.0, 1.0]), np.array([3, 2]), np.array([0, 2]))
+    assert rate_test(TestName.BINOMIAL, certain).p_value is None
+    assert rate_test(TestName.BINOMIAL, grade(0.3, 5, 0)).p_value == 1.0
+
+
+def test_holm_by_hand() -> None:
+    """The smallest times all, the next times one fewer, never below one before; 1 at most."""
+    assert holm([0.01, None, 0.04, 0.03]) == pytest.approx([0.03, None, 0.06, 0.06])
+    assert holm([0.7, 0.8]) == (1.0, 1.0)
+
+
+@given(p_values=P_VALUES)
+def test_holm_lies_between_each_and_bonferroni(p_values: list[float | None]) -> None:
+    """Adjusted ones keep their order and are at most those of Bonferroni; what is missing stays so."""
+    found = holm(p_values)
+    known = sorted((p, after) for p, after in zip(p_values, found, strict=True) if p is not None)
+    assert [p is None for p in p_values] == [p is None for p in found]
+    assert all(p <= after <= min(1.0, len(known) * p) for p, after in known)
+    assert [after for _, after in known] == sorted(after for _, after in known)
