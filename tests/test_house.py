@@ -112,6 +112,7 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
         "MAP_BAND": 13,
         "SAMPLE": 14,
         "SPIEGELHALTER": 15,
+        "SMOOTH_CURVE": 16,
     }
 
 
