@@ -48,7 +48,7 @@ def test_two_hundred_looks_keep_their_error(count: int, eps: float) -> None:
     assert max(wrong) <= most_misses(200, 0.05)
 
 
-@pytest.mark.parametrize("count", [1, 10])
+@pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.slow), 10])
 def test_one_look_is_wrong_at_most_five_per_cent(count: int) -> None:
     """With an artifact's bets and the error exactly at the limit, wrong passes and wrong fails are rare."""
     passed, failed = wrong_verdicts(count, eps=0.05, rows=2000, repetitions=600)
@@ -56,6 +56,7 @@ def test_one_look_is_wrong_at_most_five_per_cent(count: int) -> None:
     assert failed <= most_misses(600, 0.05)
 
 
+@pytest.mark.slow
 def test_fifty_looks_are_wrong_at_most_five_per_cent() -> None:
     """Asked again after every 400 rows up to 20,000, the any-time gate is still wrong at most 5 %."""
     passed, failed = wrong_verdicts_at_any_time(10, eps=0.05, step=400, looks=50, streams=120)

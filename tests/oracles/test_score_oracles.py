@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 from scipy.special import expit, logit
+from scipy.stats import entropy
 from scipy.stats import t as student
 
 from calibcli.names import MeasureName
@@ -61,17 +62,23 @@ def test_both_tails_are_accurate_to_thirteen_digits(row: str) -> None:
         assert law(x) == pytest.approx(expected, rel=1e-13, abs=0.0)
 
 
-def test_skill_interval_is_as_wide_as_resampling_says() -> None:
-    """The delta method's width is within 12 % of that of 500 resamples of the rows."""
+def test_skill_and_its_interval_are_those_of_resampling() -> None:
+    """Skill is one less the ratio of losses; the interval's width is within 12 % of that of 500 resamples."""
     score, label = drawn(9, rows=3000)
     rng = np.random.default_rng(0)
-    for skill in (brier_skill, log_loss_skill):
-        values = []
-        for _ in range(500):
-            rows = rng.integers(score.size, size=score.size)
-            values.append(skill(table_of(score[rows], label[rows])).value)
-        interval = skill(table_of(score, label)).interval
-        spread = (interval.upper - interval.lower) / 2 / 1.959963984540054
+    for skill, losses, constant in (
+        (brier_skill, (score - label) ** 2, lambda rate: rate * (1 - rate)),
+        (
+            log_loss_skill,
+            -np.log(np.where(label, score, 1 - score)),
+            lambda rate: float(entropy([rate, 1 - rate])),
+        ),
+    ):
+        found = skill(table_of(score, label))
+        assert found.value == pytest.approx(1 - losses.mean() / constant(label.mean()), abs=1e-12)
+        samples = (rng.integers(score.size, size=score.size) for _ in range(500))
+        values = [1 - losses[rows].mean() / constant(label[rows].mean()) for rows in samples]
+        spread = (found.interval.upper - found.interval.lower) / 2 / 1.959963984540054
         assert spread == pytest.approx(np.std(values), rel=0.12)
 
 
