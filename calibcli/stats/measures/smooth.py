@@ -100,8 +100,8 @@ def energy(score: Floats, mass: Floats, *, width: float = _WIDTH) -> float:
 # So many labels are drawn for an interval, at so many places of the curve.
 _DRAWS, _PLACES = 400, 200
 
-# Curves from the diagonal to the fitted one, among which the lower end is sought.
-_WAY = np.linspace(0.0, 1.0, 11)
+# Curves from the diagonal to the fitted one, among which the lower end is sought: close by with many rows.
+_WAY = np.concatenate((np.linspace(0.0, 0.9, 10), 1.0 - 0.1 * 0.5 ** np.arange(1, 6), [1.0]))
 
 # Labels that a curve parts have no best one: how far the targets are then taken from 0 and 1, the first that
 # has one. The limit of the curves is as near.
