@@ -15,6 +15,7 @@ class Home(Enum):
     SMOOTH_ECE = auto()
     DISTANCE = auto()
     SMOOTH = auto()
+    CUTOFF = auto()
     REGRESSION = auto()
     SCORES = auto()
     SKILL = auto()

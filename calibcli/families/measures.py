@@ -282,6 +282,25 @@ class MeasureName(Explained):
         Reference: Kakade & Foster (2008), Journal of Computer and System Sciences 74; Błasiok, Gopalan, Hu &
             Nakkiran (2023), STOC.
         """
+    CUTOFF = "cutoff", Facts(Home.CUTOFF), """
+        By how much the scores between two cutoffs are off together, the worst two taken.
+        Estimand: The largest |E[(y - f) [a < f <= b]]| over all a < b: cutoff calibration error. Whoever acts
+            on scores above a threshold, or between two, expects as many events as the scores add up to; over
+            all rows they are off by at most this. It is at most E|P(y=1|f) - f|, and 0 for calibrated scores
+            alone.
+        Estimator: The range, 0 included, of the running sum of label - score over ascending distinct scores,
+            by n: the statistic of `kuiper` times √(Σ f(1 - f))/n. It is biased upward, since noise has a
+            range too ("by chance"). Beyond the memory allowed it is read at the ends of grid cells; what that
+            can hide is said and added to the upper end.
+        Interval: For the population and for these scores, approximate. Lower end: the value less the quantile
+            of the range of a Brownian motion. Upper end: the value plus a normal quantile, since the worst
+            range of scores in truth is one that no label chose. Both with the variance of label - score, at
+            most Gaffke's bound of the mean Brier score at a fifth of the error. In 33 simulated worlds of 30
+            to 3,000 rows either end was wrong in at most 2.5 % at 95 %. None with importance weights.
+        Assumes: Rows are independent, and were not used to train or recalibrate.
+        Reference: Rossellini, Soloff, Barber, Ren & Willett (2025), arXiv 2502.19851; Feller (1951), Ann.
+            Math. Statist. 22, for the range.
+        """
     MMCE = "mmce", Facts(Home.SMOOTH, interval=False), """
         How alike the errors label - score of neighbouring scores are.
         Estimand: Maximum mean calibration error: √E[r r' k(f, f')] for two independent rows, k(f, f') =

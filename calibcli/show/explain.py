@@ -19,7 +19,7 @@ def _of(*homes: Home) -> tuple[Explained, ...]:
 # Every definition there is, under the titles of the methods page.
 SECTIONS = {
     "Errors over bins": _of(Home.BINNED, Home.L2),
-    "Errors without bins": _of(Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH),
+    "Errors without bins": _of(Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH, Home.CUTOFF),
     "Calibration in the large, and by regression": _of(Home.REGRESSION),
     "Proper scores and their parts": (*_of(Home.SCORES), *_of(Home.SKILL), *_of(Home.DECOMPOSITIONS)),
     "Telling labels apart": _of(Home.DISCRIMINATION),

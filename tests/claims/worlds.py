@@ -338,6 +338,7 @@ class Law:
         unc, entropy = rate * (1 - rate), float(-xlogy(rate, rate) - xlogy(1 - rate, 1 - rate))
         return {
             M.BIAS: float(self.mass.sum()),
+            M.CUTOFF: float(np.ptp(np.append(0.0, np.cumsum(self.mass)))),
             M.OE: rate / float(share @ f),
             **self.areas(),
             M.BRIER: brier,

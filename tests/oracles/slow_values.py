@@ -222,8 +222,9 @@ def cumulative(score: np.ndarray, y: np.ndarray) -> Values:
         own = index == k
         noise = math.fsum((score * (1 - score))[own])
         h += math.fsum((y - score)[own]) ** 2 / noise if noise > 0 else 0.0
-    found = {"hosmer_lemeshow": h} if spread > 0 else {}
+    found = {"cutoff": (max(path) - min(path)) / score.size}
     if spread > 0:
+        found["hosmer_lemeshow"] = h
         found |= {"ks": max(map(abs, path)) / spread, "kuiper": (max(path) - min(path)) / spread}
     if variance > 0:
         found["spiegelhalter"] = math.fsum((y - score) * tilt) / math.sqrt(variance)

@@ -1,0 +1,92 @@
+"""By how much rows between two scores are off together, for whoever acts on a range of scores."""
+
+import math
+
+from calibcli.names import MeasureName, Target
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.resampling import extremes, range_tail
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, Measures, of_draws
+from calibcli.stats.measures.scores import losses_of, squared_error, values_of
+from calibcli.stats.numerics import crossing, normal_quantile
+from calibcli.stats.table.grid import Table, open_variance, residuals
+
+METHOD = (
+    "range of a Brownian motion below, the normal law above; variance from Gaffke's bound of the Brier score"
+)
+
+# How much of the error of either end is for the variance.
+_FOR_VARIANCE = 0.2
+
+
+def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraws | None = None) -> Estimate:
+    """
+    Largest |mean of (label - score) [a < score <= b]| over all a and b.
+
+    It is the range of the running sum of label - score over ascending scores, by the number of rows: Kuiper's
+    statistic in another unit.
+
+    Args:
+        table: The rows.
+        confidence: Coverage of the interval, for the population and for these scores.
+        calibrated: Labels drawn from the scores, for what they would show.
+
+    Returns:
+        The value with its interval; no interval with importance weights.
+
+    References:
+        Rossellini, Soloff, Barber, Ren & Willett (2025), arXiv 2502.19851.
+    """
+    total = float(table.weight.sum())
+    top, bottom = map(float, extremes(residuals(table)))
+    value = (top - bottom) / total
+    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
+    hidden = 0.0
+    if table.kind == "grid":
+        hidden = float(table.rows.max()) / total
+        words = f"read at the ends of grid cells, which can lower it by at most {hidden:.3g}"
+        assumptions = (*assumptions, f"{words}, added to the upper end")
+    interval, (null, null_range) = None, UNKNOWN
+    if table.weighted:
+        assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
+    else:
+        below, above = _margins(table, delta=(1.0 - confidence) / 2.0)
+        lower, upper = max(0.0, value - below), min(1.0, value + above + hidden)
+        interval = Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
+        if calibrated is not None and calibrated.kuiper is not None:
+            unit = math.sqrt(float(open_variance(table).sum())) / total
+            null, null_range = of_draws(calibrated.kuiper * unit)
+    return Estimate(
+        name=MeasureName.CUTOFF,
+        value=value,
+        interval=interval,
+        null=null,
+        assumptions=assumptions,
+        rows=table.total_rows,
+        null_range=null_range,
+    )
+
+
+def _margins(table: Table, *, delta: float) -> tuple[float, float]:
+    """
+    Return how far the value may be above and below the truth, each with error `delta`.
+
+    Above: by no more than the range of the noise, which is less than that of a Brownian motion with the
+    variance of label - score. Below: by no more than the noise of the one range of scores that is worst in
+    truth, and which one that is no label decides.
+    """
+    losses = losses_of(table, squared_error)
+    negative = table.weight - table.positive
+    mean = losses.mean_of_suffered(table.positive, negative)
+    values = values_of(table, losses, negative=negative, mean=mean)
+    variance = values.upper_bound(most=1.0, delta=_FOR_VARIANCE * delta)
+    left = (1.0 - _FOR_VARIANCE) * delta
+    spread = math.sqrt(variance / table.total_rows)
+    return crossing(lambda r: left - range_tail(r), 0.0, 60.0)[1] * spread, -normal_quantile(left) * spread
+
+
+MEASURES: Measures = {
+    MeasureName.CUTOFF: lambda _, table, settings: cutoff(
+        table, confidence=settings.confidence, calibrated=settings.calibrated
+    ),
+}
