@@ -233,7 +233,7 @@ def main() -> None:
                         truths[name](np.random.default_rng(seed), size)
                         for seed, size in zip(SEEDS.values(), (rows, HELD_OUT), strict=True)
                     )
-                depths = (2, 3)
+                depths = (2, 3) if name == "B" else (2,)
                 lines += compare(
                     name,
                     fit.reset_index(drop=True),

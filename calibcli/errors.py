@@ -57,6 +57,10 @@ class EmptyTable(InputProblem):
     """A table without rows, or without the rows a fit needs."""
 
 
+class TooManyCells(InputProblem):
+    """Rows that take more cells, by their columns and their score, than the memory allowed holds."""
+
+
 class NotConverged(InputProblem):
     """A fit whose optimum could not be reached, or does not exist."""
 

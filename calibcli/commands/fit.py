@@ -8,7 +8,7 @@ from dataclasses import field, replace
 import numpy as np
 
 from calibcli.commands.cutting import cut_columns
-from calibcli.commands.gathering import RAW, Gathered, changed_meanwhile, selection_notes
+from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import read_tables
 from calibcli.commands.right_scale import read_notes
 from calibcli.data.columns import ChosenColumns
@@ -26,7 +26,7 @@ from calibcli.documents.artifact import (
     Shared,
     artifact_text,
 )
-from calibcli.errors import CalibcliError, IdleOption, InputProblem, UsageProblem
+from calibcli.errors import CalibcliError, IdleOption, InputProblem, TooManyCells, UsageProblem
 from calibcli.names import (
     DEFAULT_FOLDS,
     DEFAULT_LEAST_CLASS_ROWS,
@@ -60,6 +60,7 @@ from calibcli.stats.recalibrators.classes.interface import (
 )
 from calibcli.stats.recalibrators.family import brackets, fit_recalibrator
 from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs, randomised
+from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.segments import (
     DEFAULT_SEGMENT_FOLDS,
     MOST_INTERVALS,
@@ -77,8 +78,10 @@ from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
 from calibcli.stats.table.classes import log_loss_of
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import GridTable, Table, digest, grid_of, score_quantiles
+from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.running import RunningTable
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table.score_table import Floats, ScoreTable
+from calibcli.stats.table.sliced import Leaves
 from calibcli.values import dataclass
 
 
@@ -562,12 +565,11 @@ def fit_segment_files(
         raise InputProblem(msg, "write them to a file first")
     found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, MOST_INTERVALS))
     kept, levels = completed(found)
-    leaves, is_grid = again.in_leaves(levels, limit=reading.limit)
+    leaves, kept_to = _in_leaves(again, levels, limit=reading.limit)
     folds = options.folds or DEFAULT_SEGMENT_FOLDS
     fitted = fit_segments(
         leaves, kept, depth=cutting.depth, folds=folds, generator=stream(options.seed, Purpose.FOLDS)
     )
-    kept_to = ("over the memory allowed: scores were kept to 1/5,040; --exact keeps all",) if is_grid else ()
     weight = float(table.weight.sum())
     record = FitRecord(
         rows=table.total_rows,
@@ -610,6 +612,29 @@ def fit_segment_files(
         segments=fitted.map,
     )
     return report, artifact_text(artifact)
+
+
+# Past the memory allowed logits are kept to this: a tenth of what would move a coefficient by a thousandth.
+_LOGIT_STEP = 0.125
+
+
+def _in_leaves(
+    again: SecondPass, levels: tuple[Levels, ...], *, limit: int | None
+) -> tuple[Leaves, tuple[str, ...]]:
+    """Return the rows by level and score, and what is said of scores that were kept to cells."""
+    try:
+        leaves, is_grid = again.in_leaves(levels, limit=limit)
+    except TooManyCells:
+        leaves, _ = replace(again, change=_coarse).in_leaves(levels, limit=limit)
+        said = f"over the memory allowed: logits of scores were kept to {_LOGIT_STEP:g}; --exact keeps all"
+        return leaves, (said,)
+    said = "over the memory allowed: scores were kept to 1/5,040; --exact keeps all"
+    return leaves, ((said,) if is_grid else ())
+
+
+def _coarse(score: Floats) -> Floats:
+    """Return scores whose logits are kept to a step."""
+    return logistic(np.rint(logit(score) / _LOGIT_STEP) * _LOGIT_STEP)
 
 
 def _refuse_beside_segments(columns: Columns, options: FitOptions) -> None:

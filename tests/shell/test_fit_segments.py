@@ -121,6 +121,17 @@ def test_frequencies_count_as_rows(run: Run, tmp_path: Path) -> None:
     assert once.out == twice.out
 
 
+def test_past_the_memory_scores_are_kept_to_cells(run: Run) -> None:
+    """Where rows take more cells than are allowed, logits are kept to an eighth: little changes."""
+    words = ("--method", "segments", "--on", "country,device")
+    coarse = run("fit", LOANS, *WORDS, *words, "--memory", "100KiB")
+    assert coarse.code == 0, coarse.err
+    assert "logits of scores were kept to 0.125" in coarse.err
+    exact = run("fit", LOANS, *WORDS, *words)
+    losses = [json.loads(one.out)["fit"]["loss_after"] for one in (coarse, exact)]
+    assert losses[0] == pytest.approx(losses[1], abs=2e-4)
+
+
 def test_idle_columns_change_nothing(run: Run, tmp_path: Path) -> None:
     """Where the scores are right for all, they are left as they are."""
     rng = np.random.default_rng(1)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, TooManyCells
 from calibcli.names import EXACT_LIMIT
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
@@ -281,7 +281,7 @@ class RunningSlices:
         most = self._most_cells
         if most is not None and self._parts and self._grid and self._parts[0].size > most:
             msg = f"the segments have over {most:,} occupied cells of the score"
-            raise InputProblem(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
+            raise TooManyCells(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
 
     def _refuse_weights(self, limit: int) -> None:
         if self._weighted:
