@@ -231,8 +231,9 @@ class MeasureName(Explained):
         Estimator: An upper estimate of it, (1/n) Σ_k |Y_k - n_k m_k| + (1/n) Σ_i |f_i - m_k(i)|: what it
             takes to move scores to midpoints m_k and midpoints to observed rates. The least is taken of what
             it is over K equal-width bins, where K is the smallest divisor of 720,720 that is at least 1.3
-            n^(1/3), over the next multiple of K from 256 on that divides 720,720, and, up to 1,024 scores,
-            over each score by itself; the scores 0 and 1 are bins of their own. It stays above the distance
+            n^(1/3) (with importance weights n is (Σw)²/Σw² there), over the next multiple of K from 256 on
+            that divides 720,720, and, up to 1,024 scores, over each score by itself; the scores 0 and 1 are
+            bins of their own. It stays above the distance
             by about 1/(4K), less for few scores and rare events, and by the noise of the rates; so a
             calibrated score has a value well above 0, and "by chance" says which: its range over 400
             draws of labels from the scores. Wrong labels beside confident scores can take a value below that

@@ -64,7 +64,7 @@ def document_of(report: "Report") -> dict[str, object]:
 
 
 # What says how far scores are from rates on average, the first that was measured.
-_SIZES = (MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.SMECE)
+_SIZES = (MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.SMECE, MeasureName.ICI)
 
 _MOST_STRETCHES = 4
 
@@ -264,6 +264,11 @@ _FIELD = {
     MeasureName.SMECE: "smECE",
     MeasureName.BRIER: "Brier score",
     MeasureName.LOG_LOSS: "log loss",
+    MeasureName.ICI: "ICI",
+    MeasureName.E50: "E50",
+    MeasureName.E90: "E90",
+    MeasureName.EMAX: "Emax",
+    MeasureName.CUTOFF: "cutoff calibration error",
     MeasureName.OE: "O/E ratio",
     MeasureName.AUROC: "AUROC",
     MeasureName.GINI: "Gini coefficient",

@@ -244,7 +244,7 @@ def sentences(table: Table) -> tuple[str, ...]:
     return (INDEPENDENT_ROWS, HELD_OUT) if table.weighted else (INDEPENDENT_ROWS, ONE_POPULATION, HELD_OUT)
 
 
-def number_of_bins(rows: int) -> int:
+def number_of_bins(rows: float) -> int:
     """Return the smallest divisor of 720,720 that is at least 1.3 n^(1/3)."""
     count = max(1, math.ceil(1.3 * math.cbrt(rows) - 1e-9))
     while CELLS % count:
@@ -254,7 +254,7 @@ def number_of_bins(rows: int) -> int:
 
 def _cut(table: Table, *, confidence: float) -> CutTable:
     """Gather a table for every bet of the interval, the dearest being at an eighth of the error."""
-    return cut_table(table, bins=number_of_bins(table.total_rows), delta=(1.0 - confidence) / 8.0)
+    return cut_table(table, bins=number_of_bins(effective_rows(table)), delta=(1.0 - confidence) / 8.0)
 
 
 def _to_midpoints(cut: CutTable) -> tuple[float, float]:
@@ -336,7 +336,7 @@ def _signed(cut: CutTable) -> Iterator[Signed]:
 def dictionary(table: Table, *, delta: float, cut: CutTable | None = None) -> tuple[float, float]:
     """Return lower bounds of |E r| and of |E[r (2f - 1)]| that hold together."""
     if cut is None:
-        cut = cut_table(table, bins=number_of_bins(table.total_rows), delta=delta / 4.0)
+        cut = cut_table(table, bins=number_of_bins(effective_rows(table)), delta=delta / 4.0)
     found = []
     for values, part in zip((cut.residual, cut.tilted), error_shares(delta, signs=2), strict=True):
         if table.weighted:
