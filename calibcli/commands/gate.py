@@ -82,10 +82,11 @@ def terms_of(
     asked: StateOptions,
     *,
     artifact: GateMap | None,
-    several: SeveralClasses | None = None,
+    columns: Columns,
     before: GateState | None,
 ) -> Terms:
     """Return the terms of a call; those of its columns are added when the first file is read."""
+    several = columns.several
     measure, limit = _measure_and_limit(rule, alarm=asked.alarm)
     outputs = None if artifact is None else outputs_through(artifact, several)
     partition = _partition(measure, options, asked, outputs=outputs, before=before)
@@ -105,6 +106,7 @@ def terms_of(
         artifact=None if artifact is None else fingerprint_of(artifact),
         identified=asked.id_column is not None,
         classes=None if several is None else SeenClasses(several.view, several.one_class),
+        where=tuple(sorted(one.text.strip() for one in columns.rows.where)),
     )
 
 
@@ -373,7 +375,7 @@ def judge_with_state(
     refuse_state(state.path, inputs=given)
     loaded = gate_map(artifact, columns.several)
     before = read_state(state.path)
-    terms = terms_of(rule, options, state, artifact=loaded, several=columns.several, before=before)
+    terms = terms_of(rule, options, state, artifact=loaded, columns=columns, before=before)
     if before is not None:
         terms = as_before(terms, before.terms)
         refuse_other_terms(state.path, before.terms, terms)
@@ -529,6 +531,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
         ("score", f"{terms.score} ({terms.scale.value})"),
         ("label", terms.label or "not known: the state was begun as version 1"),
         *_classes(terms.classes),
+        *[("rows where", one) for one in terms.where],
         ("artifact", terms.artifact or "none"),
         ("rows", f"{state.rows:,}, {positive:,} with label 1"),
         ("identities", f"{state.ids.size:,} kept" if terms.identified else "not kept"),
@@ -582,6 +585,7 @@ def _again(path: str, state: GateState) -> str:
     words += "" if terms.weight is None else f" --weight {shlex.quote(terms.weight)} --weights-are frequency"
     words += "" if terms.scale is Scale.PROB else f" --scale {terms.scale.value}"
     words += "" if terms.positive is None else f" --positive {shlex.quote(terms.positive)}"
+    words += "".join(f" --where {shlex.quote(one)}" for one in terms.where)
     words += "" if terms.limit is None else f" --max-{terms.measure.value} {terms.limit!r}"
     words += "" if terms.confidence == DEFAULT_CONFIDENCE else f" --confidence {terms.confidence!r}"
     if terms.artifact is not None:

@@ -367,6 +367,7 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
     if many or columns.by or options.regression is not None:
         msg = "--state keeps one rule over all rows, without --by and without a baseline"
         raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
-    if columns.rows.options:
-        msg = f"--state counts every row of its batches, and --{columns.rows.options[0]} leaves some out"
-        raise UsageProblem(msg, "keep a file of the rows that are to be counted, and of no others")
+    if columns.rows.counted:
+        left = columns.rows.options[-1]
+        msg = f"--state counts every row of its batches that it is about, and --{left} leaves some out"
+        raise UsageProblem(msg, "keep a file of the rows that are to be counted, or say which with --where")

@@ -397,6 +397,8 @@ def resolve(
             tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions)
         )
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
+    if label is not None and any(one.column == label for one in rows.conditions):
+        notes += ("rows are chosen by their labels: nothing said of them holds for the scores of other rows",)
     chosen = ChosenColumns(
         columns,
         score,

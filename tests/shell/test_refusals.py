@@ -167,7 +167,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"measure {MANY} --limit 0", "--limit: 0 is too small", "1 or more"),
     *(
         (2, f"{STATE} --max-ece 0.2 {words}", f"and {words.split()[0]} leaves some out", "")
-        for words in ("--limit 50", "--sample 50", "--where label==1")
+        for words in ("--limit 50", "--sample 50")
     ),
     # Gates.
     (2, f"verify t.csv {COLUMNS}", "no rule to verify", " "),

@@ -67,6 +67,25 @@ def test_batches_add_up_until_the_gate_passes(run: Run, batch_of: Make, tmp_path
     assert document["passed_at"] == 400 * (codes.index(0) + 1)
 
 
+def test_a_state_keeps_the_condition_on_its_rows(run: Run, batch_of: Make, tmp_path: Path) -> None:
+    """Rows that satisfy it are counted, it is asked for again, and the command of `inspect` has it."""
+    state, first, second = tmp_path / "gate.json", batch_of("a.csv", seed=1), batch_of("b.csv", seed=2)
+    below = ["--where", "score<0.5"]
+    report = json.loads(run("verify", first, *GATE, *below, "--state", state, "--json").out)
+    counted = sum(float(line.split(",")[1]) < 0.5 for line in first.read_text().splitlines()[1:])
+    assert report["input"]["rows"] == counted
+    assert state_of(state)["input"]["where"] == ["score<0.5"]  # type: ignore[index]
+    without = run("verify", second, *GATE, "--state", state)
+    assert without.code == 2
+    assert "rows: score<0.5, not all" in without.err
+    suggested = shlex.split(run("inspect", state).out.split("next  ")[1])
+    words = [str(second) if word == "NEW.csv" else word for word in suggested[1:]]
+    assert run(*words).code in {0, 4}
+    assert len(state_of(state)["batches"]) == 2  # type: ignore[arg-type]
+    chosen = run("measure", first, "-s", "score", "-y", "label", "--where", "label==1", "-m", "ece")
+    assert "rows are chosen by their labels" in chosen.out + chosen.err
+
+
 def test_a_wrong_score_fails(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Exit 1, however often it is asked again."""
     batch = batch_of("bad.csv", 2000, off=0.25)

@@ -145,6 +145,13 @@ class Terms(Declared):
         "How several classes are seen; absent where there is one score.",
     ] = None
 
+    where: Annotated[
+        tuple[str, ...],
+        In("input"),
+        ABSENT,
+        "Conditions of the rows that are counted, ascending; absent where every row is.",
+    ] = ()
+
     @property
     def threshold(self) -> float:
         """log(1 / delta)."""
@@ -389,6 +396,7 @@ def differences(mine: Terms, other: Terms) -> list[str]:
         ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
         *_columns(mine, other),
         ("scale", mine.scale.value, other.scale.value),
+        ("rows", " and ".join(mine.where) or "all", " and ".join(other.where) or "all"),
         *class_differences(mine.classes, other.classes),
         ("label that counts as 1", repr(mine.positive), repr(other.positive)),
         ("bins", _bins(mine.partition), _bins(other.partition)),
