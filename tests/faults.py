@@ -48,7 +48,6 @@ class How:
 
         file_size: Most bytes of any file, as on a full disk, or None.
 
-        memory: Most bytes of address space, or None.
 
         files: Most open files, or None.
 
@@ -66,7 +65,6 @@ class How:
     stdin: str | None = None
     stdout: str | None = None
     file_size: int | None = None
-    memory: int | None = None
     files: int | None = None
     umask: int | None = None
     rights: bool = True
@@ -264,9 +262,8 @@ def run_here(words: list[str], folder: str, aside: str, how: How) -> None:
     sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - as the interpreter does
     sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    for kind, most in ((resource.RLIMIT_FSIZE, how.file_size), (resource.RLIMIT_AS, how.memory)):
-        if most is not None:
-            resource.setrlimit(kind, (most, most))
+    if how.file_size is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (how.file_size, how.file_size))
     if how.files is not None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (how.files, how.files))
     if how.umask is not None:

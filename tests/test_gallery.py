@@ -29,6 +29,10 @@ def gallery(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return make_gallery
 
 
+# The map by segments needs columns to look at.
+SHOWN = [method for method in FitMethod if method is not FitMethod.SEGMENTS]
+
+
 @cache
 def sections() -> dict[str, str]:
     """Return the text of each section by its heading."""
@@ -44,13 +48,13 @@ def after(method: str, measure: MeasureName, sample: str) -> float:
 
 
 def test_every_method_has_its_section_in_order() -> None:
-    """The page has one section for each method of `fit`, in the order of the vocabulary."""
+    """The page has one section for each method of `fit` that looks at the score alone, in their order."""
     names = [name for name in sections() if name in set(FitMethod)]
-    assert names == [method.value for method in FitMethod]
+    assert names == [method.value for method in SHOWN]
     assert set(METHODS) < set(names)
 
 
-@pytest.mark.parametrize("method", list(FitMethod), ids=str)
+@pytest.mark.parametrize("method", SHOWN, ids=str)
 def test_numbers_of_the_smallest_set_are_those_of_today(
     gallery: Any, method: FitMethod, tmp_path: Path
 ) -> None:

@@ -142,7 +142,11 @@ def first_line(error: object, otherwise: str = "unknown error") -> str:
     return (str(error).splitlines() or [otherwise])[0]
 
 
-def no_memory(shown: str, error: MemoryError) -> InputProblem:
+NO_THREAD = "Failed to launch worker thread"
+"""What pyarrow says where there is no memory for the stack of a thread."""
+
+
+def no_memory(shown: str, error: Exception) -> InputProblem:
     """Return what there is to say where a file needs more memory than there is, or pretends to."""
     return InputProblem(
         f"{shown}: there is not enough memory to read it: {first_line(error, 'all is taken')}",

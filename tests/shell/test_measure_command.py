@@ -369,7 +369,7 @@ def test_rows_and_json_hold_every_measure_and_test_of_every_group(everything: Me
     [
         (["--metric", "cox", "--metric", "brier"], ["citl_logit", "cox_slope", "brier", "u p-value"], []),
         (["--metric", "brier"], ["brier", "97.5 % interval"], ["P-values", "ece"]),
-        (["--metric", "ks"], ["ks p-value", "times 2 they hold for all at once"], ["Each interval"]),
+        (["--metric", "ks"], ["ks p-value", "those of Holm hold for all at once"], ["Each interval"]),
         ([], ["ece", "smece", "bias", "brier", "Each interval is at 97.5 %"], ["p-value  "]),
     ],
 )

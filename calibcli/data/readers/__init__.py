@@ -12,7 +12,7 @@ from typing import ClassVar, cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import DAMAGED, first_line, no_memory, nulls
+from calibcli.data.arrays import DAMAGED, NO_THREAD, first_line, no_memory, nulls
 from calibcli.data.class_rows import is_list_of_numbers, list_lengths, lists_of
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.files import InMemory
@@ -114,6 +114,8 @@ def read_problems(shown: str, what: str, *more: type[Exception]) -> Iterator[Non
     except MemoryError as error:
         raise no_memory(shown, error) from error
     except kinds as error:
+        if NO_THREAD in str(error):
+            raise no_memory(shown, error) from error
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
         msg = f"{shown} cannot be read{what}: {first_line(words)}"
         raise InputProblem(msg, DAMAGED) from error

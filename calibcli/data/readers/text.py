@@ -8,7 +8,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from calibcli.data.arrays import no_memory
+from calibcli.data.arrays import NO_THREAD, no_memory
 from calibcli.data.formats import keeps_ascii
 from calibcli.data.fragment import Fragment
 from calibcli.data.objects import is_object, opened, opened_file
@@ -72,7 +72,7 @@ def text_problems(shown: str, problem: Callable[[str], InputProblem]) -> Iterato
     except MemoryError as error:
         raise no_memory(shown, error) from error
     except (pa.ArrowException, OSError) as error:
-        raise problem(str(error)) from error
+        raise (no_memory(shown, error) if NO_THREAD in str(error) else problem(str(error))) from error
 
 
 def _not_text(shown: str, error: UnicodeError) -> InputProblem:

@@ -14,6 +14,8 @@ from calibcli.data.arrays import checked_batch
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.faults import Findings
 from calibcli.data.intake import known_groups
+from calibcli.data.readers import read_problems
+from calibcli.data.readers.text import text_problems
 from calibcli.errors import InputProblem
 from calibcli.options.rows import Columns
 
@@ -50,7 +52,7 @@ def test_a_batch_that_is_sound_is_itself() -> None:
 def test_groups_of_a_map_are_looked_at_where_no_label_is_read() -> None:
     """`apply` reads the column of groups by itself."""
     batch = pa.RecordBatch.from_arrays([pa.array([0.1]), text_of([b"\xff"])], names=["score", "bank"])
-    chosen = ChosenColumns(Columns(), "score", None, None, member="bank")
+    chosen = ChosenColumns(Columns(), "score", None, None, members=("bank",))
     with pytest.raises(InputProblem, match=r"^p\.parquet, column 'bank': it holds text that is not UTF-8$"):
         known_groups(batch, chosen, Findings(), shown="p.parquet")
 
@@ -75,3 +77,13 @@ def test_want_of_memory_is_not_taken_for_damage(
         monkeypatch.setattr(pq.ParquetFile, "iter_batches", out_of_memory)
     with pytest.raises(InputProblem, match=r"there is not enough memory to read it: malloc of size 1048576"):
         measure_files([str(path)], Columns())
+
+
+def test_want_of_memory_for_a_thread_is_said_to_be_that() -> None:
+    """What pyarrow says of it is no damage of the file, as CSV or as anything else."""
+    said = pa.ArrowException(
+        "Unknown error: Failed to launch worker thread: Resource temporarily unavailable"
+    )
+    for problems in (read_problems("p.csv", ""), text_problems("p.csv", InputProblem)):
+        with pytest.raises(InputProblem, match="not enough memory to read it"), problems:
+            raise said

@@ -39,8 +39,8 @@ def chosen_of(found: FoldLosses) -> str:
 
 
 def test_method_takes_every_recalibrator_and_auto() -> None:
-    """`--method` offers the recalibrators and auto, and nothing else."""
-    assert [one.value for one in FitMethod] == [*(one.value for one in RecalibratorName), "auto"]
+    """`--method` offers the recalibrators, segments and auto, and nothing else."""
+    assert [one.value for one in FitMethod] == [*(one.value for one in RecalibratorName), "segments", "auto"]
 
 
 def test_order_of_complexity_names_every_method_once() -> None:
