@@ -85,7 +85,7 @@ def map_columns(artifact: OneScore, on_unseen: OnUnseen) -> MapColumns | None:
         case GroupArtifact():
             return MemberColumn(artifact.by, artifact.known, on_unseen is OnUnseen.POOLED)
         case SegmentArtifact():
-            return SegmentColumns(artifact.names)
+            return SegmentColumns(artifact.names, artifact.recalibrator.strange_in)
 
 
 def row_map(artifact: OneScore) -> RowMap:

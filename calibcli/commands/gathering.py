@@ -24,6 +24,7 @@ from calibcli.data.fault_words import (
     note_without,
     problem_of,
     soft_words,
+    strange_words,
     too_many,
 )
 from calibcli.data.faults import Findings, RowSums
@@ -107,6 +108,7 @@ def summary_of_input(
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
+    notes += strange_words(findings)
     if findings.soft:
         asked = f"--positive {shlex.quote(str(chosen.asked.positive))}"
         notes.append(f"{shown}, column {chosen.label!r}: {soft_words(findings.soft)} by {asked}; {SOFT}")

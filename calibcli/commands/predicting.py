@@ -1,7 +1,6 @@
 """Rows to recalibrated columns by a map of any kind, whatever holds the rows."""
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from calibcli.data.arrays import column_of, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.columns import ChosenColumns, columns_of_classes, folded, resolve
+from calibcli.data.fault_words import strange_words
 from calibcli.data.faults import Places
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import columns_of, with_path
@@ -185,7 +185,6 @@ class ScorePredictor(Predictor):
         self.prior = prior
         self.fitted_rate = None if prior is None else fitted_rate(pooled)
         self._segments = loaded.recalibrator if isinstance(loaded, SegmentArtifact) else None
-        self._new: Counter[str] = Counter()
         self._map = loaded.of_all_rows.recalibrator if not isinstance(loaded, SegmentArtifact) else _UNCHANGED
         members = loaded.members if isinstance(loaded, GroupArtifact) else {}
         self._members = {key: one.recalibrator for key, one in members.items()}
@@ -214,7 +213,7 @@ class ScorePredictor(Predictor):
     def notes(self) -> tuple[str, ...]:
         """What must be said of the scores that were read, and of values that the fit had not seen."""
         found = () if self._check is None else self._check.notes(self.intake)
-        return (*found, *(_new_words(name, rows) for name, rows in sorted(self._new.items())))
+        return (*found, *strange_words(self.intake.findings))
 
     def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:
         """Return the columns of scores, each of the row of the file with its number."""
@@ -249,15 +248,8 @@ class ScorePredictor(Predictor):
         rows = with_path(batch, self.chosen, shown=self.intake.shown)
         values = [selected(one, places) for one in known_values(rows, self.chosen, shown=self.intake.shown)]
         levels = segments.places_of(values)
-        self._new.update(segments.new_in(values, levels))
+        self.intake.findings.strange.update(segments.strange_in(values, levels))
         return (segments.predict_at(scores, levels),)
-
-
-def _new_words(column: str, rows: int) -> str:
-    have = "row has" if rows == 1 else "rows have"
-    return (
-        f"{rows:,} {have} a value of {column!r} that the fit had not seen: it counts as (other) or (missing)"
-    )
 
 
 class ClassPredictor(Predictor):

@@ -112,6 +112,16 @@ _COLUMN = {
 }
 
 
+def strange_words(findings: Findings) -> list[str]:
+    """Return how many rows have a value that the fit of a map by segments had not seen, a line a column."""
+    lines = []
+    for column, rows in sorted(findings.strange.items()):
+        have = "row has" if rows == 1 else "rows have"
+        seen = f"{rows:,} {have} a value of {column!r} that the fit had not seen"
+        lines.append(f"{seen}: it counts as (other) or (missing)")
+    return lines
+
+
 def column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None:
     """Return the column that a kind of fault is in."""
     if kind in (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE):

@@ -119,6 +119,7 @@ class Findings:
             kept only where they may be needed for a message.
         dropped: Rows left out because a value was missing, on request.
         missing: How often each column had none in them, by kind and place as for `faults`.
+        strange: Rows with a value that the fit of a map by segments had not seen, by column.
         clipped: Scores moved to 0 or 1, on request.
         groups: The first different groups, at most `MOST_GROUPS`.
         normalised: Rows of several classes divided by the sum of their probabilities, on request.
@@ -143,6 +144,7 @@ class Findings:
     rows: int = 0
     dropped: int = 0
     missing: Counter[tuple[FaultKind, int]] = field(default_factory=Counter)
+    strange: Counter[str] = field(default_factory=Counter)
     clipped: int = 0
     positive_rows: int = 0
     counted: float = 0.0
@@ -226,6 +228,7 @@ class Findings:
         self.rows += later.rows
         self.dropped += later.dropped
         self.missing += later.missing
+        self.strange += later.strange
         self.clipped += later.clipped
         self.positive_rows += later.positive_rows
         self.counted += later.counted

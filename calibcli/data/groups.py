@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import ClassVar, cast
@@ -340,10 +341,16 @@ def _usual(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class SegmentColumns:
-    """The columns whose values a map has coefficients for."""
+    """
+    The columns whose values a map has coefficients for.
+
+    Args:
+        strange: How many rows have a value of which column that the fit had not seen.
+    """
 
     option: ClassVar = "--on"
     names: tuple[str, ...]
+    strange: Callable[[Sequence[Mixed]], Mapping[str, int]] = field(compare=False)
 
 
 Members = Groups | tuple[Mixed, ...]
@@ -404,7 +411,10 @@ def placed_members(
     if members is None:
         return None
     if isinstance(members, tuple):
-        return tuple(selected(one, places) for one in members)
+        left = tuple(selected(one, places) for one in members)
+        if isinstance(column, SegmentColumns):
+            findings.strange.update(column.strange(left))
+        return left
     renamed = members.spelling.renamed
     members = members.filled().selected(places)
     if not isinstance(column, MemberColumn):

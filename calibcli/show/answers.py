@@ -338,19 +338,18 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
 
 
 def _fitted_segments(found: "SegmentMap") -> tuple[str, ...]:
-    """Return what a repair by segments did to rows that it had not seen."""
+    """Return what a repair by segments did to rows that were left out of it, and what one curve would do."""
     (_, raw), (_, pooled), (_, best) = found.losses
+    where = f"in {count(found.folds)}-fold cross-validation"
     if found.strength is None:
-        return (
-            f"Log loss on rows that the fit had not seen: {four(raw)} as they are, {four(best)} by segments.",
-        )
+        return (f"Log loss in cross-validation: {four(raw)} as they are, {four(best)} by segments.",)
     if math.isinf(found.strength):
         return (
-            _falls("log loss", raw, pooled, "on rows that the fit had not seen"),
+            _falls("log loss", raw, pooled, where),
             "Segments add nothing to one curve for all rows: the map is that curve.",
         )
     same = f"One curve for all rows would give {four(pooled)}."
-    return _falls("log loss", raw, best, "on rows that the fit had not seen"), same
+    return _falls("log loss", raw, best, where), same
 
 
 def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:

@@ -76,12 +76,15 @@ def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path, tmp_p
 def test_new_values_are_counted(run: Run, artifact: Path, tmp_path: Path) -> None:
     """A country that no fit row had, and a gap where there was none, are said to be new."""
     frame = pd.DataFrame({"score": [0.1, 0.2, 0.3], "country": ["DE", "ZZ", "YY"], "device": ["mobile"] * 3})
-    frame["age"] = [30, None, 40]
+    frame["age"], frame["label"] = [30, None, 40], [0, 1, 1]
     frame.to_csv(tmp_path / "new.csv", index=False)
     ended = run("apply", artifact, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
     assert ended.code == 0
     assert "2 rows have a value of 'country' that the fit had not seen" in ended.err
     assert "1 row has a value of 'age' that the fit had not seen" in ended.err
+    measured = run("measure", tmp_path / "new.csv", "--artifact", artifact, "--metric", "ece")
+    assert measured.code == 0, measured.err
+    assert "2 rows have a value of 'country' that the fit had not seen" in measured.out + measured.err
     assert np.isfinite(pd.read_csv(tmp_path / "out.csv")["calibrated"]).all()
 
 

@@ -20,6 +20,12 @@ _RULE = (
 )
 
 
+_PENALTY = (
+    "Chosen: the strongest penalty that exceeds the best by at most half a standard error; the raw scores "
+    "stay unless it beats them by more than a whole one."
+)
+
+
 def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
     """Return the summary of a fit."""
     where = "standard output" if report.output is None else quoted(report.output)
@@ -40,6 +46,7 @@ def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as 
     title = [Line(f"fitted {' and '.join(methods)}{by}, written to {where}", Tone.TITLE)]
     title += [Line(one) for one in answer_of(report)]
     trials = () if report.selection is None else (_trials(report.selection),)
+    trials = trials if report.segments is None else (_strengths(report.segments),)
     groups = (_groups(report),) if report.groups else ()
     return (paragraph(*title), Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
 
@@ -49,6 +56,35 @@ def _segments(found: SegmentMap) -> str:
     size = sum(len(term.coefficients) for term in found.terms)
     columns = listed([quoted(one.name) for one in found.columns])
     return f"{plural(size, 'coefficient')} for values of {columns} and their intersections"
+
+
+def _strengths(found: SegmentMap) -> Grid:
+    """Return what cross-validation found of each strength of the penalty."""
+    columns = (
+        Column("penalty"),
+        Column("log loss"),
+        Column("above best"),
+        Column("standard error"),
+        Column(""),
+    )
+    rows = tuple(
+        (
+            _strength(one.strength),
+            four(one.loss),
+            f"{one.difference:.3g}",
+            f"{one.standard_error:.2g}",
+            "chosen" if one.chosen else "",
+        )
+        for one in found.trials
+    )
+    said = f"Mean log loss of rows left out, {plural(found.folds, 'fold')}; new rows may gain less."
+    return Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in (said, _PAIRED, _PENALTY)))
+
+
+def _strength(strength: float | None) -> str:
+    if strength is None:
+        return "raw scores"
+    return "one curve for all rows" if math.isinf(strength) else f"{strength:g}"
 
 
 def _groups(report: FitReport) -> Grid:

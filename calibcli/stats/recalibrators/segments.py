@@ -150,7 +150,7 @@ class SegmentColumn(Declared):
             rare=self.rare,
         )
 
-    def new_in(self, values: Mixed, places: Integers) -> Flags:
+    def strange_in(self, values: Mixed, places: Integers) -> Flags:
         """Return which rows have a value that no fit row had, as far as the artifact knows them."""
         new: Flags = (places == self.own + 1) & (not self.missing)
         others = np.flatnonzero(places == self.own)
@@ -228,7 +228,7 @@ class StrengthTrial(Declared):
         OrInfinite | None,
         "What the penalty is multiplied by; infinite for a curve of all rows alike, null for the raw scores.",
     ]
-    loss: Annotated[float, Between(0.0), "Mean log loss of rows that the fit had not seen."]
+    loss: Annotated[float, Between(0.0), "Mean log loss of rows left out of a fit, fold by fold."]
     difference: Annotated[float, "The loss less that of the best."]
     standard_error: Annotated[float, Between(0.0), "Of the difference, paired over folds."]
     chosen: Annotated[bool, "Whether this is the one that was chosen."]
@@ -292,14 +292,17 @@ class SegmentMap(Declared):
         if self.limited_rows:
             rows = "1 fit row has" if self.limited_rows == 1 else f"{self.limited_rows:,} fit rows have"
             found.append(f"{rows} a score within 2^-53 of 0 or 1; it was limited inside the logit.")
+        if self.coefficients_left_out:
+            many = f"{self.coefficients_left_out:,} intersection{'s' * (self.coefficients_left_out > 1)}"
+            found.append(f"Without a coefficient, for too few rows: {many}; larger segments count there.")
         if self.strength == self.trials[-1].strength:
             found.append(f"Cross-validation chose the edge of what it tries: {_EDGE}.")
         return tuple(found)
 
     @property
     def losses(self) -> tuple[tuple[str, float], ...]:
-        """What cross-validation found of the raw scores, of one curve for all rows, and of the best."""
-        best = min(self.trials[2:], key=lambda one: one.loss)
+        """What cross-validation found of the raw scores, of one curve for all rows, and by segments."""
+        best = min(self.trials[2:], key=lambda one: (not one.chosen, one.loss))
         return (RAW, self.trials[0].loss), (POOLED, self.trials[1].loss), (BY_SEGMENTS, best.loss)
 
     @property
@@ -358,10 +361,11 @@ class SegmentMap(Declared):
                 offset += own
         return z + (offset + slope * (z - self.centre))
 
-    def new_in(self, values: Sequence[Mixed], places: Sequence[Integers]) -> dict[str, int]:
+    def strange_in(self, values: Sequence[Mixed], places: Sequence[Integers] | None = None) -> dict[str, int]:
         """Return for each column how many rows have a value that no fit row had."""
+        places = self.places_of(values) if places is None else places
         columns = zip(self.columns, values, places, strict=True)
-        rows = {column.name: int(column.new_in(one, place).sum()) for column, one, place in columns}
+        rows = {column.name: int(column.strange_in(one, place).sum()) for column, one, place in columns}
         return {name: many for name, many in rows.items() if many}
 
     def conditions(self, term: SegmentTerm, level: Sequence[int]) -> str:

@@ -1,7 +1,9 @@
 """The values of a column, counted while rows are read, and the few levels that they are cut into."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 from itertools import pairwise
 from typing import Self
 
@@ -206,12 +208,26 @@ def _intervals(name: str, values: Floats, counts: Integers, intervals: int, *, m
     shares = [place / intervals for place in range(1, intervals)]
     places = [int(np.searchsorted(below, share * total)) for share in shares] if total else []
     # An interval that ends at the largest value is the last one.
-    cuts = sorted({float(values[place]) for place in places} - {float(values[-1])} if total else ())
+    inner = sorted({place for place in places if place < values.size - 1})
+    cuts = [_shortest(float(values[place]), float(values[place + 1])) for place in inner]
     words = interval_words(name, cuts) if total else []
     gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
     return Levels(
         name, tuple(words), np.array(cuts), np.arange(len(cuts) + 1), {}, other=-1, missing=gaps, ends=True
     )
+
+
+def _shortest(low: float, high: float) -> float:
+    """Return the number of fewest digits from one value up to the next, which cuts them as the first does."""
+    if low == 0 or not math.isfinite(low):
+        return low
+    place = math.floor(math.log10(abs(low)))
+    for digits in range(1, 18):
+        unit = Decimal(1).scaleb(place - digits + 1)
+        found = float(Decimal(repr(low)).quantize(unit, rounding=ROUND_CEILING))
+        if low <= found < high:
+            return found + 0.0
+    return low
 
 
 def interval_words(name: str, cuts: Sequence[float]) -> list[str]:

@@ -205,7 +205,7 @@ def test_new_values_are_others_and_counted() -> None:
         Mixed(np.full(3, np.nan), np.array([0, 1, -1]), ("v1", "new")),
         Mixed(np.array([np.nan, np.nan, 7.0]), np.array([0, 0, -1]), ("v2",)),
     ]
-    assert found.new_in(values, found.places_of(values)) == {"c0": 2, "c1": 1}
+    assert found.strange_in(values, found.places_of(values)) == {"c0": 2, "c1": 1}
     alone = found.predict(np.full(3, 0.3), values)
     assert np.isfinite(alone).all()
     assert alone[1] == pytest.approx(found.predict(np.array([0.3]))[0], abs=0.1)

@@ -1,6 +1,7 @@
 """Columns are cut by their values alone, the same however rows are split."""
 
 import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -119,3 +120,36 @@ def test_quantiles_part_different_numbers_evenly(numbers: list[float]) -> None:
     rows = np.bincount(found.places(mixed(list(numbers))))
     assert rows.size == 4
     assert np.abs(rows - len(numbers) / 4).max() <= 1
+
+
+def digits(number: float) -> int:
+    """Return how many digits a number has."""
+    return len(Decimal(repr(number)).normalize().as_tuple().digits)
+
+
+@given(st.lists(st.floats(-1e12, 1e12), min_size=30, max_size=60, unique=True))
+def test_cuts_are_the_shortest_numbers_that_cut_alike(values: list[float]) -> None:
+    """Every value stays where a cut at the value itself would put it, in no more digits."""
+    found = levels_of(list(values), categorical=False)
+    ordered = sorted(one + 0.0 for one in values)
+    for cut in found.numbers.tolist():
+        low = max(one for one in ordered if one <= cut)
+        high = min(one for one in ordered if one > cut)
+        assert low <= cut < high
+        assert len(Decimal(repr(cut)).normalize().as_tuple().digits) <= len(
+            Decimal(repr(low)).as_tuple().digits
+        )
+    assert len(found.numbers) == 3
+
+
+def test_a_cut_is_said_in_as_few_digits_as_may_be() -> None:
+    """Between 0.6386 and 0.6437 lies 0.64; whole years stay what they are."""
+    assert module._shortest(0.6386, 0.6437) == 0.64
+    assert module._shortest(-0.6437, -0.6386) == -0.64
+    assert module._shortest(28.0, 29.0) == 28.0
+    assert module._shortest(-3.0, 2.0) == -3.0
+    assert module._shortest(7.3, 12.1) == 8.0
+    assert module._shortest(0.1, 0.2) == 0.1
+    assert module._shortest(3.0, math.inf) == 3.0
+    assert module._shortest(-math.inf, 3.0) == -math.inf
+    assert module._shortest(1e-300, 2.5e-300) == 1e-300
