@@ -114,6 +114,13 @@ class ReportFormat(StrEnum):
     JSON_LINES = "jsonl"
     CSV = "csv"
     MARKDOWN = "md"
+    HTML = "html"
+    LATEX = "latex"
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is read by people, so that it has a place for notes."""
+        return self not in (ReportFormat.JSON, ReportFormat.JSON_LINES, ReportFormat.CSV)
 
 
 class DataFormat(StrEnum):

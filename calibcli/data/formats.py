@@ -62,6 +62,7 @@ _OTHERS = {
     ".markdown": "md",
     ".html": "html",
     ".htm": "html",
+    ".tex": "latex",
     ".xml": "xml",
     ".yaml": "yaml",
     ".yml": "yaml",

@@ -173,7 +173,7 @@ def say_notes_beside(
     kind: ReportFormat, source: "InputSummary", of_report: tuple[str, ...], *, quiet: bool
 ) -> None:
     """Write those notes to standard error that the format of a report has no place for."""
-    if kind in (ReportFormat.JSON, ReportFormat.CSV, ReportFormat.JSON_LINES):
+    if not kind.is_page:
         say_notes(source.notes, quiet=quiet)
     if kind in (ReportFormat.CSV, ReportFormat.JSON_LINES):
         say_rows(source, quiet=quiet)

@@ -65,9 +65,9 @@ def renderer_named(
             if name is ReportFormat.CSV:
                 return CsvRenderer(unicode=unicode, settings=settings)
             return JsonLinesRenderer(settings)
-        case ReportFormat.MARKDOWN:
-            from calibcli.show.markdown import MarkdownRenderer
+        case ReportFormat.MARKDOWN | ReportFormat.HTML | ReportFormat.LATEX:
+            from calibcli.show.markup import DIALECTS, MarkupRenderer
 
-            return MarkdownRenderer(verbose, unicode, settings)
+            return MarkupRenderer(verbose, unicode, settings, DIALECTS[name])
         case _:
             assert_never(name)

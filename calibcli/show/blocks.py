@@ -78,12 +78,16 @@ class Grid:
         notes: Lines that explain the table, below it.
         spare: Titles of columns that are left out first, in this order, on a terminal too narrow for all;
             what is still too wide is stacked, each part with the first column.
+        caption: What a paper calls the table, else the title above it.
+        paper: What stands below it in a paper in place of notes: rows, methods, what columns mean.
     """
 
     columns: tuple[Column, ...]
     rows: tuple[tuple[str | Bar, ...], ...]
     notes: tuple[Line, ...] = ()
     spare: tuple[str, ...] = ()
+    caption: str = ""
+    paper: tuple[Line, ...] = ()
 
     def only(self, places: Sequence[int], *notes: Line) -> "Grid":
         """Return the table with some of its columns, and a line that says more."""

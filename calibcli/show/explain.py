@@ -8,7 +8,7 @@ from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasu
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
 
 if TYPE_CHECKING:
-    from calibcli.show.markdown import MarkdownRenderer
+    from calibcli.show.markup import MarkupRenderer
     from calibcli.show.terminal import TerminalRenderer
 
 
@@ -31,20 +31,20 @@ SECTIONS = {
 
 def writer_of(
     kind: ReportFormat, *, width: int | None, color: bool, unicode: bool
-) -> "TerminalRenderer | MarkdownRenderer":
+) -> "TerminalRenderer | MarkupRenderer":
     """Return what writes pages of definitions as text."""
     match kind:
         case ReportFormat.TABLE:
             from calibcli.show.terminal import TerminalRenderer
 
             return TerminalRenderer(width=width, color=color, verbose=False, unicode=unicode)
-        case ReportFormat.MARKDOWN:
-            from calibcli.show.markdown import MarkdownRenderer
+        case ReportFormat.MARKDOWN | ReportFormat.HTML | ReportFormat.LATEX:
+            from calibcli.show.markup import DIALECTS, MarkupRenderer
 
-            return MarkdownRenderer(verbose=False, unicode=unicode)
+            return MarkupRenderer(unicode=unicode, dialect=DIALECTS[kind])
         case ReportFormat.JSON | ReportFormat.JSON_LINES | ReportFormat.CSV:
             msg = f"--explain writes text, not {kind.value.upper()}"
-            raise UsageProblem(msg, "leave it out, or pass --format md")
+            raise UsageProblem(msg, "leave it out, or pass --format md, html or latex")
         case _:
             assert_never(kind)
 

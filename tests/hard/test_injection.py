@@ -85,6 +85,8 @@ COMMANDS = {
     "table": [*_MEASURE, *_ASK, "-v"],
     "json": [*_MEASURE, *_ASK, "--json"],
     "markdown": [*_MEASURE, *_ASK, "--format", "md"],
+    "html": [*_MEASURE, *_ASK, "-v", "--format", "html"],
+    "latex": [*_MEASURE, *_ASK, "-v", "--format", "latex"],
     "verdict": [*_VERIFY, *_ASK],
     "verdict markdown": [*_VERIFY, *_ASK, "--format", "md"],
     "junit": [*_VERIFY, *_ASK, "--report", "junit=out.xml"],
@@ -239,6 +241,31 @@ def test_markdown_has_no_elements_of_names(made: Callable[..., Made], output: st
         cells = {row.count("<td") + row.count("<th>") + row.count("<th ") for row in table.split("<tr>")[1:]}
         assert len(cells) == 1
     assert tables
+
+
+def test_html_has_no_elements_of_names(made: Callable[..., Made]) -> None:
+    """Each element is one that the markup writes, and none carries an attribute of a name."""
+    said = made("html").said
+    allowed = "meta|title|p|strong|small|table|caption|thead|tbody|tr|th|td|dl|dt|dd"
+    found = Tags(said).found
+    assert all(re.fullmatch(allowed, tag) for tag, *_ in found)
+    assert {name for _, *names in found for name in names} <= {"charset", "style"}
+    for table in said.split("<table>")[1:]:
+        assert len({row.count("<td") + row.count("<th>") for row in table.split("<tr>")[1:]}) == 1
+
+
+def test_latex_has_no_commands_of_names(made: Callable[..., Made]) -> None:
+    """Each command is one that the markup writes; nothing else means anything to TeX."""
+    said = made("latex").said
+    text = re.sub(r"\\[#$%&_{}]", "", "\n".join(said.splitlines()[1:]))
+    ours = r"textbf|begin|end|centering|caption|toprule|midrule|bottomrule|smallskip|footnotesize|par|item"
+    letters = r"text(?:backslash|asciitilde|asciicircum|less|greater|bar|quotedbl|asciigrave)|ensuremath"
+    assert set(re.findall(r"\\([a-z]*)", text)) <= {*re.findall(f"\\\\({ours}|{letters})(?![a-z])", text), ""}
+    assert not re.search(r"[#$%_^~]", text)
+    assert text.count("{") == text.count("}")
+    for table in re.findall(r"\\toprule\n(.*?)\\bottomrule", text, re.DOTALL):
+        rows = [line for line in table.splitlines() if line != "\\midrule"]
+        assert len({line.count(" & ") for line in rows}) == 1
 
 
 def test_drawings_have_no_elements_of_names(made: Callable[..., Made]) -> None:

@@ -20,7 +20,7 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.show.as_data import CsvRenderer, JsonRenderer
 from calibcli.show.blocks import Grid
 from calibcli.show.html.sections import number_sections
-from calibcli.show.markdown import MarkdownRenderer
+from calibcli.show.markup import MarkupRenderer
 from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers
 from calibcli.stats.table.score_table import ScoreTable
@@ -339,9 +339,7 @@ def test_every_format_shows_what_was_asked_for(everything: MeasureReport) -> Non
         for name in names:
             own = f"{name} p-value" if isinstance(name, TestName) else name
             assert titles.count(own) == 1, (names, titles)
-            assert f"| {own} |" in MarkdownRenderer(verbose=False, unicode=True).render(report).replace(
-                "\\", ""
-            )
+            assert f"| {own} |" in MarkupRenderer().render(report).replace("\\", "")
         measured = [one for part in slices.values() for one in part.measures]
         with_interval = {one.name for one in measured if one.interval is not None}
         assert sum("interval" in title for title in titles) == len(with_interval)

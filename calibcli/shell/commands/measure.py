@@ -83,7 +83,7 @@ def measure(
         _refuse_one_place(out.output, summary_out)
         check_output(summary_out, force=out.force, inputs=inputs, artifact=artifact)
         refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
-    brief = kind in {ReportFormat.TABLE, ReportFormat.MARKDOWN} and not out.verbose
+    brief = kind.is_page and not out.verbose
     options = replace(options, beside_raw=out.verbose, complete=kind is ReportFormat.JSON, brief=brief)
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
     report: MeasureReport | CompatReport

@@ -20,7 +20,7 @@ from calibcli.show.ci.cases import (
     numbers_of,
     worst_first,
 )
-from calibcli.show.markdown import escaped
+from calibcli.show.markup import escaped
 from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import plural, printable
 from calibcli.values import dataclass

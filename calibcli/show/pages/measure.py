@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from calibcli.names import ComparisonName, GroupOrder, MeasureName, TestName, ViewName
+from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
     VALUES_ALONE,
@@ -299,7 +300,7 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
         Column("reliability"),
     )
     notes, spare = _notes(curve, total - len(shown)), ("rows", interval.title)
-    return (Grid(columns, rows, notes, spare),) if rows else ()
+    return (Grid(columns, rows, notes, spare, caption="Observed rates by score"),) if rows else ()
 
 
 def _notes(curve: ReliabilityCurve, hidden: int) -> tuple[Line, ...]:
@@ -418,9 +419,30 @@ def _measures(
     )
     last = "how" if verbose else VALID
     columns = (Column("measure"), Column("value"), interval, Column(BY_CHANCE), Column(last))
-    notes = [NULL_REFERENCE] if any(one.null is not None for one in measures) else []
-    notes += [] if verbose else _partitions(measures)
-    return Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in notes), spare=(VALID, BY_CHANCE))
+    by_chance = [NULL_REFERENCE] if any(one.null is not None for one in measures) else []
+    notes = by_chance if verbose else [*by_chance, *_partitions(measures)]
+    return Grid(
+        columns,
+        rows,
+        tuple(Line(one, Tone.FAINT) for one in notes),
+        spare=(VALID, BY_CHANCE),
+        caption=f"Measures of {_named(report.input)}",
+        paper=(*table_lines(report.table), *map(Line, [*by_chance, *_methods(report, measures)])),
+    )
+
+
+def _named(source: InputSummary) -> str:
+    """Return score and label as a caption names them."""
+    return f"{quoted(source.score)} for {quoted(source.label or '')}"
+
+
+def _methods(report: MeasureReport, measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
+    """Return how intervals were found, and of which measures each way is."""
+    names: dict[str, list[str]] = {}
+    for one in measures:
+        names.setdefault(_how(one, report), []).append(one.name.value)
+    ways = "; ".join(f"{listed(found)}: {how}" for how, found in names.items() if how)
+    return [f"Intervals: {ways}."] if ways else []
 
 
 def _valid(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
@@ -480,7 +502,9 @@ def _tests(report: MeasureReport, *, verbose: bool) -> Grid:
         together = "0 (contradiction)" if _contradicted(report) else p_words(combined.p_value)
         rows.append(("together", "", together, f"Bonferroni over {members}"))
     known = any(one.p_value is not None for one in report.tests)
-    return Grid(columns, tuple(rows), (Line(SMALL_P, Tone.FAINT),) if known else (), spare=(VALID,))
+    notes = (Line(SMALL_P, Tone.FAINT),) if known else ()
+    caption = f"Tests of calibration of {_named(report.input)}"
+    return Grid(columns, tuple(rows), notes, spare=(VALID,), caption=caption)
 
 
 def _p_how(test: TestResult, *, verbose: bool) -> str:

@@ -1,4 +1,4 @@
-"""What GitHub is given: tables whose cells stay cells, names that stay names."""
+"""What GitHub, a browser and LaTeX are given: tables whose cells stay cells, names that stay names."""
 
 import html
 import re
@@ -9,7 +9,7 @@ import pytest
 from calibcli.names import ReportFormat
 from calibcli.show import renderer_named
 from calibcli.show.blocks import Line
-from calibcli.show.markdown import _line, escaped
+from calibcli.show.markup import MarkupRenderer, escaped, in_latex
 
 _CELL = re.compile(r"(?<!\\)\|")
 _NAMES = ("measure", "grid", "weighted", "atoms", "verify_fail", "verify_several", "fit", "apply", "inspect")
@@ -81,8 +81,44 @@ def test_escaping_can_be_undone() -> None:
 @pytest.mark.parametrize("start", ["# x.csv", "- x", "+ x", "1. x", "1) x", "=== x"])
 def test_no_line_becomes_a_heading_or_a_list(start: str) -> None:
     """A plain line that begins as a heading or list would is escaped at its start."""
-    assert not re.match(r"#|[-+=]|\d+[.)]", _line(Line(start)))
-    assert _line(Line("50,000 rows")) == "50,000 rows"
+    assert not re.match(r"#|[-+=]|\d+[.)]", MarkupRenderer().line(Line(start)))
+    assert MarkupRenderer().line(Line("50,000 rows")) == "50,000 rows"
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("50 % & $x_1^2$ #", r"50 \% \& \$x\_1\textasciicircum{}2\$ \#"),
+        (r"\input{/etc/passwd}", r"\textbackslash{}input\{/etc/passwd\}"),
+        ("-0.5 to 0.2", r"\ensuremath{-}0.5 to 0.2"),
+        ("Clopper-Pearson, 10-20 and a--b", "Clopper-Pearson, 10-20 and a-{}-b"),
+        ("[1] and *", "{}[1] and *"),
+    ],
+)
+def test_latex_shows_letters_as_they_are(text: str, latex: str) -> None:
+    """No letter is a command, a ligature or the end of a cell; a minus is no hyphen."""
+    assert in_latex(text) == latex
+
+
+@pytest.mark.parametrize("kind", [ReportFormat.HTML, ReportFormat.LATEX])
+def test_tables_for_a_paper_say_rows_and_methods(reports: dict[str, Any], kind: ReportFormat) -> None:
+    """Below the table, in place of what speaks of options of the command line."""
+    text = renderer_named(kind).render(reports["measure"])
+    assert "50,000 rows, " in text
+    assert "fixed-design, finite-sample" in text
+    assert "-v says" not in text
+    for value in ("0.1271", "0.1012 to 0.1310", "0.00350 to 0.00714"):
+        assert value in text
+
+
+def test_latex_tables_are_booktabs(reports: dict[str, Any]) -> None:
+    """Three rules, a caption, one mark a column."""
+    text = renderer_named(ReportFormat.LATEX).render(reports["measure"])
+    for table in text.split("\\begin{table}")[1:]:
+        assert all(table.count(f"\\{rule}rule") == 1 for rule in ("top", "mid", "bottom"))
+        assert "\\caption{" in table
+        marks, head = re.findall(r"\\begin\{tabular\}\{([lr]+)\}\n\\toprule\n(.*)", table)[0]
+        assert len(marks) == head.count(" & ") + 1
 
 
 def test_without_unicode_references_stand_in(reports: dict[str, Any]) -> None:
@@ -90,3 +126,6 @@ def test_without_unicode_references_stand_in(reports: dict[str, Any]) -> None:
     text = written(reports["hostile_measure"], unicode=False)
     assert "&#20013;" in text
     text.encode("ascii")
+    latex = renderer_named(ReportFormat.LATEX, unicode=False).render(reports["hostile_measure"])
+    assert r"\symbol{20013}" in latex
+    latex.encode("ascii")

@@ -1,0 +1,238 @@
+"""Reports in the markup of others: GitHub's Markdown, HTML, and LaTeX for a paper."""
+
+import re
+from collections.abc import Callable
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from calibcli.names import ReportFormat
+from calibcli.reports.input import Setting
+from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
+from calibcli.show.pages import page_of
+from calibcli.show.pages.header import settings_page
+from calibcli.show.words import VALID, printable
+from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.show import Report
+
+_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# An underscore inside a word, as in ece_equal_mass, means nothing to GitHub.
+_MARKUP = re.compile(r"[\\`*\[\]|~]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
+_LINE_START = re.compile(r"^(\d*)([#+\-=.)])")
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "`": r"\textasciigrave{}",
+        **{letter: rf"\{letter}" for letter in "#$%&_{}"},
+    }
+)
+# Two of them would be a dash or a quotation mark; a cell that begins so, the length of a space or a star.
+_JOINED = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|^(?=[\[*])")
+_SIGN = re.compile(r"(?<![\w.)\]])-(?=\d)")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_TONES = {Tone.TITLE, Tone.PASS, Tone.FAIL, Tone.INCONCLUSIVE}
+
+
+def escaped(text: str) -> str:
+    """Return text that GitHub shows letter for letter, in a table cell too."""
+    return _MARKUP.sub(lambda one: "\\" + one.group(), printable(text).translate(_HTML))
+
+
+def in_html(text: str) -> str:
+    """Return text that a browser shows letter for letter, between tags and in an attribute."""
+    return printable(text).translate(_HTML).replace('"', "&quot;")
+
+
+def in_latex(text: str) -> str:
+    """Return text that LaTeX sets letter for letter; a number keeps its sign as a minus."""
+    return _SIGN.sub(r"\\ensuremath{-}", _JOINED.sub("{}", printable(text).translate(_LATEX)))
+
+
+def _as_references(text: str) -> str:
+    return text.encode("ascii", "xmlcharrefreplace").decode("ascii")
+
+
+def _as_symbols(text: str) -> str:
+    return _NOT_ASCII.sub(lambda one: rf"\symbol{{{ord(one.group())}}}", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """
+    What a markup writes around escaped text.
+
+    Args:
+        escaped: Text as the markup shows it letter for letter.
+        in_ascii: What is written where only ASCII can be.
+        start: What else a line must not begin with, and what is written in its place.
+        strong: Around a title or a verdict.
+        between: Between the cells of a row.
+        head: Around the title of a column.
+        cells: Around a cell, and around one of a column whose cells end together.
+        ends: The mark of a column, and that of one whose cells end together.
+        rule: Between the marks of columns.
+        caption: Around what a table shows, where it says so.
+        items: Around the items of a listing.
+        page: Around everything.
+        paper: Whether tables carry what a reader of a paper needs below them.
+    """
+
+    escaped: Callable[[str], str]
+    in_ascii: Callable[[str], str] = _as_references
+    start: tuple[re.Pattern[str], str] = (re.compile(r"(?!)"), "")
+    line: str = "{}"
+    strong: str = "{}"
+    between: str = ""
+    head: str = "{}"
+    cells: tuple[str, str] = ("{}", "{}")
+    row: str = "{}"
+    ends: tuple[str, str] = ("", "")
+    rule: str = ""
+    caption: str = ""
+    note: str = "{}"
+    table: str = ""
+    item: str = ""
+    items: str = "{}"
+    title: str = "{}"
+    page: str = "{}\n"
+    paper: bool = True
+
+
+DIALECTS = {
+    ReportFormat.MARKDOWN: Dialect(
+        escaped,
+        start=(_LINE_START, r"\1\\\2"),
+        strong="**{}**",
+        between=" | ",
+        row="| {} |",
+        ends=("---", "---:"),
+        rule=" | ",
+        note="\n\n{}",
+        table="{head}\n| {rule} |\n{body}{notes}",
+        item="- **{}**: {}",
+        title="**{}**\n\n",
+        paper=False,
+    ),
+    ReportFormat.HTML: Dialect(
+        in_html,
+        line="<p>{}</p>",
+        strong="<p><strong>{}</strong></p>",
+        head="<th>{}</th>",
+        cells=("<td>{}</td>", '<td style="text-align: right">{}</td>'),
+        row="<tr>{}</tr>",
+        caption="<caption>{}</caption>\n",
+        note="\n<p><small>{}</small></p>",
+        table="<table>\n{caption}<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{notes}",
+        item="<dt>{}</dt><dd>{}</dd>",
+        items="<dl>\n{}\n</dl>",
+        title="<p><strong>{}</strong></p>\n",
+        page='<!doctype html>\n<meta charset="utf-8">\n<title>calibcli</title>\n\n{}\n',
+    ),
+    ReportFormat.LATEX: Dialect(
+        in_latex,
+        in_ascii=_as_symbols,
+        strong="\\textbf{{{}}}",
+        between=" & ",
+        row="{} \\\\",
+        ends=("l", "r"),
+        caption="\\caption{{{}}}\n",
+        note="\n\n\\smallskip\n{{\\footnotesize {}\\par}}",
+        table="\\begin{{table}}[htbp]\n\\centering\n{caption}\\begin{{tabular}}{{{rule}}}\n\\toprule\n{head}\n"
+        "\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}{notes}\n\\end{{table}}",
+        item="\\item[{{{}}}] {}",
+        items="\\begin{{description}}\n{}\n\\end{{description}}",
+        title="\\textbf{{{}}}\n\n",
+        page="% \\usepackage{{booktabs,textcomp}} \\usepackage[T1]{{fontenc}}\n\n{}\n",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MarkupRenderer:
+    """
+    Writes headings, tables and lists; what a name holds is never read as markup.
+
+    Args:
+        verbose: Whether to add plain English and assumptions.
+        unicode: Whether letters outside ASCII may be written.
+    """
+
+    verbose: bool = False
+    unicode: bool = True
+    settings: tuple[Setting, ...] = ()
+    dialect: Dialect = field(default=DIALECTS[ReportFormat.MARKDOWN])
+
+    def render(self, report: "Report") -> str:
+        """Return the page of a report in this markup."""
+        return self.text((*page_of(report, verbose=self.verbose), *settings_page(self.settings)))
+
+    def text(self, page: Page) -> str:
+        """Return a page in this markup."""
+        blocks, heading = [], ""
+        for block in page:
+            heading = _heading(block) if isinstance(block, Paragraph) else heading
+            blocks.append(self._block(block, heading))
+        text = self.dialect.page.format("\n\n".join(blocks))
+        return text if self.unicode else self.dialect.in_ascii(text)
+
+    def _block(self, block: Block, heading: str) -> str:
+        to = self.dialect
+        match block:
+            case Paragraph():
+                return "\n\n".join(map(self.line, block.lines))
+            case Grid():
+                return self._table(block, heading)
+            case Listing():
+                title = to.title.format(to.escaped(block.title)) if block.title else ""
+                items = (to.item.format(*map(to.escaped, item)) for item in block.items)
+                return title + to.items.format("\n".join(items))
+
+    def line(self, line: Line) -> str:
+        """Return a line, escaped at its start too."""
+        text = self.dialect.escaped(line.text)
+        if line.tone in _TONES:
+            return self.dialect.strong.format(text)
+        start, instead = self.dialect.start
+        return self.dialect.line.format(start.sub(instead, text))
+
+    def _table(self, grid: Grid, heading: str) -> str:
+        """Return a table; bars stay on the terminal, the numbers beside them say the same."""
+        to = self.dialect
+        told = to.paper and bool(grid.paper)
+        kept = [
+            k
+            for k, column in enumerate(grid.columns)
+            if not any(isinstance(row[k], Bar) for row in grid.rows) and not (told and column.title == VALID)
+        ]
+        columns = [grid.columns[k] for k in kept]
+        caption = grid.caption or heading
+        return to.table.format(
+            caption=to.caption.format(to.escaped(caption)) if caption else "",
+            rule=to.rule.join(to.ends[column.numeric] for column in columns),
+            head=to.row.format(to.between.join(to.head.format(to.escaped(one.title)) for one in columns)),
+            body="\n".join(
+                to.row.format(
+                    to.between.join(
+                        to.cells[column.numeric].format(to.escaped(str(row[k])))
+                        for k, column in zip(kept, columns, strict=True)
+                    )
+                )
+                for row in grid.rows
+            ),
+            notes="".join(to.note.format(self._note(one)) for one in (grid.paper if told else grid.notes)),
+        )
+
+    def _note(self, line: Line) -> str:
+        return self.line(line) if not self.dialect.paper else self.dialect.escaped(line.text)
+
+
+def _heading(block: Paragraph) -> str:
+    """Return the title of what follows, if there is one."""
+    return next((line.text for line in block.lines[:1] if line.tone is Tone.TITLE), "")
