@@ -36,6 +36,14 @@ class FitLoss(StrEnum):
     BRIER = "brier"
 
 
+class Benefit(StrEnum):
+    """On which scale a decision curve is drawn, as `plot --benefit` takes it."""
+
+    NET = "net"
+    STANDARDISED = "standardised"
+    GAIN = "gain"
+
+
 class Split(StrEnum):
     """Which rows the three steps of scaling-binning see."""
 

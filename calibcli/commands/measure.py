@@ -54,6 +54,7 @@ from calibcli.reports.measure import (
     TableSummary,
     ViewSummary,
 )
+from calibcli.stats.curves.net_benefit import against_first, net_benefits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import Estimate
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from calibcli.stats.measures.classes import ClassViews
     from calibcli.stats.measures.classes.binned import Seen
     from calibcli.stats.measures.clustered import Clusters
+    from calibcli.stats.measures.differences import PairedSums
     from calibcli.stats.table.classes import ClassSums
 
 
@@ -126,6 +128,7 @@ def _independent(
         tests=tests,
         combined=combined,
         curve=_curve(table, settings.bins, options, measures),
+        net_benefit=net_benefits(table, options.thresholds, confidence=options.confidence),
         chosen=asked.chosen,
     )
 
@@ -143,6 +146,7 @@ def _clustered(report: MeasureReport, clusters: "Clusters") -> MeasureReport:
         tests=tests,
         combined=combined,
         curve=without_bands(report.curve),
+        net_benefit=tuple(one.without_intervals() for one in report.net_benefit),
     )
 
 
@@ -253,7 +257,11 @@ def measure_files(
         artifact=artifact,
         reading=reading or Reading(),
         twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
-        beside=replace(beside_of(columns, artifact=artifact), classes=each_class(columns)),
+        beside=replace(
+            beside_of(columns, artifact=artifact),
+            classes=each_class(columns),
+            thresholds=asked.thresholds,
+        ),
     )
     report = measure_judged(judged, options=asked)
     if summary_out is not None:
@@ -290,12 +298,24 @@ def measure_judged(judged: Gathered, *, options: MeasureOptions) -> MeasureRepor
     if found is not None and column is not None:
         report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
     report = replace(report, differences=_differences(judged, views, options))
-    for view in others:
+    for place, view in enumerate(others):
         part = measure_table(view.table, view.source, options=in_full, clusters=view.clusters)
+        if options.thresholds:
+            part = _against_first(part, report, judged.aside.paired[place])
         slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
     if judged.chosen.asked.sees_all_classes:
         report = with_classes(report, judged, slices, options=options)
     return replace(report, slices=slices)
+
+
+def _against_first(part: MeasureReport, first: MeasureReport, paired: "PairedSums") -> MeasureReport:
+    """Return a further score's report with what its net benefit is more than that of the first."""
+    found = against_first(
+        part.net_benefit, first.net_benefit, paired.moves, rows=paired.rows, confidence=part.confidence
+    )
+    if first.clusters is not None:
+        found = tuple(one.without_intervals() for one in found)
+    return replace(part, net_benefit=found)
 
 
 def each_class(columns: Columns) -> bool:

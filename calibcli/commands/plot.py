@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.errors import IdleOption
-from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, PlotKind
+from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Benefit, PlotKind
 
 K = PlotKind
 
@@ -98,6 +98,10 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     if kind not in _OF_SEGMENTS and request.segments.said:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
+    if request.benefit is not Benefit.NET and kind is not K.DECISION:
+        _refuse(
+            "--benefit has no effect without --kind decision", "pass it, or leave --benefit out", "benefit"
+        )
     if kind is not None and not kind.facts.bins:
         for option, value in (("--bins", options.bins), ("--binning", options.binning)):
             if value is not None:

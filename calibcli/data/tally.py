@@ -55,6 +55,7 @@ class Beside:
         identified: Key whose rows are kept one by one, each with its identity; None for none.
         compared: Whether rows of several classes are compared with what they were before their map.
         one_class: The one class that is compared, or None for all.
+        thresholds: Where rows that only one score of a pair reaches are counted.
         part: Whether these rows are a part of more, so that the label that counts as 1 need not occur.
     """
 
@@ -68,6 +69,7 @@ class Beside:
     identified: str | None = None
     compared: bool = False
     one_class: str | None = None
+    thresholds: tuple[float, ...] = ()
     part: bool = False
 
     @property
@@ -113,7 +115,9 @@ class Aside:
         if beside.pairs:
             from calibcli.stats.measures.differences import PairedSums
 
-            aside = replace(aside, paired=tuple(PairedSums() for _ in beside.pairs))
+            aside = replace(
+                aside, paired=tuple(PairedSums(thresholds=beside.thresholds) for _ in beside.pairs)
+            )
         if beside.clustered:
             from calibcli.stats.measures.clustered import ClusterSums
 

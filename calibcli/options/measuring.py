@@ -22,6 +22,7 @@ from calibcli.values import dataclass
 MOST_BINS = 100_000
 MOST_CONFIDENCE = 0.999999
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
+_THRESHOLDS = "--threshold takes probabilities between 0 and 1, such as 0.1,0.2"
 BINS = Option(
     ("--bins",), section=Section.BINS, metavar="N", least=1,
     help="Number of bins. [default: 15, or each value of few-valued scores]",
@@ -89,6 +90,11 @@ class MeasureOptions:
         help="Edges of the bins, such as 0,0.1,0.5,1, for --bins.",
         doc="Edges of the bins from 0 to 1, in place of both.",
     )  # fmt: skip
+    thresholds: tuple[float, ...] = option(
+        (), "--threshold", section=Section.MEASURE, name="threshold", metavar="T,T,...", shell=str | None, python="float | Sequence[float] | None",
+        help="Net benefit of acting from these probabilities on, such as 0.1,0.2; against all, none and other scores.",
+        doc="Probabilities from which one would act, each with its net benefit.",
+    )  # fmt: skip
     drawn: bool = True
 
     @classmethod
@@ -96,10 +102,18 @@ class MeasureOptions:
         cls,
         metrics: str | Sequence[str] | None = None,
         edges: str | Sequence[float] | None = None,
+        thresholds: str | float | Sequence[float] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "MeasureOptions":
         """Return what is asked, metrics by their names and edges as they are written."""
-        return cls(metrics_of(listed(metrics)), edges=edges_of(edges), **more)
+        return cls(
+            metrics_of(listed(metrics)),
+            edges=edges_of(edges),
+            thresholds=tuple(
+                dict.fromkeys(numbers_of(thresholds, what="thresholds", hint=_THRESHOLDS) or ())
+            ),
+            **more,
+        )
 
     @property
     def cut(self) -> bool:
@@ -109,6 +123,10 @@ class MeasureOptions:
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         check_edges(self.edges, bins=self.bins, binning=self.binning)
+        for one in self.thresholds:
+            if not 0.0 < one < 1.0:
+                msg = f"a threshold of {one:g}"
+                raise UsageProblem(msg, _THRESHOLDS)
         if not 1.0 <= self.power <= MOST_LP_POWER:
             msg = f"a power of {self.power!r}"
             raise UsageProblem(
@@ -118,13 +136,22 @@ class MeasureOptions:
 
 def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:
     """Return edges, which may be written in a text such as "0,0.1,0.5,1"."""
-    if edges is None:
+    return numbers_of(edges, what="edges", hint=_EDGES)
+
+
+def numbers_of(
+    numbers: str | float | Sequence[float] | None, *, what: str, hint: str
+) -> tuple[float, ...] | None:
+    """Return numbers, which may be written in a text with commas between them."""
+    if numbers is None:
         return None
+    if isinstance(numbers, float | int):
+        return (float(numbers),)
     try:
-        return tuple(float(part) for part in (edges.split(",") if isinstance(edges, str) else edges))
+        return tuple(float(part) for part in (numbers.split(",") if isinstance(numbers, str) else numbers))
     except ValueError as error:
-        msg = f"edges {edges!r}"
-        raise UsageProblem(msg, _EDGES) from error
+        msg = f"{what} {numbers!r}"
+        raise UsageProblem(msg, hint) from error
 
 
 def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: Binning | None) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from calibcli.names import AxisScale, FigureSize, PlotKind, Theme
+from calibcli.names import AxisScale, Benefit, FigureSize, PlotKind, Theme
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
@@ -23,6 +23,11 @@ class PictureOptions:
         Theme.LIGHT, "--theme", section=Section.PICTURE, help="On white, or on a dark ground."
     )
     axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
+    benefit: Benefit = option(
+        Benefit.NET, "--benefit", section=Section.PICTURE,
+        help="Decision curve: net benefit, standardised by the base rate, or gain over the better of all and none.",
+        doc="Scale of a decision curve: net benefit, over the base rate, or less the better of all and none.",
+    )  # fmt: skip
     title: str | None = option(
         None, "--title", section=Section.PICTURE, help="Title of the picture. [default: file, column]",
         doc="Title of the picture; by default what was read, and the column.",

@@ -21,6 +21,7 @@ from calibcli.codec import (
 )
 from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName, ViewName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
+from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
@@ -203,6 +204,11 @@ class MeasureReport(Kept):
         "Several classes, together and one by one; absent where there is one score, or one class is looked "
         "at.",
     ] = None
+    net_benefit: Annotated[
+        tuple[NetBenefit, ...],
+        ABSENT,
+        "What acting on the score is worth at the thresholds of `--threshold`; absent without any.",
+    ] = ()
     # Whether somebody asked for these measures and tests, so that tables leave none out.
     chosen: Annotated[bool, HIDDEN] = False
 

@@ -167,6 +167,10 @@ def _rows(key: str, body: Mapping[str, Any]) -> Iterator[Row]:
     for name, one in body["tests"].items():
         found = {"value": one.get("statistic"), "p_value": one["p_value"], "method": one["p_method"]}
         yield _row(same, "test", name, found)
+    for one in body.get("net_benefit", ()):
+        for name, found in one.items():
+            if isinstance(found, Mapping):
+                yield _row(same, "net_benefit", name, {**found, "limit": one["threshold"]})
     for one in body["rules"].values():
         yield _row(same, "rule", one["expr"], one)
 

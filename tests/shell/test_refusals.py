@@ -74,6 +74,10 @@ REFUSED: list[tuple[int, str, str, str]] = [
     # Files and rows.
     (3, "measure good.csv -s scroe -y label", "'scroe' ... are 'score', 'label'", "did you mean 'score'"),
     (3, "measure twice.csv", "score", ""),
+    (2, "measure good.csv --threshold 0,0.5", "a threshold of 0", "between 0 and 1"),
+    (2, "measure good.csv --threshold x", "thresholds 'x'", "such as 0.1,0.2"),
+    (2, "measure good.csv -m net_benefit", "a table of its own", "--threshold 0.1,0.2"),
+    (2, "plot good.csv --benefit gain -o x.png", "--benefit has no effect", "--benefit out"),
     (3, "measure empty.csv", "empty", ""),
     (3, "measure header.csv", "no rows", ""),
     (3, "measure nowhere.csv", "nowhere.csv", ""),

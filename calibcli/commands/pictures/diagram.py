@@ -8,7 +8,7 @@ from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.documents.summary import is_summary
 from calibcli.errors import IdleOption
-from calibcli.names import PlotKind, ViewName
+from calibcli.names import Benefit, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.segmenting import Segmenting
@@ -71,6 +71,7 @@ class PlotRequest:
         inputs: Files as for `measure`, or one document.
         kind: Which diagram, or None for smooth, and binned where the score takes few values.
         view: The view of single classes that was asked for, or None.
+        benefit: The scale of a decision curve.
     """
 
     inputs: Sequence[RowSource]
@@ -81,6 +82,7 @@ class PlotRequest:
     reading: Reading = field(default_factory=Reading)
     view: ViewName | None = None
     segments: Segmenting = field(default_factory=Segmenting)
+    benefit: Benefit = Benefit.NET
 
     @property
     def document(self) -> DocumentSource | None:

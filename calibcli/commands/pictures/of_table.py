@@ -24,7 +24,7 @@ from calibcli.commands.pictures.diagram import (
 )
 from calibcli.commands.reading import read_judged
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_BINS, Binning, MeasureName, PlotKind, Purpose, TestName
+from calibcli.names import DEFAULT_BINS, Benefit, Binning, MeasureName, PlotKind, Purpose, TestName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
@@ -52,14 +52,15 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
     table, source = judged.table, judged.input
     refuse_empty(table)
     raw = judged.tables[RAW] if judged.recalibrated else None
-    drawn = _drawn(kind, table, raw=raw, options=request.options)
+    drawn = _drawn(kind, table, raw=raw, request=request)
     notes = (*source.notes, *judged.notes, *judged.fit_notes)
     foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
     return Diagram(replace(drawn, foot=foot), title_of(source, artifact=judged.through), notes, source)
 
 
-def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, options: MeasureOptions) -> Drawn:
+def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, request: PlotRequest) -> Drawn:
     """Return the picture of a table, the one match of its kind."""
+    options = request.options
     match kind:
         case PlotKind.ISOTONIC:
             return isotonic_drawn(table, options=options)
@@ -68,7 +69,7 @@ def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, options: Measu
         case PlotKind.MURPHY:
             return murphy_drawn(table, options=options)
         case PlotKind.DECISION:
-            return decision_drawn(table, raw=raw, options=options)
+            return decision_drawn(table, raw=raw, options=options, benefit=request.benefit)
         case _:
             assert_never(kind)
 
@@ -146,12 +147,14 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
 _MOST_RANGES = 3
 
 
-def decision_drawn(table: Table, *, raw: Table | None, options: MeasureOptions) -> Drawn:
+def decision_drawn(
+    table: Table, *, raw: Table | None, options: MeasureOptions, benefit: Benefit = Benefit.NET
+) -> Drawn:
     """
     Return the decision curve with the range of thresholds in which the
     score is better than all and none.
     """
-    curve = decision_curve(table, raw=raw, confidence=options.confidence)
+    curve = decision_curve(table, raw=raw, confidence=options.confidence, benefit=benefit)
     rows = rows_line(table.total_rows, table.total_positive_rows)
     kind = "weighted base rate" if table.weighted else "base rate"
     caption = (*_finding(curve), f"{rows}: {kind} {_base_rate(table, options.confidence)}")

@@ -31,9 +31,9 @@ def _explained(given: Mapping[str, Any]) -> bool:
 
 
 @command(
-    "score label by where probs artifact metric explain json output | *classes power compat min_group_rows "
-    "sort cluster bins binning edges bounds confidence seed unseen *rows *values *format *reading "
-    "allow_edited fmt summary_out force quiet verbose color debug",
+    "score label by where probs artifact metric threshold explain json output | *classes power compat "
+    "min_group_rows sort cluster bins binning edges bounds confidence seed unseen *rows *values *format "
+    "*reading allow_edited fmt summary_out force quiet verbose color debug",
     instead=_explained,
     score=SEVERAL_SCORES,
 )
@@ -62,6 +62,7 @@ def measure(
       calibcli measure preds.csv -s old -s new -y label --cluster patient
       calibcli measure preds.parquet --probs 'p_*' -y label
       calibcli measure part1.parquet -s score -y label --summary-out part1.json
+      calibcli measure preds.csv -s score -y label --threshold 0.1,0.2
       calibcli measure --explain smece
     """
     from calibcli.commands.measure import measure_files
@@ -112,6 +113,7 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
         "cluster": columns.cluster,
         "summary-out": summary_out,
         "edges": options.edges,
+        "threshold": options.thresholds,
         "bounds": options.bounds,
     }
     for option, value in given.items():

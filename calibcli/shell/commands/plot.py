@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label kind by artifact compare probs axis theme | *classes min_group_rows on depth "
+    "output score label kind by artifact compare probs axis theme benefit | *classes min_group_rows on depth "
     "max_values categorical numeric min_segment_rows size title terminal bins binning confidence seed unseen "
     "*rows *values *format *reading state_key_file allow_edited force quiet color debug",
     score=PLOTTED_SCORES,
@@ -89,7 +89,9 @@ def plot(
         classes = replace(classes, view=ViewName.CONFIDENCE)
     columns = replace(columns, several=SeveralClasses.of(classes))
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    diagram = diagram_of(PlotRequest(inputs, columns, kind, artifact, options, reading, view, segments))
+    diagram = diagram_of(
+        PlotRequest(inputs, columns, kind, artifact, options, reading, view, segments, picture.benefit)
+    )
     if terminal and output is not None:
         COMPLETION.expect(2)
     if terminal:

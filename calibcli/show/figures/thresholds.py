@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calibcli.names import AxisScale
+from calibcli.names import AxisScale, Benefit
 from calibcli.show.figures.axes import dress_panel, log_odds_ticks, round_numbers
 from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
 from calibcli.show.figures.page import Entry, Sheet, Words, new_page
@@ -93,9 +93,22 @@ def decision_figure(
     panel = page.panels[0]
     _draw(panel.main, curve, look)
     _draw_ranges(panel.main, curve, ends, look)
-    dress_panel(page, panel, x_label="threshold probability", y_label="net benefit per row")
+    dress_panel(page, panel, x_label="threshold probability", y_label=_Y_LABELS[curve.benefit])
     show_thresholds(panel.main, axis, ends)
     return page.figure
+
+
+_Y_LABELS = {
+    Benefit.NET: "net benefit per row",
+    Benefit.STANDARDISED: "standardised net benefit",
+    Benefit.GAIN: "gain in net benefit per row",
+}
+
+_SCALES = {
+    Benefit.NET: "",
+    Benefit.STANDARDISED: " Standardised: over the share of label 1, so that 1 is the most there can be.",
+    Benefit.GAIN: " Gain: less the net benefit of the better of treating all rows and none.",
+}
 
 
 def _axis(curve: DecisionCurve, scale: AxisScale) -> ThresholdAxis:
@@ -120,7 +133,7 @@ def _heights(curve: DecisionCurve, axis: ThresholdAxis) -> tuple[tuple[float, fl
 
 def _notes(curve: DecisionCurve, axis: ThresholdAxis, *, cut: bool) -> list[str]:
     """Return what the picture shows, for the small print."""
-    notes = [_RULE, band_sentence(curve.band, curve.lower)]
+    notes = [_RULE + _SCALES[curve.benefit], band_sentence(curve.band, curve.lower)]
     if axis.by_log_odds:
         notes.append("Thresholds by log-odds.")
     elif axis.zoomed:
@@ -137,10 +150,13 @@ def _key(curve: DecisionCurve, look: Look) -> list[Entry]:
         entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
     if curve.raw is not None:
         entries.append((Line2D([], [], **_raw(look)), "by raw score"))
-    entries += [
-        (Line2D([], [], **dashed(look)), "treat all"),
-        (Line2D([], [], **_none(look)), "treat none"),
-    ]
+    if curve.benefit is Benefit.GAIN:
+        entries.append((Line2D([], [], **_none(look)), "treat all or none"))
+    else:
+        entries += [
+            (Line2D([], [], **dashed(look)), "treat all"),
+            (Line2D([], [], **_none(look)), "treat none"),
+        ]
     if curve.clearly_better:
         entries.append((Line2D([], [], **_better(look)), "clearly better than both"))
     return entries
@@ -151,7 +167,8 @@ def _draw(axes: Axes, curve: DecisionCurve, look: Look) -> None:
         axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
         draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
     axes.axhline(0.0, **_none(look), zorder=1.5)
-    axes.plot(curve.at, curve.all, **dashed(look), zorder=2.0)
+    if curve.benefit is not Benefit.GAIN:
+        axes.plot(curve.at, curve.all, **dashed(look), zorder=2.0)
     if curve.raw is not None:
         axes.plot(*curve.raw, **_raw(look), zorder=2.5)
     axes.plot(curve.at, curve.value, **_line(look), zorder=3.0)

@@ -46,6 +46,7 @@ from calibcli.show.words import (
     span,
     valid_for,
 )
+from calibcli.stats.bounds.proportion import SHARES
 from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import (
@@ -353,6 +354,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         top,
         *number_blocks(report, verbose=verbose),
         *together_blocks(report, verbose=verbose),
+        *net_benefit_blocks(report),
         *meaning,
         *curve,
         *(() if report.classes is None else class_blocks(report, report.classes, verbose=verbose)),
@@ -392,6 +394,81 @@ def number_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
         blocks.extend(other_bounds(report))
     if report.tests:
         blocks.append(_tests(report, verbose=verbose))
+    return tuple(blocks)
+
+
+_OF_NET_BENEFIT = """\
+Rows with a score of at least the threshold t are treated. Net benefit: the share of rows treated with label \
+1, less t / (1 - t) times the share treated with label 0. Standardised: over the share of label 1."""
+
+
+def _worth_using(report: MeasureReport) -> list[Line]:
+    """Return at which thresholds acting on the score is surely worth more than treating all and none."""
+    told = [one for one in report.net_benefit if one.over_all.interval is not None]
+    kinds: dict[str, list[str]] = {}
+    for one in told:
+        ends = [number.interval.ends for number in (one.net_benefit, one.over_all) if number.interval]
+        sort = "not clearly"
+        if all(lower > 0.0 for lower, _ in ends):
+            sort = "clearly"
+        elif any(upper < 0.0 for _, upper in ends):
+            sort = "less"
+        kinds.setdefault(sort, []).append(f"{one.threshold:g}")
+    words = {
+        "clearly": "worth more than treating all and none",
+        "less": "worth less than one of them",
+        "not clearly": "not told apart from the better of them",
+    }
+    said = [f"at {listed(kinds[sort])} {text}" for sort, text in words.items() if sort in kinds]
+    level = f"({percent(report.confidence)}, threshold by threshold)"
+    return [Line(f"Acting on {quoted(report.input.score)} is {'; '.join(said)} {level}.")] if said else []
+
+
+def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:
+    """Return what acting on the score is worth at thresholds, and on further scores on the same rows."""
+    if not report.net_benefit:
+        return ()
+    others = {key: part for key, part in report.slices.items() if part.input.score != report.input.score}
+    against = {key: part for key, part in others.items() if any(one.over_first for one in part.net_benefit)}
+    interval = f"{percent(report.confidence)} interval"
+    blocks: list[Block] = []
+    for part in (report, *against.values()):
+        compared = part is not report
+        numbers = ["net benefit", "standardised", "over treat all"]
+        numbers += [f"over {quoted(report.input.score)}"] if compared else []
+        columns = [Column("threshold")]
+        for name in numbers:
+            columns += [Column(name), Column(interval, beside=True)]
+        rows = tuple(
+            (
+                f"{one.threshold:g}",
+                *(
+                    cell
+                    for number in one.numbers.values()
+                    for cell in (four(number.value), interval_words(number.interval))
+                ),
+            )
+            for one in part.net_benefit
+        )
+        caption = f"Net benefit of {_named(part.input)}"
+        blocks.append(paragraph(Line(caption, Tone.TITLE), *_worth_using(part)))
+        alone = all(one.net_benefit.interval is None for one in part.net_benefit)
+        valid = "Each interval holds by itself (large-sample; the population)."
+        valid = "No intervals: they need independent rows that all count the same." if alone else valid
+        notes = [Line(one, Tone.FAINT) for one in (_OF_NET_BENEFIT, valid)]
+        blocks.append(
+            Grid(
+                tuple(columns),
+                rows,
+                tuple(notes) if part is report else (),
+                caption=caption,
+                paper=(
+                    *table_lines(part.table)[:1],
+                    *notes,
+                    *([] if alone else [Line(f"Intervals: {SHARES}.")]),
+                ),
+            )
+        )
     return tuple(blocks)
 
 

@@ -1,15 +1,18 @@
 """
-Exact bounds for a proportion and for sums of two, and how much of what is
+Exact bounds for a proportion and bounds for sums of several, and how much of what is
 still to come may be of kinds not seen.
 """
 
 import math
 from functools import cache, lru_cache
+from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 
 from calibcli.stats.numerics import Floats, beta_quantile, crossing
 from calibcli.stats.table.score_table import Integers
+from calibcli.values import dataclass
 
 _AT_ONCE = 4_096
 
@@ -173,57 +176,59 @@ def _bennett_margin(variance: float, *, delta: float) -> float:
     return crossing(beyond, 0.0, math.sqrt(2.0 * variance * level) + level)[1]
 
 
-TWO_SHARES = "Clopper-Pearson bounds of both kinds of error, combined (MOVER)"
+SHARES = "Clopper-Pearson bounds of both kinds of error, combined (MOVER)"
 
 
-def bounds_of_two_shares(
-    first: Floats, second: Floats, *, rows: float, factors: tuple[Floats, Floats], confidence: float
-) -> tuple[Floats, Floats]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Shares:
     """
-    Return bounds of a p + b q, where no row counts for both p and q.
-
-    The distances of the estimate from the bounds of each share are added as standard deviations are: by
-    squares. Shares of the same rows have the correlation -sqrt(p q / ((1 - p) (1 - q))), which is heeded
-    where it makes the interval wider, for factors of unlike sign, and left out where it would make it
-    narrower. Where one of the factors is 0 these are the bounds of Clopper and Pearson. Coverage is not
-    proved for the sum; that it is kept from 20 rows on is simulated in `tests/claims`.
+    Shares of the same rows, no row counting for two of them, at several places; shapes (shares, places).
 
     Args:
-        first: Number of rows that count for p, shape (n,).
-        second: Number of rows that count for q, shape (n,).
-        rows: Number of rows in all, at least 1.
-        factors: a and b, shapes (n,), of any sign.
-        confidence: Of the two-sided interval at each single place, in (0, 1).
+        share: Each share.
+        lower: The lower bound of Clopper and Pearson.
+        upper: The upper one.
 
     References:
         Zou & Donner (2008), Stat. Med. 27, for the method of variance estimates recovery, with correlation.
     """
-    shares, lower, upper = _shares(first, second, rows=rows, confidence=confidence)
-    rising = np.stack(factors) >= 0.0
-    size = np.abs(np.stack(factors))
-    below = size * np.where(rising, shares - lower, upper - shares)
-    above = size * np.where(rising, upper - shares, shares - lower)
-    rest = (1.0 - shares[0]) * (1.0 - shares[1])
-    together = np.sqrt(shares[0] * shares[1] / np.where(rest > 0.0, rest, 1.0))
-    together = np.where(rising[0] == rising[1], 0.0, np.minimum(together, 1.0))
-    value = factors[0] * shares[0] + factors[1] * shares[1]
-    return value - _length(below, together), value + _length(above, together)
 
+    share: Floats
+    lower: Floats
+    upper: Floats
 
-def _shares(
-    first: Floats, second: Floats, *, rows: float, confidence: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return both shares with their bounds, shapes (2, n); equal counts are worked out once."""
-    counts, place = np.unique(np.concatenate((first, second)), return_inverse=True)
-    ends = clopper_pearson(counts, np.full_like(counts, rows), delta_each_side=(1.0 - confidence) / 2.0)
-    shape = (2, first.size)
-    share, lower, upper = (column[place].reshape(shape) for column in (counts / rows, *ends))
-    return share, lower, upper
+    @classmethod
+    def of(cls, counts: Floats, *, rows: float, confidence: float) -> "Shares":
+        """Return shares with their bounds; equal counts are worked out once."""
+        each, place = np.unique(counts, return_inverse=True)
+        ends = clopper_pearson(each, np.full_like(each, rows), delta_each_side=(1.0 - confidence) / 2.0)
+        return cls(*(column[place].reshape(counts.shape) for column in (each / rows, *ends)))
 
+    def bounds(self, factors: Floats) -> tuple[Floats, Floats]:
+        """
+        Return bounds of the sum of factor times share, at each place.
 
-def _length(parts: Floats, together: Floats) -> Floats:
-    square = parts[0] ** 2 + parts[1] ** 2 + 2.0 * together * parts[0] * parts[1]
-    return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+        The distances of the estimate from the bounds of each share are added as standard deviations are: by
+        squares. Shares of the same rows have the correlation -sqrt(p q / ((1 - p) (1 - q))), which is heeded
+        where it makes the interval wider, for factors of unlike sign, and left out where it would make it
+        narrower. Where all factors but one are 0 these are the bounds of Clopper and Pearson. Coverage is not
+        proved for the sum; that it is kept from 20 rows on is simulated in `tests/claims`.
+        """
+        rising = factors >= 0.0
+        size = np.abs(factors)
+        below = size * np.where(rising, self.share - self.lower, self.upper - self.share)
+        above = size * np.where(rising, self.upper - self.share, self.share - self.lower)
+        value = np.asarray(np.sum(factors * self.share, axis=0))
+        return value - self._length(below, rising), value + self._length(above, rising)
+
+    def _length(self, parts: Floats, rising: npt.NDArray[np.bool_]) -> Floats:
+        square = np.sum(parts**2, axis=0)
+        for one, other in combinations(range(len(parts)), 2):
+            rest = (1.0 - self.share[one]) * (1.0 - self.share[other])
+            together = np.sqrt(self.share[one] * self.share[other] / np.where(rest > 0.0, rest, 1.0))
+            together = np.where(rising[one] == rising[other], 0.0, np.minimum(together, 1.0))
+            square = square + 2.0 * together * parts[one] * parts[other]
+        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
 
 
 # So many rows of the first, in any order, show the kinds that later rows are held against.

@@ -1,17 +1,19 @@
 """What acting on a score is worth at every threshold: the decision curve and the Murphy curve."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.stats.bounds.proportion import TWO_SHARES, bounds_of_two_shares
+from calibcli.names import Benefit
+from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import percent, refuse_empty
 from calibcli.stats.recalibrators.pooling import pooled_starts
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.stats.table.score_table import Floats, Integers, frozen
 from calibcli.values import dataclass
 
 NO_WEIGHTED_THRESHOLDS = "no interval: importance weights leave none that holds at a single threshold"
@@ -62,36 +64,48 @@ class Thresholds:
         return self.positive / self.total
 
 
-def thresholds_of(table: Table) -> Thresholds:
+def thresholds_of(table: Table, at: Sequence[float] | None = None) -> Thresholds:
     """
     Count what lies on the wrong side of thresholds.
 
-    Thresholds are even steps, and scores of the table: all of them where they are few, else even steps and
-    quantiles among them. Those of a grid table are ends of its cells, where its counts are exact.
+    Unless they are given, thresholds are even steps, and scores of the table: all of them where they are
+    few, else even steps and quantiles among them. Those of a grid table are ends of its cells, where its
+    counts are exact.
     """
     refuse_empty(table)
     present = np.flatnonzero(table.weight > 0.0)
     upper, weight = table.upper[present], table.weight[present]
     positive = table.positive[present]
-    steps = _steps(upper, weight)
-    even = _on_cell_ends(np.linspace(0.0, 1.0, _EVEN), upper, table.resolution)
-    at = np.concatenate((even, upper[steps], upper[steps]))
-    below = np.concatenate((np.searchsorted(upper, even, side="right"), steps, steps + 1))
-    order = np.lexsort((below, at))
-    at, below = at[order], below[order]
-    new = np.concatenate(([True], (at[1:] > at[:-1]) | (below[1:] > below[:-1])))
+    if at is None:
+        places, below = _over_all(upper, weight, table.resolution)
+    else:
+        # The end of a cell is the largest score that it can hold, so that what reaches it cannot be told.
+        places = _on_cell_ends(np.array(at, np.float64), upper, table.resolution)
+        below = np.searchsorted(upper, places, side="right" if table.resolution else "left")
     ones = np.concatenate(([0.0], np.cumsum(positive)))
     others = np.concatenate(([0.0], np.cumsum(np.maximum(weight - positive, 0.0))))
     total = float(ones[-1] + others[-1])
     return Thresholds(
-        at=at[new],
-        missed=ones[below[new]],
-        alarms=others[-1] - others[below[new]],
+        at=places,
+        missed=ones[below],
+        alarms=others[-1] - others[below],
         positive=float(ones[-1]),
         total=total,
         ends=_ends(upper, np.cumsum(weight), base=float(ones[-1]) / total),
         weighted=table.weighted,
     )
+
+
+def _over_all(upper: Floats, weight: Floats, resolution: float) -> tuple[Floats, Integers]:
+    """Return even thresholds and scores, and how many entries of the table lie below each."""
+    steps = _steps(upper, weight)
+    even = _on_cell_ends(np.linspace(0.0, 1.0, _EVEN), upper, resolution)
+    at = np.concatenate((even, upper[steps], upper[steps]))
+    below = np.concatenate((np.searchsorted(upper, even, side="right"), steps, steps + 1))
+    order = np.lexsort((below, at))
+    at, below = at[order], below[order]
+    new = np.concatenate(([True], (at[1:] > at[:-1]) | (below[1:] > below[:-1])))
+    return at[new], below[new]
 
 
 def _steps(upper: Floats, weight: Floats) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
@@ -125,6 +139,25 @@ _SHORT = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Worth:
+    """
+    What something is worth at every threshold, with an interval at each; arrays have shape (n_points,).
+
+    Args:
+        lower: NaN where there is no interval.
+    """
+
+    value: Floats
+    lower: Floats
+    upper: Floats
+
+    @property
+    def columns(self) -> tuple[Floats, Floats, Floats]:
+        """Value and both ends."""
+        return self.value, self.lower, self.upper
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class DecisionCurve:
     """
     Net benefit at every threshold t; arrays have shape (n_points,).
@@ -136,10 +169,10 @@ class DecisionCurve:
     Args:
         at: Thresholds in [0, 1), not decreasing; two points where the curve steps, the first of which is the
             value at the threshold and the second that right above it.
-        value: Net benefit of treating by the score.
+        value: Net benefit of treating by the score, on the scale of `benefit`.
         lower: Lower end of its interval; NaN where there is none.
         upper: Upper end.
-        all: Net benefit of treating every row.
+        all: Net benefit of treating every row, on this scale.
         raw: Net benefit of the score before recalibration, or None.
         better: Ranges of thresholds in which the score is worth more than treating all and treating none.
         clearly_better: Ranges in which both differences are above 0 by the lower ends of their own intervals;
@@ -150,7 +183,8 @@ class DecisionCurve:
         band: What the interval is, or why there is none.
 
     References:
-        Vickers & Elkin (2006), Med. Decis. Making 26.
+        Vickers & Elkin (2006), Med. Decis. Making 26; Kerr, Brown, Zhu & Janes (2016), J. Clin. Oncol. 34,
+        for the standardised net benefit.
     """
 
     at: Floats
@@ -165,13 +199,16 @@ class DecisionCurve:
     base: float
     confidence: float
     band: str
+    benefit: Benefit = Benefit.NET
 
     def __post_init__(self) -> None:
         for name in ("at", "value", "lower", "upper", "all"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
-def decision_curve(table: Table, *, raw: Table | None = None, confidence: float = 0.95) -> DecisionCurve:
+def decision_curve(
+    table: Table, *, raw: Table | None = None, confidence: float = 0.95, benefit: Benefit = Benefit.NET
+) -> DecisionCurve:
     """
     Return the net benefit at every threshold below 1.
 
@@ -179,31 +216,46 @@ def decision_curve(table: Table, *, raw: Table | None = None, confidence: float 
         table: The rows. Thresholds on a grid table are ends of its cells.
         raw: The same rows under the score before recalibration, or None.
         confidence: Of the interval at each single threshold, in (0, 1).
+        benefit: As it is, over the share of label 1, or less that of the better of treating all and none.
     """
     found = _below_one(thresholds_of(table))
     odds = found.at / (1.0 - found.at)
-    base, total = found.base, found.total
-    treated, spared = found.positive - found.missed, (total - found.positive) - found.alarms
-    value, everyone = _worth(found), base - (1.0 - base) * odds
-    one = np.ones_like(odds)
-    lower, upper = _bounds(found, (treated, found.alarms), (one, -odds), confidence=confidence)
-    over_all, _ = _bounds(found, (found.missed, spared), (-one, odds), confidence=confidence)
-    gain = (odds * spared - found.missed) / total
-    clear = None if found.weighted else _ranges(found.at, (lower > 0.0) & (over_all > 0.0))
-    own = f"pointwise {percent(confidence)}, {TWO_SHARES}"
+    everyone = found.base - (1.0 - found.base) * odds
+    net, gain = net_benefit(found, confidence=confidence), gain_over_all(found, confidence=confidence)
+    clear = None if found.weighted else _ranges(found.at, (net.lower > 0.0) & (gain.lower > 0.0))
+
+    def scaled(at: Floats, worth: Floats) -> Floats:
+        """Return net benefits on the scale asked for."""
+        if benefit is Benefit.STANDARDISED:
+            return worth / found.base if found.positive else np.full_like(worth, math.nan)
+        if benefit is Benefit.GAIN:
+            return worth - np.maximum(found.base - (1.0 - found.base) * at / (1.0 - at), 0.0)
+        return worth
+
+    def of_raw(places: Thresholds) -> tuple[Floats, Floats]:
+        return places.at, scaled(places.at, _worth(places))
+
+    shown = net
+    if benefit is Benefit.STANDARDISED:
+        shown = standardised_net_benefit(found, confidence=confidence)
+    elif benefit is Benefit.GAIN:
+        over_all = everyone > 0.0
+        shown = Worth(*(np.where(over_all, *ends) for ends in zip(gain.columns, net.columns, strict=True)))
+    own = f"pointwise {percent(confidence)}, {SHARES}"
     return DecisionCurve(
         at=found.at,
-        value=value,
-        lower=lower,
-        upper=np.minimum(upper, 1.0),
-        all=everyone,
-        raw=None if raw is None else _of_raw(raw),
-        better=_ranges(found.at, (value > 0.0) & (gain > 0.0)),
+        value=shown.value,
+        lower=shown.lower,
+        upper=shown.upper,
+        all=scaled(found.at, everyone),
+        raw=None if raw is None else of_raw(_below_one(thresholds_of(raw))),
+        better=_ranges(found.at, (net.value > 0.0) & (gain.value > 0.0)),
         clearly_better=clear,
         ends=found.ends,
-        base=base,
+        base=found.base,
         confidence=confidence,
         band=NO_WEIGHTED_THRESHOLDS if found.weighted else own,
+        benefit=benefit,
     )
 
 
@@ -217,18 +269,68 @@ def _worth(found: Thresholds) -> Floats:
     return np.asarray((found.positive - found.missed - odds * found.alarms) / found.total)
 
 
-def _of_raw(table: Table) -> tuple[Floats, Floats]:
-    found = _below_one(thresholds_of(table))
-    return found.at, _worth(found)
-
-
 def _bounds(
     found: Thresholds, counts: tuple[Floats, Floats], factors: tuple[Floats, Floats], *, confidence: float
 ) -> tuple[Floats, Floats]:
     if found.weighted:
         nothing = np.full_like(found.at, math.nan)
         return nothing, nothing
-    return bounds_of_two_shares(*counts, rows=found.total, factors=factors, confidence=confidence)
+    return Shares.of(np.stack(counts), rows=found.total, confidence=confidence).bounds(np.stack(factors))
+
+
+def net_benefit(found: Thresholds, *, confidence: float) -> Worth:
+    """Return the net benefit of treating by the score: what it is worth more than treating none."""
+    odds = found.at / (1.0 - found.at)
+    counts = found.positive - found.missed, found.alarms
+    lower, upper = _bounds(found, counts, (np.ones_like(odds), -odds), confidence=confidence)
+    return Worth(_worth(found), lower, np.minimum(upper, 1.0))
+
+
+def gain_over_all(found: Thresholds, *, confidence: float) -> Worth:
+    """Return what treating by the score is worth more than treating every row."""
+    odds, spared = found.at / (1.0 - found.at), (found.total - found.positive) - found.alarms
+    ends = _bounds(found, (found.missed, spared), (-np.ones_like(odds), odds), confidence=confidence)
+    return Worth((odds * spared - found.missed) / found.total, *ends)
+
+
+# Bisections until a standardised net benefit is known to rounding, and a share of label 1 next to none.
+_HALVINGS, _LEAST_SHARE = 80, 1e-9
+
+
+def standardised_net_benefit(found: Thresholds, *, confidence: float) -> Worth:
+    """Return the net benefit over the share of label 1, the most there can be; NaN without label 1."""
+    odds = found.at / (1.0 - found.at)
+    nothing = np.full_like(odds, math.nan)
+    if found.positive == 0.0:
+        return Worth(nothing, nothing, nothing)
+    scaled = _worth(found) / found.base
+    if found.weighted:
+        return Worth(scaled, nothing, nothing)
+    counts = np.stack((found.positive - found.missed, found.missed, found.alarms))
+    lower, upper = standardised_ends(Shares.of(counts, rows=found.total, confidence=confidence), odds)
+    return Worth(scaled, np.minimum(lower, scaled), np.maximum(upper, scaled))
+
+
+def standardised_ends(shares: Shares, odds: Floats) -> tuple[Floats, Floats]:
+    """
+    Return the ends of standardised net benefits.
+
+    It is the s at which (1 - s) p - s q - odds r is 0, where p of all rows have label 1 and are treated, q
+    have it and are not, and r are treated without it: the interval holds every s at which the bounds of that
+    sum take 0 in.
+    """
+    # With the least share of label 1 that may be, and all of label 0 treated.
+    least = -(1.0 + odds) / np.maximum(shares.lower[0] + shares.lower[1], _LEAST_SHARE)
+
+    def end(side: int) -> Floats:
+        low, high = least, np.ones_like(odds)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            above = shares.bounds(np.stack((1.0 - middle, -middle, -odds)))[side] > 0.0
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        return np.asarray(0.5 * (low + high))
+
+    return end(0), end(1)
 
 
 def _ranges(at: Floats, holds: Truths) -> tuple[Range, ...]:
@@ -312,10 +414,8 @@ def _murphy_bounds(
     if found.weighted:
         nothing = np.full_like(found.at, math.nan)
         return nothing, nothing, NO_WEIGHTED_THRESHOLDS
-    lower, upper = bounds_of_two_shares(
-        found.missed, found.alarms, rows=found.total, factors=factors, confidence=confidence
-    )
-    band = f"pointwise {percent(confidence)}, {TWO_SHARES}"
+    lower, upper = _bounds(found, (found.missed, found.alarms), factors, confidence=confidence)
+    band = f"pointwise {percent(confidence)}, {SHARES}"
     return np.maximum(lower, 0.0), np.minimum(upper, np.maximum(*factors)), band
 
 

@@ -4,7 +4,7 @@ mean over rows, else by both intervals.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
 from typing import Annotated
@@ -141,8 +141,12 @@ class PairedSums:
     and their memory is the same for any number of rows.
     """
 
-    def __init__(self, names: tuple[Compared, ...] = PAIRED) -> None:
+    def __init__(self, names: tuple[Compared, ...] = PAIRED, *, thresholds: Sequence[float] = ()) -> None:
         self.rows = 0
+        # Rows of label 1 that only the second score takes to a threshold and that only the first does, then
+        # the same of label 0, at each; empty with importance weights.
+        self._thresholds = np.array(thresholds)
+        self._moves = np.zeros((4, self._thresholds.size), np.int64)
         self._weight = ExactSum()
         self._weight_sq = ExactSum()
         self._weighted = False
@@ -164,6 +168,7 @@ class PairedSums:
             part = slice(start, start + _CHUNK)
             some, scores = label[part], (first[part], second[part])
             times = None if counts is None else counts[part]
+            self._move(*scores, some, counts=times)
             heavy = None if weight is None else weight[part]
             self.add_losses(
                 {
@@ -194,9 +199,24 @@ class PairedSums:
             self._of[name].could_be(worst[name])
             _add(self._of[name], *pair, counts=counts, weight=weight)
 
+    @property
+    def moves(self) -> Floats:
+        """Rows that only one of the two scores takes to each threshold, shape (4, n), or without any."""
+        return self._moves[:, : 0 if self._weighted else None].astype(np.float64)
+
+    def _move(
+        self, first: Floats, second: Floats, label: npt.NDArray[np.bool_], *, counts: Integers | None
+    ) -> None:
+        for place, threshold in enumerate(self._thresholds):
+            before, after = first >= threshold, second >= threshold
+            up, down = after & ~before, before & ~after
+            for kind, seen in enumerate((up & label, down & label, up & ~label, down & ~label)):
+                self._moves[kind, place] += np.count_nonzero(seen) if counts is None else counts[seen].sum()
+
     def merge(self, other: "PairedSums") -> None:
         """Add the rows of another."""
         self.rows += other.rows
+        self._moves += other._moves  # noqa: SLF001 - its own kind
         self._weight.merge(other._weight)  # noqa: SLF001 - its own kind
         self._weight_sq.merge(other._weight_sq)  # noqa: SLF001 - its own kind
         self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.names import AxisScale, Binning, FigureSize, RecalibratorName, Theme
+from calibcli.names import AxisScale, Benefit, Binning, FigureSize, RecalibratorName, Theme
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
@@ -107,6 +107,24 @@ def test_the_same_curve_gives_the_same_bytes() -> None:
     curve = map_over(SHAPES["one score"])
     first, second = (content(figure_of(curve, WORDS), "svg") for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("benefit", Benefit)
+def test_every_scale_of_a_decision_curve_is_said(benefit: Benefit) -> None:
+    """Beside the axis and in the small print; the gain is what all or none are not worth."""
+    curve = decision_curve(SHAPES["ten scores"], benefit=benefit)
+    plain = decision_curve(SHAPES["ten scores"])
+    figure = figure_of(curve, WORDS)
+    assert benefit.value in f"{figure.axes[0].get_ylabel()} {said(figure)}".lower()
+    assert ("treat all" in names(figure)) == (benefit is not Benefit.GAIN)
+    default = np.maximum(plain.all, 0.0)
+    expected = {
+        Benefit.NET: plain.value,
+        Benefit.STANDARDISED: plain.value / plain.base,
+        Benefit.GAIN: plain.value - default,
+    }[benefit]
+    np.testing.assert_allclose(curve.value, expected, atol=1e-12)
+    assert np.all((curve.lower <= curve.value + 1e-9) & (curve.value <= curve.upper + 1e-9))
 
 
 def test_the_curve_is_never_hidden() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
 from calibcli.names import MeasureName
-from calibcli.stats.bounds.proportion import bounds_of_two_shares, clopper_pearson
+from calibcli.stats.bounds.proportion import Shares, clopper_pearson
 from calibcli.stats.curves.thresholds import MurphyCurve, decision_curve, murphy_curve, thresholds_of
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.scores import brier
@@ -171,11 +171,8 @@ def test_one_kind_of_error_has_the_bounds_of_clopper_and_pearson() -> None:
     """Where the other factor is 0, or counts for nothing."""
     counts, rows = np.array([0.0, 3.0, 20.0]), 20.0
     lower, upper = clopper_pearson(counts, np.full(3, rows), delta_each_side=0.05)
-    found = bounds_of_two_shares(
-        counts, rows - counts, rows=rows, factors=(np.full(3, 0.5), np.zeros(3)), confidence=0.9
-    )
+    shares = Shares.of(np.stack((counts, rows - counts)), rows=rows, confidence=0.9)
+    found = shares.bounds(np.stack((np.full(3, 0.5), np.zeros(3))))
     np.testing.assert_allclose(found, (0.5 * lower, 0.5 * upper), atol=1e-12)
-    found = bounds_of_two_shares(
-        counts, rows - counts, rows=rows, factors=(np.zeros(3), np.full(3, -2.0)), confidence=0.9
-    )
+    found = shares.bounds(np.stack((np.zeros(3), np.full(3, -2.0))))
     np.testing.assert_allclose(found, (-2.0 * (1.0 - lower), -2.0 * (1.0 - upper)), atol=1e-12)
