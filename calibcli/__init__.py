@@ -23,8 +23,12 @@ from calibcli.version import __version__
 
 # Where what is imported late comes from, by its name.
 _ROOMS = {
-    **{name: name for name in ("apply", "compare", "fit", "load", "measure", "plot", "segments", "verify")},
+    **{
+        name: name
+        for name in ("apply", "compare", "drift", "fit", "load", "measure", "plot", "segments", "verify")
+    },
     "Compared": "results",
+    "Drifted": "results",
     "Measured": "results",
     "Recalibrator": "recalibrator",
     "SavedReport": "results",
@@ -36,6 +40,7 @@ __all__ = [
     "CalibcliError",
     "Compared",
     "DocumentProblem",
+    "Drifted",
     "EmptyTable",
     "InputProblem",
     "Measured",
@@ -49,6 +54,7 @@ __all__ = [
     "__version__",
     "apply",
     "compare",
+    "drift",
     "fit",
     "load",
     "measure",

@@ -19,6 +19,7 @@ from calibcli.python.load import load as load
 from calibcli.python.recalibrator import ArtifactLike
 from calibcli.python.recalibrator import Recalibrator as Recalibrator
 from calibcli.python.results import Compared as Compared
+from calibcli.python.results import Drifted as Drifted
 from calibcli.python.results import Measured as Measured
 from calibcli.python.results import SavedReport as SavedReport
 from calibcli.python.results import Segmented as Segmented
@@ -30,6 +31,7 @@ __all__ = [
     "CalibcliError",
     "Compared",
     "DocumentProblem",
+    "Drifted",
     "EmptyTable",
     "InputProblem",
     "Measured",
@@ -43,6 +45,7 @@ __all__ = [
     "__version__",
     "apply",
     "compare",
+    "drift",
     "fit",
     "load",
     "measure",
@@ -90,6 +93,36 @@ def compare(
     engine_address: str | None = None,
     allow_edited: bool = False,
 ) -> Compared: ...
+def drift(
+    old: Rows,
+    new: Rows,
+    *,
+    score: str | None = None,
+    on: Groups | None = None,
+    bins: int | None = None,
+    max_values: int = 20,
+    categorical: Names | None = None,
+    numeric: Names | None = None,
+    confidence: float = 0.95,
+    weight: Column | None = None,
+    weights_are: str | None = None,
+    scale: str | None = None,
+    on_missing: str = "error",
+    on_range: str = "error",
+    where: Names | None = None,
+    limit: int | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    input_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    exact: bool = False,
+    memory: str = "256MiB",
+    jobs: int | None = None,
+    engine: str = "local",
+    engine_address: str | None = None,
+) -> Drifted: ...
 def fit(
     rows: Rows,
     labels: Values | None = None,

@@ -168,6 +168,7 @@ class DocumentKind(StrEnum):
     REPORT = "report"
     COMPARE = "compare"
     COMPAT = "compat"
+    DRIFT = "drift"
     GATE = "gate"
     PLAN = "plan"
     SEGMENTS = "segments"
@@ -224,6 +225,7 @@ class Purpose(IntEnum):
     SAMPLE = 14
     SPIEGELHALTER = 15
     SMOOTH_CURVE = 16
+    DRIFT = 17
 
 
 DEFAULT_BINS = 15

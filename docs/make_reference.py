@@ -13,8 +13,8 @@ from pathlib import Path
 
 TARGET = Path(__file__).with_name("cli.md")
 MADE_WITH = f"Made from `--help` by `make docs`, with typer {version('typer')}."
-COMMANDS = ("fit", "apply", "measure", "verify", "plan", "merge", "compare", "segments", "plot", "report")
-COMMANDS += ("export", "inspect", "schema", "config")
+COMMANDS = ("fit", "apply", "measure", "verify", "plan", "merge", "compare", "segments", "drift", "plot")
+COMMANDS += ("report", "export", "inspect", "schema", "config")
 
 
 def help_text(*words: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import calibcli
 
 TARGET = Path(calibcli.__file__).with_suffix(".pyi")
-FUNCTIONS = ("compare", "fit", "measure", "plot", "segments", "verify")
+FUNCTIONS = ("compare", "drift", "fit", "measure", "plot", "segments", "verify")
 HEAD = """# Types of the functions of `import calibcli`, made from the options by `make docs`.
 
 import os
@@ -34,6 +34,7 @@ from calibcli.python.load import load as load
 from calibcli.python.recalibrator import ArtifactLike
 from calibcli.python.recalibrator import Recalibrator as Recalibrator
 from calibcli.python.results import Compared as Compared
+from calibcli.python.results import Drifted as Drifted
 from calibcli.python.results import Measured as Measured
 from calibcli.python.results import SavedReport as SavedReport
 from calibcli.python.results import Segmented as Segmented

@@ -49,6 +49,15 @@ COUNTRY_SHARE = (0.08, 0.22, 0.26, 0.16, 0.18, 0.10)
 DEVICES = ("desktop", "mobile", "tablet")
 DEVICE_SHARE = (0.40, 0.52, 0.08)
 
+# Rating grades with the probability of default that the model gives, and what is true of them; from the
+# middle of the second year on the odds of a default are larger, which the model does not know.
+PORTFOLIO_MONTHLY_ROWS = 2_000
+GRADES = ("A", "B", "C", "D", "E", "F", "G")
+GRADE_PD = (0.0006, 0.002, 0.006, 0.015, 0.035, 0.08, 0.2)
+GRADE_TRUTH = (0.0006, 0.002, 0.006, 0.015, 0.035, 0.105, 0.2)
+GRADE_SHARE = ((0.12, 0.20, 0.25, 0.20, 0.13, 0.07, 0.03), (0.10, 0.17, 0.24, 0.22, 0.15, 0.08, 0.04))
+DOWNTURN, DOWNTURN_ODDS = "2024-07", 1.7
+
 
 @dataclass(frozen=True, slots=True)
 class Customers:
@@ -185,12 +194,31 @@ def _loan_features(frame: Frame) -> npt.NDArray[np.float64]:
     return np.column_stack([*flags, *numbers]).astype(np.float64)
 
 
+def portfolio(year: int) -> Frame:
+    """Loans by rating grade, month after month; the scores are those of a master scale."""
+    generator = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(year,)))
+    month = np.repeat([f"{year}-{number:02}" for number in range(1, 13)], PORTFOLIO_MONTHLY_ROWS)
+    grade = generator.choice(len(GRADES), month.size, p=GRADE_SHARE[year - 2023])
+    truth = np.asarray(GRADE_TRUTH)[grade]
+    odds = truth / (1.0 - truth) * np.where(month >= DOWNTURN, DOWNTURN_ODDS, 1.0)
+    return {
+        "id": np.arange(month.size, dtype=np.int32) + month.size * (year - 2023),
+        "month": month,
+        "grade": np.asarray(GRADES)[grade],
+        "pd": np.asarray(GRADE_PD)[grade],
+        "default": (generator.random(month.size) < odds / (1.0 + odds)).astype(np.int8),
+    }
+
+
 def write_csv(frame: Frame, path: Path) -> None:
     """Floats in their shortest form that reads back to the same bits, lines ended by a newline."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(frame)
         writer.writerows(zip(*(column.tolist() for column in frame.values()), strict=True))
+
+
+_REPEATED = ("group", "weight", "country", "device", "month", "grade", "pd")
 
 
 def write_parquet(frame: Frame, path: Path) -> None:
@@ -205,7 +233,7 @@ def write_parquet(frame: Frame, path: Path) -> None:
         row_group_size=PARQUET_ROW_GROUP,
         compression="zstd",
         compression_level=9,
-        use_dictionary=[name for name in ("group", "weight", "country", "device") if name in frame],
+        use_dictionary=[name for name in _REPEATED if name in frame],
         version="2.6",
     )
 
@@ -230,6 +258,8 @@ def main(directory: Path) -> None:
         write_halves(digits(forest), directory, "digits_forest", "csv")
         write_halves(churn(), directory, "churn", "parquet")
         write_halves(loans(), directory, "loans", "parquet")
+    for year in (2023, 2024):
+        write_parquet(portfolio(year), directory / f"portfolio_{year}.parquet")
 
 
 if __name__ == "__main__":

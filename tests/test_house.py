@@ -113,6 +113,7 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
         "SAMPLE": 14,
         "SPIEGELHALTER": 15,
         "SMOOTH_CURVE": 16,
+        "DRIFT": 17,
     }
 
 

@@ -17,7 +17,7 @@ from calibcli.shell.door import options_of
 from command_line import ROOT
 
 ROOMS = (comparing, fitting, gating, maps, measuring, output, pictures, rows)
-FUNCTIONS = ("compare", "fit", "measure", "plot", "segments", "verify")
+FUNCTIONS = ("compare", "drift", "fit", "measure", "plot", "segments", "verify")
 # What a function returns, it need not be told how to print, where to write and how loudly.
 OF_A_TERMINAL = {
     "fmt",
@@ -87,10 +87,9 @@ def test_keywords_are_the_options_with_the_same_defaults(name: str) -> None:
     assert own.keys() - theirs.keys() <= {"raw", "path"}
     assert theirs.keys() - own.keys() <= OF_A_TERMINAL | OF_A_COMMAND
     signature = inspect.signature(getattr(calibcli, name)).parameters
-    assert list(signature) == ["rows", "labels", *own]
-    assert all(
-        one.kind is one.KEYWORD_ONLY for key, one in signature.items() if key not in ("rows", "labels")
-    )
+    both = ("old", "new") if name == "drift" else ("rows", "labels")
+    assert list(signature) == [*both, *own]
+    assert all(one.kind is one.KEYWORD_ONLY for key, one in signature.items() if key not in both)
 
 
 def test_apply_takes_what_its_command_takes() -> None:

@@ -22,6 +22,8 @@ SETS = {
     "loans": ("parquet", [*BINARY, "country", "device", "age"], (12_000, 12_000)),
 }
 
+PORTFOLIO = ("portfolio_2023.parquet", "portfolio_2024.parquet")
+
 
 def paths(name: str) -> tuple[Path, Path]:
     """Both halves of a data set."""
@@ -64,7 +66,7 @@ def test_folder_holds_the_described_files_and_no_others() -> None:
     """Every data file belongs to a set of this test, and none of them is missing."""
     found = {path.name for path in FOLDER.iterdir() if path.suffix in {".csv", ".parquet"}}
 
-    assert found == {path.name for name in SETS for path in paths(name)}
+    assert found == {path.name for name in SETS for path in paths(name)} | set(PORTFOLIO)
 
 
 def test_readme_names_every_file() -> None:
@@ -133,6 +135,23 @@ def test_churn_groups_and_weights_are_as_described() -> None:
         assert rates.round(1).to_dict() == {"east": 0.2, "north": 0.3, "south": 0.2, "west": 0.3}
         assert rates.max() - rates.min() > 0.1
         np.testing.assert_allclose(sorted(half["weight"].unique()), [10 / 9, 5 / 3, 5 / 2, 4.0])
+
+
+def test_portfolio_is_as_described() -> None:
+    """Months of 2,000 loans, one probability for each grade, and more defaults from July 2024 on."""
+    row = next(line for line in README.splitlines() if line.startswith(f"| `{PORTFOLIO[0]}"))
+    stated = [float(value) for value in re.findall(r"\d\.\d{3}", row.split("|")[-2])]
+    for frame, ece in zip((read(FOLDER / name) for name in PORTFOLIO), stated, strict=True):
+        assert list(frame.columns) == ["id", "month", "grade", "pd", "default"]
+        assert set(frame["month"].value_counts()) == {2_000}
+        assert frame["month"].is_monotonic_increasing
+        assert len(frame[["grade", "pd"]].drop_duplicates()) == frame["grade"].nunique() == 7
+        named = frame.rename(columns={"pd": "score", "default": "label"})
+        assert round(raw_ece(named), 3) == ece
+        late = frame["month"] >= "2024-07"
+        for part, ratio in ((frame[~late], 1.08), (frame[late], 1.66)):
+            if len(part):
+                assert part["default"].mean() / part["pd"].mean() == pytest.approx(ratio, abs=0.03)
 
 
 @pytest.mark.parametrize("name", SETS)

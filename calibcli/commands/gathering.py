@@ -257,9 +257,10 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     input_format: InputFormat = AS_FOUND,
     beside: Beside = NOTHING,
     twice: bool = False,
+    labelled: bool = True,
     progress: Progress = unseen,
 ) -> Gathered:
-    """Read files into tables."""
+    """Read files into tables, in which all labels are 0 where none is read."""
     found = found_in(inputs)
     fragments = list_fragments(found, input_format=input_format)
     if not engine.shares_interpreter:
@@ -267,7 +268,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     if twice:
         keep(fragments)
     with unchanged(fragments):
-        chosen = choose_columns(fragments, columns)
+        chosen = choose_columns(fragments, columns, labelled=labelled)
         if columns.rows.counted:
             fragments, chosen = with_rows(fragments, chosen, columns.rows, engine=engine)
         wanted = {RAW: None} if transforms is None else transforms

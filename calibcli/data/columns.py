@@ -378,24 +378,19 @@ def resolve(
         probs = class_columns(columns.several, header, path=path)
         score, *rest = probs.names
         others = tuple(rest)
-    label = weight = group = cluster = identity = None
-    by: tuple[str, ...] = ()
-    on: tuple[str, ...] = ()
-    rows = EVERY_ROW
+    label = None
     if labelled:
         every = header if columns.label is None else wide
         label = named_or_usual(columns.label, "label", header=every, path=path)
-        single = (columns.weight, columns.group, columns.cluster, columns.identity)
-        weight, group, cluster, identity = (
-            None if name is None else named(name, wide, path=path) for name in single
-        )
-        others = tuple(named(name, header, path=path) for name in others)
-        by = tuple(named(name, wide, path=path) for name in columns.by)
-        on = tuple(named(name, wide, path=path) for name in columns.on)
-        conditions = columns.rows.where
-        rows = FileSelection(
-            tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions)
-        )
+    single = (columns.weight, columns.group, columns.cluster, columns.identity)
+    weight, group, cluster, identity = (
+        None if name is None else named(name, wide, path=path) for name in single
+    )
+    others = tuple(named(name, header, path=path) for name in others)
+    by = tuple(named(name, wide, path=path) for name in columns.by)
+    on = tuple(named(name, wide, path=path) for name in columns.on)
+    conditions = columns.rows.where
+    rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
     if label is not None and any(one.column == label for one in rows.conditions):
         notes += ("rows are chosen by their labels: nothing said of them holds for the scores of other rows",)

@@ -108,6 +108,11 @@ def _first_rows(codes: npt.NDArray[np.generic]) -> npt.NDArray[np.intp]:
     return np.sort(ranked[run_starts(codes[ranked])])[: MOST_LABELS + 1]
 
 
+def unlabelled(rows: int) -> Labels:
+    """Return labels of rows that need none: all 0."""
+    return Labels(np.zeros(rows, np.bool_), None, None, np.zeros(rows, np.int8), str)
+
+
 def can_be_labels(kind: pa.DataType) -> bool:
     """Whether a column type can hold labels."""
     return is_number(kind) or is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)

@@ -13,7 +13,7 @@ from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
-from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities
+from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities, unlabelled
 from calibcli.data.groups import (
     Groups,
     Members,
@@ -198,6 +198,8 @@ class Intake:
         return floats(column)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:
+        if self._chosen.label is None:
+            return unlabelled(batch.num_rows)
         column = self._label_column(batch, "labels are 0 and 1, true and false, or text with --positive")
         return labels_of(column, self._chosen.asked.positive)
 

@@ -90,6 +90,11 @@ def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for eac
                 f"default settings, beside ours. {_NOT_FINITE}"
             )
             return _Published("calibcli compat", about, (CompatReport,))
+        case DocumentKind.DRIFT:
+            from calibcli.reports.drift import DriftReport
+
+            about = f"What `calibcli drift` found. {_NOT_FINITE}"
+            return _Published("calibcli drift", about, (DriftReport,))
         case DocumentKind.PLAN:
             from calibcli.reports.plan import PlanReport
 

@@ -64,13 +64,17 @@ ArtifactFile = Annotated[str, Option((), metavar="ARTIFACT", help="What `calibcl
 AnyFile = Annotated[
     str, Option((), metavar="FILE", help="A data file, an artifact, a report, or - for stdin.")
 ]
+OldFile = Annotated[str, Option((), metavar="OLD", help="The rows that others are compared with.")]
+NewFile = Annotated[str, Option((), metavar="NEW", help="The rows that may have shifted.")]
 Documents = Annotated[
     list[str],
     Option((), metavar="DOCUMENT...", help="What `verify --state` or `measure --summary-out` wrote."),
 ]
 DocumentName = Annotated[
     DocumentKind,
-    Option((), metavar="KIND", help="artifact, report, compare, compat, gate, plan, segments, summary."),
+    Option(
+        (), metavar="KIND", help="artifact, report, compare, compat, drift, gate, plan, segments, summary."
+    ),
 ]
 OneCommand = Annotated[str | None, Option((), metavar="[COMMAND]", help="Only the options of this command.")]
 

@@ -105,6 +105,9 @@ PLOTTED_ON = JUDGED_ON._replace(help="Draw the segments that values of these col
 REPORTED_ON = JUDGED_ON._replace(
     help="Say where the score is wrong, of the segments that these columns make."
 )
+DRIFTED_ON = JUDGED_ON._replace(
+    help="Further columns to compare: a,b,c, or repeat.", doc="Further columns to compare."
+)
 FITTED_BY = BY._replace(
     python="Column | None", help="Fit a map to each group of equal values.",
     doc="Fit a map to each group of equal values of this, a name or an array, and one to all rows.",

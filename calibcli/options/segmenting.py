@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS
+from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, DEFAULT_SEED
 from calibcli.options.declaring import COLUMNS, Option, Section, nested, option
-from calibcli.options.measuring import CONFIDENCE, check_confidence
-from calibcli.options.rows import listed, names_of
+from calibcli.options.measuring import BINS, CONFIDENCE, check_confidence
+from calibcli.options.rows import SEED, listed, names_of
 from calibcli.values import dataclass
 
 MOST_DEPTH, MOST_VALUES = 4, 1_000
@@ -120,6 +120,42 @@ class SegmentOptions:
         help="Smaller segments are listed, not tested.",
     )  # fmt: skip
     confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DriftCutting(Cutting):
+    """The same for `drift`, whose levels are categories and quantiles of the old rows."""
+
+    numeric: tuple[str, ...] = option(
+        (), like=_KIND._replace(flags=("--numeric",)),
+        help="Columns of few whole numbers that are cut at quantiles all the same.",
+    )  # fmt: skip
+    most_values: int = option(
+        20, "--max-values", name="max_values", section=Section.GROUPS, metavar="N", least=1, most=MOST_VALUES,
+        help="Most frequent values of a column that have a level of their own; the rest is (other).",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DriftOptions:
+    """What is asked of `drift`; `bins` are None for ten, and for the values of a score of few."""
+
+    cut: Cutting = nested(DriftCutting(), DriftCutting)
+    bins: int | None = option(
+        None, like=BINS._replace(
+            help="Quantiles of OLD at which numbers are cut. [default: 10, or each value of a score of at most 50]",
+        ),
+    )  # fmt: skip
+    confidence: float = option(
+        DEFAULT_CONFIDENCE,
+        like=CONFIDENCE._replace(
+            help="One less the probability that anything is called shifted where nothing is."
+        ),
+    )
+    seed: int = option(DEFAULT_SEED, like=SEED)
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)

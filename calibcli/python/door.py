@@ -34,20 +34,28 @@ Before = Callable[[dict[str, Any]], None]
 
 
 def function(
-    order: str, *, rows: str = "Rows", before: Before | None = None, **otherwise: Option
+    order: str,
+    *,
+    rows: str = "Rows",
+    both: tuple[str, str] = ("rows", "labels"),
+    before: Before | None = None,
+    **otherwise: Option,
 ) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
     """
     Return what makes a public function of one that takes groups of options.
 
     The function is given the rows of the call as `Inputs`, and the options of the order put together in its
-    groups. The lines of its docstring on arguments are those that the options are declared with.
+    groups. The lines of its docstring on arguments are those that the options are declared with. `both` are
+    the names of its first parameters: rows and their labels, or rows and others, which it is given second.
     """
 
     def made(body: Callable[..., Result]) -> Callable[..., Result]:
         groups, single, known = declared_of(body, otherwise)
         known |= parameters_of(Trusting)
         parameters = {name: known[name] for name in in_order(order)}
-        signature = _signature(body, parameters, rows)
+        signature = _signature(body, parameters, rows, both)
+        first, second = both
+        alone = second == "labels"
 
         @wraps(body)
         def call(*args: Any, **keywords: Any) -> Result:  # noqa: ANN401 - what the options take
@@ -64,11 +72,14 @@ def function(
                 if before is not None:
                     before(given)
                 plain = {name: _plain(one, given[name]) for name, one in parameters.items()}
-                inputs, values = inputs_of(given["rows"], given["labels"], plain)
+                inputs, values = inputs_of(
+                    given[first], given[second] if alone else None, plain, labelled=alone
+                )
+                others = () if alone else inputs_of(given[second], None, plain, labelled=False)[:1]
                 apart = groups.values()
                 options = {name: built(kind, values, apart=apart) for name, kind in groups.items()}
                 own = {name: values[name] for name in single if name in values}
-                return body(inputs, **options, **own)
+                return body(inputs, *others, **options, **own)
 
         vars(call)["parameters"] = parameters
         call.__signature__ = signature  # type: ignore[attr-defined]
@@ -79,13 +90,14 @@ def function(
 
 
 def _signature(
-    body: Callable[..., object], parameters: Mapping[str, Parameter], rows: str
+    body: Callable[..., object], parameters: Mapping[str, Parameter], rows: str, both: tuple[str, str]
 ) -> inspect.Signature:
-    both, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    place, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     empty = inspect.Parameter.empty
+    kinds = (rows, "Values | None" if both[1] == "labels" else rows)
     shown = [
-        inspect.Parameter("rows", both, default=None if rows.endswith("None") else empty, annotation=rows),
-        inspect.Parameter("labels", both, default=None, annotation="Values | None"),
+        inspect.Parameter(name, place, default=None if kind.endswith("None") else empty, annotation=kind)
+        for name, kind in zip(both, kinds, strict=True)
     ]
     for name, one in parameters.items():
         default = empty if one.unsaid is MISSING else one.unsaid

@@ -10,6 +10,7 @@ from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
 from calibcli.reports.compare import CompareReport, Comparison
+from calibcli.reports.drift import DriftColumn, DriftReport
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import Segment, SegmentsReport
@@ -110,7 +111,7 @@ class Reported(Tabled):
 
     __slots__ = ()
 
-    report: MeasureReport | CompareReport | VerifyReport | SegmentsReport
+    report: MeasureReport | CompareReport | VerifyReport | SegmentsReport | DriftReport
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that the command writes with `--json`, as `calibcli schema` describes it."""
@@ -316,6 +317,58 @@ class Segmented(Reported):
         """Return a row for each segment, of each score."""
         own = [_segment_line(one, self.report.input.score) for one in self.segments]
         return [*own, *(line for one in self.slices.values() for line in one.lines())]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Drifted(Reported):
+    """
+    How far the score and further columns have shifted; `found["country"]` is one of these columns.
+
+    Args:
+        report: What was found, as every renderer of the command takes it.
+    """
+
+    report: DriftReport
+
+    def __getitem__(self, name: str) -> DriftColumn:
+        for one in self.report.columns:
+            if one.name == name:
+                return one
+        msg = f"{name!r} was not compared; there are {', '.join(one.name for one in self.report.columns)}"
+        raise KeyError(msg)
+
+    @property
+    def columns(self) -> tuple[DriftColumn, ...]:
+        """The score, then the other columns."""
+        return self.report.columns
+
+    @property
+    def psi(self) -> float:
+        """The population stability index of the score."""
+        return self.columns[0].psi
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of "the scores have not shifted", for all columns at once."""
+        return self.columns[0].p_joint
+
+    @property
+    def shifted(self) -> tuple[str, ...]:
+        """The names of the columns of which a shift is shown."""
+        return tuple(one.name for one in self.report.shifted)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that the reader should not miss."""
+        return tuple(dict.fromkeys((*self.report.old.notes, *self.report.new.notes, *self.report.notes)))
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each level of each column."""
+        return [
+            {"column": one.name, **level.to_dict(), "column_psi": one.psi, "p_joint": one.p_joint}
+            for one in self.columns
+            for level in one.levels
+        ]
 
 
 def _segment_line(one: Segment, score: str) -> dict[str, object]:

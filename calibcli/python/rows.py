@@ -150,7 +150,9 @@ _PROBS = "probs"
 _NOT_IN_NAMES = frozenset(",*?[")
 
 
-def inputs_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[Inputs, dict[str, Any]]:
+def inputs_of(
+    rows: object, labels: object, said: Mapping[str, Any], *, labelled: bool = True
+) -> tuple[Inputs, dict[str, Any]]:
     """Return the rows of a call, and what was said of them with names of columns in the place of values."""
     # A lazy frame is worked out once, however often its columns are looked at.
     rows, values = collected(rows), dict(said)
@@ -161,14 +163,17 @@ def inputs_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[In
     if inputs is None and alone and is_frame(rows):
         collector.take_frame(rows)
     elif inputs is None:
-        _refuse_names(values, labels)
+        _refuse_names(values, labels, labelled=labelled)
         collector.names_are_columns = False
         if is_frame(rows) or is_matrix(rows):
             values["probs"] = collector.take_matrix(rows, _PROBS)
             names = tuple(columns_of_frame(settled(rows))) if is_frame(rows) else None
             values["classes"] = values.get("classes") or names
-        else:
+        elif labelled:
             values["score"] = collector.named(rows, "score")
+        else:
+            # One name for the scores of old and new rows.
+            values["score"] = collector.join(column_of(rows, what="score"), "score")
     values["label"] = _label(collector, labels, values.get("label"), in_memory=inputs is None)
     for role in ("weight", "group", "by", "on", "cluster", "row_id"):
         if values.get(role) is not None:
@@ -184,12 +189,12 @@ def inputs_of(rows: object, labels: object, said: Mapping[str, Any]) -> tuple[In
     return inputs, values
 
 
-def _refuse_names(values: Mapping[str, Any], labels: object) -> None:
+def _refuse_names(values: Mapping[str, Any], labels: object, *, labelled: bool) -> None:
     for keyword in ("score", "label", _PROBS):
         if values.get(keyword) is not None:
             msg = f"{keyword}={values[keyword]!r} names a column, and arrays have none"
             raise UsageProblem(msg, "pass scores and labels, or a frame and names of its columns")
-    if labels is None:
+    if labels is None and labelled:
         msg = "scores without labels"
         raise UsageProblem(msg, "pass the labels after the scores, or a frame with score=... and label=...")
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from calibcli.reports.apply import ApplyReport, FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
+    from calibcli.reports.drift import DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.inspect import InspectReport
     from calibcli.reports.measure import MeasureReport
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         | InspectReport
         | PlanReport
         | SegmentsReport
+        | DriftReport
     )
 
 

@@ -38,6 +38,7 @@ from calibcli.show.words import (
 if TYPE_CHECKING:
     # A command pays for the reports of no other one.
     from calibcli.reports.compare import CompareReport, Comparison
+    from calibcli.reports.drift import DriftColumn, DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.measure import MeasureReport, WorstGroup
     from calibcli.reports.plan import PlanReport
@@ -644,6 +645,47 @@ def _segment_sentence(segment: "Segment", sure: str) -> str:
     return f"Scores {between} are {way} {rows}: by {three(abs(part.gap))} there; {means} on average."
 
 
+# By convention, which says nothing of chance (Siddiqi 2006, Credit Risk Scorecards).
+LITTLE_SHIFT, MUCH_SHIFT = 0.1, 0.25
+
+
+def shift_size(psi: float) -> str:
+    """Return what a population stability index is called by convention."""
+    return "little" if psi < LITTLE_SHIFT else "some" if psi <= MUCH_SHIFT else "much"
+
+
+def drifted(report: "DriftReport") -> tuple[str, ...]:
+    """Return whether the scores have shifted, then which of the other columns have."""
+    score, *others = report.columns
+    index, chance = f"PSI {three(score.psi)}", f"up to {three(score.by_chance)} would be chance"
+    if score.shifted:
+        p = p_words(score.p_joint)
+        p = f"p {'' if p.startswith('below') else '= '}{p}"
+        first = f"The scores have shifted: {index} ({p}"
+        first += f"; {chance})" if score.psi > score.by_chance else ")"
+        first += f". By convention that is {shift_size(score.psi)}."
+    else:
+        first = f"No shift of the scores is shown: {index}, and {chance}."
+    moved = [one for one in others if one.shifted]
+    if not others:
+        return (first,)
+    if not moved:
+        names = first_of([quoted(one.name) for one in others], _MOST_SHIFTED)
+        return (first, f"Nor is one of {names} shown." if score.shifted else f"Nor is one of {names}.")
+    names = first_of([f"{quoted(one.name)} (PSI {three(one.psi)})" for one in _largest(moved)], _MOST_SHIFTED)
+    have = "has" if len(moved) == 1 else "have"
+    if len(others) == 1:
+        return (first, f"{names} has shifted.")
+    return (first, f"Of {plural(len(others), 'further column')} {count(len(moved))} {have} shifted: {names}.")
+
+
+_MOST_SHIFTED = 5
+
+
+def _largest(columns: "Sequence[DriftColumn]") -> "list[DriftColumn]":
+    return sorted(columns, key=lambda one: -one.psi)
+
+
 _ANSWERS: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
     "measure": measured,
     "compare": compared,
@@ -652,4 +694,5 @@ _ANSWERS: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
     "plan": planned,
     "verify": judged,
     "segments": segmented,
+    "drift": drifted,
 }

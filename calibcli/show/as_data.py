@@ -10,6 +10,7 @@ from calibcli.documents.sealed import sealed_text
 from calibcli.errors import UsageProblem
 from calibcli.names import Target
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
+from calibcli.reports.drift import SCHEMA as DRIFT_SCHEMA
 from calibcli.reports.input import Setting
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
@@ -109,8 +110,10 @@ def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
     if body.get("schema") == SEGMENTS_SCHEMA:
         parts = (body, *body.get("slices", {}).values())
         return [*(row for part in parts for row in _of_segments(part)), *_settings(settings)]
+    if body.get("schema") == DRIFT_SCHEMA:
+        return [*_of_drift(body), *_settings(settings)]
     if not isinstance(report, MeasureReport | VerifyReport):
-        msg = "rows are written of what measure, verify, compare and segments find"
+        msg = "rows are written of what measure, verify, compare, segments and drift find"
         raise UsageProblem(msg, "pass --format json, md or table")
     rows = list(_rows("", body))
     for key, part in body["slices"].items():
@@ -146,6 +149,22 @@ def _of_segments(body: Mapping[str, Any]) -> Iterator[Row]:
         yield _row(same, "segment", "sigma", {**told, **range_found})
         ends = one["bias_interval"] or {}
         yield _row(same, "segment", "bias", {**told, **ends, "value": one["bias"], "target": FIXED})
+
+
+def _of_drift(body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield a row for each column, then three for each of its levels: both shares and what it adds."""
+    score, rows = body["new"]["score"], {side: body[side]["rows"] for side in ("old", "new")}
+    for one in body["columns"]:
+        same = {"slice": one["name"], "score": score, "rows": rows["new"]}
+        found = {"value": one["psi"], "null_upper": one["by_chance"], "p_value": one["p_joint"]}
+        told = {"status": "shifted" if one["shifted"] else "not shown", "method": one["method"]}
+        yield _row(same, "drift", "psi", {**found, **told, "confidence": body["confidence"]})
+        for level in one["levels"]:
+            part = {"slice": f"{one['name']}/{level['where']}", "score": score}
+            for side in ("old", "new"):
+                share = {"value": level[f"{side}_share"]}
+                yield _row({**part, "rows": level[side]}, "level", f"{side}_share", share)
+            yield _row({**part, "rows": level["new"]}, "level", "psi", {"value": level["psi"]})
 
 
 def _said_of(key: str, body: Mapping[str, Any]) -> Row:

@@ -10,11 +10,12 @@ import calibcli
 from calibcli.names import ClassMeasure, MeasureName
 from calibcli.stats.measures.estimate import Estimate
 
-FUNCTIONS = ("apply", "compare", "fit", "load", "measure", "plot", "segments", "verify")
+FUNCTIONS = ("apply", "compare", "drift", "fit", "load", "measure", "plot", "segments", "verify")
 NAMES = [
     "CalibcliError",
     "Compared",
     "DocumentProblem",
+    "Drifted",
     "EmptyTable",
     "InputProblem",
     "Measured",

@@ -6,7 +6,7 @@ from importlib import import_module
 from calibcli.shell.door import Command
 
 _NAMES = (
-    "fit", "apply", "measure", "verify", "plan", "merge", "compare", "segments", "plot", "report",
+    "fit", "apply", "measure", "verify", "plan", "merge", "compare", "segments", "drift", "plot", "report",
     "inspect", "export", "schema", "config",
 )  # fmt: skip
 

@@ -77,7 +77,25 @@ class RunningValues:
         self._rounded = self._rounded or other._rounded
         self._fold(_MOST_NUMBERS)
 
-    def levels(self, *, most: int, categorical: bool | None = None, intervals: int = 4) -> "Levels":
+    def numbers(self) -> tuple[Floats, Integers]:
+        """Return the different numbers, ascending, and how many rows have each."""
+        self._fold(0)
+        return self._numbers[0] if self._numbers else (np.zeros(0), np.zeros(0, np.int64))
+
+    def counts(self, levels: "Levels") -> Integers:
+        """Return how many rows each of some levels has, which must leave no value out."""
+        values, counts = self.numbers()
+        found = np.zeros(len(levels.words), np.int64)
+        np.add.at(found, levels.places(Mixed(values)), counts)
+        for text, many in self._texts.items():
+            found[levels.texts.get(text, levels.other)] += many
+        if self._missing:
+            found[levels.missing] += self._missing
+        return found
+
+    def levels(
+        self, *, most: int, categorical: bool | None = None, intervals: int = 4, like: Self | None = None
+    ) -> "Levels":
         """
         Return the levels of the values.
 
@@ -85,9 +103,9 @@ class RunningValues:
             most: Of a column of categories the most frequent so many have a level of their own.
             categorical: Whether values are categories; None to tell by the values.
             intervals: Other numbers are cut into so many intervals of about as many rows.
+            like: The rows among these that are cut so; None for all.
         """
-        self._fold(0)
-        values, counts = self._numbers[0] if self._numbers else (np.zeros(0), np.zeros(0, np.int64))
+        values, counts = self.numbers()
         whole = bool((values == np.rint(values)).all())
         by_look = bool(self._texts) or (whole and values.size <= MOST_CODES)
         if categorical is False and self._texts:
@@ -95,7 +113,8 @@ class RunningValues:
             raise InputProblem(msg, "leave out --numeric for it, or make all its values numbers")
         if by_look if categorical is None else categorical:
             return _categories(self.name, values, counts, self._texts, most=most, missing=self._missing > 0)
-        return _intervals(self.name, values, counts, intervals, missing=self._missing > 0)
+        cut = (values, counts) if like is None else like.numbers()
+        return _intervals(self.name, *cut, intervals, among=values, missing=self._missing > 0)
 
     def _fold(self, least: int) -> None:
         """Add up equal numbers once more than so many wait."""
@@ -202,15 +221,18 @@ def _categories(
     )
 
 
-def _intervals(name: str, values: Floats, counts: Integers, intervals: int, *, missing: bool) -> Levels:
+def _intervals(
+    name: str, values: Floats, counts: Integers, intervals: int, *, among: Floats, missing: bool
+) -> Levels:
     below = np.cumsum(counts)
     total = int(below[-1]) if below.size else 0
     shares = [place / intervals for place in range(1, intervals)]
     places = [int(np.searchsorted(below, share * total)) for share in shares] if total else []
     # An interval that ends at the largest value is the last one.
     inner = sorted({place for place in places if place < values.size - 1})
-    cuts = [_shortest(float(values[place]), float(values[place + 1])) for place in inner]
-    words = interval_words(name, cuts) if total else []
+    after = np.searchsorted(among, values[inner], side="right")
+    cuts = [_shortest(*ends) for ends in zip(values[inner].tolist(), among[after].tolist(), strict=True)]
+    words = interval_words(name, cuts) if among.size else []
     gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
     return Levels(
         name, tuple(words), np.array(cuts), np.arange(len(cuts) + 1), {}, other=-1, missing=gaps, ends=True

@@ -1,0 +1,119 @@
+"""Compare the scores of new rows, and any other columns, with those of old ones; no label is needed."""
+
+import numpy as np
+
+from calibcli.commands.gathering import RAW, Gathered, gather
+from calibcli.data.columns import refuse_null
+from calibcli.data.engines import engine_named
+from calibcli.errors import UsageProblem
+from calibcli.names import Purpose, WeightMeaning
+from calibcli.options.rows import Columns, Reading
+from calibcli.options.segmenting import DriftOptions
+from calibcli.options.sources import RowSource
+from calibcli.reports.drift import DriftColumn, DriftLevel, DriftReport
+from calibcli.stats.measures.drift import Shift, shift_of
+from calibcli.stats.measures.tests import holm
+from calibcli.stats.numerics import stream
+from calibcli.stats.table.levels import Mixed, RunningValues
+
+# Scores of so few different values are grades, compared one by one.
+_MOST_GRADES = 50
+_QUANTILES = 10
+
+
+def drift_files(
+    old: RowSource,
+    new: RowSource,
+    columns: Columns,
+    *,
+    options: DriftOptions | None = None,
+    reading: Reading | None = None,
+) -> DriftReport:
+    """Say whether the score, and further columns, have shifted."""
+    asked, how = options or DriftOptions(), reading or Reading()
+    if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
+        msg = "shifts are tested by rows, and importance weights are none"
+        raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
+    if old == "-" and new == "-":
+        msg = "old and new rows are both standard input"
+        raise UsageProblem(msg, "write one of them to a file first")
+    refuse_null(columns)
+    kinds = asked.cut.kinds(columns.on)
+    before, after = _read(old, columns, how), _read(new, columns, how)
+    score = before.chosen.score
+    values = [(_scores(score, before), _scores(score, after))]
+    values += [(before.aside.values[k], after.aside.values[k]) for k in range(len(columns.on))]
+    few = (
+        asked.bins is None
+        and len(set(values[0][0].numbers()[0]) | set(values[0][1].numbers()[0])) <= _MOST_GRADES
+    )
+    found = [
+        shift_of(
+            *pair,
+            most=asked.cut.most_values if place else _MOST_GRADES,
+            categorical=kind,
+            intervals=asked.bins or _QUANTILES,
+            error=(1.0 - asked.confidence) / len(values),
+            generator=stream(asked.seed, Purpose.DRIFT),
+        )
+        for place, (pair, kind) in enumerate(zip(values, (few, *kinds), strict=True))
+    ]
+    joint = holm([one.p_value for one in found])
+    listed = tuple(
+        _column(one, p or 0.0, confidence=asked.confidence) for one, p in zip(found, joint, strict=True)
+    )
+    return DriftReport(
+        before.input, after.input, asked.confidence, listed, asked.seed, tuple(_notes(listed, before, after))
+    )
+
+
+def _read(source: RowSource, columns: Columns, reading: Reading) -> Gathered:
+    """Count the values of old or new rows."""
+    return gather(
+        [source],
+        columns,
+        engine=engine_named(reading.engine, reading.jobs, address=reading.engine_address),
+        limit=reading.limit,
+        input_format=reading.input_format,
+        labelled=False,
+        progress=reading.progress,
+    )
+
+
+def _scores(name: str, rows: Gathered) -> RunningValues:
+    """Return the scores as values of a column."""
+    table, found = rows.tables[RAW], RunningValues(name)
+    found.add_rows(Mixed(table.score), table.rows)
+    return found
+
+
+def _column(shift: Shift, joint: float, *, confidence: float) -> DriftColumn:
+    old, new = int(shift.old.sum()), int(shift.new.sum())
+    rows = np.stack((shift.old, shift.new), axis=1).tolist()
+    return DriftColumn(
+        shift.levels.name,
+        "quantiles" if shift.levels.ends else "values",
+        shift.psi,
+        shift.by_chance,
+        shift.p_value,
+        joint,
+        joint <= 1.0 - confidence,
+        shift.method,
+        tuple(
+            DriftLevel(words, one, other, one / old, other / new, part)
+            for words, (one, other), part in zip(shift.levels.words, rows, shift.parts.tolist(), strict=True)
+        ),
+    )
+
+
+def _notes(columns: tuple[DriftColumn, ...], old: Gathered, new: Gathered) -> list[str]:
+    """Return what the reader should not miss."""
+    notes = []
+    for one in columns:
+        empty = [level.where for level in one.levels if level.one_sided]
+        if empty:
+            many = f"{len(empty):,} levels are" if len(empty) > 1 else f"{empty[0]} is"
+            notes.append(f"{many} empty in one file, and counted as half a row there; PSI would be infinite")
+    if "grid" in (old.table.kind, new.table.kind):
+        notes.append("over the memory allowed: scores are kept to 1.4e-6; --exact keeps all")
+    return notes

@@ -1,0 +1,66 @@
+"""What `drift` hands back."""
+
+from typing import Annotated, ClassVar
+
+from calibcli.codec import AnyNumber, Chance, Declared, Fraction
+from calibcli.reports.input import InputSummary, Kept, Notes
+from calibcli.values import dataclass
+
+SCHEMA = "calibcli.drift/2"
+
+
+@dataclass(frozen=True, slots=True)
+class DriftLevel(Declared):
+    """Rows that agree in a column: one value, or numbers between two quantiles of the old rows."""
+
+    where: Annotated[str, "The level as a condition."]
+    old: Annotated[int, "Old rows in it."]
+    new: Annotated[int, "New rows in it."]
+    old_share: Fraction
+    new_share: Fraction
+    psi: Annotated[
+        AnyNumber,
+        "What it adds: (new share - old share) ln(new share / old share), an empty side as half a row.",
+    ]
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether it is empty on one side alone."""
+        return (self.old == 0) != (self.new == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DriftColumn(Declared):
+    """A column whose values are compared."""
+
+    name: str
+    kind: Annotated[str, "`values`, or `quantiles` of the old rows."]
+    psi: Annotated[AnyNumber, "Population stability index: the sum over the levels."]
+    by_chance: Annotated[AnyNumber, "Where nothing has shifted no column is above its own with `confidence`."]
+    p_value: Annotated[float, "Of such an index, or a larger one, where nothing has shifted."]
+    p_joint: Annotated[float, "The same, for all columns at once (Holm)."]
+    shifted: Annotated[bool, "Whether a shift is shown, for all columns at once."]
+    method: Annotated[str, "How the law was found."]
+    levels: tuple[DriftLevel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DriftReport(Kept):
+    """Whether the score and other columns have shifted from old to new rows."""
+
+    SCHEMA: ClassVar = SCHEMA
+
+    page: ClassVar[str] = "drift"
+    old: Annotated[InputSummary, "The rows that others are compared with."]
+    new: Annotated[InputSummary, "The rows that may have shifted."]
+    confidence: Annotated[
+        Chance, "One less the probability that anything is called shifted where nothing is."
+    ]
+    columns: Annotated[tuple[DriftColumn, ...], "The score first, then others as they were named."]
+    seed: Annotated[int, "Seed of draws."]
+    notes: Notes = ()
+
+    @property
+    def shifted(self) -> tuple[DriftColumn, ...]:
+        """The columns of which a shift is shown."""
+        return tuple(one for one in self.columns if one.shifted)

@@ -1,0 +1,86 @@
+"""The page of `drift`: which columns have shifted, by how much, and in which levels."""
+
+from calibcli.reports.drift import DriftColumn, DriftReport
+from calibcli.reports.input import InputSummary
+from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
+from calibcli.show.blocks import Column, Grid, Line, Page, Tone, paragraph
+from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
+from calibcli.show.words import count, p_words, percent, plural, share, three
+
+# So many levels of a column are shown, those that add most, unless more is asked for.
+_MOST_LEVELS = 20
+_CONVENTION = (
+    f"By convention a PSI below {LITTLE_SHIFT:g} is little, up to {MUCH_SHIFT:g} some, and above that much, "
+    "whatever the number of rows."
+)
+
+
+def drift_page(report: DriftReport, *, verbose: bool) -> Page:
+    """Return the page of a comparison of old and new rows; `verbose` shows the levels of every column."""
+    shown = [one for place, one in enumerate(report.columns) if verbose or not place or one.shifted]
+    top = paragraph(*_rows("old", report.old), *_rows("new", report.new), *note_lines(report.notes))
+    return (
+        answer_paragraph(report),
+        top,
+        _columns(report),
+        *(_levels(one, verbose=verbose) for one in shown),
+    )
+
+
+def _rows(which: str, source: InputSummary) -> list[Line]:
+    return [Line(f"{which}  {source_line(source)}, {plural(source.rows, 'row')}"), *repair_lines(source)]
+
+
+def _columns(report: DriftReport) -> Grid:
+    sure = percent(report.confidence)
+    columns = (
+        Column("column"),
+        Column("PSI"),
+        Column(f"by chance ({sure})"),
+        Column("p, jointly"),
+        Column("shift"),
+        Column("by convention"),
+        Column("p-value from"),
+    )
+    rows = tuple(
+        (
+            one.name,
+            three(one.psi),
+            f"up to {three(one.by_chance)}",
+            p_words(one.p_joint),
+            "shown" if one.shifted else "not shown",
+            shift_size(one.psi),
+            one.method,
+        )
+        for one in report.columns
+    )
+    of_any = " in any column" if len(rows) > 1 else ""
+    chance = f'"By chance": where nothing has shifted, {sure} of such pairs of files show no more{of_any}.'
+    notes = (f"{chance} Rows are independent.", _CONVENTION)
+    return Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in notes), spare=("p-value from",))
+
+
+def _levels(column: DriftColumn, *, verbose: bool) -> Grid:
+    levels = list(column.levels)
+    if not verbose and len(levels) > _MOST_LEVELS:
+        largest = sorted(levels, key=lambda one: -one.psi)[:_MOST_LEVELS]
+        levels = [one for one in levels if one in largest]
+    notes = [Line("PSI: what each level adds to it.", Tone.FAINT)]
+    hidden = len(column.levels) - len(levels)
+    if hidden:
+        notes.append(Line(f"{plural(hidden, 'more level')} that add less; -v shows all.", Tone.FAINT))
+    old, new = (sum(getattr(one, which) for one in column.levels) for which in ("old", "new"))
+    titles = (column.name, "old", "share", "new", "share", "PSI")
+    columns = tuple(Column(one, numeric=place % 5 > 0) for place, one in enumerate(titles))
+    rows = tuple(
+        (
+            one.where,
+            count(one.old),
+            share(one.old, old),
+            count(one.new),
+            share(one.new, new),
+            three(one.psi),
+        )
+        for one in levels
+    )
+    return Grid(columns, rows, tuple(notes))

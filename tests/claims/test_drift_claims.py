@@ -1,0 +1,39 @@
+"""Columns that have not shifted are called shifted no more often than promised."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from calibcli.stats.measures.drift import shift_of
+from calibcli.stats.table.levels import Mixed, RunningValues
+from claims.simulation import generator_of, most_misses
+
+pytestmark = pytest.mark.slow
+
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+WORLDS: dict[str, Draw] = {
+    "spread": lambda rng, rows: rng.beta(0.7, 4.0, rows),
+    "ties": lambda rng, rows: np.round(rng.beta(0.7, 4.0, rows), 2),
+    "gaps": lambda rng, rows: np.where(rng.random(rows) < 0.03, np.nan, rng.random(rows)),
+    "grades": lambda rng, rows: rng.choice(7, rows, p=[0.02, 0.1, 0.3, 0.3, 0.2, 0.07, 0.01]).astype(float),
+    "rare grades": lambda rng, rows: rng.choice(20, rows, p=[0.001] * 10 + [0.099] * 10).astype(float),
+}
+# Old rows, new rows, repetitions: few, very different, and so many that the law is chi-squared.
+CELLS = [(30, 30, 600), (1_000, 40, 150), (200, 2_000, 200), (20_000, 5_000, 600)]
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize("name", WORLDS)
+@pytest.mark.parametrize(("old", "new", "repetitions"), CELLS)
+def test_what_has_not_shifted_is_seldom_called_so(name: str, old: int, new: int, repetitions: int) -> None:
+    """At most 5 % have a p-value of 5 % or less."""
+    rng = generator_of("drift", name, old, new)
+    found = 0
+    for _ in range(repetitions):
+        pair = [RunningValues("x"), RunningValues("x")]
+        for one, rows in zip(pair, (old, new), strict=True):
+            one.add_rows(Mixed(WORLDS[name](rng, rows)))
+        shift = shift_of(*pair, most=20, categorical=None, intervals=10, error=0.05, generator=rng)
+        found += shift.p_value <= 0.05
+    assert found <= most_misses(repetitions, 0.05)

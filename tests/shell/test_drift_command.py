@@ -1,0 +1,177 @@
+"""`drift` from the command line and from Python: the same shifts whatever holds the rows."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import calibcli
+from calibcli.show.as_data import COLUMNS
+from command_line import SAMPLE, Run
+from published import check
+
+OLD, NEW = (SAMPLE / f"loans_{part}.parquet" for part in ("calibration", "evaluation"))
+ON = ("--on", "country,age")
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return old and new rows: the score and the country have shifted, the number has not."""
+    rng = np.random.default_rng(2)
+    frames = []
+    for rows, power, countries in ((3_000, 1.0, ["AT", "DE"]), (700, 1.3, ["AT", "DE", "NL", None])):
+        frame = pd.DataFrame({"pd": np.round(rng.random(rows) ** power, 2)})
+        frame["country"] = rng.choice(countries, rows)
+        frame["number"] = np.where(rng.random(rows) < 0.02, np.nan, np.round(rng.normal(size=rows), 1))
+        frame["times"] = rng.integers(0, 3, rows)
+        frames.append(frame)
+    return frames[0], frames[1]
+
+
+def found(run: Run, *words: object) -> dict[str, Any]:
+    """Return the columns that the command compares, by name."""
+    ended = run("drift", *words, "--json")
+    assert ended.code == 0, ended.err
+    document = json.loads(ended.out)
+    check(document, "drift")
+    return {one["name"]: one for one in document["columns"]} | {"answer": document["answer"]}
+
+
+def test_every_format_gives_the_same_shifts(
+    run: Run, pair: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    """CSV, Parquet, JSON lines, one worker, a frame and arrays agree, and no label is read."""
+    words = ("-s", "pd", "--on", "country", "--on", "number")
+    answers = []
+    for kind in ("csv", "parquet", "jsonl"):
+        paths = [tmp_path / f"{name}.{kind}" for name in ("old", "new")]
+        for path, frame in zip(paths, pair, strict=True):
+            if kind == "csv":
+                frame.to_csv(path, index=False)
+            elif kind == "parquet":
+                frame.to_parquet(path, row_group_size=500)
+            else:
+                frame.to_json(path, orient="records", lines=True)
+        answers.append(found(run, *paths, *words))
+        answers.append(found(run, *paths, *words, "-j", "1"))
+    first = answers[0]
+    assert all(one == first for one in answers)
+    assert [first[name]["shifted"] for name in ("pd", "country", "number")] == [True, True, False]
+    assert [one["where"] for one in first["country"]["levels"]][-2:] == [
+        "country = NL",
+        "country = (missing)",
+    ]
+    result = calibcli.drift(*pair, score="pd", on=["country", "number"])
+    assert [one.to_dict() for one in result.columns] == [first[name] for name in ("pd", "country", "number")]
+    assert result.shifted == ("pd", "country")
+    assert (result.psi, result.p_value) == (first["pd"]["psi"], first["pd"]["p_joint"])
+    assert result["country"].psi == first["country"]["psi"]
+    assert result.to_frame()["psi"].sum() == pytest.approx(sum(one.psi for one in result.columns))
+    assert "2 levels are empty in one file" in " ".join(result.notes)
+    alone = calibcli.drift(pair[0]["pd"].to_numpy(), pair[1]["pd"].rename("other"))
+    assert alone.psi == result.psi
+    with pytest.raises(KeyError, match="'age' was not compared; there are pd, country, number"):
+        result["age"]
+    with pytest.raises(calibcli.UsageProblem, match="one path each"):
+        calibcli.drift(["a.csv", "b.csv"], "c.csv")
+
+
+def test_frequencies_conditions_and_missing_scores(
+    run: Run, pair: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    """A row that counts twice is two rows; rows in are rows used and rows reported."""
+    old, new = pair[0], pair[1].assign(pd=pair[1]["pd"].where(pair[1].index % 10 > 0))
+    rows = [one.dropna(subset="pd").loc[lambda frame: frame["country"] == "DE"] for one in (old, new)]
+    paths = [tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "old_2.csv", tmp_path / "new_2.csv"]
+    repeated = [one.loc[one.index.repeat(one["times"])] for one in rows]
+    for path, frame in zip(paths, (old, new, *repeated), strict=True):
+        frame.to_csv(path, index=False)
+    weights = ("-w", "times", "--weights-are", "frequency")
+    some = ("--where", "country==DE", "--on-missing", "drop")
+    assert found(run, *paths[:2], "-s", "pd", *some, *weights) == found(run, *paths[2:], "-s", "pd")
+    text = run("drift", *paths[:2], "-s", "pd", *some).out
+    kept = [int((one["country"] == "DE").sum()) for one in (old, new)]
+    missing = int(new.loc[new["country"] == "DE", "pd"].isna().sum())
+    assert f"score=pd, {kept[1] - missing} rows\n" in text
+    assert f"{len(new) - kept[1]} rows not selected" in text
+    assert f"{missing} rows with a missing value dropped" in text
+    refused = run("drift", *paths[:2], "-s", "pd")
+    assert refused.code == 3
+    assert "70 of 700" in refused.err
+
+
+def test_texts_and_tables_of_numbers(run: Run, tmp_path: Path) -> None:
+    """Text and Markdown open with the answer; CSV has a row for each column and three for each level."""
+    text = run("drift", OLD, NEW, "-s", "score", *ON).out
+    assert text.startswith("No shift of the scores is shown: PSI 0.00314, and up to ")
+    assert "\nNor is one of country, age.\n" in text
+    assert "By convention a PSI below 0.1 is little" in text
+    assert "12,000 rows" in text
+    assert "age" not in text.split("PSI: what each level adds")[1]
+    assert "age <=" in run("drift", OLD, NEW, "-s", "score", *ON, "-v").out
+    assert "| column | PSI |" in run("drift", OLD, NEW, "-s", "score", "--format", "md").out
+    document = found(run, OLD, NEW, "-s", "score", *ON)
+    out = tmp_path / "drift.csv"
+    assert run("drift", OLD, NEW, "-s", "score", *ON, "-o", out).code == 0
+    lines = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert tuple(lines[0]) == COLUMNS
+    del document["answer"]
+    assert len(lines) == sum(1 + 3 * len(one["levels"]) for one in document.values())
+    indexes = [float(one["value"]) for one in lines if one["kind"] == "drift"]
+    assert indexes == [one["psi"] for one in document.values()]
+
+
+def test_grades_are_compared_one_by_one(run: Run, tmp_path: Path) -> None:
+    """A score of few values has a level for each, unless bins are asked for; levels of many are cut short."""
+    rng = np.random.default_rng(4)
+    paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    for path, share in zip(paths, (0.3, 0.7), strict=True):
+        grade = rng.binomial(30, share, 4_000)
+        pd.DataFrame({"pd": grade / 100, "code": grade}).to_csv(path, index=False)
+    found_levels = found(run, *paths, "-s", "pd")["pd"]
+    assert found_levels["kind"] == "values"
+    assert all(one["where"].startswith("pd = 0.") for one in found_levels["levels"][1:])
+    cut = found(run, *paths, "-s", "pd", "--bins", "4", "--on", "code", "--numeric", "code")
+    assert (cut["pd"]["kind"], cut["code"]["kind"]) == ("quantiles", "quantiles")
+    assert cut["answer"].startswith("The scores have shifted: PSI ")
+    text = run("drift", *paths, "-s", "pd").out
+    assert "more levels that add less; -v shows all." in text
+    assert (
+        found(run, *paths, "-s", "pd", "--on", "code", "--categorical", "code", "--max-values", "3")["code"][
+            "levels"
+        ][-1]["where"]
+        == "code = (other)"
+    )
+
+
+def test_a_grid_says_so(run: Run) -> None:
+    """Scores beyond the memory allowed are kept to cells, and the index moves by next to nothing."""
+    exact = found(run, OLD, NEW, "-s", "score")["score"]["psi"]
+    ended = run("drift", OLD, NEW, "-s", "score", "--memory", "20K")
+    assert "over the memory allowed: scores are kept to 1.4e-6" in ended.out
+    coarse = found(run, OLD, NEW, "-s", "score", "--memory", "20K")["score"]["psi"]
+    assert coarse == pytest.approx(exact, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (("-", "-"), 2, "old and new rows are both standard input"),
+        ((OLD, NEW, "-s", "score", "-w", "age"), 2, "importance weights are none"),
+        ((OLD, NEW, "-s", "score", "--on", "score"), 2, "cannot be two of"),
+        ((OLD, NEW, "-s", "score", "--categorical", "age"), 2, "--on does not"),
+        ((OLD, NEW, "-s", "score", "--on-missing", "null"), 2, "which only apply does"),
+        ((OLD, NEW, "-s", "pd"), 3, "there is no column 'pd'"),
+        ((OLD, NEW, "-s", "score", "--confidence", "95"), 2, "did you mean 0.95?"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(run: Run, words: tuple[object, ...], code: int, error: str) -> None:
+    """Each with a line that says why."""
+    ended = run("drift", *words)
+    assert ended.code == code
+    assert error in ended.err
