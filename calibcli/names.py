@@ -394,6 +394,12 @@ class SqlDialect(StrEnum):
     BIGQUERY = "bigquery"
     SNOWFLAKE = "snowflake"
     POSTGRES = "postgres"
+    DATABRICKS = "databricks"
+    TRINO = "trino"
+    REDSHIFT = "redshift"
+    TSQL = "tsql"
+    CLICKHOUSE = "clickhouse"
+    MYSQL = "mysql"
 
 
 DEFAULT_MEASURES = (

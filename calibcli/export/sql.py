@@ -9,6 +9,20 @@ import numpy as np
 
 from calibcli.data.groups import MISSING
 from calibcli.errors import UsageProblem
+from calibcli.export.dialects import (
+    SPELLINGS,
+    Lookup,
+    digits,
+    most_text,
+    name,
+    number,
+    own_lookup,
+    string,
+    stripped_text,
+    table_name,
+    too_long,
+    translated,
+)
 from calibcli.export.formula import (
     Formula,
     Number,
@@ -50,154 +64,6 @@ from calibcli.stats.table.levels import number_words
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
-# Postgres cuts longer names off, and might cut two to the same.
-_LONGEST_OF_POSTGRES = 63
-
-_CLASS_HINT = "use --to python or --to onnx, or fit again with classes of printable names"
-
-_SPARK_HINT = "use --to python, or another dialect"
-
-# Whatever str.strip takes off: the code points of which str.isspace holds.
-BLANKS = (
-    *range(0x09, 0x0E),
-    *range(0x1C, 0x21),
-    *(0x85, 0xA0, 0x1680),
-    *range(0x2000, 0x200B),
-    *(0x2028, 0x2029, 0x202F, 0x205F, 0x3000),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """
-    The words of a dialect.
-
-    Args:
-        text: The type of text.
-        literal: What stands around the digits of a number.
-        infinity: What is read as infinity.
-        element: What stands at a place of a list, NULL where it ends before; `next` counts places from 1.
-        trim: What takes given letters off both ends of a text.
-        doubled: Whether a quote in a text is written twice, and not after a backslash.
-        slashed: Whether a backslash in a text is written twice.
-        most_bytes: How long a query may be; None where there is no limit that an export could reach.
-    """
-
-    double: str
-    text: str
-    quote: str
-    literal: str
-    infinity: str
-    element: str
-    trim: str
-    doubled: bool = True
-    slashed: bool = False
-    most_bytes: int | None = None
-
-
-_DOUBLE, _PRECISE = "CAST('{}' AS DOUBLE)", "CAST('{}' AS DOUBLE PRECISION)"
-_AT, _IN_SPARK, _SAFE = (
-    "{column}[{next}]",
-    "try_element_at({column}, {next})",
-    "{column}[SAFE_OFFSET({place})]",
-)
-_SPELLINGS = {
-    SqlDialect.DUCKDB: Spelling("DOUBLE", "VARCHAR", '"', "{}", "infinity", _AT, "TRIM"),
-    SqlDialect.SPARK: Spelling(
-        "DOUBLE", "STRING", "`", "{}D", "Infinity", _IN_SPARK, "BTRIM", doubled=False, slashed=True
-    ),
-    SqlDialect.BIGQUERY: Spelling(
-        "FLOAT64",
-        "STRING",
-        "`",
-        "{}",
-        "inf",
-        _SAFE,
-        "TRIM",
-        doubled=False,
-        slashed=True,
-        most_bytes=1_000_000,
-    ),
-    SqlDialect.SNOWFLAKE: Spelling(
-        "DOUBLE",
-        "VARCHAR",
-        '"',
-        _DOUBLE,
-        "inf",
-        "{column}[{place}]",
-        "TRIM",
-        slashed=True,
-        most_bytes=1_000_000,
-    ),
-    SqlDialect.POSTGRES: Spelling("DOUBLE PRECISION", "TEXT", '"', _PRECISE, "Infinity", _AT, "BTRIM"),
-}
-
-
-def number(value: float, dialect: SqlDialect) -> str:
-    """Return a literal that reads back as the same double, never as a decimal."""
-    spelling = _SPELLINGS[dialect]
-    if math.isinf(value):
-        return f"CAST('{'-' if value < 0.0 else ''}{spelling.infinity}' AS {spelling.double})"
-    written = spelling.literal.format(digits(value))
-    return f"({written})" if written.startswith("-") else written
-
-
-def digits(value: float) -> str:
-    """Return the shortest digits of a double, always with an exponent."""
-    text = repr(value + 0.0)
-    return text if "e" in text else f"{text}e0"
-
-
-def name(word: str, dialect: SqlDialect) -> str:
-    """Return a name, quoted: whatever it holds, it is a name and nothing else."""
-    if not word or not word.isprintable():
-        msg = f"{word!r} cannot be the name of a column or a table in SQL" if word else "a name is empty"
-        raise UsageProblem(msg, "names are printable and not empty: rename it, or choose another")
-    if dialect is SqlDialect.POSTGRES and len(word.encode()) > _LONGEST_OF_POSTGRES:
-        msg = f"{word!r} has {len(word.encode())} bytes, and names in Postgres have at most 63"
-        raise UsageProblem(msg, "choose a shorter name")
-    if dialect is SqlDialect.SPARK and "${" in word:
-        msg = f"{word!r}: Spark replaces what stands in ${{...}} before it reads a query"
-        raise UsageProblem(msg, "rename the column, or choose another")
-    if dialect is SqlDialect.BIGQUERY:
-        word = word.replace("\\", "\\\\").replace("`", "\\`")
-        return f"`{word}`"
-    quote = _SPELLINGS[dialect].quote
-    return f"{quote}{word.replace(quote, quote * 2)}{quote}"
-
-
-def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _CLASS_HINT) -> str:
-    """Return a text as a literal."""
-    if not text.isprintable():
-        msg = f"the {what} {text!r} cannot be written in SQL"
-        raise UsageProblem(msg, hint)
-    if dialect is SqlDialect.SPARK and "${" in text:
-        msg = f"the {what} {text!r}: Spark replaces what stands in ${{...}} before it reads a query"
-        raise UsageProblem(msg, _SPARK_HINT)
-    spelling = _SPELLINGS[dialect]
-    slashed = text.replace("\\", "\\\\") if spelling.slashed else text
-    quoted = slashed.replace("'", "''" if spelling.doubled else "\\'")
-    return f"'{quoted}'"
-
-
-def stripped_text(column: str, dialect: SqlDialect) -> str:
-    """Return the text of a column's value without the blanks around it, which are those of str.strip."""
-    spelling = _SPELLINGS[dialect]
-    return f"{spelling.trim}(CAST({column} AS {spelling.text}), {_blanks(dialect)})"
-
-
-def _blanks(dialect: SqlDialect) -> str:
-    """Return a text of all blanks: Spark's CHR ends at 255, so that it is given their bytes."""
-    if dialect is SqlDialect.SPARK:
-        return f"DECODE(X'{''.join(map(chr, BLANKS)).encode().hex().upper()}', 'UTF-8')"
-    return " || ".join(f"CHR({one})" for one in BLANKS)
-
-
-def table_name(words: str, dialect: SqlDialect) -> str:
-    """Return the name of a table; dots part a schema or a catalog from it."""
-    return ".".join(name(word, dialect) for word in words.split("."))
-
-
 _INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
@@ -222,50 +88,50 @@ class StepTable:
         place = next(known, len(self.columns))
         if place == len(self.columns):
             self.columns.append(values)
-        match self.dialect:
-            case SqlDialect.DUCKDB:
+        spelling = SPELLINGS[self.dialect]
+        match spelling.steps:
+            case Lookup.JOIN:
                 return f"{self.name}.v{place + 1}"
-            case SqlDialect.POSTGRES:
+            case Lookup.BUCKETS:
                 return f"({_of_postgres(values)})[{self.name}.i]"
-            case SqlDialect.SPARK:
+            case Lookup.SEARCH:
                 return f"element_at({_of_spark(values)}, {self._place_in_spark()})"
-            case SqlDialect.BIGQUERY:
+            case Lookup.RANGES:
                 bucket = f"RANGE_BUCKET({self.score}, {self.name}.starts)"
                 return f"{self.name}.v{place + 1}[SAFE_OFFSET({bucket} - 1)]"
-            case SqlDialect.SNOWFLAKE:
-                return _halving(self.score, self.places.starts, values, dialect=self.dialect)
+            case Lookup.BRANCHES:
+                starts = self.places.starts
+                return _branching(self.score, starts, values, ways=spelling.ways, dialect=self.dialect)
+            case Lookup.OWN:
+                return own_lookup(self.score, _listed(self.places.starts), _listed(values))
             case _:
-                assert_never(self.dialect)
+                assert_never(spelling.steps)
 
     def definition(self) -> str | None:
         """Return the table as a member of a WITH clause, or None where the dialect needs none."""
         columns = {"starts": self.places.starts} | {f"v{i + 1}": one for i, one in enumerate(self.columns)}
-        match self.dialect:
-            case SqlDialect.DUCKDB:
+        match SPELLINGS[self.dialect].steps:
+            case Lookup.JOIN:
                 parts = [_of_duckdb(one, key) for key, one in columns.items()]
-            case SqlDialect.BIGQUERY:
+            case Lookup.RANGES:
                 parts = [f"[{_of_bigquery(one)}] AS {key}" for key, one in columns.items()]
-            case SqlDialect.SPARK | SqlDialect.SNOWFLAKE | SqlDialect.POSTGRES:
-                return None
             case _:
-                assert_never(self.dialect)
+                return None
         listed = ",\n    ".join(parts)
         return f"{self.name} AS (\n  SELECT\n    {listed}\n)"
 
     def join(self) -> str | None:
         """Return how the table is joined, or None where the dialect needs no join."""
-        match self.dialect:
-            case SqlDialect.DUCKDB:
+        match SPELLINGS[self.dialect].steps:
+            case Lookup.JOIN:
                 return f"ASOF LEFT JOIN {self.name} ON {self.score} >= {self.name}.starts"
-            case SqlDialect.BIGQUERY:
+            case Lookup.RANGES:
                 return f"CROSS JOIN {self.name}"
-            case SqlDialect.POSTGRES:
+            case Lookup.BUCKETS:
                 bucket = f"WIDTH_BUCKET({self.score}, {_of_postgres(self.places.starts)})"
                 return f"CROSS JOIN LATERAL (SELECT {bucket} AS i) AS {self.name}"
-            case SqlDialect.SPARK | SqlDialect.SNOWFLAKE:
-                return None
             case _:
-                assert_never(self.dialect)
+                return None
 
     def _place_in_spark(self) -> str:
         """Return a search by halving, in as many rounds as the number of intervals has binary digits."""
@@ -312,14 +178,20 @@ class GroupSteps:
         return "  SELECT\n" + ",\n".join(listed)
 
 
-def _halving(which: str, starts: Floats, values: Floats, *, dialect: SqlDialect) -> str:
+def _branching(which: str, starts: Floats, values: Floats, *, ways: int, dialect: SqlDialect) -> str:
     """Return the value of a number's interval by comparisons within comparisons."""
     if values.size == 1 or np.all(values == values[0]):
         return number(float(values[0]), dialect)
-    half = values.size // 2
-    below = _halving(which, starts[:half], values[:half], dialect=dialect)
-    above = _halving(which, starts[half:], values[half:], dialect=dialect)
-    return f"CASE WHEN {which} < {number(float(starts[half]), dialect)} THEN {below} ELSE {above} END"
+    ends = (
+        [values.size * part // ways for part in range(1, ways)]
+        if values.size > ways
+        else range(1, values.size)
+    )
+    parts = [
+        _branching(which, *several, ways=ways, dialect=dialect)
+        for several in zip(np.split(starts, ends), np.split(values, ends), strict=True)
+    ]
+    return _cases(which, [number(float(starts[one]), dialect) for one in ends], parts)
 
 
 def _listed(values: Floats) -> str:
@@ -345,9 +217,6 @@ def _of_bigquery(values: Floats) -> str:
 
 # With more steps a table of them is faster than CASE (docs/export.md has the figures).
 MOST_CASES = 64
-
-# What an engine takes in one query without trouble, where it says nothing itself.
-_MOST_TEXT = 16_000_000
 
 
 @dataclass(slots=True)
@@ -402,7 +271,7 @@ class SqlText:
             case Operator.LEAST | Operator.GREATEST:
                 # These skip NULL, but no score that is NULL gets here.
                 return f"{operator.value.upper()}({left}, {right})"
-            case Operator.TIMES if self.dialect is SqlDialect.POSTGRES:
+            case Operator.TIMES if SPELLINGS[self.dialect].guarded:
                 # A product below the smallest number there is is an error, and not 0.
                 tiny = number(1e-150, self.dialect)
                 zero = number(0.0, self.dialect)
@@ -428,17 +297,6 @@ class SqlText:
         found = StepTable(self.dialect, f"{self.prefix}{len(self.tables) + 1}", self.of(places.of), places)
         self.tables.append(found)
         return found
-
-
-def most_text(dialect: SqlDialect) -> int:
-    """Return how long a query may be."""
-    return _SPELLINGS[dialect].most_bytes or _MOST_TEXT
-
-
-def too_long(dialect: SqlDialect, most: int) -> UsageProblem:
-    """Return the refusal of a query that is too long."""
-    msg = f"as a query for {dialect.value} the map takes more than {most:,} characters"
-    return UsageProblem(msg, "use --to python or --to onnx, or fit a map with fewer knots")
 
 
 def _cases(which: str, cuts: list[str], parts: list[str]) -> str:
@@ -547,12 +405,15 @@ class SqlAsk:
         """Return how the score, or that of each class, is written."""
         columns = [f"{ROWS}.{name(one, self.dialect)}" for one in self.scores]
         if self.places is not None:
-            pattern = _SPELLINGS[self.dialect].element
+            pattern = SPELLINGS[self.dialect].element
+            if not pattern:
+                msg = f"no column of lists is read in a query for {self.dialect.value}"
+                raise UsageProblem(msg, "name a column for each class with --probs a,b,c")
             (column,) = columns
             columns = [
                 pattern.format(column=column, place=place, next=place + 1) for place in range(self.places)
             ]
-        double = _SPELLINGS[self.dialect].double
+        double = SPELLINGS[self.dialect].double
         return tuple(f"CAST({one} AS {double})" for one in columns)
 
 
@@ -638,8 +499,9 @@ def assembled(
     _refuse_names(list(columns), read)
     definitions = [one for one in (table.definition() for table in tables) if one is not None]
     joins = [one for one in (table.join() for table in tables) if one is not None]
-    lines = [f"-- {line}" for line in (*origin.lines(), *said)]
-    lines.append("-- NULL, NaN and what is out of range become NULL")
+    head = [f"-- {line}" for line in (*origin.lines(), *said)]
+    head.append("-- NULL, NaN and what is out of range become NULL")
+    lines = []
     if definitions:
         lines.append("WITH " + ",\n".join(definitions))
     written = (
@@ -648,9 +510,12 @@ def assembled(
     )
     lines += ["SELECT", f"  {ROWS}.*,", ",\n".join(written)]
     lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {ROWS}", *joins]
-    found, most = "\n".join(lines) + "\n", most_text(ask.dialect)
+    text, most = translated("\n".join(lines), ask.dialect), most_text(ask.dialect)
+    found, unasked = "\n".join([*head, text, ""]), SPELLINGS[ask.dialect].read_bytes
     if len(found.encode()) > most:
         raise too_long(ask.dialect, most)
+    if unasked is not None and len(text.encode()) > unasked:
+        return f"-- a query so long needs: SET max_query_size = {most}\n{found}"
     return found
 
 
@@ -716,6 +581,9 @@ def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
 def _beside_each_row(columns: Mapping[str, str], alias: str, dialect: SqlDialect) -> str:
     """Return a join that works columns out for each row, once, where others may use them."""
     named_columns = ",\n  ".join(f"{text} AS {one}" for one, text in columns.items())
+    if not SPELLINGS[dialect].lateral:
+        msg = f"{dialect.value} has no joins that speak of the row at hand, which a map by segments needs"
+        raise UsageProblem(msg, "use --to python, or another --dialect")
     if dialect is SqlDialect.BIGQUERY:
         return f"CROSS JOIN UNNEST([STRUCT(\n  {named_columns}\n)]) AS {alias}"
     return f"CROSS JOIN LATERAL (SELECT\n  {named_columns}\n) AS {alias}"
@@ -765,7 +633,7 @@ class SegmentLevels:
 
     def _numbers(self, column: SegmentColumn, numbers: Sequence[float], own: int) -> str:
         """Return the level of a number, among intervals or categories."""
-        dialect, spelling = self.dialect, _SPELLINGS[self.dialect]
+        dialect, spelling = self.dialect, SPELLINGS[self.dialect]
         written = f"{ROWS}.{name(column.name, dialect)}"
         value = f"CAST({written} AS {spelling.double})"
         none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {own + 1}"
@@ -864,10 +732,15 @@ class GroupTable:
         """The expression of the place of a row's map; NULL where it has none."""
         return f"COALESCE({self.name}.place, 0)" if self.groups.pooled else f"{self.name}.place"
 
+    def _place(self, place: int) -> str:
+        # Where no member is found, ClickHouse gives 0 for a number that cannot be NULL.
+        return f"CAST({place} AS INT)" if self.dialect is SqlDialect.CLICKHOUSE else str(place)
+
     def definition(self) -> str:
         """Return the table as a member of a WITH clause."""
         rows = [
-            f"  SELECT {string(group, self.dialect, what='group', hint=_HINT)} AS member, {place} AS place"
+            f"  SELECT {string(group, self.dialect, what='group', hint=_HINT)} AS member,"
+            f" {self._place(place)} AS place"
             for group, place in self.groups.places.items()
         ]
         listed = " UNION ALL\n".join(rows)
@@ -887,13 +760,13 @@ def _by_member(member: str, parts: Sequence[str]) -> str:
 
 def _steps_of(place: int, prefix: str, dialect: SqlDialect) -> str:
     """Return what the names of the tables of a map begin with; in DuckDB all maps share tables."""
-    return prefix if dialect is SqlDialect.DUCKDB else f"{prefix}{place}_"
+    return prefix if SPELLINGS[dialect].steps is Lookup.JOIN else f"{prefix}{place}_"
 
 
 def _tables(
     found: Sequence[Sequence[StepTable]], member: str, *, prefix: str, dialect: SqlDialect
 ) -> list[StepTable | GroupSteps]:
-    if dialect is not SqlDialect.DUCKDB:
+    if SPELLINGS[dialect].steps is not Lookup.JOIN:
         return [table for tables in found for table in tables]
     rounds = range(max((len(tables) for tables in found), default=0))
     return [

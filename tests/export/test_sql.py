@@ -1,5 +1,6 @@
 """Exported SQL gives what `apply` gives: executed in DuckDB, parsed as the other dialects."""
 
+import sys
 from collections.abc import Iterator
 
 import duckdb
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import UsageProblem
-from calibcli.export.sql import name, number, string
+from calibcli.export.dialects import SPELLINGS, name, number, string
 from calibcli.names import ExportTarget, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
 from calibcli.stats.recalibrators.intercept import shifted
@@ -128,7 +129,7 @@ def test_names_are_names_and_nothing_else(word: str, database: duckdb.DuckDBPyCo
 @pytest.mark.parametrize("word", HOSTILE)
 def test_every_dialect_reads_a_name_back(word: str, dialect: SqlDialect) -> None:
     """A parser of each dialect finds one statement with the very names that were asked for."""
-    if dialect is SqlDialect.SPARK and "${" in word:
+    if SPELLINGS[dialect].substituted and "${" in word:
         return
     query = sql(
         one_map("platt"), dialect=dialect, score=word, table=word.replace(".", ""), name=f"new {word}"
@@ -169,6 +170,10 @@ def test_classes_are_read_from_one_column_of_lists(database: duckdb.DuckDBPyConn
     np.testing.assert_allclose(columns[:-1], wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
     assert np.isnan(columns[-1]).all()
     for dialect in SqlDialect:
+        if dialect in (SqlDialect.TSQL, SqlDialect.MYSQL):
+            with pytest.raises(UsageProblem, match="no column of lists is read"):
+                sql(artifact, probs=("probs",), dialect=dialect)
+            continue
         text = sql(artifact, probs=("probs",), dialect=dialect)
         assert len(sqlglot.parse(text, dialect=dialect.value)) == 1
 
@@ -181,7 +186,14 @@ def test_few_steps_are_cases_and_many_are_looked_up() -> None:
         SqlDialect.POSTGRES: "WIDTH_BUCKET(",
         SqlDialect.BIGQUERY: "RANGE_BUCKET(",
         SqlDialect.SNOWFLAKE: "ELSE CASE WHEN",
+        SqlDialect.DATABRICKS: "aggregate(",
+        SqlDialect.TRINO: "WIDTH_BUCKET(",
+        SqlDialect.REDSHIFT: "ELSE CASE WHEN",
+        SqlDialect.TSQL: "ELSE CASE WHEN",
+        SqlDialect.CLICKHOUSE: "transform(",
+        SqlDialect.MYSQL: "ELSE CASE WHEN",
     }
+    assert set(words) == set(SqlDialect)
     for dialect, word in words.items():
         assert word not in sql(one_map("histogram"), dialect=dialect)
         for kind in ("venn-abers", "smooth"):
@@ -194,6 +206,30 @@ def test_queries_longer_than_the_engine_takes_are_refused(dialect: SqlDialect) -
     smooth = Smooth(2.0**-11, np.linspace(0.0, 1.0, 32_769) ** 2, randomised=False, seed=0)
     with pytest.raises(UsageProblem, match="the map takes more than 1,000,000 characters"):
         sql(Artifact(smooth, one_map("platt").fit), dialect=dialect)
+
+
+def test_numbers_of_dialects_without_all_doubles_are_the_nearest() -> None:
+    """No infinity in T-SQL and MySQL, and nothing below the smallest normal number in T-SQL."""
+    assert number(np.inf, SqlDialect.MYSQL) == "1.7976931348623157e+308"
+    assert number(-np.inf, SqlDialect.TSQL) == "(-1.7976931348623157e+308)"
+    assert number(5e-324, SqlDialect.TSQL) == "2.2250738585072014e-308"
+    assert number(5e-324, SqlDialect.MYSQL) == "5e-324"
+    assert number(0.0, SqlDialect.TSQL) == "0.0e0"
+
+
+def test_databricks_is_given_what_spark_runs() -> None:
+    """Both dialects are one, so that what is executed in Spark speaks for both."""
+    for artifact in (one_map("isotonic"), class_map("vector"), one_map("platt", Scale.LOGIT)):
+        assert sql(artifact, dialect=SqlDialect.DATABRICKS) == sql(artifact, dialect=SqlDialect.SPARK)
+
+
+def test_without_sqlglot_its_dialects_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line to type is named; other dialects need nothing."""
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    with pytest.raises(UsageProblem, match="sqlglot is not installed") as caught:
+        sql(one_map("platt"), dialect=SqlDialect.TRINO)
+    assert caught.value.hint == "pip install 'calibcli[sql]'"
+    assert sql(one_map("platt"), dialect=SqlDialect.DATABRICKS)
 
 
 @given(value=st.floats(allow_nan=False, allow_infinity=False))

@@ -16,7 +16,7 @@ import pytest
 
 import calibcli
 from calibcli.commands.export import export
-from calibcli.export.sql import name
+from calibcli.export.dialects import name
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
 from exported_maps import (
