@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,9 @@ from calibcli.stats.measures.differences import PAIRED, PAIRED_METHOD, Differenc
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.tests import CombinedTest
 from calibcli.stats.numerics import student_quantile
+from calibcli.stats.table.parts import Parts
 from calibcli.stats.table.score_table import Floats, Integers
-from calibcli.stats.table.sliced import Name, Registry, Sums, summed
+from calibcli.stats.table.sliced import NOTHING, Name, Registry, Sums, summed
 from calibcli.values import dataclass
 
 MEANS = (MeasureName.BIAS, *PAIRED)
@@ -84,8 +86,7 @@ class ClusterSums:
 
     def __init__(self) -> None:
         self._registry = Registry()
-        self._waiting: list[Sums] = []
-        self._parts: list[Sums] = []
+        self._parts = Parts(summed, attrgetter("size"), least=_BUFFER_ROWS)
 
     def add_rows(
         self,
@@ -111,34 +112,29 @@ class ClusterSums:
     def add(self, other: "ClusterSums") -> None:
         """Add the rows of another."""
         places = self._registry.places(other._registry.names)  # noqa: SLF001 - its own kind
-        for part in (*other._parts, *other._waiting):  # noqa: SLF001 - its own kind
+        for part in other._parts:  # noqa: SLF001 - its own kind
             self._take(part.moved(places))
 
     def whole(self) -> Clusters:
         """Return the clusters of all rows."""
-        self._fold(0)
-        ones = [Sums(np.zeros_like(part.part), part.point, real=part.real) for part in self._parts]
-        return _clusters(summed(ones))
+        part = self._merged()
+        return _clusters(summed([Sums(np.zeros_like(part.part), part.point, real=part.real)]))
 
     def of(self, name: Name) -> Clusters:
         """Return the clusters of the rows of one part."""
-        self._fold(0)
-        return _clusters(self._parts[0].of(self._registry.names.index(name)))
+        return _clusters(self._merged().of(self._registry.names.index(name)))
 
     def _take(self, part: Sums) -> None:
-        self._waiting.append(part)
-        if sum(one.size for one in self._waiting) >= _BUFFER_ROWS:
-            self._fold(_BUFFER_ROWS)
+        self._parts.add(part)
+        self._look_at_the_bound()
 
-    def _fold(self, least: int) -> None:
-        """Add up what waits, merge where that is worth it, and look at the bound."""
-        if self._waiting:
-            self._parts.append(summed(self._waiting))
-            self._waiting = []
-        first = self._parts[0].size if self._parts else 0
-        if sum(one.size for one in self._parts[1:]) > (max(first, least) if least else 0):
-            self._parts = [summed(self._parts)]
-        if self._parts and self._parts[0].size > MOST_CLUSTERS:
+    def _merged(self) -> Sums:
+        merged = self._parts.merged()
+        self._look_at_the_bound()
+        return NOTHING if merged is None else merged
+
+    def _look_at_the_bound(self) -> None:
+        if self._parts.merged_size > MOST_CLUSTERS:
             each = ", each counted once in every group" if len(self._registry) > 1 else ""
             msg = f"there are over {MOST_CLUSTERS:,} clusters{each}"
             raise InputProblem(msg, "if nearly every row is a cluster of its own, leave out --cluster")

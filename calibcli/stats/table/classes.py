@@ -1,6 +1,7 @@
 """Tables of several classes: one for each, counted side by side, and sums that no table of one holds."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cache
 from typing import NamedTuple, Self
@@ -12,6 +13,7 @@ from calibcli.names import EXACT_LIMIT
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import Table
+from calibcli.stats.table.parts import Parts
 from calibcli.stats.table.running import distinct_at_least
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
 from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell
@@ -127,6 +129,14 @@ class _Rows(NamedTuple):
     counts: Integers | None
 
 
+def _merged(parts: Sequence[tuple[ScoreTable, ...]]) -> tuple[ScoreTable, ...]:
+    return tuple(merge_all(tables) for tables in zip(*parts, strict=True))
+
+
+def _distinct(tables: tuple[ScoreTable, ...]) -> int:
+    return sum(table.distinct for table in tables)
+
+
 class RunningClasses:
     """
     Add rows of several classes, and take the table of each class at the end.
@@ -148,8 +158,9 @@ class RunningClasses:
         self._slices.registry.places(self._names)
         self._cells: ClassCells | None = None
         # Tables of all classes, of parts of the rows; and rows that are in none yet.
-        self._parts: list[tuple[ScoreTable, ...]] = []
+        self._parts = Parts(_merged, _distinct, least=_WAITING, limit=self._limit)
         self._waiting: list[_Rows] = []
+        self._waiting_scores = 0
 
     def __getstate__(self) -> dict[str, object]:
         # Tables that travel are as small as they can be.
@@ -167,6 +178,7 @@ class RunningClasses:
         """Add rows."""
         if weight is None and not self._slices.is_grid:
             self._waiting.append(_Rows(probability, label, counts))
+            self._waiting_scores += probability.size
             self._fold(self._enough)
             return
         count = len(self._names)
@@ -204,15 +216,17 @@ class RunningClasses:
             self._slices.add_cells(self._cells.sums())
             self._cells = None
         tables: dict[tuple[str, ...], Table] = self._slices.tables()
-        if self._parts:
-            exact = zip(self._names, self._parts[0], strict=True)
+        merged = self._parts.merged()
+        if merged is not None:
+            exact = zip(self._names, merged, strict=True)
             tables |= {name: table for name, table in exact if table.distinct}
         return {name[0]: tables[name] for name in self._names if name in tables}
 
     def _settle(self) -> None:
         """Make one table of each class, or grids."""
         self._fold(0)
-        self._merge(0)
+        self._parts.merged()
+        self._look_at_the_limit()
 
     @property
     def _enough(self) -> int:
@@ -225,33 +239,23 @@ class RunningClasses:
             for place, table in enumerate(tables):
                 self._slices.add_table(place, table)
             return
-        self._parts.append(tables)
-        self._merge(_WAITING)
+        self._parts.add(tables)
+        self._look_at_the_limit()
 
     def _fold(self, least: int) -> None:
         """Make tables of the rows that wait once they have more scores than that, and look at the limit."""
-        waiting = sum(rows.label.size for rows in self._waiting) * len(self._names)
+        waiting = self._waiting_scores
         if self._slices.is_grid or waiting <= least:
             return
         if self._limit is not None and waiting > self._limit and self._surely_too_many():
             self._become_grid()
             return
-        self._parts.append(tuple(self._table_of(place) for place in range(len(self._names))))
-        self._waiting = []
-        self._merge(least)
+        tables = tuple(self._table_of(place) for place in range(len(self._names)))
+        self._waiting, self._waiting_scores = [], 0
+        self._take(tables)
 
-    def _merge(self, least: int) -> None:
-        """Merge tables once those after the first have more scores than it, and look at the limit."""
-        if not self._parts:
-            return
-        sizes = [sum(table.distinct for table in part) for part in self._parts]
-        enough = max(sizes[0], least) if least else 0
-        if self._limit is not None:
-            # No merge can pass the limit before the parts together do.
-            enough = min(enough, max(0, self._limit - sizes[0]))
-        if sum(sizes[1:]) > enough:
-            self._parts = [tuple(merge_all(tables) for tables in zip(*self._parts, strict=True))]
-        if self._limit is not None and sum(table.distinct for table in self._parts[0]) > self._limit:
+    def _look_at_the_limit(self) -> None:
+        if self._limit is not None and self._parts.merged_size > self._limit:
             self._become_grid()
 
     def _table_of(self, place: int) -> ScoreTable:
@@ -274,7 +278,8 @@ class RunningClasses:
 
     def _become_grid(self) -> None:
         """Round all rows, and those to come, to the cells of coarse grids."""
-        parts, waiting, self._parts, self._waiting = self._parts, self._waiting, [], []
+        parts, waiting = self._parts.taken(), self._waiting
+        self._waiting, self._waiting_scores = [], 0
         self._slices.become_grid()
         for part in parts:
             self._take(part)

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from calibcli.errors import InputProblem
+from calibcli.stats.table.parts import Parts
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
@@ -48,7 +49,7 @@ class RunningValues:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._numbers: list[tuple[Floats, Integers]] = []
+        self._numbers = Parts(self._summed, _size, least=_MOST_NUMBERS)
         self._texts: Counter[str] = Counter()
         self._missing = 0
         self._rounded = False
@@ -59,7 +60,7 @@ class RunningValues:
         is_number = ~np.isnan(values.number)
         if is_number.any():
             # Adding 0 takes the sign off -0.0.
-            self._numbers.append((values.number[is_number] + 0.0, number[is_number]))
+            self._numbers.add((values.number[is_number] + 0.0, number[is_number]))
         rest = int(number[~is_number].sum())
         if values.code is not None:
             some = values.code >= 0
@@ -67,20 +68,20 @@ class RunningValues:
             self._texts.update({text: many for text, many in zip(values.texts, found, strict=True) if many})
             rest -= sum(found)
         self._missing += rest
-        self._fold(_MOST_NUMBERS)
+        self._look_at_texts()
 
     def add(self, other: Self) -> None:
         """Add the rows of another."""
-        self._numbers += other._numbers
+        for part in other._numbers:
+            self._numbers.add(part)
         self._texts.update(other._texts)
         self._missing += other._missing
         self._rounded = self._rounded or other._rounded
-        self._fold(_MOST_NUMBERS)
+        self._look_at_texts()
 
     def numbers(self) -> tuple[Floats, Integers]:
         """Return the different numbers, ascending, and how many rows have each."""
-        self._fold(0)
-        return self._numbers[0] if self._numbers else (np.zeros(0), np.zeros(0, np.int64))
+        return self._numbers.merged() or (np.zeros(0), np.zeros(0, np.int64))
 
     def counts(self, levels: "Levels") -> Integers:
         """Return how many rows each of some levels has, which must leave no value out."""
@@ -116,25 +117,28 @@ class RunningValues:
         cut = (values, counts) if like is None else like.numbers()
         return _intervals(self.name, *cut, intervals, among=values, missing=self._missing > 0)
 
-    def _fold(self, least: int) -> None:
-        """Add up equal numbers once more than so many wait."""
-        if sum(part[0].size for part in self._numbers[1:] or self._numbers) > least:
-            self._numbers = [self._summed()]
-            if self._numbers[0][0].size > _MOST_NUMBERS:
-                self._rounded = True
-                self._numbers = [self._summed()]
+    def _look_at_texts(self) -> None:
         if len(self._texts) > _MOST_TEXTS:
             msg = f"column {self.name!r} holds over {_MOST_TEXTS:,} different texts"
             raise InputProblem(msg, "name columns of few different values; one of ids makes no segments")
 
-    def _summed(self) -> tuple[Floats, Integers]:
-        value = np.concatenate([part[0] for part in self._numbers])
-        if self._rounded:
-            value = (value.view(np.int64) & _KEPT_BITS).view(np.float64)
-        distinct, place = np.unique(value, return_inverse=True)
+    def _summed(self, parts: Sequence[tuple[Floats, Integers]]) -> tuple[Floats, Integers]:
+        """Add up equal numbers, rounded from where there are too many different ones."""
+        value, number = (np.concatenate(column) for column in zip(*parts, strict=True))
+        while True:
+            if self._rounded:
+                value = (value.view(np.int64) & _KEPT_BITS).view(np.float64)
+            distinct, place = np.unique(value, return_inverse=True)
+            if self._rounded or distinct.size <= _MOST_NUMBERS:
+                break
+            self._rounded = True
         total = np.zeros(distinct.size, np.int64)
-        np.add.at(total, place.reshape(-1), np.concatenate([part[1] for part in self._numbers]))
+        np.add.at(total, place.reshape(-1), number)
         return distinct, total
+
+
+def _size(part: tuple[Floats, Integers]) -> int:
+    return part[0].size
 
 
 def _totals(code: Integers, number: Integers, size: int) -> list[int]:

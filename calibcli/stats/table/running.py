@@ -1,6 +1,7 @@
 """A table under construction: exact while its distinct scores fit the limit, a grid from there on."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -8,6 +9,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem
 from calibcli.names import EXACT_LIMIT
 from calibcli.stats.table.grid import GridAccumulator, Table
+from calibcli.stats.table.parts import Parts
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all, run_starts
 
 _BITS = 16
@@ -110,7 +112,7 @@ class RunningTable:
         self._score: list[Floats] = []
         self._label: list[npt.NDArray[np.bool_]] = []
         self._waiting = 0
-        self._parts: list[ScoreTable] = []
+        self._parts = Parts(merge_all, attrgetter("distinct"), least=_BUFFER_ROWS // 4, limit=limit)
         self._grid: GridAccumulator | None = None
 
     @property
@@ -146,12 +148,8 @@ class RunningTable:
         elif self._grid is not None:
             self._grid.add(table)
         elif isinstance(table, ScoreTable):
-            self._parts.append(table)
-            least = max(self._parts[0].distinct, _BUFFER_ROWS // 4)
-            if self._limit is not None:
-                # No fold can pass the limit before the parts together do; from there on look each time.
-                least = min(least, max(0, self._limit - self._parts[0].distinct))
-            self._fold(least)
+            self._parts.add(table)
+            self._look_at_the_limit()
         else:
             self.become_grid()
             self.add(table)
@@ -160,16 +158,18 @@ class RunningTable:
         """Go over to the grid now, because another part of the same rows has passed the limit."""
         if self._grid is None:
             self._grid = GridAccumulator()
-            for part in self._parts:
+            for part in self._parts.taken():
                 self._grid.add(part)
-            self._parts = []
         self._count_waiting()
 
     def partial(self) -> Partial:
         """Return everything added so far, to be added to another; nothing may be added to this one after."""
         self._count_waiting()
-        self._fold(0)
-        return merge_all(self._parts) if self._grid is None else self._grid
+        whole = self._parts.merged()
+        self._look_at_the_limit()
+        if self._grid is not None:
+            return self._grid
+        return ScoreTable.empty() if whole is None else whole
 
     def table(self) -> Table:
         """Return the table of everything added so far."""
@@ -193,13 +193,10 @@ class RunningTable:
         else:
             self.add(ScoreTable.from_rows(np.concatenate(scores), np.concatenate(labels)))
 
-    def _fold(self, least: int) -> None:
-        """Merge the parts once those after the first hold more than `least` scores, and look at the limit."""
-        if sum(part.distinct for part in self._parts[1:]) > least:
-            self._parts = [merge_all(self._parts)]
-        if self._limit is None or not self._parts or self._parts[0].distinct <= self._limit:
+    def _look_at_the_limit(self) -> None:
+        if self._limit is None or self._parts.merged_size <= self._limit:
             return
-        if self._parts[0].weighted:
+        if any(part.weighted for part in self._parts):
             msg = (
                 f"importance weights need the exact table, and there are over {self._limit:,} distinct scores"
             )

@@ -1,6 +1,7 @@
 """Tables of parts of the rows, side by side: all exact, or all grids once they are too large together."""
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,7 @@ from calibcli.errors import InputProblem, TooManyCells
 from calibcli.names import EXACT_LIMIT
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.parts import Parts
 from calibcli.stats.table.score_table import Floats, Integers, Scalar, ScoreTable, WeightColumns, sealed
 from calibcli.values import dataclass
 
@@ -105,6 +107,10 @@ def summed(parts: Sequence[Sums]) -> Sums:
     )
 
 
+_NONE = np.zeros(0, np.int64)
+NOTHING = Sums(_NONE, _NONE, (_NONE,) * 4, (np.zeros(0),) * 4)
+
+
 def _added(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
     return np.add.reduceat(column, starts) if starts.size else column[:0]
 
@@ -164,8 +170,7 @@ class RunningSlices:
         self.registry = Registry()
         self._limit = limit
         self._most_cells = most_cells
-        self._waiting: list[Sums] = []
-        self._parts: list[Sums] = []
+        self._parts = Parts(summed, attrgetter("size"), least=_BUFFER_ROWS, limit=limit)
         self._grid = False
         self._weighted = False
 
@@ -178,8 +183,8 @@ class RunningSlices:
         """Round all rows, and those to come, to the cells of coarse grids."""
         if not self._grid:
             self._grid = True
-            self._waiting = [_in_cells(one) for one in (*self._parts, *self._waiting)]
-            self._parts = []
+            for part in self._parts.taken():
+                self._parts.add(_in_cells(part))
 
     def add_cells(self, part: Sums) -> None:
         """Add rows that are counted in cells of coarse grids, by the places of the registry."""
@@ -229,13 +234,12 @@ class RunningSlices:
         self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
         if other._grid:  # noqa: SLF001 - its own kind
             self.become_grid()
-        for part in (*other._parts, *other._waiting):  # noqa: SLF001 - its own kind
+        for part in other._parts:  # noqa: SLF001 - its own kind
             self._take(part.moved(places) if places.size else part, exact=not other._grid)  # noqa: SLF001 - its own kind
 
     def leaves(self) -> "Leaves":
         """Return what all rows add up to, by part and score."""
-        self._fold(0)
-        whole = self._parts[0].occupied()
+        whole = self._whole().occupied()
         rows, positive = whole.whole[:2]
         if not self._grid:
             score = whole.point.view(np.float64)
@@ -247,39 +251,31 @@ class RunningSlices:
 
     def tables(self) -> dict[Name, Table]:
         """Return the table of every part that has rows, in the order of their names."""
-        self._fold(0)
-        whole = self._parts[0] if self._parts else None
+        whole = self._whole()
         tables: dict[Name, Table] = {}
         for name, place in sorted(zip(self.registry.names, range(len(self.registry)), strict=True)):
-            if whole is not None and (part := whole.of(place)).whole[0].sum() > 0:
+            if (part := whole.of(place)).whole[0].sum() > 0:
                 tables[name] = _grid_table(part) if self._grid else _exact_table(part)
         return tables
 
     def _take(self, part: Sums, *, exact: bool) -> None:
-        self._waiting.append(_in_cells(part) if exact and self._grid else part)
-        if sum(one.size for one in self._waiting) >= _BUFFER_ROWS:
-            self._fold(_BUFFER_ROWS // 4)
+        self._parts.add(_in_cells(part) if exact and self._grid else part)
+        self._look_at_the_limits()
 
-    def _fold(self, least: int) -> None:
-        """Add up what waits, merge where that is worth it, and look at the limit."""
-        if self._waiting:
-            self._parts.append(summed(self._waiting))
-            self._waiting = []
-        first = self._parts[0].size if self._parts else 0
-        if least and self._limit is not None and not self._grid:
-            # No merge can pass the limit before the parts together do.
-            least = min(max(first, least), max(0, self._limit - first))
-        elif least:
-            least = max(first, least)
-        if sum(one.size for one in self._parts[1:]) > least:
-            self._parts = [summed(self._parts)]
-        limit = self._limit
-        if limit is not None and self._parts and not self._grid and self._parts[0].size > limit:
+    def _whole(self) -> Sums:
+        self._parts.merged()
+        self._look_at_the_limits()
+        # Once more, for what has just become cells.
+        whole = self._parts.merged()
+        self._look_at_the_limits()
+        return NOTHING if whole is None else whole
+
+    def _look_at_the_limits(self) -> None:
+        limit, most = self._limit, self._most_cells
+        if not self._grid and limit is not None and self._parts.merged_size > limit:
             self._refuse_weights(limit)
             self.become_grid()
-            self._parts, self._waiting = [summed(self._waiting)], []
-        most = self._most_cells
-        if most is not None and self._parts and self._grid and self._parts[0].size > most:
+        if self._grid and most is not None and self._parts.merged_size > most:
             msg = f"the segments have over {most:,} occupied cells of the score"
             raise TooManyCells(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
 

@@ -134,8 +134,9 @@ def test_weights_past_the_limit_are_refused() -> None:
     """Importance weights need the exact table, and the hint says how to allow it."""
     table = RunningTable(limit=10)
     score, label = rows(6, 60)
+    table.add_rows(score, label, weight=np.ones(60))
     with pytest.raises(InputProblem, match="exact table") as caught:
-        table.add_rows(score, label, weight=np.ones(60))
+        table.table()
     assert "--exact" in str(caught.value.hint)
     with pytest.raises(ValueError, match="exact table"):
         grid_of(ScoreTable.from_rows(score, label, weight=np.ones(60)))
