@@ -43,11 +43,29 @@ TWO = ScoreTable(np.array([0.48, 0.52]), np.array([1, 1]), np.array([0, 0]))
 WORLDS["labels that the score settles"] = population(Law(TWO, np.array([0.0, 1.0])))
 
 
+def off(scores: float | np.ndarray, rates: float | np.ndarray) -> Population:
+    """Return a law of scores that are as frequent as each other."""
+    score, each = np.atleast_1d(scores), np.ones(np.size(scores), np.int64)
+    return population(Law(ScoreTable(score, each, 0 * each), np.atleast_1d(rates)))
+
+
+RARE = 0.001 * 1.3 ** np.arange(15)
+# Errors of one sign: their size is the distance to calibration, in every form.
+ONE_SIGN = {
+    "one value of .5": off(0.5, 0.53),
+    "one value of .02, twice as often": off(0.02, 0.04),
+    "one value of .001, twice as often": off(0.001, 0.002),
+    "ten values, all too low": off(worlds.TEN, worlds.TEN + 0.05),
+    "rare, twice as often": off(RARE, 2.0 * RARE),
+}
+EVERY = WORLDS | ONE_SIGN
+
+
 def limits_and_tables(
     name: str, rows: int, *, times: int, given: bool, smooth: bool
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return the true error, and how many rows of each value there are, and with label 1, in each table."""
-    population, generator = WORLDS[name], generator_of("hard gates", name, rows, given, smooth)
+    population, generator = EVERY[name], generator_of("hard gates", name, rows, given, smooth)
     count, ones = population.drawn(rows, times=times, generator=generator)
     share = population.share
     if given:
@@ -213,26 +231,22 @@ def test_lower_ends_of_classes_are_rarely_above_the_error_in_hard_worlds(name: s
     assert max(wrong_lower_ends_of_classes(name, rows, times=2_000).values()) <= most_misses(2_000, DELTA)
 
 
-# Errors of one sign: their size is the distance to calibration, in every form.
-ONE_SIGN = [
-    "one value of .5",
-    "one value of .02, twice as often",
-    "one value of .001, twice as often",
-    "ten values, all too low",
-    "rare, twice as often",
-]
-
-
 def wrong_verdicts_of_dce(name: str, rows: int, *, times: int) -> tuple[int, int]:
     """Return how many tables pass and how many fail the true distance as a limit."""
     limit, count, ones = limits_and_tables(name, rows, times=times, given=False, smooth=False)
     rule = Rule("max-dce", MeasureName.DCE, Bound.UPPER, Relation.AT_MOST, limit)
-    tables = [WORLDS[name].table(*one) for one in zip(count, ones, strict=True)]
+    tables = [EVERY[name].table(*one) for one in zip(count, ones, strict=True)]
     passed, failed = (
         sum(is_given(Gate(rule, Ground(ATOMS), wanted), one) for one in tables)
         for wanted in (VerdictName.PASS, VerdictName.FAIL)
     )
     return passed, failed
+
+
+@pytest.mark.parametrize("name", ONE_SIGN)
+def test_verdicts_on_dce_are_rarely_wrong(name: str) -> None:
+    """A pass and a fail at the distance itself keep to their error."""
+    assert max(wrong_verdicts_of_dce(name, 100, times=60)) <= most_misses(60, DELTA)
 
 
 @pytest.mark.slow
