@@ -1,18 +1,13 @@
 """Reports for people, on a terminal or in a log."""
 
-import io
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
-from rich.color import ColorSystem
-from rich.console import Console
-from rich.style import Style
-from rich.table import Table
-from rich.text import Text
 
 from calibcli.reports.input import Setting
 from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
@@ -22,6 +17,8 @@ from calibcli.show.words import in_ascii, listed, printable
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from calibcli.show import Report
 
 LEAST_WIDTH = 13
@@ -82,9 +79,6 @@ def _place(value: float, width: int) -> int:
 _GAP = 2
 
 _LEAST_FOLDED = 24
-
-# Wider than any line: off a terminal nothing is folded.
-_UNLIMITED = 1_000_000
 
 # Spaces, and colour switches between them, at the end of a line.
 _TRAILING = re.compile(r"(?: |\x1b\[[\d;]*m)+$", re.MULTILINE)
@@ -165,8 +159,8 @@ class TerminalRenderer:
                 return title + self._listing(block)
 
     def _line(self, line: Line) -> str:
-        text = Text(self._plain(line.text), style=_STYLES[line.tone], overflow="fold")
-        return self._laid_out(text, width=self.width)
+        parts = folded(self._plain(line.text), self.width)
+        return "".join(f"{styled(part, line.tone, color=self.color)}\n" for part in parts)
 
     def _grid(self, grid: Grid) -> str:
         columns = tuple(replace(column, title=self._plain(column.title)) for column in grid.columns)
@@ -221,27 +215,30 @@ class TerminalRenderer:
             max(cell_len(text) for text in (column.title, *(row[k] for row in cells)))
             for k, column in enumerate(fixed)
         ]
-        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
-        for column, width in zip(fixed, widths, strict=True):
-            justify: Literal["left", "right"] = "right" if column.numeric else "left"
-            table.add_column(Text(column.title), min_width=width, no_wrap=True, justify=justify)
+        sizes = [(width, column.numeric) for width, column in zip(widths, fixed, strict=True)]
         left = sum(widths) + _GAP * len(widths)
         room = None if self.width is None else self.width - left
-        table.add_column(Text(self._heading(last.title, grid, room)), overflow="fold")
+        foldable = None if room is None else max(room, _LEAST_FOLDED)
+        titles = _padded([column.title for column in fixed], sizes)
+        heading = folded(self._heading(last.title, grid, room), foldable)
+        lines = _row(list(map(self._bold, titles)), list(map(self._bold, heading)), left=left)
         for row, texts in zip(grid.rows, cells, strict=True):
-            table.add_row(*(Text(text) for text in texts), Text(self._last(row[-1], room)))
-        return self._laid_out(table, width=None if room is None else left + max(room, _LEAST_FOLDED))
+            lines += _row(_padded(texts, sizes), folded(self._last(row[-1], room), foldable), left=left)
+        return "".join(lines)
 
     def _listing(self, listing: Listing) -> str:
-        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
         words = [self._plain(word) for word, _ in listing.items]
-        left = max(map(cell_len, words), default=0)
-        table.add_column(min_width=left, no_wrap=True, style="bold")
-        table.add_column(overflow="fold")
+        width = max(map(cell_len, words), default=0)
+        left = width + _GAP
+        room = None if self.width is None else max(self.width - left, _LEAST_FOLDED)
+        lines: list[str] = []
         for word, (_, sentence) in zip(words, listing.items, strict=True):
-            table.add_row(Text(word), Text(self._plain(sentence)))
-        least = left + _GAP + _LEAST_FOLDED
-        return self._laid_out(table, width=None if self.width is None else max(self.width, least))
+            name = map(self._bold, _padded([word], [(width, False)]))
+            lines += _row(list(name), folded(self._plain(sentence), room), left=left)
+        return "".join(lines)
+
+    def _bold(self, text: str) -> str:
+        return styled(text, Tone.TITLE, color=self.color)
 
     def _heading(self, title: str, grid: Grid, room: int | None) -> str:
         return axis(_bar_width(room)) if _draws(grid) else title
@@ -262,30 +259,48 @@ class TerminalRenderer:
         text = printable(text)
         return text if self.unicode else in_ascii(text)
 
-    def _laid_out(self, what: Text | Table, *, width: int | None) -> str:
-        """Return what rich makes of a text, told everything that it would otherwise look for itself."""
-        console = Console(
-            file=io.StringIO(),
-            width=width or _UNLIMITED,
-            height=100,
-            color_system=None,
-            force_terminal=False,
-            force_jupyter=False,
-            legacy_windows=False,
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
-        return "".join(
-            style.render(text, color_system=ColorSystem.STANDARD) if style and self.color else text
-            for text, style, _ in console.render(what)
-        )
+
+def folded(text: str, width: int | None) -> Sequence[str]:
+    """Return a text in lines of at most so many letters, broken between words where that can be."""
+    if width is None or cell_len(text) <= width:
+        return (text,)
+    from rich.text import Text
+
+    return [line.plain for line in Text(text).wrap(_console(), width, overflow="fold")]
+
+
+@cache
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(
+        width=80, color_system=None, force_terminal=False, force_jupyter=False, legacy_windows=False
+    )
+
+
+def _padded(cells: Sequence[str], sizes: Sequence[tuple[int, bool]]) -> list[str]:
+    """Return cells as wide as their columns, numbers to the right."""
+    spaces = [" " * (width - cell_len(cell)) for cell, (width, _) in zip(cells, sizes, strict=True)]
+    return [
+        space + cell if numeric else cell + space
+        for cell, space, (_, numeric) in zip(cells, spaces, sizes, strict=True)
+    ]
+
+
+def _row(fixed: Sequence[str], last: Sequence[str], *, left: int) -> list[str]:
+    """Return a row of a table as lines: one for each line of its last cell, which begins at a place."""
+    first = "".join(cell + " " * _GAP for cell in fixed)
+    return [f"{first}{last[0]}\n", *(f"{' ' * left}{part}\n" for part in last[1:])]
 
 
 def styled(text: str, tone: Tone, *, color: bool) -> str:
     """Return text in the colour of a tone, where colour is wanted."""
-    style = Style.parse(_STYLES[tone]) if color and _STYLES[tone] else None
-    return text if style is None else style.render(text, color_system=ColorSystem.STANDARD)
+    if not color or not _STYLES[tone]:
+        return text
+    from rich.color import ColorSystem
+    from rich.style import Style
+
+    return Style.parse(_STYLES[tone]).render(text, color_system=ColorSystem.STANDARD)
 
 
 def _draws(grid: Grid) -> bool:
