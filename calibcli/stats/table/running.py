@@ -179,13 +179,14 @@ class RunningTable:
     def _count_waiting(self) -> None:
         if not self._waiting:
             return
-        scores, labels = self._score, self._label
+        scores, labels, waiting = self._score, self._label, self._waiting
         self._score, self._label, self._waiting = [], [], 0
         few = table_of_repeated(scores, labels) if self._grid is None else None
         if few is not None:
             self.add(few)
             return
-        if self._grid is None and self._limit is not None and distinct_at_least(scores) > self._limit:
+        limit = self._limit
+        if self._grid is None and limit is not None and waiting > limit < distinct_at_least(scores):
             self.become_grid()
         if self._grid is not None:
             for score, label in zip(scores, labels, strict=True):
