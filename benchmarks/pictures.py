@@ -80,7 +80,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
 SHOTS = (
     *(
         Shot(kind, ("--kind", kind), ("measure",))
-        for kind in ("smooth", "binned", "cumulative", "residual", "murphy", "decision")
+        for kind in ("smooth", "binned", "cumulative", "residual", "murphy", "decision", "clinical")
     ),
     Shot("isotonic", ("--kind", "isotonic"), (CORP,)),
     Shot("map, fit rows", ("--kind", "map"), ("measure --artifact",)),

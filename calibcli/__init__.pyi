@@ -249,6 +249,7 @@ def plot(
     theme: str = "light",
     axis: str = "linear",
     benefit: str = "net",
+    smoother: str | None = None,
     title: str | None = None,
     bins: int | None = None,
     binning: str | None = None,

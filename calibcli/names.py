@@ -44,6 +44,14 @@ class Benefit(StrEnum):
     GAIN = "gain"
 
 
+class Smoother(StrEnum):
+    """What draws the curve of a calibration plot, as `plot --smoother` takes it."""
+
+    SPLINE = "spline"
+    KERNEL = "kernel"
+    LOESS = "loess"
+
+
 class Split(StrEnum):
     """Which rows the three steps of scaling-binning see."""
 

@@ -35,6 +35,7 @@ from calibcli.show.html.sections import (
     verdict_section,
 )
 from calibcli.show.words import between, count, four
+from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.map import MapCurve
@@ -114,7 +115,7 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
             return _of_cells(picture)
         case CurvePanels():
             return _of_panels(picture)
-        case MurphyCurve() | DecisionCurve() | MonitorCurve():
+        case ClinicalCurve() | MurphyCurve() | DecisionCurve() | MonitorCurve():
             return Marks((), ())
 
 

@@ -98,6 +98,10 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     if kind not in _OF_SEGMENTS and request.segments.said:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
+    if request.smoother is not None and kind is not K.CLINICAL:
+        _refuse(
+            "--smoother has no effect without --kind clinical", "pass it, or leave --smoother out", "smoother"
+        )
     if request.benefit is not Benefit.NET and kind is not K.DECISION:
         _refuse(
             "--benefit has no effect without --kind decision", "pass it, or leave --benefit out", "benefit"
@@ -135,7 +139,7 @@ _DRAWN = {
 def diagram_of(request: PlotRequest) -> Diagram:
     """Return what is to be drawn."""
     kind = kind_meant(request)
-    if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION):
+    if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION, K.CLINICAL):
         from calibcli.commands.pictures.of_table import diagram_of_table
 
         return diagram_of_table(request, kind)

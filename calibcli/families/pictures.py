@@ -97,6 +97,16 @@ class PlotKind(StrEnum):
             bins=False,
         ),
     )
+    CLINICAL = (
+        "clinical",
+        PictureFacts(
+            "Calibration plot of a prediction model",
+            "Observed rate against score, with the numbers that papers report: above the diagonal scores are "
+            "too low, below it too high.",
+            scores=True,
+            bins=False,
+        ),
+    )
     COMPARE = (
         "compare",
         PictureFacts(

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from calibcli.names import AxisScale, Benefit, FigureSize, PlotKind, Theme
+from calibcli.names import AxisScale, Benefit, FigureSize, PlotKind, Smoother, Theme
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
@@ -27,6 +27,10 @@ class PictureOptions:
         Benefit.NET, "--benefit", section=Section.PICTURE,
         help="Decision curve: net benefit, standardised by the base rate, or gain over the better of all and none.",
         doc="Scale of a decision curve: net benefit, over the base rate, or less the better of all and none.",
+    )  # fmt: skip
+    smoother: Smoother | None = option(
+        None, "--smoother", section=Section.PICTURE, help="What draws the curve of --kind clinical. [default: spline]",
+        doc='What draws the curve of `kind="clinical"`; by default a spline.',
     )  # fmt: skip
     title: str | None = option(
         None, "--title", section=Section.PICTURE, help="Title of the picture. [default: file, column]",

@@ -32,7 +32,7 @@ def _as_document(given: dict[str, Any]) -> None:
 
 @function(
     "path score label *classes kind artifact by min_group_rows on depth max_values categorical numeric "
-    "min_segment_rows size theme axis benefit title bins binning "
+    "min_segment_rows size theme axis benefit smoother title bins binning "
     "confidence seed *values *rows *format *reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,
@@ -79,5 +79,7 @@ def plot(
         # A document says itself what its classes are, so that a view may be asked of it by itself.
         classes = replace(classes, view=ViewName.CONFIDENCE)
     columns = replace(columns, several=SeveralClasses.of(classes))
-    request = PlotRequest(inputs, columns, kind, artifact, options, reading, view, segments, picture.benefit)
+    request = PlotRequest(
+        inputs, columns, kind, artifact, options, reading, view, segments, picture.benefit, picture.smoother
+    )
     return drawn_figure(request, picture, path, force=out.force)

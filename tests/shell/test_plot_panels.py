@@ -85,7 +85,7 @@ def test_kinds_are_completed(shell: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("_CALIBCLI_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", "calibcli plot --kind c")
     monkeypatch.setenv("COMP_CWORD", "3")
-    assert set(shell().out.split()) == {"compare", "classes", "cumulative"}
+    assert set(shell().out.split()) == {"compare", "classes", "clinical", "cumulative"}
 
 
 CANCER = SAMPLE / "breast_cancer_evaluation.csv"

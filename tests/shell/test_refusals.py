@@ -77,6 +77,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure good.csv --threshold 0,0.5", "a threshold of 0", "between 0 and 1"),
     (2, "measure good.csv --threshold x", "thresholds 'x'", "such as 0.1,0.2"),
     (2, "measure good.csv -m net_benefit", "a table of its own", "--threshold 0.1,0.2"),
+    (2, "plot good.csv --smoother loess -o x.png", "--smoother has no effect", "--smoother out"),
     (2, "plot good.csv --benefit gain -o x.png", "--benefit has no effect", "--benefit out"),
     (3, "measure empty.csv", "empty", ""),
     (3, "measure header.csv", "no rows", ""),

@@ -8,7 +8,7 @@ from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.documents.summary import is_summary
 from calibcli.errors import IdleOption
-from calibcli.names import Benefit, PlotKind, ViewName
+from calibcli.names import Benefit, PlotKind, Smoother, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.segmenting import Segmenting
@@ -72,6 +72,7 @@ class PlotRequest:
         kind: Which diagram, or None for smooth, and binned where the score takes few values.
         view: The view of single classes that was asked for, or None.
         benefit: The scale of a decision curve.
+        smoother: What draws the curve of `--kind clinical`; by default a spline.
     """
 
     inputs: Sequence[RowSource]
@@ -83,6 +84,7 @@ class PlotRequest:
     view: ViewName | None = None
     segments: Segmenting = field(default_factory=Segmenting)
     benefit: Benefit = Benefit.NET
+    smoother: Smoother | None = None
 
     @property
     def document(self) -> DocumentSource | None:

@@ -3,6 +3,7 @@ Diagrams of one table: cumulative differences, the isotonic fit, the
 decision curve and the Murphy diagram.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal, assert_never
@@ -10,6 +11,7 @@ from typing import Literal, assert_never
 import numpy as np
 
 from calibcli.commands.gathering import RAW
+from calibcli.commands.measure import measure_table
 from calibcli.commands.pictures.diagram import (
     Diagram,
     Drawn,
@@ -24,15 +26,19 @@ from calibcli.commands.pictures.diagram import (
 )
 from calibcli.commands.reading import read_judged
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_BINS, Benefit, Binning, MeasureName, PlotKind, Purpose, TestName
+from calibcli.names import DEFAULT_BINS, Benefit, Binning, MeasureName, PlotKind, Purpose, Smoother, TestName
 from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.reports.input import InputSummary
+from calibcli.show.words import UNDEFINED
 from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import percent, refuse_empty
 from calibcli.stats.curves.thresholds import DecisionCurve, Range, decision_curve, murphy_curve
 from calibcli.stats.measures.decompositions import corp_part
-from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, TestResult
+from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.if_calibrated import Shared, draw_calibrated
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.measures.tests import calibration_tests
@@ -40,7 +46,9 @@ from calibcli.stats.numerics import stream
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table
 
-KindOfTable = Literal[PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.MURPHY, PlotKind.DECISION]
+KindOfTable = Literal[
+    PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.MURPHY, PlotKind.DECISION, PlotKind.CLINICAL
+]
 
 
 def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
@@ -52,13 +60,15 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
     table, source = judged.table, judged.input
     refuse_empty(table)
     raw = judged.tables[RAW] if judged.recalibrated else None
-    drawn = _drawn(kind, table, raw=raw, request=request)
+    drawn = _drawn(kind, table, raw=raw, request=request, source=source)
     notes = (*source.notes, *judged.notes, *judged.fit_notes)
     foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
     return Diagram(replace(drawn, foot=foot), title_of(source, artifact=judged.through), notes, source)
 
 
-def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, request: PlotRequest) -> Drawn:
+def _drawn(
+    kind: KindOfTable, table: Table, *, raw: Table | None, request: PlotRequest, source: InputSummary
+) -> Drawn:
     """Return the picture of a table, the one match of its kind."""
     options = request.options
     match kind:
@@ -70,6 +80,10 @@ def _drawn(kind: KindOfTable, table: Table, *, raw: Table | None, request: PlotR
             return murphy_drawn(table, options=options)
         case PlotKind.DECISION:
             return decision_drawn(table, raw=raw, options=options, benefit=request.benefit)
+        case PlotKind.CLINICAL:
+            return clinical_drawn(
+                table, source, options=options, smoother=request.smoother or Smoother.SPLINE
+            )
         case _:
             assert_never(kind)
 
@@ -188,6 +202,48 @@ def _base_rate(table: Table, confidence: float) -> str:
     positive, rows = np.array([float(table.total_positive_rows)]), np.array([float(table.total_rows)])
     lower, upper = clopper_pearson(positive, rows, delta_each_side=(1.0 - confidence) / 2.0)
     return f"{rate:.4g} [{lower[0]:.4g}, {upper[0]:.4g}]"
+
+
+# What a paper on a prediction model reports, as its field calls it.
+_REPORTED = {
+    MeasureName.OE: "O/E ratio",
+    MeasureName.CITL_LOGIT: "CITL",
+    MeasureName.COX_SLOPE: "Slope",
+    MeasureName.ICI: "ICI (spline)",
+    MeasureName.AUROC: "C statistic",
+}
+
+
+def clinical_drawn(
+    table: Table, source: InputSummary, *, options: MeasureOptions, smoother: Smoother
+) -> Drawn:
+    """Return the calibration plot of a prediction model, with what is reported of it."""
+    asked = replace(options, metrics=Metrics(tuple(_REPORTED), ()), drawn=False, complete=False)
+    measures = {one.name: one for one in measure_table(table, source, options=asked).measures}
+    box = tuple((word, _reported(measures[name])) for name, word in _REPORTED.items())
+    curve = clinical_curve(
+        table, smoother=smoother, box=box, confidence=options.confidence, seed=options.seed
+    )
+    rows = rows_line(table.total_rows, table.total_positive_rows)
+    words = zip(("O/E", "slope", "C"), (box[0], box[2], box[4]), strict=True)
+    said = ", ".join(f"{word} {number}" for word, (_, number) in words)
+    caption = said, f"{rows}; intervals at {percent(options.confidence)}"
+    large = (
+        "CITL: calibration in the large, on the scale of log odds. ICI: mean distance of a spline from the "
+        "score."
+    )
+    return Drawn(curve, caption, (large, *rounding_foot(table)))
+
+
+def _reported(one: Estimate) -> str:
+    """Return a number with its interval, as a paper writes it."""
+    if math.isnan(one.value):
+        return UNDEFINED
+    ends = () if one.interval is None else one.interval.ends
+    places = 3 if one.name is MeasureName.ICI else 2
+    # Rounding leaves no zero below zero.
+    value, *bounds = (f"{round(number, places) + 0.0:.{places}f}" for number in (one.value, *ends))
+    return f"{value} ({bounds[0]} to {bounds[1]})" if bounds else value
 
 
 def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label kind by artifact compare probs axis theme benefit | *classes min_group_rows on depth "
-    "max_values categorical numeric min_segment_rows size title terminal bins binning confidence seed unseen "
-    "*rows *values *format *reading state_key_file allow_edited force quiet color debug",
+    "output score label kind by artifact compare probs axis theme benefit smoother | *classes "
+    "min_group_rows on depth max_values categorical numeric min_segment_rows size title terminal bins "
+    "binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited force quiet "
+    "color debug",
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
     on=PLOTTED_ON,
@@ -63,6 +64,7 @@ def plot(
       calibcli plot preds.csv -s score -y label -o reliability.png
       calibcli plot preds.parquet -s score -y label --artifact cal.json --kind binned -o after.svg
       calibcli plot report.json -o reliability.pdf
+      calibcli plot preds.csv -s score -y label --kind clinical -o figure.pdf
       calibcli plot preds.csv -s score -y label --terminal
       calibcli plot gate.json --kind monitor -o gate.png
       calibcli plot preds.csv -s old -s new -y label -o both.pdf
@@ -90,7 +92,18 @@ def plot(
     columns = replace(columns, several=SeveralClasses.of(classes))
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
     diagram = diagram_of(
-        PlotRequest(inputs, columns, kind, artifact, options, reading, view, segments, picture.benefit)
+        PlotRequest(
+            inputs,
+            columns,
+            kind,
+            artifact,
+            options,
+            reading,
+            view,
+            segments,
+            picture.benefit,
+            picture.smoother,
+        )
     )
     if terminal and output is not None:
         COMPLETION.expect(2)

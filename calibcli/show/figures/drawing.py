@@ -4,6 +4,7 @@ from matplotlib.figure import Figure
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
+from calibcli.show.figures.clinical import clinical_figure
 from calibcli.show.figures.cumulative import cumulative_figure
 from calibcli.show.figures.isotonic import isotonic_figure
 from calibcli.show.figures.look import Look, look_of
@@ -14,6 +15,7 @@ from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import binned_figure, residual_figure, smooth_figure
 from calibcli.show.figures.segments import cells_figure, points_figure
 from calibcli.show.figures.thresholds import decision_figure, murphy_figure
+from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.map import MapCurve
@@ -44,6 +46,8 @@ def figure_of(  # noqa: PLR0911, C901 - one return a picture
             return murphy_figure(picture, words, look=look, scale=scale)
         case DecisionCurve():
             return decision_figure(picture, words, look=look, scale=scale)
+        case ClinicalCurve():
+            return clinical_figure(picture, words, look=look, scale=scale)
         case MonitorCurve():
             return monitor_figure(picture, words, look=look)
         case SegmentPoints():

@@ -2,6 +2,7 @@
 
 from typing import TypeAlias
 
+from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.map import MapCurve
@@ -11,7 +12,8 @@ from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 
 Picture: TypeAlias = (
-    CumulativeCurve
+    ClinicalCurve
+    | CumulativeCurve
     | CurvePanels
     | DecisionCurve
     | IsotonicCurve
