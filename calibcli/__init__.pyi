@@ -21,6 +21,7 @@ from calibcli.python.recalibrator import Recalibrator as Recalibrator
 from calibcli.python.results import Compared as Compared
 from calibcli.python.results import Drifted as Drifted
 from calibcli.python.results import Measured as Measured
+from calibcli.python.results import Ranked as Ranked
 from calibcli.python.results import SavedReport as SavedReport
 from calibcli.python.results import Segmented as Segmented
 from calibcli.python.results import Verified as Verified
@@ -37,6 +38,7 @@ __all__ = [
     "Measured",
     "NotConverged",
     "OutputProblem",
+    "Ranked",
     "Recalibrator",
     "SavedReport",
     "Segmented",
@@ -67,6 +69,10 @@ def compare(
     on_sum: str = "error",
     artifact: ArtifactLike | Sequence[ArtifactLike] | None = None,
     metric: Names | None = None,
+    reference: str | None = None,
+    pairs: bool = False,
+    by: Groups | None = None,
+    row_id: Column | None = None,
     fail_if_worse: bool = False,
     allow_fit_rows: bool = False,
     bins: int | None = None,
@@ -92,7 +98,7 @@ def compare(
     engine: str = "local",
     engine_address: str | None = None,
     allow_edited: bool = False,
-) -> Compared: ...
+) -> Compared | Ranked: ...
 def drift(
     old: Rows,
     new: Rows,

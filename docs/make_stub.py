@@ -8,6 +8,7 @@ import inspect
 import sys
 from enum import Enum
 from pathlib import Path
+from typing import get_args
 
 import calibcli
 
@@ -36,6 +37,7 @@ from calibcli.python.recalibrator import Recalibrator as Recalibrator
 from calibcli.python.results import Compared as Compared
 from calibcli.python.results import Drifted as Drifted
 from calibcli.python.results import Measured as Measured
+from calibcli.python.results import Ranked as Ranked
 from calibcli.python.results import SavedReport as SavedReport
 from calibcli.python.results import Segmented as Segmented
 from calibcli.python.results import Verified as Verified
@@ -54,7 +56,12 @@ def stub_of(name: str) -> str:
             lines.append("    *,")
         lines.append(f"    {one.name}: {one.annotation}{_default(one.default)},")
     result = signature.return_annotation
-    return "\n".join([*lines, f") -> {result if isinstance(result, str) else result.__name__}: ..."])
+    kinds = (
+        result
+        if isinstance(result, str)
+        else " | ".join(one.__name__ for one in get_args(result) or [result])
+    )
+    return "\n".join([*lines, f") -> {kinds}: ..."])
 
 
 def _default(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from calibcli.commands.measure import (
     refuse_class_measures,
     views_shown,
 )
-from calibcli.commands.reading import read_tables
+from calibcli.commands.reading import read_tables, with_scores
 from calibcli.commands.right_scale import table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.data.tally import AtPlaces, Beside, Change, ClassesCompared, Unchanged
@@ -35,7 +36,7 @@ from calibcli.documents.artifact import (
     read_class_artifact,
     read_one_or_members,
 )
-from calibcli.errors import EmptyTable, InputProblem, UsageProblem
+from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, ViewName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
@@ -63,6 +64,9 @@ from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.grid import Table, digest
 from calibcli.values import dataclass
 
+if TYPE_CHECKING:
+    from calibcli.reports.leaderboard import LeaderboardReport
+
 _FIRST, _SECOND = "first", "second"
 
 Loaded = Mapping[str, OneScore | ClassArtifact]
@@ -75,9 +79,14 @@ def compare_files(
     artifacts: Sequence[DocumentSource] = (),
     options: CompareOptions | None = None,
     reading: Reading | None = None,
-) -> CompareReport:
-    """Compare two scores of the same rows, or the classes of two sides; the first is the baseline."""
+) -> "CompareReport | LeaderboardReport":
+    """Compare two sides, of which the first is the baseline, or more scores as a leaderboard."""
     asked = options or CompareOptions()
+    columns = with_scores(inputs, columns, reading)
+    if _is_leaderboard(columns, artifacts, asked):
+        from calibcli.commands.leaderboard import leaderboard
+
+        return leaderboard(inputs, columns, options=asked, reading=reading or Reading())
     if asked.metrics and asked.joint:
         refuse_class_measures(columns, Metrics((), (), asked.joint))
     _require_two(columns, artifacts)
@@ -124,6 +133,26 @@ def compare_files(
         notes=tuple(dict.fromkeys(notes)),
         classes=_classes(sides, columns, asked) if columns.sees_all_classes else None,
     )
+
+
+def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], asked: CompareOptions) -> bool:
+    """Whether more than a baseline and another are compared; refuse what would then have no effect."""
+    said = {"by": columns.by, "reference": asked.reference}
+    named = next((name for name, value in said.items() if value), None)
+    if artifacts:
+        if named is not None:
+            msg = f"--{named} compares scores as they are, and --artifact recalibrates them"
+            raise IdleOption(msg, "leave out one of them", options=(named, "artifact"))
+        return False
+    if named is None and len(columns.others) < 2:
+        if columns.identity is not None:
+            msg = "--id matches the rows of models, and --by names none"
+            raise IdleOption(msg, "name the column of models with --by", options=("id",))
+        if asked.pairs:
+            msg = "--pairs lists the pairs of more than two scores"
+            raise IdleOption(msg, "leave it out, or name more scores", options=("pairs",))
+        return False
+    return True
 
 
 def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict[Compared, tuple[float, float]]:

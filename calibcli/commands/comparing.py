@@ -142,6 +142,19 @@ def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
     )
 
 
+def measured_alone(name: MeasureName, one: Seen, *, options: CompareOptions) -> Estimate:
+    """Return a measure of one score, over the bins that it has where no other is looked at."""
+    return measure_named(name, one.table, settings=_settings(one, one, options))
+
+
+def differences(
+    first: Seen, second: Seen, paired: PairedSums, *, options: CompareOptions, known: Known | None = None
+) -> tuple[Difference, ...]:
+    """Return how every measure of the second differs from that of the first."""
+    sources = _sources(first, second, paired, options, known)
+    return tuple(_difference(name, *sources, confidence=options.confidence) for name in options.shown)
+
+
 def differences_to(
     first: View, other: View, paired: PairedSums, *, options: CompareOptions, known: Known | None = None
 ) -> tuple[Difference, ...]:
@@ -150,8 +163,7 @@ def differences_to(
         Seen(view.source.score, view.source.score, None, view.table, discrete=False)
         for view in (first, other)
     )
-    confidence, sources = options.confidence, _sources(one, two, paired, options, known)
-    found = tuple(_difference(name, *sources, confidence=confidence) for name in options.shown)
+    confidence, found = options.confidence, differences(one, two, paired, options=options, known=known)
     if first.clusters is None or other.clusters is None:
         return found
     return tuple(

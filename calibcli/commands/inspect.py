@@ -1,12 +1,10 @@
 """Say what is in a file: an artifact, a report, or data with columns to guess."""
 
-import csv
 import json
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from calibcli.codec import Node, version_of
@@ -14,7 +12,7 @@ from calibcli.data.columns import folded, resolve, separator_hint
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
 from calibcli.data.fragment import Fragment
-from calibcli.data.fragments import asking_for, guessed_classes, list_fragments
+from calibcli.data.fragments import asking_for, guessed_classes, kinds_as_read, list_fragments
 from calibcli.data.readers import reader_of
 from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
 from calibcli.documents.artifact import (
@@ -31,12 +29,12 @@ from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DataFormat, EndsOf
-from calibcli.options.numerals import number_of
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.inspect import ColumnSummary, InspectReport
+from calibcli.reports.leaderboard import SCHEMA as LEADERBOARD_SCHEMA
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
@@ -85,16 +83,8 @@ def _inspect_document(path: str) -> InspectReport:
                 from calibcli.commands.summaries import summary_report
 
                 return summary_report(path, read_summary(path))
-            case "calibcli.report":
-                schema, look = REPORT_SCHEMA, saved_report_facts
-            case "calibcli.compare":
-                schema, look = COMPARE_SCHEMA, _comparison_report
-            case "calibcli.compat":
-                schema, look = COMPAT_SCHEMA, _compat_report
-            case "calibcli.plan":
-                schema, look = PLAN_SCHEMA, _plan_report
-            case "calibcli.segments":
-                schema, look = SEGMENTS_SCHEMA, _segments_report
+            case kind if kind in _REPORTS:
+                schema, look = _REPORTS[kind]
             case _:
                 found = root.child("schema").text()[:60]
                 msg = f"is {found!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
@@ -224,6 +214,16 @@ def _comparison_report(path: str, root: Node) -> InspectReport:
         for name, measure in root.child("measures").members().items()
     ]
     return InspectReport(path, "comparison", tuple(facts), (), None)
+
+
+def _leaderboard_report(path: str, root: Node) -> InspectReport:
+    facts = [("files", ", ".join(root.child("input").child("files").texts()))]
+    for name, ranking in root.child("measures").members().items():
+        facts += [
+            (f"{name} of {one.child('name').text()}", _bounded(one.child("estimate")))
+            for one in ranking.child("standings").items()
+        ]
+    return InspectReport(path, "leaderboard", tuple(facts), (), None)
 
 
 def _segments_report(path: str, root: Node) -> InspectReport:
@@ -364,13 +364,27 @@ def _cut_words(column: SegmentColumn) -> str:
     return listed if len(words) <= _MOST_LISTED else f"{listed} and {len(words) - _MOST_LISTED:,} more"
 
 
+# What is said of reports by the name of their schema.
+_REPORTS = {
+    schema.partition("/")[0]: (schema, look)
+    for schema, look in (
+        (REPORT_SCHEMA, saved_report_facts),
+        (COMPARE_SCHEMA, _comparison_report),
+        (LEADERBOARD_SCHEMA, _leaderboard_report),
+        (COMPAT_SCHEMA, _compat_report),
+        (PLAN_SCHEMA, _plan_report),
+        (SEGMENTS_SCHEMA, _segments_report),
+    )
+}
+
+
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
     """Look at the header of a data file."""
     found = found_in([path])
     fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
     header = reader_of(first.format).header(first)
-    kinds = _as_read(first, reader_of(first.format).kinds(first), input_format)
+    kinds = kinds_as_read(first)
     own = {folded(name) for name in header}
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
@@ -421,38 +435,6 @@ def _contents(path: str, roles: Mapping[str, str], form: InputFormat, *, counted
     span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {table.distinct:,} distinct values"
     rate = f"{100.0 * positive / rows:.1f} % ({positive:,} of {rows:,} rows have label 1)"
     return [*([] if counted else [("rows", f"{rows:,}")]), ("score", span), ("base rate", rate)]
-
-
-def _as_read(
-    fragment: Fragment, kinds: tuple[tuple[str, str], ...], form: InputFormat
-) -> tuple[tuple[str, str], ...]:
-    """Return columns of plain text with what their first values read as."""
-    path, plain = Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
-    if fragment.format not in plain or not path.is_file():
-        return kinds
-    usual = "," if fragment.format is DataFormat.CSV else "\t"
-    delimiter = form.delimiter if form.delimiter and len(form.delimiter) == 1 else usual
-    try:
-        with path.open(encoding=form.encoding or "utf-8-sig", newline="") as file:
-            _, *rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
-    except (OSError, ValueError, LookupError, csv.Error):
-        # Compressed, or else not what it seems: whoever reads the rows says so.
-        return kinds
-    whole = [row for row in rows if len(row) == len(kinds)]
-    return tuple((name, _reads_as([row[k] for row in whole])) for k, (name, _) in enumerate(kinds))
-
-
-_LOOKED_AT = 1_000
-
-
-def _reads_as(values: list[str]) -> str:
-    """Return what texts read as: whole numbers, numbers, or text."""
-    filled = [one.strip() for one in values if one.strip()]
-    if not filled:
-        return "empty"
-    if all(one.removeprefix("-").isdecimal() for one in filled):
-        return "whole number"
-    return "number" if all(number_of(one) is not None for one in filled) else "text"
 
 
 def _as_said(asked: InputFormat) -> str:

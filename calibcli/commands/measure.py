@@ -14,7 +14,7 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_judged, with_scores
 from calibcli.commands.slices import (
     Group,
     Slices,
@@ -251,6 +251,7 @@ def measure_files(
 
         refuse_summary(columns)
     refuse_class_measures(columns, asked.metrics)
+    columns = with_scores(inputs, columns, reading)
     judged = read_judged(
         inputs,
         columns,

@@ -1,9 +1,11 @@
 """Everything a diagram shows, computed from files or taken from documents."""
 
+from dataclasses import replace
 from importlib import import_module
 from typing import NoReturn
 
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.commands.reading import with_scores
 from calibcli.errors import IdleOption
 from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Benefit, PlotKind
 
@@ -138,6 +140,9 @@ _DRAWN = {
 
 def diagram_of(request: PlotRequest) -> Diagram:
     """Return what is to be drawn."""
+    if request.document is None:
+        columns = with_scores(request.inputs, request.columns, request.reading)
+        request = replace(request, columns=columns)
     kind = kind_meant(request)
     if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION, K.CLINICAL):
         from calibcli.commands.pictures.of_table import diagram_of_table

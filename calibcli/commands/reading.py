@@ -6,8 +6,9 @@ from dataclasses import replace
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.commands.right_scale import read_notes, table_scale_notes
 from calibcli.data.engines import engine_named
+from calibcli.data.fragments import with_fitting_scores
 from calibcli.data.tally import NOTHING, Beside, Transforms
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import AS_FOUND, Columns, Reading
 from calibcli.options.sources import DocumentSource, RowSource, is_json
 
 
@@ -39,6 +40,14 @@ def read_tables(
         twice=twice,
         progress=reading.progress,
     )
+
+
+def with_scores(inputs: Sequence[RowSource], columns: Columns, reading: Reading | None) -> Columns:
+    """Return columns with what fits a pattern of scores in its place; summaries have one score."""
+    if any(map(is_json, inputs)):
+        return columns
+    form = AS_FOUND if reading is None else reading.input_format
+    return with_fitting_scores(inputs, columns, input_format=form)
 
 
 def read_judged(

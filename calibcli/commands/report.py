@@ -22,7 +22,7 @@ from calibcli.commands.pictures.reliability import (
     scores_of_tree,
 )
 from calibcli.commands.pictures.segments import segment_pictures
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_judged, with_scores
 from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import beside_of
 from calibcli.commands.summaries import file_digests
@@ -147,6 +147,7 @@ def _full_report(
     request: ReportRequest, columns: Columns, options: MeasureOptions, gate: VerifyOptions | None
 ) -> FullReport:
     artifact = request.artifact
+    columns = with_scores(request.inputs, columns, request.reading)
     judged = read_judged(
         request.inputs,
         columns,

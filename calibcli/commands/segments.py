@@ -10,7 +10,7 @@ import numpy as np
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_judged, with_scores
 from calibcli.errors import UsageProblem
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.segmenting import SegmentOptions
@@ -57,6 +57,7 @@ def segments_files(
     """Test every segment that the values of some columns make; of several scores each by itself."""
     asked, how = options or SegmentOptions(), reading or Reading()
     refuse_segments(columns, artifact, asked.cut)
+    columns = with_scores(inputs, columns, how)
     if columns.others:
         return _of_several(inputs, columns, artifact=artifact, options=asked, reading=how)
     judged = read_judged(inputs, columns, artifact=artifact, reading=how, twice=True)

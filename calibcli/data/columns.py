@@ -5,7 +5,8 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -109,6 +110,64 @@ _PATTERN = re.compile(r"[*?\[]")
 _SEPARATOR = re.compile(r".*[^0-9A-Za-z]", re.DOTALL)
 MOST_CLASSES = 10_000
 _LONGEST_PATTERN = 1_000
+
+
+def is_score_pattern(name: str | None) -> bool:
+    """Whether a name of a score has what patterns are made of; a column may be called so all the same."""
+    return name is not None and _PATTERN.search(name) is not None
+
+
+_NUMBERS = re.compile(r"u?int\d+|float|double|halffloat|decimal|bool|null|number|whole number|empty")
+
+
+def fitting_scores(
+    columns: Columns, kinds: Mapping[str, str], *, path: str, outside: Sequence[str] = ()
+) -> Columns:
+    """
+    Return columns with the scores that fit a pattern in its place, in the order of the file.
+
+    A column that fits and is something else, or holds no numbers, is left out and said. `kinds` are what
+    each column of the file holds, as readers name types.
+    """
+    header, label = tuple(kinds), columns.label
+    with suppress(InputProblem):
+        label = named_or_usual(label, "label", header=(*header, *outside), path=path)
+    single = (label, columns.weight, columns.group, columns.cluster, columns.identity)
+    roles = {name for name in (*single, *columns.by, *columns.on) if name is not None}
+    found: list[str] = []
+    left_out: dict[str, str] = {}
+    for asked in (columns.score, *columns.others):
+        if asked is None or asked in kinds or not is_score_pattern(asked):
+            found += [] if asked is None else [asked]
+            continue
+        fitting = [name for name in header if fnmatchcase(name, asked[:_LONGEST_PATTERN])]
+        taken = [name for name in fitting if name not in roles and _NUMBERS.match(kinds[name])]
+        left_out |= {
+            name: "it is the label"
+            if name == label
+            else "it is no score"
+            if name in roles
+            else "it holds text"
+            for name in fitting
+            if name not in taken
+        }
+        if not taken:
+            raise _nothing_fits(asked, header, left_out, path=path)
+        found += [name for name in taken if name not in found]
+    notes = tuple(
+        f"column {name!r} fits the pattern and is left out: {why}" for name, why in left_out.items()
+    )
+    return replace(columns, score=found[0], others=tuple(found[1:]), pattern_notes=notes)
+
+
+def _nothing_fits(
+    pattern: str, header: Sequence[str], left_out: Mapping[str, str], *, path: str
+) -> InputProblem:
+    """Return the error for a pattern of scores that no column fits, with the nearest names."""
+    only = [f"{name!r} does, and {why}" for name, why in left_out.items()]
+    msg = f"{path}: no score column fits --score {pattern!r}" + (f" ({'; '.join(only[:3])})" if only else "")
+    near = difflib.get_close_matches(_PATTERN.sub("", pattern), header, n=3, cutoff=0.0)
+    return InputProblem(msg, f"the nearest names are {listing(near)}; `calibcli inspect` lists all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +451,7 @@ def resolve(
     conditions = columns.rows.where
     rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
+    notes += columns.pattern_notes
     if label is not None and any(one.column == label for one in rows.conditions):
         notes += ("rows are chosen by their labels: nothing said of them holds for the scores of other rows",)
     chosen = ChosenColumns(

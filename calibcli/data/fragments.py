@@ -5,12 +5,14 @@ A Parquet file gives runs of row groups; a file of any other format is one fragm
 columns of its file and of its path is a piece: what one item of work needs to know of the input.
 """
 
+import csv
 import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,17 +20,26 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.data.arrays import Column, numbers, texts, value_type
-from calibcli.data.columns import NAME_THE_SCORE, ChosenColumns, folded, resolve, same_again
+from calibcli.data.columns import (
+    NAME_THE_SCORE,
+    ChosenColumns,
+    fitting_scores,
+    folded,
+    is_score_pattern,
+    resolve,
+    same_again,
+)
 from calibcli.data.files import Found, InMemory, InputFile, found_in, read_errors, shown_path, stamp_of
 from calibcli.data.formats import MAGIC_BYTES, STREAM, keeps_ascii, kind_of
 from calibcli.data.fragment import Fragment, partitions_of
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.objects import content_of, is_object
-from calibcli.data.pipes import STDIN, Pipe
+from calibcli.data.pipes import STDIN, Pipe, hand_on, handed_on
 from calibcli.data.readers import reader_of
 from calibcli.data.streams import bytes_from
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.names import DataFormat
+from calibcli.options.numerals import number_of
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
 from calibcli.options.sources import RowSource
 from calibcli.values import dataclass
@@ -115,11 +126,14 @@ def _pipe(path: str) -> Pipe | None:
         if sys.stdin is None:
             msg = "standard input is closed"
             raise InputProblem(msg, "name a file, or pipe one in")
-        return Pipe(bytes_from(sys.stdin))
+        stream = bytes_from(sys.stdin)
+        return handed_on(path, stream) or Pipe(stream)
     if is_object(path):
         return None
     file = Path(path)
-    return None if file.is_file() else Pipe(file.open("rb"), owned=True)
+    if file.is_file():
+        return None
+    return handed_on(path) or Pipe(file.open("rb"), owned=True)
 
 
 def _head(path: str) -> bytes:
@@ -179,6 +193,54 @@ def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, .
         return lists[:1]
     alike = (tuple(name for name in header if name.startswith(start)) for start in _STARTS)
     return next((names for names in alike if len(names) > 1), ())
+
+
+# So many lines of text are looked at for what they hold.
+_LOOKED_AT = 1_000
+
+
+def kinds_as_read(fragment: Fragment) -> tuple[tuple[str, str], ...]:
+    """Return columns with their types, those of plain text with what their first values read as."""
+    kinds = reader_of(fragment.format).kinds(fragment)
+    path, plain = Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
+    if fragment.format not in plain or not path.is_file():
+        return kinds
+    delimiter = fragment.delimiter or ("," if fragment.format is DataFormat.CSV else "\t")
+    try:
+        with path.open(encoding=fragment.encoding or "utf-8-sig", newline="") as file:
+            _, *rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
+    except (OSError, ValueError, LookupError, csv.Error):
+        # Compressed, or else not what it seems: whoever reads the rows says so.
+        return kinds
+    whole = [row for row in rows if len(row) == len(kinds)]
+    values = {name: [row[place] for row in whole] for place, (name, _) in enumerate(kinds)}
+    return tuple((name, _reads_as(found, fragment.decimal)) for name, found in values.items())
+
+
+def _reads_as(values: list[str], decimal: str | None) -> str:
+    """Return what texts read as: whole numbers, numbers, or text."""
+    filled = [one.strip().replace(decimal or ".", ".") for one in values if one.strip()]
+    if not filled:
+        return "empty"
+    if all(one.removeprefix("-").isdecimal() for one in filled):
+        return "whole number"
+    return "number" if all(number_of(one) is not None for one in filled) else "text"
+
+
+def with_fitting_scores(
+    inputs: Sequence[RowSource], columns: Columns, *, input_format: InputFormat = AS_FOUND
+) -> Columns:
+    """Return columns with the scores of the first file that fit a pattern; a pipe is looked at, not read."""
+    if not any(map(is_score_pattern, (columns.score, *columns.others))):
+        return columns
+    first = list_fragments(inputs, input_format=input_format)[0]
+    if first.pipe is not None:
+        hand_on(first.path, first.pipe)
+    own, path = dict(kinds_as_read(first)), first.shown
+    if first.format.is_csv and set(own.values()) == {"text"}:
+        # Nobody has looked: whoever reads the rows says what is no number.
+        own = dict.fromkeys(own, "number")
+    return fitting_scores(columns, own, path=path, outside=tuple(name for name, _ in first.partitions))
 
 
 def asking_for(probs: tuple[str, ...]) -> str:

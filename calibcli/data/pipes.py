@@ -39,6 +39,10 @@ class Pipe:
         self._head = b""
         self._spool: str | None = None
 
+    def is_of(self, stream: BinaryIO) -> bool:
+        """Whether these are the bytes of a stream."""
+        return self._stream is stream
+
     def head(self, size: int) -> bytes:
         """Return up to `size` bytes from the beginning; fewer only at the end of the stream."""
         while len(self._head) < size:
@@ -109,6 +113,21 @@ class Pipe:
         if not chunk and self._owned:
             self._stream.close()
         return chunk
+
+
+# Streams whose header was looked at before the command that reads them opened them, by path.
+_LOOKED_AT: dict[str, Pipe] = {}
+
+
+def hand_on(path: str, pipe: Pipe) -> None:
+    """Keep a stream that was looked at for whoever opens its path next: its beginning comes only once."""
+    _LOOKED_AT[path] = pipe
+
+
+def handed_on(path: str, stream: BinaryIO | None = None) -> Pipe | None:
+    """Return the stream that was looked at under a path, of which `stream` is not yet another; or None."""
+    pipe = _LOOKED_AT.pop(path, None)
+    return pipe if pipe is not None and (stream is None or pipe.is_of(stream)) else None
 
 
 def _raises(number: int) -> bool:

@@ -18,7 +18,7 @@ from calibcli.data.columns import ChosenColumns
 from calibcli.data.faults import Findings
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import Piece, batches_of
-from calibcli.data.groups import OfMembers, OfSegments
+from calibcli.data.groups import OfMembers, OfSegments, Parts
 from calibcli.data.intake import Intake, Rows
 from calibcli.data.readers import reader_of
 from calibcli.data.row_ids import Fingerprints
@@ -202,9 +202,11 @@ class IdentifiedRows:
 
     Args:
         parts: Fingerprint, score, label and how often it counts, of the rows of each batch read.
+        groups: For each batch the part of the rows that each row belongs to, or None.
     """
 
     parts: list[tuple[Fingerprints, Floats, Booleans, Integers]] = field(default_factory=list)
+    groups: list[Parts | None] = field(default_factory=list)
     size: int = 0
 
     def add(self, rows: Rows, score: Floats) -> None:
@@ -212,11 +214,13 @@ class IdentifiedRows:
         if rows.identity is not None:
             counts = np.ones(score.size, np.int64) if rows.counts is None else rows.counts
             self.parts.append((rows.identity, score, rows.label, counts))
+            self.groups.append(rows.parts)
             self._grow(score.size)
 
     def merge(self, later: "IdentifiedRows") -> None:
         """Add the rows of a later part."""
         self.parts.extend(later.parts)
+        self.groups.extend(later.groups)
         self._grow(later.size)
 
     def columns(self) -> tuple[Fingerprints, Floats, Booleans, Integers]:
@@ -225,11 +229,28 @@ class IdentifiedRows:
         ids, score, label, counts = zip(*self.parts, nothing, strict=True)
         return np.concatenate(ids), np.concatenate(score), np.concatenate(label), np.concatenate(counts)
 
+    def by_part(self) -> dict[str, tuple[Fingerprints, Floats, Booleans]]:
+        """Return fingerprints, scores and labels of each part of the rows, in order of its first row."""
+        found: dict[str, list[tuple[Fingerprints, Floats, Booleans]]] = {}
+        for (ids, score, label, _), parts in zip(self.parts, self.groups, strict=True):
+            if parts is None:
+                continue
+            for place, name in enumerate(parts.names):
+                own = np.flatnonzero(parts.code == place)
+                found.setdefault("/".join(name), []).append((ids[own], score[own], label[own]))
+        ends = {name: list(zip(*some, strict=True)) for name, some in found.items()}
+        return {
+            name: (np.concatenate(one[0]), np.concatenate(one[1]), np.concatenate(one[2]))
+            for name, one in ends.items()
+        }
+
     def _grow(self, rows: int) -> None:
         self.size += rows
         if self.size > MOST_IDENTITIES:
             msg = f"--id keeps at most {MOST_IDENTITIES:,} identities, and there are more rows"
-            raise UsageProblem(msg, "leave out --id: whole batches are known again by their digests")
+            whole = not any(one is not None for one in self.groups)
+            instead = "leave out --id: whole batches are known again by their digests"
+            raise UsageProblem(msg, instead if whole else "choose some rows with --where or --sample")
 
 
 @dataclass(frozen=True, slots=True)

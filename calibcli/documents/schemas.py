@@ -79,9 +79,10 @@ def _published(kind: DocumentKind) -> _Published:  # noqa: PLR0911 - one for eac
             return _Published("calibcli report", about, (MeasureReport, VerifyReport))
         case DocumentKind.COMPARE:
             from calibcli.reports.compare import CompareReport
+            from calibcli.reports.leaderboard import LeaderboardReport
 
-            about = f"What `calibcli compare` found. {_NOT_FINITE}"
-            return _Published("calibcli comparison", about, (CompareReport,))
+            about = f"What `calibcli compare` found: of two, or of more as a leaderboard. {_NOT_FINITE}"
+            return _Published("calibcli comparison", about, (CompareReport, LeaderboardReport))
         case DocumentKind.COMPAT:
             from calibcli.reports.compat import CompatReport
 

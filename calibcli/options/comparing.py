@@ -5,7 +5,7 @@ from typing import Any
 
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_CONFIDENCE, Binning, ClassMeasure, MeasureName
-from calibcli.options.declaring import Section, option
+from calibcli.options.declaring import COLUMNS, Section, option
 from calibcli.options.measuring import ALLOW_FIT_ROWS, BINNING, BINS, CONFIDENCE, METRIC, check_confidence
 from calibcli.options.metrics import compared_metrics
 from calibcli.options.rows import listed
@@ -43,6 +43,15 @@ class CompareOptions:
         doc="Whether `worse_by` says by which of them the second is shown to be worse.",
     )  # fmt: skip
     allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
+    reference: str | None = option(
+        None, "--reference", section=Section.MEASURE, metavar="COL", complete=COLUMNS,
+        help="Hold every score against this one, such as climatology, and say its skill; with --by, a model.",
+        doc="Hold every score against this one, and say its skill; with `by`, the name of a model.",
+    )  # fmt: skip
+    pairs: bool = option(
+        False, "--pairs", section=Section.MEASURE, help="List every pair of scores as well.",
+        doc="Whether every pair of scores is listed as well.",
+    )  # fmt: skip
 
     @classmethod
     def of(cls, metrics: str | Sequence[str] | None = None, **more: Any) -> "CompareOptions":  # noqa: ANN401

@@ -55,12 +55,13 @@ def in_order(order: str) -> list[str]:
 
 SEVERAL_SCORES = Option(
     ("-s", "--score"), section=Section.COLUMNS, metavar="COL", complete=COLUMNS, shell=list[str] | None,
-    help="Score column, else the one with a usual name; repeat to compare further ones with the first.",
-    doc="Score column of a frame or of files; several are measured one by one and compared with the first.",
+    help="Score column, else the one with a usual name; repeat or 'fc_*' to compare further ones with the first.",
+    doc='Score column of a frame or of files, or a pattern such as "fc_*"; several are measured one by one and '
+    "compared with the first.",
 )  # fmt: skip
 SEGMENTED_SCORES = SEVERAL_SCORES._replace(
-    help="Score column, else the one with a usual name; repeat for further ones, each by itself.",
-    doc="Score column of a frame or of files; several are looked at one by one.",
+    help="Score column, else the one with a usual name; repeat or 'fc_*' for further ones, each by itself.",
+    doc='Score column of a frame or of files, or a pattern such as "fc_*"; several are looked at one by one.',
 )  # fmt: skip
 PROBS = Option(
     ("--probs",), section=Section.CLASSES, metavar="COLS", complete=COLUMNS, python="Names | None",
@@ -70,12 +71,13 @@ PROBS = Option(
 )  # fmt: skip
 TWO_SETS = PROBS._replace(shell=list[str] | None)
 TWO_SCORES = SEVERAL_SCORES._replace(
-    help="Score column; twice for two scores, the baseline first.",
-    doc="The two score columns of a frame or of files; those of a mapping of two are known.",
+    help="Score column; twice for two scores, the baseline first; 'fc_*' or more of them for a leaderboard.",
+    doc='The score columns of a frame or of files, or a pattern such as "fc_*"; those of a mapping of two are '
+    "known.",
 )  # fmt: skip
 PLOTTED_SCORES = SEVERAL_SCORES._replace(
-    help="Score column, else the one with a usual name; up to 6 are drawn beside each other.",
-    doc="Score column of a frame or of files; several are drawn beside each other.",
+    help="Score column, else the one with a usual name; up to 6 or 'fc_*' are drawn beside each other.",
+    doc='Score column of a frame or of files, or a pattern such as "fc_*"; several are drawn beside each other.',
 )  # fmt: skip
 BY = Option(
     ("--by",), section=Section.GROUPS, metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
@@ -91,6 +93,16 @@ JUDGED_BY = BY._replace(
 PLOTTED_BY = BY._replace(
     help="Draw the worst groups of equal values; repeatable.",
     doc="What makes groups, of which the worst are drawn: as for `measure`.",
+)  # fmt: skip
+COMPARED_BY = BY._replace(
+    help="Column of models: each answers the questions of --id, one row for each answer.",
+    doc="What names the models of rows in long form, each with an answer to the questions of `row_id`: a "
+    "column, or beside arrays an array.",
+)  # fmt: skip
+QUESTION = Option(
+    ("--id",), section=Section.COLUMNS, name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
+    help="Column of questions, by which the rows of --by are matched.",
+    doc="What tells questions apart, by which the rows of `by` are matched: a name or an array.",
 )  # fmt: skip
 ON = Option(
     ("--on",), section=Section.GROUPS, metavar="COLS", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
@@ -342,6 +354,8 @@ class Columns:
     )  # fmt: skip
     rows: RowSelection = nested(ALL_ROWS, RowSelection)
     member: MapColumns | None = None
+    # What is said of columns that fit a pattern of scores.
+    pattern_notes: tuple[str, ...] = ()
     on_unseen: OnUnseen = option(
         OnUnseen.ERROR, "--unseen", section=Section.GROUPS, name="unseen",
         help="Refuse groups that fit --by has not seen, or take the map of all rows.",

@@ -4,11 +4,12 @@ from typing import Any
 
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts
-from calibcli.options.rows import TWO_SCORES, Columns, Reading
+from calibcli.options.rows import COMPARED_BY, QUESTION, TWO_SCORES, Columns, Reading
 from calibcli.python.documents import pair_of
 from calibcli.python.door import function
-from calibcli.python.results import Compared
+from calibcli.python.results import Compared, Ranked
 from calibcli.python.rows import Inputs
+from calibcli.reports.compare import CompareReport
 
 
 def _two(given: dict[str, Any]) -> None:
@@ -16,10 +17,12 @@ def _two(given: dict[str, Any]) -> None:
 
 
 @function(
-    "score label *classes artifact metric fail_if_worse allow_fit_rows bins binning confidence *values "
-    "*rows seed *format *reading allow_edited",
+    "score label *classes artifact metric reference pairs by row_id fail_if_worse allow_fit_rows bins "
+    "binning confidence *values *rows seed *format *reading allow_edited",
     before=_two,
     score=TWO_SCORES,
+    by=COMPARED_BY,
+    row_id=QUESTION,
 )
 def compare(
     inputs: Inputs,
@@ -27,7 +30,7 @@ def compare(
     options: CompareOptions,
     reading: Reading,
     artifact: Artifacts = None,
-) -> Compared:
+) -> Compared | Ranked:
     """
     Compare two models on the same rows, as `calibcli compare` does: differences with intervals, row by row.
 
@@ -40,7 +43,8 @@ def compare(
         labels: Beside arrays, shape (n,): as for `measure`.
 
     Returns:
-        The comparison, by measure: `found["brier"].difference.interval`.
+        The comparison of two, by measure: `found["brier"].difference.interval`; of more, of models, or beside
+        a reference a leaderboard: `found["brier"].standings`.
 
     Raises:
         UsageProblem: If there are not two things to compare.
@@ -48,6 +52,5 @@ def compare(
     """
     from calibcli.commands.compare import compare_files
 
-    return Compared(
-        compare_files(inputs, columns, artifacts=artifact or (), options=options, reading=reading)
-    )
+    report = compare_files(inputs, columns, artifacts=artifact or (), options=options, reading=reading)
+    return Compared(report) if isinstance(report, CompareReport) else Ranked(report)

@@ -12,6 +12,7 @@ from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.reports.drift import DriftColumn, DriftReport
 from calibcli.reports.inspect import InspectReport
+from calibcli.reports.leaderboard import LeaderboardReport, Ranking, Standing
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import Segment, SegmentsReport
 from calibcli.reports.verify import VerifyReport
@@ -111,7 +112,7 @@ class Reported(Tabled):
 
     __slots__ = ()
 
-    report: MeasureReport | CompareReport | VerifyReport | SegmentsReport | DriftReport
+    report: MeasureReport | CompareReport | LeaderboardReport | VerifyReport | SegmentsReport | DriftReport
 
     def to_dict(self) -> dict[str, object]:
         """Return the document that the command writes with `--json`, as `calibcli schema` describes it."""
@@ -252,6 +253,63 @@ class Compared(Named[Comparison], Reported):
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each measure."""
         return [_line(one) for one in self.measures.values()]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Ranked(Named[Ranking], Reported):
+    """
+    Several scores as a leaderboard.
+
+    `found["brier"]` is a `Ranking`: its `standings`, the best first, each with its `estimate`, its `contrast`
+    to the best or the reference, and its `skill` where there is a reference.
+
+    Args:
+        report: What was compared, as every renderer of the command takes it.
+    """
+
+    report: LeaderboardReport
+
+    @property
+    def measures(self) -> dict[str, Ranking]:
+        """The ranking by each measure, by its name."""
+        return {one.name.value: one for one in self.report.rankings}
+
+    @property
+    def worse_by(self) -> tuple[str, ...]:
+        """Scores shown to be worse than the reference by a gated measure; none without a gate."""
+        return self.report.worse_by
+
+    def _lacking(self, name: str) -> str:
+        return f"{name!r} was not compared; there are {', '.join(self.measures)}"
+
+    def lines(self) -> list[Mapping[str, object]]:
+        """Return a row for each score and measure."""
+        return [
+            _standing_line(name, ranking.against, one)
+            for name, ranking in self.measures.items()
+            for one in ranking.standings
+        ]
+
+
+def _standing_line(measure: str, against: str, one: Standing) -> dict[str, object]:
+    contrast, skill = one.contrast, one.skill
+    own = None if contrast is None else contrast.difference.interval
+    return {
+        "measure": measure,
+        "score": one.name,
+        "rows": one.rows,
+        "value": one.estimate.value,
+        **_interval_cells(one.estimate.interval),
+        "against": against,
+        "difference": None if contrast is None else contrast.difference.value,
+        "difference_lower": None if own is None else own.lower,
+        "difference_upper": None if own is None else own.upper,
+        "common_rows": None if contrast is None else contrast.rows,
+        "skill": None if skill is None else skill.value,
+        "skill_lower": None if skill is None or skill.interval is None else skill.interval.lower,
+        "skill_upper": None if skill is None or skill.interval is None else skill.interval.upper,
+        "verdict": None if contrast is None else contrast.verdict.value,
+    }
 
 
 def _line(comparison: Comparison) -> dict[str, object]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from calibcli.reports.drift import DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.inspect import InspectReport
+    from calibcli.reports.leaderboard import LeaderboardReport
     from calibcli.reports.measure import MeasureReport
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import SegmentsReport
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         MeasureReport
         | VerifyReport
         | CompareReport
+        | LeaderboardReport
         | CompatReport
         | FitReport
         | ClassFitReport

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from calibcli.reports.compare import CompareReport, Comparison
     from calibcli.reports.drift import DriftColumn, DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
+    from calibcli.reports.leaderboard import LeaderboardReport, Ranking
     from calibcli.reports.measure import MeasureReport, WorstGroup
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport
@@ -301,6 +302,33 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
     said = listed(f"{way.value} than {first} by {_few(names)}" for way, names in ways.items())
     more = [f"Not told apart by {_few(undecided)}."] if undecided else []
     return (f"{second} is {said}{lead}.", *more)
+
+
+def ranked(report: "LeaderboardReport") -> tuple[str, ...]:
+    """Return which scores are shown to be worse or better than the best, or than the reference, by what."""
+    said: dict[str, list[str]] = {}
+    for one in report.rankings:
+        said.setdefault(_standings(one, report.reference), []).append(_field(one.name.value))
+    return tuple(sentence.format(measures=listed(names)) for sentence, names in said.items())
+
+
+def _standings(ranking: "Ranking", reference: str | None) -> str:
+    """Return a sentence on the scores of a ranking, with a place for its measure."""
+    better, worse, open_ = (
+        _brief([quoted(name).replace("{", "{{").replace("}", "}}") for name in ranking.of_verdict(verdict)])
+        for verdict in (ComparisonName.BETTER, ComparisonName.WORSE, ComparisonName.NOT_TOLD_APART)
+    )
+    against = quoted(ranking.against).replace("{", "{{").replace("}", "}}")
+    undecided = f"not told apart: {open_}" if open_ else ""
+    if reference is None:
+        rest = "; ".join(filter(None, (f"shown to be better than {worse}" if worse else "", undecided)))
+        return f"{against} has the best {{measures}}{f', {rest}' if rest else ''}."
+    parts = (f"better: {better}" if better else "", f"worse: {worse}" if worse else "", undecided)
+    return f"Against {against} by {{measures}}, {'; '.join(filter(None, parts))}."
+
+
+def _brief(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= 4 else first_of(names, 3)
 
 
 def _few(names: Sequence[str]) -> str:
@@ -689,6 +717,7 @@ def _largest(columns: "Sequence[DriftColumn]") -> "list[DriftColumn]":
 _ANSWERS: Mapping[str, Callable[[Any], tuple[str, ...]]] = {
     "measure": measured,
     "compare": compared,
+    "leaderboard": ranked,
     "fit": fitted,
     "fit_classes": fitted_classes,
     "plan": planned,

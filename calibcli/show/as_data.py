@@ -12,6 +12,7 @@ from calibcli.names import Target
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.drift import SCHEMA as DRIFT_SCHEMA
 from calibcli.reports.input import Setting
+from calibcli.reports.leaderboard import SCHEMA as LEADERBOARD_SCHEMA
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
 from calibcli.reports.verify import VerifyReport
@@ -107,6 +108,8 @@ def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
     body = cast("dict[str, Any]", report.to_dict())
     if body.get("schema") == COMPARE_SCHEMA:
         return [*_compared(body), *_settings(settings)]
+    if body.get("schema") == LEADERBOARD_SCHEMA:
+        return [*_ranked(body), *_settings(settings)]
     if body.get("schema") == SEGMENTS_SCHEMA:
         parts = (body, *body.get("slices", {}).values())
         return [*(row for part in parts for row in _of_segments(part)), *_settings(settings)]
@@ -134,6 +137,28 @@ def _compared(body: Mapping[str, Any]) -> Iterator[Row]:
         for side, same in sides.items():
             yield _row(same, "measure", name, one[side])
         yield _row(whole, "difference", name, {**one["difference"], "status": one["verdict"]})
+
+
+def _ranked(body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield for each measure a row of every score, of its difference and of its skill, then the pairs."""
+    for name, ranking in body["measures"].items():
+        for one in ranking["standings"]:
+            same = {"slice": one["name"], "rows": one["rows"], "score": one["name"], "artifact": None}
+            yield _row(same, "measure", name, one["estimate"])
+            if one["contrast"] is not None:
+                yield _contrast(
+                    {**same, "slice": f"{one['name']} less {ranking['against']}"}, name, one["contrast"]
+                )
+            if one["skill"] is not None:
+                yield _row(same, "skill", name, one["skill"])
+        for one in ranking.get("pairs", ()):
+            same = {"slice": f"{one['second']} less {one['first']}", "score": one["second"], "artifact": None}
+            yield _contrast(same, name, one)
+
+
+def _contrast(same: Row, name: str, one: Mapping[str, Any]) -> Row:
+    whole = {**same, "rows": one["rows"]}
+    return _row(whole, "difference", name, {**one["difference"], "status": one["verdict"]})
 
 
 def _of_segments(body: Mapping[str, Any]) -> Iterator[Row]:

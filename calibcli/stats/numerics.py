@@ -354,6 +354,12 @@ class ExactSum:
         self._high += other._high
         self._low += other._low
 
+    def negated(self) -> Self:
+        """Return the sum with the other sign."""
+        other = type(self)()
+        other._high, other._low = -self._high, -self._low  # noqa: SLF001 - its own kind
+        return other
+
     def exact(self) -> Fraction:
         """Return the sum as it is."""
         total = 0

@@ -6,16 +6,19 @@ import typer
 
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts, Inputs, Output
-from calibcli.options.rows import TWO_SCORES, TWO_SETS, Columns, Reading
+from calibcli.options.rows import COMPARED_BY, QUESTION, TWO_SCORES, TWO_SETS, Columns, Reading
 from calibcli.shell.door import command
 
 
 @command(
-    "score label artifact metric probs where fail_if_worse json output | *classes allow_fit_rows "
+    "score label artifact metric reference probs where fail_if_worse json output | by row_id pairs *classes "
+    "allow_fit_rows "
     "bins binning confidence *rows seed *values *format *reading allow_edited fmt "
     "force quiet verbose color debug",
     score=TWO_SCORES,
     probs=TWO_SETS,
+    by=COMPARED_BY,
+    row_id=QUESTION,
 )
 def compare(
     context: typer.Context,
@@ -27,9 +30,10 @@ def compare(
     artifact: Artifacts = None,
 ) -> int:
     """
-    Compare two models on the same rows.
+    Compare models on the same rows.
 
-    The first score or artifact is the baseline. With one artifact, the raw score or probabilities are.
+    Of two scores or artifacts the first is the baseline; with one artifact, the raw score or probabilities
+    are. More scores make a leaderboard, whose differences hold all at once.
 
     \b
     EXAMPLES
@@ -37,6 +41,8 @@ def compare(
       calibcli compare eval.csv -s score -y label --artifact cal.json
       calibcli compare eval.csv -s score --artifact old.json --artifact new.json
       calibcli compare eval.csv -s old -s new -y label --fail-if-worse
+      calibcli compare forecasts.csv -s 'fc_*' -y rain --reference climatology
+      calibcli compare answers.csv --by model --id question -s confidence -y correct
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """
     from calibcli.commands.compare import compare_files

@@ -100,6 +100,14 @@ class Difference(Declared):
         return ComparisonName.NOT_TOLD_APART
 
 
+@dataclass(frozen=True, slots=True)
+class Skill(Declared):
+    """Which share of the loss of a reference a score saves: 1 is perfect foresight, below 0 it is worse."""
+
+    value: Annotated[AnyNumber | None, "1 less the loss by that of the reference; null where that is 0."]
+    interval: Annotated[Interval | None, INLINE]
+
+
 @dataclass(slots=True)
 class _Sums:
     """
@@ -120,6 +128,17 @@ class _Sums:
     cells: ValueCells = field(default_factory=ValueCells)
     infinite: tuple[int, int] = (0, 0)
     worst: tuple[float, float] = (0.0, 0.0)
+
+    def turned(self) -> "_Sums":
+        """Return the sums of the first less the second."""
+        return _Sums(
+            self.linear.negated(),
+            self.squared_linear.negated(),
+            self.squares,
+            self.cells.mirrored(),
+            self.infinite[::-1],
+            self.worst[::-1],
+        )
 
     def could_be(self, worst: tuple[float, float]) -> None:
         """Note the largest losses that further rows can have."""
@@ -232,6 +251,15 @@ class PairedSums:
                 sums.infinite[1] + theirs.infinite[1],
             )
 
+    def turned(self) -> "PairedSums":
+        """Return the sums of the same rows with both scores in the place of each other."""
+        other = PairedSums(())
+        other.rows, other._weight, other._weight_sq = self.rows, self._weight, self._weight_sq
+        other._weighted = self._weighted
+        other._of = {name: sums.turned() for name, sums in self._of.items()}
+        other.reach = {name: (-most, -least) for name, (least, most) in self.reach.items()}
+        return other
+
     def difference(self, name: Compared, *, confidence: float) -> Difference:
         """
         Return the mean difference, second less first, with its interval over rows.
@@ -242,6 +270,8 @@ class PairedSums:
         """
         sums = self._of[name]
         assumptions = [INDEPENDENT_ROWS, HELD_OUT]
+        if not self.rows:
+            return Difference(name, None, None, (*assumptions, "no difference: there is no row of both"))
         without = _infinite(sums.infinite)
         if without is not None:
             first, second = sums.infinite
@@ -424,3 +454,37 @@ def difference_of_intervals(
         lower, upper, confidence, f"Bonferroni of both intervals at {each}", one.target, finite
     )
     return Difference(first.name, value, interval, assumptions)
+
+
+def skill(difference: Difference, reference: Estimate, *, confidence: float) -> Skill:
+    """
+    Return the share of the reference's loss that a score saves, from intervals that hold together.
+
+    Args:
+        difference: The score less the reference, on the rows of the reference.
+        reference: The loss of the reference; its interval and that of the difference err in at most
+            1 - confidence together.
+        confidence: Coverage of the result.
+    """
+    loss = reference.value
+    if difference.value is None or not (loss > 0.0 and math.isfinite(loss)):
+        return Skill(None, None)
+    value = -difference.value / loss
+    apart, whole = difference.interval, reference.interval
+    if apart is None or whole is None:
+        return Skill(value, None)
+    low, high = apart.ends
+    ends = [_saved(-high, whole, least=True), _saved(-low, whole, least=False)]
+    method = f"{apart.method}, by the interval of the reference's loss"
+    # No loss is below 0.
+    lower, upper = stated(ends[0]), min(1.0, ends[1])
+    return Skill(value, Interval(lower, upper, confidence, method, Target.POPULATION, finite_sample=False))
+
+
+def _saved(saved: float, loss: Interval, *, least: bool) -> float:
+    """Return the least or the largest share that savings can be of a loss within its interval."""
+    low, high = max(0.0, loss.ends[0]), loss.ends[1]
+    by = high if (saved > 0.0) == least else low
+    if by == 0.0 or math.isinf(saved):
+        return math.copysign(math.inf, saved) if saved else 0.0
+    return saved / by

@@ -54,6 +54,12 @@ class ValueCells:
                 rows = np.bincount(place, counts[near], _PLACES)
                 self._rows += rows.astype(np.int64)
 
+    def mirrored(self) -> Self:
+        """Return the rows with every value negated."""
+        other = type(self)()
+        other._rows = self._rows[::-1]  # noqa: SLF001 - its own kind
+        return other
+
     def merge(self, other: Self) -> None:
         """Add the rows of another."""
         self._rows += other._rows

@@ -1,0 +1,105 @@
+"""What `compare` hands back of more than two scores, or of scores beside a reference."""
+
+from typing import Annotated, ClassVar
+
+from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
+from calibcli.names import ComparisonName
+from calibcli.reports.input import InputSummary, Kept, Notes
+from calibcli.stats.measures.differences import Compared, Difference, Skill
+from calibcli.stats.measures.estimate import Estimate
+from calibcli.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast(Declared):
+    """Two scores by one measure, on the rows that both have."""
+
+    first: Annotated[str, "Name of the score that the other is held against."]
+    second: Annotated[str, "Name of the other."]
+    rows: Annotated[int, "How many rows both have."]
+    difference: Annotated[Difference, "Second less first."]
+
+    @property
+    def verdict(self) -> Annotated[ComparisonName, "How the second stands to the first."]:
+        """Which way the difference lies of 0, if it does."""
+        return self.difference.verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Standing(Declared):
+    """One score by one measure."""
+
+    name: Annotated[str, "What the score is called."]
+    rows: Annotated[int, "How many rows have it."]
+    estimate: Annotated[Estimate, "Over those rows, with an interval of its own."]
+    contrast: Annotated[
+        Contrast | None, "The score less the one that all are held against; null for that one."
+    ] = None
+    skill: Annotated[
+        Skill | None,
+        "Share saved of the loss of the reference; null without a reference, for itself, and where both have "
+        "other rows.",
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking(Declared):
+    """All scores by one measure, the smallest value first."""
+
+    name: Annotated[Compared, HIDDEN]
+    against: Annotated[str, "The score that all others are held against: the reference, or the best."]
+    standings: tuple[Standing, ...]
+    pairs: Annotated[
+        tuple[Contrast, ...] | None, ABSENT, "Every pair; absent unless they were asked for."
+    ] = None
+
+    def of_verdict(self, verdict: ComparisonName) -> tuple[str, ...]:
+        """Return the scores that stand so to the one that all are held against."""
+        return tuple(
+            one.name for one in self.standings if one.contrast is not None and one.contrast.verdict is verdict
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorseThan(Declared):
+    """What --fail-if-worse found."""
+
+    measures: tuple[Compared, ...]
+    worse: Annotated[tuple[str, ...], "Scores that are shown to be worse than the reference by one of them."]
+
+
+SCHEMA = "calibcli.leaderboard/2"
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardReport(Kept):
+    """Several scores on the same rows, or several models on the same questions."""
+
+    SCHEMA: ClassVar = SCHEMA
+
+    page: ClassVar[str] = "leaderboard"
+    input: Annotated[InputSummary, "What was read."]
+    models: Annotated[str | None, "Column that names the models in rows, or null where scores are columns."]
+    reference: Annotated[str | None, "The score that was named to hold the others against, or null."]
+    confidence: Annotated[float, "Of all differences of one measure together, and of each other interval."]
+    each: Annotated[
+        float, Key("difference_confidence"), "Of each difference, so that all hold at once (Bonferroni)."
+    ]
+    family: Annotated[int, "How many differences of a measure hold at once."]
+    rankings: Annotated[tuple[Ranking, ...], Key("measures"), By()]
+    positive: Annotated[
+        AnyNumber | None, "Share of rows with label 1; null where rows have labels of their own."
+    ]
+    gate: Annotated[tuple[Compared, ...] | None, HIDDEN] = None
+    notes: Notes = ()
+
+    @property
+    def found(self) -> Annotated[WorseThan | None, Key("gate"), "Null without --fail-if-worse."]:
+        """What the gate found."""
+        return None if self.gate is None else WorseThan(self.gate, self.worse_by)
+
+    @property
+    def worse_by(self) -> tuple[str, ...]:
+        """The scores that are shown to be worse than the reference by a gated measure."""
+        gated = (one for one in self.rankings if one.name in (self.gate or ()))
+        return tuple(dict.fromkeys(name for one in gated for name in one.of_verdict(ComparisonName.WORSE)))

@@ -1,0 +1,149 @@
+"""The page of `compare` for more than two scores: a table for each measure, the best score first."""
+
+import math
+
+from calibcli.names import ComparisonName
+from calibcli.reports.leaderboard import Contrast, LeaderboardReport, Ranking, Standing
+from calibcli.show.blocks import Block, Column, Grid, Line, Page, Paragraph, Tone, paragraph
+from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
+from calibcli.show.words import (
+    NONE,
+    count,
+    four,
+    interval_words,
+    listed,
+    percent,
+    plural,
+    quoted,
+    share,
+    valid_for,
+)
+from calibcli.stats.measures.differences import Difference
+
+_UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
+
+_NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show little."
+
+
+def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
+    """Return the page of a leaderboard; `verbose` adds the assumptions of every difference."""
+    rows = plural(report.input.rows, "row")
+    positive = report.positive
+    if positive is not None:
+        events = round(positive * report.input.rows)
+        rows = f"{rows}, {count(events)} positive ({share(events, report.input.rows)})"
+    top = paragraph(source_line(report.input), rows, *repair_lines(report.input), *note_lines(report.notes))
+    blocks = [block for one in report.rankings for block in _ranking(one, report, verbose=verbose)]
+    gate = () if report.gate is None else (_gate(report),)
+    return (answer_paragraph(report), top, *blocks, *gate)
+
+
+def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> list[Block]:
+    """Return the table of a measure, and every pair where that was asked for."""
+    sure, against = percent(report.confidence), quoted(ranking.against)
+    skilled = any(one.skill is not None for one in ranking.standings)
+    columns = (
+        Column("score" if report.models is None else report.models),
+        Column("rows", numeric=True),
+        Column(ranking.name.value),
+        Column(f"{sure} interval", beside=True),
+        Column(f"less {against}"),
+        Column(f"{sure} jointly", beside=True),
+        *((Column("skill"), Column(f"{sure} jointly", beside=True)) if skilled else ()),
+        Column("verdict"),
+    )
+    rows = tuple(_cells(one, ranking, skilled=skilled) for one in ranking.standings)
+    blocks: list[Block] = [
+        Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _notes(ranking, report)))
+    ]
+    if ranking.pairs is not None:
+        blocks.append(_pairs(ranking, ranking.pairs, sure))
+    if verbose:
+        blocks.append(_assumptions(ranking))
+    return blocks
+
+
+def _cells(one: Standing, ranking: Ranking, *, skilled: bool) -> tuple[str, ...]:
+    own = (quoted(one.name), count(one.rows), four(one.estimate.value), interval_words(one.estimate.interval))
+    if one.contrast is None:
+        role = "the reference" if one is not ranking.standings[0] or skilled else "the best"
+        return (*own, "", "", *(("", "") if skilled else ()), role)
+    found = one.contrast.difference
+    skill = (NONE, NONE) if one.skill is None else (four(one.skill.value), interval_words(one.skill.interval))
+    common = "" if one.contrast.rows == one.rows else f" on {plural(one.contrast.rows, 'row')} of both"
+    verdict = f"{_verdict(found)}{common}"
+    return (*own, four(found.value), interval_words(found.interval), *(skill if skilled else ()), verdict)
+
+
+def _verdict(difference: Difference) -> str:
+    reasons = "; ".join(difference.reasons)
+    if difference.value is not None and math.isinf(difference.value):
+        reasons = "some rows were certain and wrong"
+    return difference.verdict.value + (f": {reasons}" if reasons else "")
+
+
+def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
+    """Return what the numbers of a table mean."""
+    contrasts = [one.contrast for one in ranking.standings if one.contrast is not None]
+    found = next((one.difference.interval for one in contrasts if one.difference.interval is not None), None)
+    which = "the reference" if report.reference is not None else "the best of these rows"
+    notes = [f"Differences are to {quoted(ranking.against)}, {which}: above 0 a score is worse."]
+    if report.family > 1:
+        of = "scores" if report.reference is not None and ranking.pairs is None else "pairs"
+        each = f"each is at {percent(round(report.each, 6))} (Bonferroni over {count(report.family)} {of})"
+        valid = "" if found is None else f"; {valid_for(found)}"
+        notes.append(f"They hold all at once with {percent(report.confidence)}: {each}{valid}.")
+    if any(one.skill is not None for one in ranking.standings):
+        notes.append("Skill: the share saved of the reference's loss; 1 is perfect foresight.")
+    if any(one.verdict is ComparisonName.NOT_TOLD_APART for one in contrasts):
+        notes.append(_UNDECIDED)
+    return notes
+
+
+def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], sure: str) -> Grid:
+    """Return every pair of scores."""
+    columns = (
+        Column("first"),
+        Column("second"),
+        Column("rows", numeric=True),
+        Column(f"{ranking.name.value}, second less first"),
+        Column(f"{sure} jointly", beside=True),
+        Column("the second is"),
+    )
+    rows = tuple(
+        (
+            quoted(one.first),
+            quoted(one.second),
+            count(one.rows),
+            four(one.difference.value),
+            interval_words(one.difference.interval),
+            _verdict(one.difference),
+        )
+        for one in pairs
+    )
+    return Grid(columns, rows)
+
+
+def _assumptions(ranking: Ranking) -> Paragraph:
+    """Return the meaning of a measure and what its differences assume."""
+    said = dict.fromkeys(
+        text
+        for one in ranking.standings
+        if one.contrast is not None
+        for text in one.contrast.difference.assumptions
+    )
+    return paragraph(f"{ranking.name.value}: {ranking.name.meaning} Assumes: {'; '.join(said)}.")
+
+
+def _gate(report: LeaderboardReport) -> Paragraph:
+    """Return what --fail-if-worse found."""
+    reference = quoted(report.reference or "")
+    if report.worse_by:
+        worse = listed(map(quoted, report.worse_by))
+        verb = "is" if len(report.worse_by) == 1 else "are"
+        each = percent((1.0 - report.confidence) / 2.0)
+        error = f"If none is worse, each gated measure says otherwise with probability at most about {each}."
+        line = f"FAIL  {worse} {verb} shown to be worse than {reference}."
+        return paragraph(Line(line, Tone.FAIL), error)
+    line = f"PASS  no score is shown to be worse than {reference}."
+    return paragraph(Line(line, Tone.PASS), _NO_PROOF)

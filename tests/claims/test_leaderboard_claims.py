@@ -1,0 +1,134 @@
+"""A leaderboard seldom calls any of several equally good scores better or worse, whichever looks best."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from calibcli.commands.comparing import Seen
+from calibcli.commands.leaderboard import Entries, rankings
+from calibcli.names import ComparisonName
+from calibcli.options.comparing import CompareOptions
+from calibcli.stats.measures.differences import PAIRED, PairedSums
+from calibcli.stats.table.score_table import ScoreTable
+from claims.simulation import generator_of, most_misses
+
+SCORES, REPETITIONS = 5, 60
+
+Floats = np.ndarray
+World = Callable[[np.random.Generator], tuple[list[Floats], Floats]]
+
+
+def exchangeable(rows: int, shape: tuple[float, float], *, steps: int | None = None) -> World:
+    """Return scores that differ from the truth by noise of one size, in steps where they are to be tied."""
+
+    def drawn(rng: np.random.Generator) -> tuple[list[Floats], Floats]:
+        truth = rng.beta(*shape, rows)
+        noisy = [expit(logit(truth) + rng.normal(0.0, 0.5, rows)) for _ in range(SCORES)]
+        least = 1e-4 if steps is None else 0.5 / steps
+        found = [one if steps is None else np.round(one * steps) / steps for one in noisy]
+        return [one.clip(least, 1.0 - least) for one in found], rng.random(rows) < truth
+
+    return drawn
+
+
+def constants(rows: int, rate: float, off: float) -> World:
+    """Return forecasts that are too low and too high by as much: rows without events favour the low ones."""
+
+    def drawn(rng: np.random.Generator) -> tuple[list[Floats], Floats]:
+        both = (rate + off, rate - off)
+        return [np.full(rows, both[place % 2]) for place in range(SCORES)], rng.random(rows) < rate
+
+    return drawn
+
+
+WORLDS: dict[str, World] = {
+    "usual, 100 rows": exchangeable(100, (1.0, 1.0)),
+    "rare events, 100 rows": exchangeable(100, (0.2, 30.0)),
+    "ties, 100 rows": exchangeable(100, (1.0, 3.0), steps=10),
+    "rare events and ties, 500 rows": exchangeable(500, (1.0, 20.0), steps=20),
+    "constants of 2 %, 100 rows": constants(100, 0.02, 0.01),
+    "constants of 2 %, 1,000 rows": constants(1_000, 0.02, 0.001),
+}
+
+
+def entries_of(scores: list[Floats], label: Floats) -> Entries:
+    """Return score columns as a leaderboard takes them."""
+    tables = [ScoreTable.from_rows(one, label) for one in scores]
+    seen = [Seen(f"s{k}", f"s{k}", None, table, discrete=False) for k, table in enumerate(tables)]
+
+    def paired(one: int, other: int) -> PairedSums:
+        sums = PairedSums()
+        sums.add(scores[one], scores[other], label)
+        return sums
+
+    return Entries(tuple(seen), paired)
+
+
+def wrong(world: str, reference: int | None, repetitions: int) -> int:
+    """Count the tables in which any score is called better or worse; Brier scores of constants are equal."""
+    rng = generator_of("leaderboard", world, reference)
+    measures = PAIRED[:1] if world.startswith("constants") else PAIRED
+    found = 0
+    for _ in range(repetitions):
+        name = None if reference is None else f"s{reference}"
+        options = CompareOptions((measures[int(rng.integers(len(measures)))],), reference=name)
+        (ranking,) = rankings(entries_of(*WORLDS[world](rng)), options, reference)
+        found += any(
+            one.contrast is not None and one.contrast.verdict is not ComparisonName.NOT_TOLD_APART
+            for one in ranking.standings
+        )
+    return found
+
+
+def test_one_hard_world_is_looked_at_every_time() -> None:
+    """Rare events, ties and 100 rows, against the best of five."""
+    assert wrong("ties, 100 rows", None, 20) <= most_misses(20, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("reference", [None, 0])
+@pytest.mark.parametrize("world", WORLDS)
+def test_any_score_is_wrongly_told_apart_in_at_most_5_percent(world: str, reference: int | None) -> None:
+    """Against the best of five equally good scores, and against one that was named before."""
+    assert wrong(world, reference, REPETITIONS) <= most_misses(REPETITIONS, 0.05)
+
+
+@pytest.mark.slow
+def test_skill_intervals_cover_together() -> None:
+    """Of two scores and a climatology whose losses are known; all four intervals of a table at once."""
+    rng = generator_of("leaderboard", "skill")
+    missed = 0
+    for _ in range(200):
+        truth = rng.beta(0.5, 2.0, 200)
+        label = rng.random(200) < truth
+        scores = [
+            np.full(200, 0.2),
+            truth.clip(1e-3, 1 - 1e-3),
+            expit(1.5 * logit(truth)).clip(1e-3, 1 - 1e-3),
+        ]
+        options = CompareOptions((PAIRED[0],), reference="s0")
+        (ranking,) = rankings(entries_of(scores, label), options, 0)
+        exact = true_skills()
+        for one in ranking.standings:
+            if one.skill is not None and one.skill.interval is not None:
+                low, high = one.skill.interval.ends
+                if not low <= exact[one.name] <= high:
+                    missed += 1
+                    break
+    assert missed <= most_misses(200, 0.05)
+
+
+def true_skills() -> dict[str, float]:
+    """Return the Brier skill of the two scores in the population, by quadrature over the law of the truth."""
+    from scipy.stats import beta
+
+    truth = beta.ppf((np.arange(200_000) + 0.5) / 200_000, 0.5, 2.0)
+
+    def loss(score: Floats) -> float:
+        return float((truth * (1 - score) ** 2 + (1 - truth) * score**2).mean())
+
+    whole = loss(np.full(truth.size, 0.2))
+    sharper = expit(1.5 * logit(truth.clip(1e-300, 1 - 1e-16))).clip(1e-3, 1 - 1e-3)
+    return {"s1": 1 - loss(truth.clip(1e-3, 1 - 1e-3)) / whole, "s2": 1 - loss(sharper) / whole}

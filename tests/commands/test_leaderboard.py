@@ -1,0 +1,257 @@
+"""Several scores as a leaderboard, several models by their questions, and patterns of score columns."""
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calibcli
+from calibcli.commands.compare import compare_files
+from calibcli.commands.comparing import Seen
+from calibcli.commands.leaderboard import Entries, level_of_each, rankings
+from calibcli.errors import CalibcliError
+from calibcli.names import ComparisonName, MeasureName
+from calibcli.options.comparing import CompareOptions
+from calibcli.options.rows import Columns
+from calibcli.reports.leaderboard import LeaderboardReport
+from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, skill
+from calibcli.stats.measures.matched import Answers, in_common
+from calibcli.stats.measures.scores import brier
+from calibcli.stats.table.score_table import ScoreTable
+from published import check
+
+ROWS = 400
+
+
+def columns_of(seed: int = 0) -> dict[str, np.ndarray]:
+    """Return forecasts from good to bad, a reference and what happened."""
+    rng = np.random.default_rng(seed)
+    good = rng.beta(1, 3, ROWS).round(3).clip(0.001, 0.999)
+    logit = np.log(good / (1 - good))
+    return {
+        "fc_bad": (1 / (1 + np.exp(-2.5 * logit))).clip(0.001, 0.999).round(3),
+        "fc_good": good,
+        "fc_note": np.array(["x", "y"])[rng.integers(0, 2, ROWS)],
+        "climate": np.full(ROWS, 0.25),
+        "rain": (rng.random(ROWS) < good).astype(int),
+    }
+
+
+@pytest.fixture(scope="module")
+def forecasts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a file of them."""
+    path = tmp_path_factory.mktemp("forecasts") / "f.csv"
+    columns = columns_of()
+    rows = zip(*(one.tolist() for one in columns.values()), strict=True)
+    path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a file of three models: one id twice, one that only one model has."""
+    rng = np.random.default_rng(1)
+    lines = ["model,question,confidence,correct"]
+    for model, share in (("a", 0.8), ("b", 0.7), ("c", 0.75)):
+        for question in range(200):
+            sure = min(0.99, max(0.01, share + rng.normal(0, 0.1)))
+            lines.append(f"{model},q{question},{sure:.3f},{int(rng.random() < share)}")
+    lines += ["a,q3,0.5,0", "c,q900,0.5,1"]
+    path = tmp_path_factory.mktemp("answers") / "a.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+def board(path: str, *scores: str, label: str = "rain", **options: object) -> LeaderboardReport:
+    """Return the leaderboard of some columns."""
+    columns = Columns(scores[0], label, others=scores[1:])
+    report = compare_files([path], columns, options=CompareOptions(**options))  # type: ignore[arg-type]
+    assert isinstance(report, LeaderboardReport)
+    return report
+
+
+def test_pattern_takes_numbers_that_are_no_label_and_says_the_rest(forecasts: str) -> None:
+    """In the order of the file; what fits and holds text is said."""
+    report = calibcli.measure(forecasts, score=["climate", "fc_*"], label="rain", metric="brier")
+    assert [*report.slices] == ["score=fc_bad", "score=fc_good"]
+    assert any("'fc_note' fits the pattern and is left out: it holds text" in one for one in report.notes)
+    everything = calibcli.measure(forecasts, score="*", label="rain", metric="brier")
+    assert any("'rain' fits the pattern and is left out: it is the label" in one for one in everything.notes)
+
+
+def test_pattern_of_a_pipe_reads_every_row(forecasts: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The header is looked at first, and none of the bytes are lost."""
+    content = Path(forecasts).read_bytes()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    columns = Columns("fc_[bg]*", "rain")
+    piped = compare_files(["-"], columns)
+    named = compare_files([forecasts], columns)
+    assert piped.input.rows == named.input.rows == ROWS
+    assert piped.to_dict()["measures"] == named.to_dict()["measures"]
+
+
+def test_pattern_that_nothing_fits_names_the_nearest(forecasts: str) -> None:
+    """Three of them."""
+    with pytest.raises(
+        CalibcliError,
+        match=r"(?s)no score column fits score='fx_.*the nearest names are 'fc_bad', 'fc_note', 'fc_good'",
+    ):
+        calibcli.measure(forecasts, score="fx_*", label="rain")
+
+
+def test_best_comes_first_and_all_pairs_share_the_error(forecasts: str) -> None:
+    """Bonferroni over three pairs; with a reference a tenth of the error is for its own loss."""
+    report = board(forecasts, "fc_bad", "fc_good", "climate")
+    ranking = report.rankings[0]
+    values = [one.estimate.value for one in ranking.standings]
+    assert values == sorted(values)
+    assert ranking.against == ranking.standings[0].name == "fc_good"
+    assert (report.each, report.family) == (1 - 0.05 / 3, 3)
+    held = board(forecasts, "fc_bad", "fc_good", reference="climate")
+    assert (held.each, held.family) == (pytest.approx(1 - 0.045 / 2), 2)
+
+
+def test_difference_is_that_of_the_pair_alone_at_the_joint_level(forecasts: str) -> None:
+    """Whichever of the two was named first."""
+    ranking = board(forecasts, "fc_bad", "fc_good", "climate").rankings[0]
+    for one in ranking.standings[1:]:
+        alone = compare_files(
+            [forecasts],
+            Columns(ranking.against, "rain", others=(one.name,)),
+            options=CompareOptions((MeasureName.BRIER,), confidence=1 - 0.05 / 3),
+        )
+        assert one.contrast is not None
+        assert one.contrast.difference == alone.comparisons[0].difference  # type: ignore[union-attr]
+
+
+def test_skill_is_one_less_the_ratio_of_losses_and_agrees_with_the_verdict(forecasts: str) -> None:
+    """Its interval excludes 0 where that of the difference does."""
+    for ranking in board(forecasts, "fc_bad", "fc_good", reference="climate").rankings:
+        losses = {one.name: one.estimate.value for one in ranking.standings}
+        for one in ranking.standings:
+            if one.contrast is None or one.skill is None:
+                assert one.name == "climate"
+                continue
+            assert one.skill.value == pytest.approx(1 - losses[one.name] / losses["climate"])
+            assert one.skill.interval is not None
+            low, high = one.skill.interval.ends
+            assert low <= one.skill.value <= high
+            assert (low > 0) == (one.contrast.verdict is ComparisonName.BETTER)
+            assert (high < 0) == (one.contrast.verdict is ComparisonName.WORSE)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 60))
+def test_turned_sums_are_those_of_the_other_order(seed: int, rows: int) -> None:
+    """To the last digit, with ties, certain scores and counts."""
+    rng = np.random.default_rng(seed)
+    one, two = (rng.integers(0, 5, rows) / 4 for _ in range(2))
+    label, counts = rng.random(rows) < 0.5, rng.integers(1, 4, rows)
+    there, back = PairedSums(), PairedSums()
+    there.add(one, two, label, counts=counts)
+    back.add(two, one, label, counts=counts)
+    for name in PAIRED:
+        assert there.turned().difference(name, confidence=0.9) == back.difference(name, confidence=0.9)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_matched_answers_are_the_mean_over_common_questions(seed: int) -> None:
+    """Against a slow mean over a dictionary; the first of equal ids counts."""
+    rng = np.random.default_rng(seed)
+    models = [
+        (rng.integers(0, 12, 15).astype(np.uint64), rng.random(15), rng.random(15) < 0.5) for _ in range(2)
+    ]
+    losses = []
+    for ids, score, label in models:
+        found: dict[int, float] = {}
+        for place, f, y in zip(ids.tolist(), score.tolist(), label.tolist(), strict=True):
+            found.setdefault(place, (f - y) ** 2)
+        losses.append(found)
+    one, two = (Answers.of(*model) for model in models)
+    common = losses[0].keys() & losses[1].keys()
+    assert in_common([one, two]) == len(common)
+    assert one.repeated == 15 - len(losses[0])
+    value = one.against(two).difference(MeasureName.BRIER, confidence=0.9).value
+    expected = np.mean([losses[1][key] - losses[0][key] for key in common]) if common else None
+    assert value == (None if expected is None else pytest.approx(expected))
+
+
+def test_models_in_rows_are_models_in_columns(tmp_path: Path) -> None:
+    """Where labels agree, the long form gives the digits of the wide one."""
+    rng = np.random.default_rng(3)
+    label = rng.integers(0, 2, 90)
+    wide = {name: rng.random(90).round(3) for name in "abc"}
+    lines = [
+        f"{name},{row},{wide[name][row]},{label[row]}"
+        for name in "cab"
+        for row in rng.permutation(90).tolist()
+    ]
+    (tmp_path / "long.csv").write_text("\n".join(["m,q,s,y", *lines]) + "\n")
+    one = calibcli.compare(str(tmp_path / "long.csv"), score="s", label="y", by=["m"], row_id="q")
+    other = calibcli.compare({**wide, "y": label}, score=["c", "a", "b"], label="y")
+    assert json.loads(one.to_json())["measures"] == json.loads(other.to_json())["measures"]
+
+
+def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
+    """Of equal ids the first row counts; an id of one model is in no pair."""
+    report = compare_files([answers], Columns("confidence", "correct", by=("model",), identity="question"))
+    assert isinstance(report, LeaderboardReport)
+    assert "a: 1 row repeats an id of the model: of equal ids the first row counts" in report.notes
+    assert any("200 ids are answered by every model; not by every other: c 1." in one for one in report.notes)
+    assert {one.name: one.rows for one in report.rankings[0].standings} == {"a": 200, "b": 200, "c": 201}
+    assert all(one.contrast is None or one.contrast.rows == 200 for one in report.rankings[0].standings)
+
+
+def test_gate_names_whoever_is_shown_to_be_worse(forecasts: str) -> None:
+    """And only where there is a reference."""
+    report = board(forecasts, "fc_bad", "climate", reference="fc_good", fail_if_worse=True)
+    assert report.worse_by == ("fc_bad", "climate")
+    assert board(forecasts, "fc_good", reference="climate", fail_if_worse=True).worse_by == ()
+
+
+def test_document_is_what_its_schema_says(forecasts: str, answers: str) -> None:
+    """With pairs, a reference and a gate, and of models."""
+    one = calibcli.compare(
+        forecasts,
+        score=["fc_bad", "fc_good"],
+        label="rain",
+        reference="climate",
+        pairs=True,
+        fail_if_worse=True,
+    )
+    check(json.loads(one.to_json()), "compare")
+    assert len(one.to_frame()) == 6
+    other = calibcli.compare(answers, score="confidence", label="correct", by="model", row_id="question")
+    check(json.loads(other.to_json()), "compare")
+
+
+def test_levels_do_not_depend_on_which_is_the_best() -> None:
+    """All pairs count, since the best is seen on the rows; of two scores there is one."""
+    assert level_of_each(CompareOptions(), 2) == (0.95, 1)
+    assert level_of_each(CompareOptions(), 5) == (pytest.approx(1 - 0.05 / 10), 10)
+    assert level_of_each(CompareOptions(reference="a"), 5) == (pytest.approx(1 - 0.045 / 4), 4)
+
+
+def test_equal_scores_are_never_told_apart() -> None:
+    """A score and itself, twice, where no row has label 1, too."""
+    label = np.zeros(50, np.bool_)
+    score = np.full(50, 0.1)
+    seen = tuple(Seen(name, name, None, ScoreTable.from_rows(score, label), discrete=False) for name in "abc")
+    sums = PairedSums()
+    sums.add(score, score, label)
+    for ranking in rankings(Entries(seen, lambda *_: sums), CompareOptions(), None):
+        for one in ranking.standings[1:]:
+            assert one.contrast is not None
+            assert one.contrast.difference.value == 0.0
+            assert one.contrast.verdict is ComparisonName.NOT_TOLD_APART
+
+
+def test_skill_of_what_cannot_be_divided_is_none() -> None:
+    """A reference that is always right leaves nothing to save."""
+    label = np.array([0, 1, 1], np.bool_)
+    loss = brier(ScoreTable.from_rows(label.astype(float), label))
+    assert skill(Difference(MeasureName.BRIER, 0.1, None, ()), loss, confidence=0.95).value is None
