@@ -227,7 +227,9 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
         raise UsageProblem(msg, "leave out --cluster, or ask for ece")
     if columns.several is None:
         msg = f"{name} is a measure of several classes, and --probs names none"
-        raise UsageProblem(msg, "name their columns, such as --probs 'p_*'")
+        right = "where label 1 is a right answer, accuracy is observed_rate; else "
+        named = "name their columns, such as --probs 'p_*'"
+        raise UsageProblem(msg, f"{right if name == ClassMeasure.ACCURACY else ''}{named}")
     msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
     raise UsageProblem(msg, "leave out --class, or ask for ece")
 

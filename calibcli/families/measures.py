@@ -386,6 +386,25 @@ class MeasureName(Explained):
         Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27;
             Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
+    OBSERVED_RATE = "observed_rate", Facts(Home.REGRESSION), """
+        Share of rows with label 1: the base rate, or the accuracy where labels say whether an answer was
+        right.
+        Estimand: P(y = 1).
+        Estimator: The share of rows with label 1.
+        Interval: Clopper-Pearson: for the population, finite-sample. None with importance weights.
+        Assumes: Rows are independent draws from the population. If calibrated: the mean score, and the range
+            over labels drawn from the scores.
+        Reference: Clopper & Pearson (1934), Biometrika 26.
+        """
+    MEAN_SCORE = "mean_score", Facts(Home.REGRESSION), """
+        Mean of the scores: what they announce on average, of answers the mean confidence.
+        Estimand: E of the score.
+        Estimator: The mean score.
+        Interval: Gaffke's bound (docs/methods.md), a row of score 1 or 0 added: for the population,
+            approximate. None with importance weights.
+        Assumes: Rows are independent draws from the population. Labels play no part.
+        Reference: Gaffke (2005), Mathematical Methods of Statistics 14.
+        """
     OE = "oe", Facts(Home.REGRESSION, most=inf), """
         Observed over expected events, O/E: above 1 scores are too low overall, below 1 too high.
         Estimand: Over the rows' scores, the mean of P(y = 1 | f) divided by the mean of f.
@@ -719,6 +738,21 @@ class MeasureName(Explained):
             the scores, to first order; not given where fewer than 20 rows of either label are expected.
         Reference: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; Zou & Donner (2008), Statistics in
             Medicine 27, 1693; van Klaveren, Gönen, Steyerberg & Vergouwe (2016), Statistics in Medicine 35.
+        """
+    AURC = "aurc", Facts(Home.DISCRIMINATION), """
+        Area under the risk-coverage curve: the share of label 0 among the rows with the highest scores, on
+        average over how many of them are kept. Less is better. It says nothing of calibration.
+        Estimand: The integral over c from 0 to 1 of P(y = 0 | the score is among the highest c), equal scores
+            kept in any order: E of -ln(u) over rows with label 0, u the share of rows above.
+        Estimator: (1/n) Σ_k (label 0 among the k highest scores)/k. Rows of equal scores are taken in every
+            order equally often: the mean over all orders, in closed form.
+        Interval: Each row adds to the area by its label and changes the coverage of all below it; the mean
+            of that influence has Gaffke's bound (docs/methods.md), with the row that has not been seen, one
+            of label 0 above all others. For the population, approximate. None with importance weights.
+        Assumes: Rows are independent and held out. Label 1 is what may be kept, such as a right answer. If
+            calibrated: the area on average over labels drawn from the scores, and its range.
+        Reference: Geifman, Uziel & El-Yaniv (2019), ICLR; Zhou, Van Landeghem, Popordanoska & Blaschko
+            (2025), ICML, arXiv:2410.15361, for the weights -ln u.
         """
     GINI = "gini", Facts(Home.DISCRIMINATION, least=-1.0), """
         Gini's coefficient, 2 auroc - 1 (accuracy ratio, Somers' D): 0 says nothing, 1 tells all labels apart.

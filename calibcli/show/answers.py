@@ -274,6 +274,9 @@ _FIELD = {
     MeasureName.OE: "O/E ratio",
     MeasureName.AUROC: "AUROC",
     MeasureName.GINI: "Gini coefficient",
+    MeasureName.OBSERVED_RATE: "observed rate",
+    MeasureName.MEAN_SCORE: "mean score",
+    MeasureName.AURC: "area under the risk-coverage curve",
     ClassMeasure.CLASS_LOG_LOSS: "log loss of all classes",
     ClassMeasure.CLASS_BRIER: "Brier score of all classes",
 }

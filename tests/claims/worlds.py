@@ -340,7 +340,10 @@ class Law:
             M.BIAS: float(self.mass.sum()),
             M.CUTOFF: float(np.ptp(np.append(0.0, np.cumsum(self.mass)))),
             M.OE: rate / float(share @ f),
+            M.OBSERVED_RATE: rate,
+            M.MEAN_SCORE: float(share @ f),
             **self.areas(),
+            M.AURC: self.risk_over_coverage(),
             M.BRIER: brier,
             M.LOG_LOSS: log_loss,
             M.SPHERICAL: float(1 - share @ ((p * f + (1 - p) * (1 - f)) / length)),
@@ -356,6 +359,14 @@ class Law:
         below = np.cumsum(zeros) - 0.5 * zeros
         area = float(ones @ below) / float(ones.sum() * zeros.sum())
         return {M.AUROC: area, M.GINI: 2 * area - 1}
+
+    def risk_over_coverage(self) -> float:
+        """Return the area under the risk-coverage curve: the mean of -ln u over rows with label 0."""
+        kept = np.cumsum(self.share[::-1])
+        kept /= kept[-1]
+        before = np.append(0.0, kept[:-1])
+        area = kept - xlogy(kept, kept) - before + xlogy(before, before)
+        return float((1 - self.rate[::-1]) @ area)
 
     def coefficients(self) -> dict[str, float]:
         """Return Cox's coefficients."""

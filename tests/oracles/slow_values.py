@@ -44,12 +44,25 @@ def pairs(score: np.ndarray, y: np.ndarray) -> Values:
     """Events over the sum of scores, and the share of pairs of both labels that are in order."""
     expected = math.fsum(score)
     found = {"oe": math.fsum(y) / expected} if expected > 0 else {}
+    found |= {"observed_rate": math.fsum(y) / y.size, "mean_score": expected / y.size}
+    found["aurc"] = risk_over_coverage(score, y)
     ones, zeros = score[y == 1], score[y == 0]
     if not ones.size or not zeros.size:
         return found
     wins = sum(float((f > zeros).sum()) + 0.5 * float((f == zeros).sum()) for f in ones)
     area = wins / (ones.size * zeros.size)
     return found | {"auroc": area, "gini": 2 * area - 1}
+
+
+def risk_over_coverage(score: np.ndarray, y: np.ndarray) -> float:
+    """Mean risk of the highest scores, kept one by one, ties with their mean number of errors."""
+    risks: list[float] = []
+    wrong, kept = 0.0, 0
+    for value in np.unique(score)[::-1]:
+        errors = 1.0 - y[score == value]
+        risks += [(wrong + k * errors.mean()) / (kept + k) for k in range(1, errors.size + 1)]
+        wrong, kept = wrong + errors.sum(), kept + errors.size
+    return math.fsum(risks) / y.size
 
 
 def wide_index(score: np.ndarray, count: int) -> np.ndarray:

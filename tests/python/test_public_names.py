@@ -21,6 +21,7 @@ NAMES = [
     "Measured",
     "NotConverged",
     "OutputProblem",
+    "Ranked",
     "Recalibrator",
     "SavedReport",
     "Segmented",

@@ -34,8 +34,9 @@ dialect edges encoding error exact explain fail-if-worse float32 folds format gr
 input-format jobs json keep kind label limit loss max-dce max-ece max-l2 max-linf max-regression
 max-segment-bias max-smece max-values memory method metric min-class-rows min-group-rows min-rows
 min-segment-rows multiclass name
-numeric on on-missing on-range on-sum output-sum planned-rows positive power prior probs quiet
-randomised regression-metric rule sample scale score seed size skip-existing smooth-targets smoother sort
+numeric on on-missing on-range on-sum output-sum pairs planned-rows positive power prior probs quiet
+randomised reference regression-metric rule sample scale score seed size skip-existing smooth-targets
+smoother sort
 split step table terminal theme threshold title to unseen verbose view weight weights-are where
 """.split()  # noqa: SIM905 - a list of words is read at a glance
 root_only = pytest.mark.skipif(

@@ -1,4 +1,7 @@
-"""How well a score tells labels apart: the area under the ROC curve, and Gini's coefficient."""
+"""
+How well a score tells labels apart: the area under the ROC curve, Gini's coefficient, and the area under the
+risk-coverage curve.
+"""
 
 import math
 
@@ -26,6 +29,8 @@ from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
 METHOD = "Gaffke's bounds of both labels, put together"
+
+RISK_METHOD = "Gaffke's bound on the influence of each row"
 
 _ONE_LABEL = "no interval: one label only, so that it is undefined"
 
@@ -141,7 +146,145 @@ def _if_calibrated(table: Table) -> Reference:
     return mean, (max(0.0, low), min(1.0, high))
 
 
+def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    Mean share of label 0 among the rows with the highest scores, over every number of rows that are kept.
+
+    Rows of equal scores come in every order equally often.
+
+    Returns:
+        The area under the risk-coverage curve: the risk at a coverage c is the share of label 0 among the
+        share c of rows with the highest scores. With an interval for the population; none with importance
+        weights.
+
+    References:
+        Geifman, Uziel & El-Yaniv (2019), ICLR, "Bias-reduced uncertainty estimation for deep neural
+        classifiers"; Zhou, Van Landeghem, Popordanoska & Blaschko (2025), ICML, "A novel characterization of
+        the population area under the risk coverage curve", for the weights -ln u.
+    """
+    kept = RiskCoverage.of(table)
+    value = kept.area
+    interval = None if table.weighted else kept.interval(confidence)
+    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
+    if interval is None:
+        assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
+    null = UNKNOWN
+    if not table.weighted:
+        weights = kept.weights[::-1]
+        mean = float((weights * table.weight * (1.0 - table.score)).sum()) / float(kept.rows.sum())
+        low, high = of_mean(table, mean, -weights)
+        null = mean, (max(0.0, low), min(1.0, high))
+    return Estimate(
+        name=MeasureName.AURC,
+        value=value,
+        interval=interval,
+        null=null[0],
+        assumptions=assumptions,
+        rows=table.total_rows,
+        null_range=null[1],
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RiskCoverage:
+    """
+    Rows by descending distinct score, as they are kept one after the other.
+
+    Args:
+        rows: How many rows have each score, shape (n,); with weights, how much they count for.
+        wrong: How many of them have label 0.
+        whole: Whether rows are counted, and not weighted.
+    """
+
+    rows: Floats
+    wrong: Floats
+    whole: bool
+
+    @classmethod
+    def of(cls, table: Table) -> "RiskCoverage":
+        """Return the rows of a table."""
+        weight, positive = table.weight[::-1], table.positive[::-1]
+        some = weight > 0.0
+        if not some.all():
+            weight, positive = weight[some], positive[some]
+        rows = np.asarray(weight, np.float64)
+        return cls(rows, rows - positive, not table.weighted)
+
+    @property
+    def coverage(self) -> Floats:
+        """Share of the rows with each score or a higher one, shape (n,)."""
+        reached: Floats = np.cumsum(self.rows) / float(self.rows.sum())
+        return reached
+
+    @property
+    def risk(self) -> Floats:
+        """Share of label 0 among these, shape (n,)."""
+        share: Floats = np.cumsum(self.wrong) / np.cumsum(self.rows)
+        return share
+
+    @property
+    def weights(self) -> Floats:
+        """
+        What a row of label 0 adds to n times the area, on average over the order of equal scores, shape (n,).
+
+        A row at place i is among the k that are kept for every k from i on: it adds the sum of 1/k.
+        """
+        after = np.cumsum(self.rows)
+        before = after - self.rows
+        if not self.whole:
+            end, start = after / after[-1], before / after[-1]
+            first = start * np.log(np.maximum(start, np.finfo(float).tiny))
+            mean: Floats = 1.0 - (end * np.log(end) - first) / (end - start)
+            return mean
+        own = _harmonic(after) - _harmonic(before)
+        return _harmonic(after[-1:]) - _harmonic(after) + 1.0 - before / self.rows * own
+
+    @property
+    def area(self) -> float:
+        """The area under the curve, ties in every order."""
+        return min(1.0, float((self.wrong * self.weights).sum()) / float(self.rows.sum()))
+
+    def interval(self, confidence: float) -> Interval:
+        """
+        Return the interval of the area: Gaffke's bound on what each row adds to it and takes from the others.
+
+        A row of label 0 adds its weight; every row makes the coverage of those below it larger. The sum of
+        both, less the area, is the influence of the row (von Mises), and its mean has a bound as any mean,
+        with the row that was not seen: one of label 0 above all others.
+        """
+        risk, area = self.wrong / self.rows, self.area
+        weights, coverage = self.weights, self.coverage
+        # What is lost at each step down from a score to the next lower one, as far as the rows above lose it.
+        step = (risk[:-1] - risk[1:]) * -np.log(coverage[:-1])
+        passed = np.append(np.cumsum(step[::-1])[::-1], 0.0) - float(step @ coverage[:-1])
+        wrong = passed + (1.0 - risk) * weights
+        right = passed - risk * weights
+        values = gathered((wrong, self.wrong), (right, self.rows - self.wrong))
+        delta = (1.0 - confidence) / 2.0
+        most = 1.0 + math.log(float(self.rows.sum()) + 1.0)
+        upper = values.upper_bound(most=max(most, float(wrong.max())), delta=delta)
+        lower = values.lower_bound(least=min(-area, float(right.min())), delta=delta)
+        ends = max(0.0, area + lower), min(1.0, area + upper)
+        return Interval(*ends, confidence, RISK_METHOD, Target.POPULATION, finite_sample=False)
+
+
+def _harmonic(count: Floats) -> Floats:
+    """Return the sums of 1/k for k from 1 to each of some whole numbers."""
+    few = count < _FEW_TERMS
+    large = np.where(few, _FEW_TERMS, count)
+    square = 1.0 / (large * large)
+    series = (
+        np.log(large) + np.euler_gamma + 0.5 / large - square * (1 / 12 - square * (1 / 120 - square / 252))
+    )
+    return np.where(few, _FIRST_SUMS[np.where(few, count, 0).astype(np.int64)], series)
+
+
+_FEW_TERMS = 64
+_FIRST_SUMS = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, _FEW_TERMS)))
+
+
 MEASURES: Measures = {
     MeasureName.AUROC: lambda _, table, settings: auroc(table, confidence=settings.confidence),
+    MeasureName.AURC: lambda _, table, settings: aurc(table, confidence=settings.confidence),
     MeasureName.GINI: lambda _, table, settings: gini(table, confidence=settings.confidence),
 }

@@ -11,7 +11,7 @@ from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_a_mean
 from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.bounds.proportion import bounds_of_a_rate, sum_margin
+from calibcli.stats.bounds.proportion import bounds_of_a_rate, clopper_pearson_of_a_rate, sum_margin
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
@@ -29,7 +29,7 @@ from calibcli.stats.measures.if_calibrated import (
     of_mean,
     of_moments,
 )
-from calibcli.stats.measures.scores import entropy, gathered
+from calibcli.stats.measures.scores import entropy, gathered, interval_of_mean
 from calibcli.stats.numerics import crossing, normal_quantile, student_quantile
 from calibcli.stats.recalibrators.logistic import Solution, solved
 from calibcli.stats.recalibrators.newton import (
@@ -113,6 +113,50 @@ def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimat
             MeasureName.OE, math.nan, None, None, (*found.assumptions, why), found.rows, found.details
         )
     return on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
+
+
+def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    Share of rows with label 1: where labels say whether an answer was right, the accuracy.
+
+    Returns:
+        The share, with the Clopper-Pearson interval for the population; none with importance weights.
+    """
+    value, expected = float(table.positive.sum()) / float(table.weight.sum()), _means(table)[1]
+    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL)
+    bounds: Interval | None = None
+    if not table.weighted:
+        delta = (1.0 - confidence) / 2.0
+        ends = clopper_pearson_of_a_rate(table.total_positive_rows, table.total_rows, delta_each_side=delta)
+        bounds = Interval(*ends, confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
+        assumptions = assumptions[:1]
+    null_range = of_mean(table, expected, np.ones_like(table.score))
+    return Estimate(
+        MeasureName.OBSERVED_RATE,
+        value,
+        bounds,
+        expected,
+        assumptions,
+        table.total_rows,
+        null_range=null_range,
+    )
+
+
+def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
+    """
+    Mean of the scores, of the answers of a model its mean confidence.
+
+    Returns:
+        The mean, with Gaffke's bound for the population; none with importance weights.
+    """
+    value, rows = _means(table)[1], table.total_rows
+    if table.weighted:
+        return Estimate(
+            MeasureName.MEAN_SCORE, value, None, None, (INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL), rows
+        )
+    values = gathered((table.score, table.weight))
+    interval = interval_of_mean(values, most=1.0, confidence=confidence)
+    return Estimate(MeasureName.MEAN_SCORE, value, interval, None, (INDEPENDENT_ROWS,), rows)
 
 
 def interval_of_bias(table: Table, *, confidence: float) -> Interval:
@@ -617,6 +661,10 @@ def _cox(name: MeasureName, table: Table, settings: Settings) -> Estimate:
 
 MEASURES: Measures = {
     MeasureName.BIAS: lambda _, table, settings: bias(table, confidence=settings.confidence),
+    MeasureName.OBSERVED_RATE: lambda _, table, settings: observed_rate(
+        table, confidence=settings.confidence
+    ),
+    MeasureName.MEAN_SCORE: lambda _, table, settings: mean_score(table, confidence=settings.confidence),
     MeasureName.OE: lambda _, table, settings: observed_over_expected(table, confidence=settings.confidence),
     **dict.fromkeys(_FAMILIES, _cox),
 }

@@ -10,9 +10,10 @@ from scipy.special import expit
 from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
+from calibcli.names import MeasureName
 from calibcli.stats.bounds.means import Values
-from calibcli.stats.measures.discrimination import auroc, gini
-from calibcli.stats.measures.regression import bias, observed_over_expected
+from calibcli.stats.measures.discrimination import RiskCoverage, aurc, auroc, gini
+from calibcli.stats.measures.regression import bias, mean_score, observed_over_expected, observed_rate
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 
@@ -204,3 +205,91 @@ def test_interval_of_the_area_covers(world: str, *, ties: bool) -> None:
         assert interval is not None
         missed += not interval.lower <= truth <= interval.upper
     assert missed <= 0.05 * 2000 + 30
+
+
+@given(seed=st.integers(0, 999), n=st.integers(1, 9), values=st.sampled_from([1, 2, 3, 1000]))
+def test_risk_over_coverage_is_the_mean_over_orders_of_ties(seed: int, n: int, values: int) -> None:
+    """Against 4,000 orders drawn at random, which are every order of few rows many times over."""
+    score, label = rows(seed, n, values)
+    rng = np.random.default_rng(seed)
+    order = np.lexsort((rng.random((4000, n)), np.broadcast_to(-score, (4000, n))), axis=1)
+    risk = np.cumsum(~label[order], axis=1) / np.arange(1, n + 1)
+    found = aurc(ScoreTable.from_rows(score, label))
+    assert found.value == pytest.approx(
+        risk.mean(), abs=6 * risk.mean(axis=1).std() / math.sqrt(4000) + 1e-12
+    )
+
+
+@given(seed=st.integers(0, 999), n=st.sampled_from([2, 10, 60, 500]), values=st.sampled_from([1, 2, 5, 1000]))
+def test_risk_over_coverage_knows_ranks_alone_and_lies_in_its_interval(
+    seed: int, n: int, values: int
+) -> None:
+    """Any rising map and any order of rows; weights of 1 are near; 1 where all are wrong."""
+    score, label = rows(seed, n, values)
+    table = ScoreTable.from_rows(score, label)
+    found = aurc(table, confidence=0.9)
+    assert found.interval is not None
+    assert 0.0 <= found.interval.lower <= found.value <= found.interval.upper <= 1.0
+    assert aurc(ScoreTable.from_rows(score[::-1] ** 3, label[::-1])).value == pytest.approx(found.value)
+    weighted = aurc(ScoreTable.from_rows(score, label, weight=np.ones(n)))
+    assert weighted.interval is None
+    assert abs(weighted.value - found.value) <= (1 + math.log(n)) / n
+    assert aurc(ScoreTable.from_rows(score, np.zeros(n, np.bool_))).value == pytest.approx(1.0)
+    kept = RiskCoverage.of(table)
+    assert kept.coverage[-1] == pytest.approx(1.0)
+    assert kept.risk[-1] == pytest.approx(1.0 - label.mean())
+    assert float(kept.weights @ kept.rows) == pytest.approx(n)
+
+
+def test_risk_over_coverage_by_chance_is_that_of_drawn_labels() -> None:
+    """Mean and range over 2,000 sets of labels."""
+    rng = np.random.default_rng(5)
+    score = rng.beta(2, 1, 600)
+    found = aurc(ScoreTable.from_rows(score, rng.random(600) < score))
+    drawn = [aurc(ScoreTable.from_rows(score, rng.random(600) < score)).value for _ in range(2000)]
+    assert found.null == pytest.approx(np.mean(drawn), abs=3 * np.std(drawn) / math.sqrt(2000))
+    assert found.null_range is not None
+    assert np.array(found.null_range) == pytest.approx(np.quantile(drawn, [0.05, 0.95]), abs=2e-3)
+
+
+@pytest.mark.parametrize("law", ["sure", "ties", "upside down"])
+def test_interval_of_risk_over_coverage_covers(law: str) -> None:
+    """In populations of known area, 100 rows: at 95 % each end is wrong in at most 2.5 % by design."""
+    rng = np.random.default_rng(7)
+    missed = np.zeros(2, int)
+    # E of -ln u over rows of label 0: of rates linear in u it is in closed form.
+    start, rise, most = {"sure": (0.0, 0.05, None), "ties": (0.1, 0.4, 5), "upside down": (0.9, -0.8, None)}[
+        law
+    ]
+    fine = (np.arange(500_000) + 0.5) / 500_000
+    area = float(np.mean(wrong_at(fine, start, rise, most) * weight_at(fine, most)))
+    for _ in range(400):
+        u = rng.random(100)
+        step = u if most is None else np.floor(u * most) / most
+        found = aurc(ScoreTable.from_rows(1 - step, rng.random(100) >= wrong_at(u, start, rise, most)))
+        assert found.interval is not None
+        missed += (area < found.interval.lower, area > found.interval.upper)
+    assert (missed <= binom.isf(1e-6, 400, 0.025)).all()
+
+
+def wrong_at(u: np.ndarray, start: float, rise: float, most: int | None) -> np.ndarray:
+    """Return the rate of label 0 at a rank, in steps where scores are tied."""
+    return start + rise * (u if most is None else (np.floor(u * most) + 0.5) / most)
+
+
+def weight_at(u: np.ndarray, most: int | None) -> np.ndarray:
+    """Return -ln u, averaged over each step where scores are tied."""
+    weight = -np.log(u)
+    return weight if most is None else np.repeat(weight.reshape(most, -1).mean(axis=1), u.size // most)
+
+
+@given(seed=st.integers(0, 999), n=st.sampled_from([1, 5, 60]), values=st.sampled_from([1, 3, 1000]))
+def test_rate_and_mean_score_differ_by_the_bias(seed: int, n: int, values: int) -> None:
+    """And both lie in their intervals."""
+    table = ScoreTable.from_rows(*rows(seed, n, values))
+    rate, score = observed_rate(table), mean_score(table)
+    assert rate.value - score.value == pytest.approx(bias(table).value)
+    assert (rate.name, score.name) == (MeasureName.OBSERVED_RATE, MeasureName.MEAN_SCORE)
+    for one in (rate, score):
+        assert one.interval is not None
+        assert 0.0 <= one.interval.ends[0] <= one.value <= one.interval.ends[1] <= 1.0
