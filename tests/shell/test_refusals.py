@@ -337,7 +337,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "compare many.csv -y label -s score", "nothing to compare with", "name two scores (-s a -s b)"),
     (2, "compare many.csv -y label -s score -s score", "column 'score' is named twice as the score", " "),
     (2, "compare many.csv -y label -s score -s SCORE", "column 'score' is named twice as the score", " "),
-    (3, "compare many.csv -y label -s score -s old -s absent", "there is no column 'absent'", " "),
+    (3, "compare many.csv -y label -s score -s old -s absent", "there is no column 'absent'", ""),
     (2, "compare many.csv -y label -s score --by day", "nothing tells their questions apart", "with --id"),
     (2, "compare many.csv -y label -s score --id day", "--by names none", "the column of models with --by"),
     (2, "compare many.csv -y label -s score -s old --pairs", "the pairs of more than two", "leave it out"),
