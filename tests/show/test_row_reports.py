@@ -113,4 +113,7 @@ def test_what_has_no_rows_is_refused(file: Path, capsys: pytest.CaptureFixture[s
     assert main(["measure", "--explain", "ece", "--format", "csv"]) == 2
     assert "--explain writes text, not CSV" in capsys.readouterr().err
     assert main(["inspect", str(file), "--format", "jsonl"]) == 2
-    assert "rows are written of what measure, verify, compare and segments find" in capsys.readouterr().err
+    assert (
+        "rows are written of what measure, verify, compare, segments and drift find"
+        in capsys.readouterr().err
+    )
