@@ -66,6 +66,31 @@ def alarms(
     return found
 
 
+def dated(
+    before: World,
+    after: World,
+    *,
+    batch: int,
+    calibrated: int,
+    batches: int,
+    streams: int,
+    limit: float | None,
+    generator: np.random.Generator,
+) -> tuple[int, int]:
+    """Return in how many streams an alarm came, and in how many of these its ends miss the change."""
+    raised, missed = 0, 0
+    for _ in range(streams):
+        state = state_of(before, alarm=True, limit=limit)
+        for number in range(1, batches + 1):
+            population = (before if number <= calibrated else after).population
+            state = state.counted(one_batch(population, batch, generator), key=str(number))
+            if state.failed_at is not None:
+                raised += 1
+                missed += not state.change.earliest <= calibrated + 1 <= state.change.latest
+                break
+    return raised, missed
+
+
 def one_batch(population: object, rows: int, generator: np.random.Generator) -> ScoreTable:
     """Return a batch of rows."""
     count, ones = population.drawn(rows, times=1, generator=generator)

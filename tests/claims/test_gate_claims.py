@@ -18,7 +18,7 @@ from calibcli.stats.measures.tests import ks_and_kuiper
 from calibcli.stats.measures.tests import spiegelhalter as z_test
 from calibcli.stats.table.bins import ATOMS, binned
 from claims import gate_streams as g
-from claims.gate_alarm import alarms, distance_streams, one_batch, state_of
+from claims.gate_alarm import alarms, dated, distance_streams, one_batch, state_of
 from claims.gate_looks import LIMIT, LOOKED_AT, exact_linf, planned_for, shown_at, verdicts
 from claims.simulation import generator_of, most_misses
 
@@ -126,6 +126,40 @@ def test_alarm_is_rarely_false_and_soon_right() -> None:
     assert np.isfinite(alarms(calibrated, wrong, calibrated=14, **options)).sum() <= most_misses(20, DELTA)
     found = alarms(calibrated, wrong, calibrated=6, **options)
     assert np.median(found) <= 9
+
+
+@pytest.mark.slow
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    ("error", "limit", "batch", "calibrated", "at_first"),
+    [
+        (0.08, None, 300, 5, 0.0),
+        (0.04, None, 500, 7, 0.0),
+        (0.08, 0.02, 500, 5, 0.0),
+        (0.08, 0.02, 500, 5, 0.02),
+        (0.10, 0.05, 1_000, 0, 0.0),
+        (0.06, None, 400, 20, 0.0),
+    ],
+)
+def test_a_change_is_dated(
+    error: float, limit: float | None, batch: int, calibrated: int, at_first: float
+) -> None:
+    """Where an alarm came, false ones too, its 95 % ends miss the change in at most 5 %."""
+    before = g.world(10, error=at_first, limit=limit or 0.03, alternating=True)
+    after = g.world(10, error=error, limit=limit or 0.03, alternating=True)
+    generator = generator_of("dated", error, batch, calibrated, at_first)
+    raised, missed = dated(
+        before,
+        after,
+        batch=batch,
+        calibrated=calibrated,
+        batches=60,
+        streams=300,
+        limit=limit,
+        generator=generator,
+    )
+    assert raised > 290
+    assert missed <= most_misses(raised, DELTA)
 
 
 def test_planned_rows_are_those_that_decide() -> None:

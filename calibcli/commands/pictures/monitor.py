@@ -75,10 +75,13 @@ def _starts(state: GateState) -> Starts:
     """Return what the bets of an alarm have made, in the order of the batches that they began with."""
     before = list(accumulate((batch.rows for batch in state.batches), initial=0))
     found = sorted(state.starts, key=lambda start: start.first)
-    return Starts(
-        np.array([before[start.first - 1] for start in found]),
-        np.array([start.log_wealth for start in found]),
-    )
+    rows = np.array([before[start.first - 1] for start in found])
+    log = np.array([start.log_wealth for start in found])
+    if state.failed_at is None:
+        return Starts(rows, log)
+    change = state.change
+    ends = before[change.earliest - 1], before[change.latest]
+    return Starts(rows, log, ends, before[change.batch - 1])
 
 
 def _numbers(values: list[float | None]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

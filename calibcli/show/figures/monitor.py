@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from calibcli.show.figures.axes import dress, round_numbers
-from calibcli.show.figures.look import DASHES, Look, dashed
+from calibcli.show.figures.look import DASHES, Look, band_fill, dashed
 from calibcli.show.figures.page import Entry, Page, Sheet, Words, new_page
 from calibcli.stats.curves.monitor import MonitorCurve, Starts, with_fewer_looks
 from calibcli.stats.numerics import Floats
@@ -37,6 +37,9 @@ def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
     above, below = (panel.main for panel in page.panels)
     _draw_evidence(above, shown, ends, look)
     _draw_estimate(below, shown, top, look)
+    if curve.starts is not None and curve.starts.since is not None:
+        for axes in (above, below):
+            axes.axvspan(*curve.starts.since, **band_fill(look), zorder=0.5)
     _dress(page, curve, ends, top)
     return page.figure
 
@@ -83,7 +86,13 @@ def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[s
         notes.append("Wealth beyond the ends of the axis is drawn at them.")
     if curve.starts is not None:
         notes.append("Each dot is the bet that began with that batch, and what it has made by now.")
-        notes.append("The ring is the strongest of them.")
+        if curve.starts.since is None:
+            notes.append("The ring is the strongest of them.")
+        else:
+            sure = f"{100.0 * curve.confidence:g} % sure"
+            notes.append(
+                f"Ring: the batch since which the evidence is strongest. Shaded: the change ({sure})."
+            )
     elif np.isnan(curve.lower[:-1]).any():
         notes.append("Bounds of looks that the state does not keep them of are left out.")
     if not curve.since_first:
@@ -134,7 +143,7 @@ def _draw_evidence(axes: Axes, curve: MonitorCurve, ends: tuple[float, float], l
 def _draw_starts(axes: Axes, starts: Starts, ends: tuple[float, float], look: Look) -> None:
     """Draw what each start has made, with a ring around the strongest."""
     wealth = np.clip(starts.log / math.log(10.0), *ends)
-    best = [int(np.argmax(starts.log))]
+    best = [int(np.argmax(starts.log if starts.strongest is None else starts.rows == starts.strongest))]
     for places, size, edge in ((np.arange(wealth.size), 3.5, 0.0), (best, 7.0, 0.9)):
         axes.plot(
             starts.rows[places],

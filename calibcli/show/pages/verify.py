@@ -60,13 +60,14 @@ def verdict_paragraph(verdict: Verdict, *, verbose: bool) -> Paragraph:
 
 def _alarm_headline(verdict: Verdict) -> str:
     claim = verdict.claim
-    raised = verdict.outcome is VerdictName.FAIL
+    raised, since = verdict.outcome is VerdictName.FAIL, verdict.evidence and verdict.evidence.since
     watched = f"{claim.words} {'above' if raised else 'not shown to be above'} {claim.limit:g}"
     if claim.limit == 0.0:
         watched = "no longer calibrated" if raised else "not shown to be out of calibration"
     value = beside(verdict.value, claim.limit)
     over_all = f"over all {plural(verdict.rows, 'row')} the {claim.words} is {value}"
-    return f"{verdict_word(verdict)}  {watched}  ({over_all})"
+    start = f"since {since.named} " if since else ""
+    return f"{verdict_word(verdict)}  {start}{watched}  ({over_all})"
 
 
 def claim_words(claim: Claim) -> str:

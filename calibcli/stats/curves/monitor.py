@@ -19,10 +19,14 @@ class Starts:
     Args:
         rows: Rows counted before the batch that a bet began with.
         log: Natural logarithm of its wealth, its weight included.
+        since: Rows counted before the batches that a change came with, and by their end; None without alarm.
+        strongest: Rows counted before the batch since which the evidence is strongest; None likewise.
     """
 
     rows: Integers
     log: Floats
+    since: tuple[int, int] | None = None
+    strongest: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", frozen(self.rows, np.int64))

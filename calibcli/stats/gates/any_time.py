@@ -230,6 +230,33 @@ def starts_of(
     return found
 
 
+def changed_since(starts: list[Start], *, batches: int, confidence: float) -> tuple[int, int, int]:
+    """
+    Return the batch with which a change came, by the strongest start, and the first and last that it may be.
+
+    The wealth of each start, without its weight, is how much more probable the rows since are where they
+    are no longer calibrated. With any batch as probable as another beforehand, shares of wealth are the
+    posterior of the change; the largest that reach the confidence together make the ends.
+
+    Args:
+        starts: What each start has made, the latest first.
+        batches: How many batches there are.
+        confidence: The posterior probability of the ends; their coverage is in tests/claims.
+    """
+    firsts = np.array([start.first for start in starts])
+    log = np.array([start.log_wealth for start in starts]) + np.log(firsts * (firsts + 1.0))
+    # Rows that an output of 0 or 1 rules out settle all starts before them.
+    beyond = np.isposinf(log)
+    share = np.where(beyond, 1.0, 0.0) if beyond.any() else np.exp(log - log.max())
+    order = np.argsort(-share, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(share[order]), confidence * share.sum())) + 1
+    inside = order[:enough]
+    # A start stands for all batches from it to the next; that before it is ruled out by itself alone.
+    ends = np.append(batches + 1, firsts)
+    earliest = int(np.append(firsts, 0)[inside.max() + 1]) + 1
+    return int(firsts[order[0]]), earliest, int(ends[inside.min()]) - 1
+
+
 def log_evidence(starts: list[Start]) -> float:
     """Return the log of the e-value against "the score has been calibrated throughout"."""
     return log_sum([start.log_wealth for start in starts]) if starts else -math.inf

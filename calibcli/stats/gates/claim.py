@@ -15,6 +15,8 @@ from calibcli.stats.table.bins import Bins
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
+_LONGEST = 40
+
 # The ends of an interval, which hold with a confidence; the estimate itself and a p-value have none.
 BOUNDS = (Bound.LOWER, Bound.UPPER)
 
@@ -120,6 +122,35 @@ class RowsNeeded(Declared):
 
 
 @dataclass(frozen=True, slots=True)
+class Change(Declared):
+    """When a score ceased to be calibrated, by the bets of an alarm."""
+
+    batch: Annotated[int, "Number of the batch since which the evidence is strongest, from 1 on."]
+    key: Annotated[str, "The name of that batch, or its digest."]
+    earliest: Annotated[int, "Number of the first batch that the change may have come with."]
+    latest: Annotated[int, "Number of the last."]
+    confidence: Annotated[float, "That the change lies between them, by simulation."]
+
+    @property
+    def named(self) -> str:
+        """The batch, with its name where it was given one."""
+        return f"batch {self.batch:,}" + (
+            "" if self.key.startswith("sha256:") else f" ({self.key[:_LONGEST]})"
+        )
+
+    @property
+    def words(self) -> str:
+        """When the change came."""
+        sure = f"{100.0 * self.confidence:.6g} % sure"
+        if self.earliest == self.latest == 1:
+            return "it was so from the first batch on"
+        if self.earliest == self.latest:
+            return f"the change came with {self.named} ({sure})"
+        between = f"between batches {self.earliest:,} and {self.latest:,}"
+        return f"the change seems to have come with {self.named}, {between} ({sure})"
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence(Declared):
     """What the bets of a gate that may be asked again have gathered."""
 
@@ -133,6 +164,9 @@ class Evidence(Declared):
     passed_at: Annotated[int | None, "Rows counted when the first did, or null."]
     failed_at: Annotated[int | None, "Rows counted when the second did, or null."]
     looks: Annotated[int, "How often the gate was asked after new rows."]
+    since: Annotated[
+        Change | None, ABSENT, "Since when an alarm that was raised sees a change; absent otherwise."
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,9 +39,18 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.stats.bounds.betting import Stakes
-from calibcli.stats.gates.any_time import MOST_EPOCHS, Bets, Epoch, Start, log_evidence, starts_of, thinned
+from calibcli.stats.gates.any_time import (
+    MOST_EPOCHS,
+    Bets,
+    Epoch,
+    Start,
+    changed_since,
+    log_evidence,
+    starts_of,
+    thinned,
+)
 from calibcli.stats.gates.cells import SPARSE, Partition, Sums, sums_of, table_of
-from calibcli.stats.gates.claim import Claim, Evidence, Ground, RowsNeeded, Verdict, too_few_counted
+from calibcli.stats.gates.claim import Change, Claim, Evidence, Ground, RowsNeeded, Verdict, too_few_counted
 from calibcli.stats.gates.rows_needed import rows_needed
 from calibcli.stats.measures.estimate import HELD_OUT
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
@@ -309,6 +318,13 @@ class GateState(Declared):
         terms = self.terms
         return starts_of(self.epochs, terms.partition, terms.stakes, measure=terms.measure, limit=terms.limit)
 
+    @property
+    def change(self) -> Change:
+        """When the score ceased to be calibrated, if it did."""
+        confidence, batches = self.terms.confidence, self.batches
+        first, earliest, latest = changed_since(self.starts, batches=len(batches), confidence=confidence)
+        return Change(first, batches[first - 1].key, earliest, latest, confidence)
+
     def knows(self, key: str) -> Batch | None:
         """Return the batch of a name, or None."""
         return next((batch for batch in self.batches if batch.key == key), None)
@@ -452,9 +468,6 @@ _INDEPENDENT = (
     "rows are independent draws from the population the gate speaks of, in whatever batches they come"
 )
 
-# Of a digest so much tells batches apart.
-_SHORT = 24
-
 _KEPT = "a FAIL is final, and a PASS stands while the estimate is at most the limit"
 
 _FROZEN = "the limit, the bins and the method are fixed in the state file"
@@ -559,13 +572,9 @@ def _alarm(state: GateState, look: Look) -> Verdict:
     alarmed = state.failed_at is not None
     within = "calibrated" if terms.limit is None else f"calibrated within {terms.limit:g}"
     reason = NO_ALARM
-    if alarmed:
-        best = max(state.starts, key=lambda start: start.log_wealth)
-        since = state.batches[best.first - 1].key[:_SHORT]
-        reason = (
-            f"not {within} any longer: shown after {state.failed_at:,} rows; "
-            f"the evidence is strongest from batch {best.first} ({since}) on"
-        )
+    since = state.change if alarmed else None
+    if since is not None:
+        reason = f"not {within} any longer: shown after {state.failed_at:,} rows; {since.words}"
     return Verdict(
         claim=_claim(terms),
         outcome=VerdictName.FAIL if alarmed else VerdictName.PASS,
@@ -579,7 +588,7 @@ def _alarm(state: GateState, look: Look) -> Verdict:
         assumptions=(f"what is doubted is that the score is {within}; {_EARLY}", *_assumptions(state)),
         rows=look.rows,
         reason=reason,
-        evidence=_evidence(state, look),
+        evidence=replace(_evidence(state, look), since=since),
     )
 
 

@@ -1,7 +1,6 @@
 """The e-values of a gate's sums are those of the rows, and never more."""
 
 import math
-import re
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
@@ -17,6 +16,8 @@ from calibcli.stats.gates.any_time import (
     MOST_EPOCHS,
     Bets,
     Epoch,
+    Start,
+    changed_since,
     frozen_stakes,
     log_evidence_against_calibration,
     thinned,
@@ -333,12 +334,41 @@ def test_a_change_is_found_soon_and_dated(partition: Partition) -> None:
     verdict = verdict_of(state)
     assert verdict.outcome is VerdictName.FAIL
     assert verdict.reason is not None
-    found = re.search(r"strongest from batch (\d+) \(day (\d+)\) on", verdict.reason)
-    assert found is not None
-    assert int(found[1]) == int(found[2]) + 1
-    assert 17 <= int(found[1]) <= 25
+    since = verdict.evidence.since if verdict.evidence is not None else None
+    assert since is not None
+    assert verdict.reason.endswith(since.words)
+    assert since.key == f"day {since.batch - 1}"
+    assert 17 <= since.earliest <= since.batch <= since.latest <= 25
     assert state.failed_at is not None
     assert state.failed_at <= 6000
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.floats(-50.0, 50.0)), min_size=1, max_size=12),
+    st.floats(0.5, 0.999),
+    st.integers(0, 3),
+)
+def test_a_change_lies_between_its_ends(
+    spans: list[tuple[int, float]], confidence: float, later: int
+) -> None:
+    """Ends are those of the fewest starts whose posterior sums to the confidence, and hold the strongest."""
+    firsts = np.cumsum([1, *(span for span, _ in spans[:-1])]).tolist()
+    logs = [log for _, log in spans]
+    starts = [
+        Start(first, log - math.log(first * (first + 1.0))) for first, log in zip(firsts, logs, strict=True)
+    ]
+    batches = firsts[-1] + later
+    best, earliest, latest = changed_since(starts[::-1], batches=batches, confidence=confidence)
+    assert 1 <= earliest <= best <= latest <= batches
+    assert logs[firsts.index(best)] == pytest.approx(max(logs), abs=1e-9)
+    share = np.exp(np.array(logs) - max(logs))
+    ends = [*firsts[1:], batches + 1]
+    inside = [
+        one for one, first, end in zip(share, firsts, ends, strict=True) if earliest < end and first <= latest
+    ]
+    assert sum(inside) >= confidence * share.sum() * (1 - 1e-9)
+    certain = [Start(first, math.inf if first <= best else 0.0) for first in firsts]
+    assert changed_since(certain[::-1], batches=batches, confidence=confidence)[0] == best
 
 
 def test_a_late_change_is_found_sooner_than_by_the_gate_that_never_starts_anew() -> None:
