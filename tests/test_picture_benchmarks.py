@@ -28,9 +28,9 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_every_kind_that_takes_rows_is_timed(pictures: Any) -> None:
-    """All but the monitor of a gate, and segments, whose time is that of `segments`."""
+    """All but the monitor of a gate, and segments and trends, whose time is that of other commands."""
     timed = {name.split(",")[0] for name in (shot.name for shot in pictures.SHOTS)}
-    assert timed == {kind.value for kind in PlotKind} - {"monitor", "segments", "heatmap"}
+    assert timed == {kind.value for kind in PlotKind} - {"monitor", "segments", "heatmap", "trend"}
 
 
 def test_ratios_are_of_the_same_rows_and_of_what_grows(pictures: Any) -> None:

@@ -364,7 +364,7 @@ def _with_groups(
     return replace(whole, groups=groups)
 
 
-def _mean_score(report: MeasureReport) -> float:
+def mean_score(report: MeasureReport) -> float:
     """Return the mean score of the rows of a report."""
     bins = report.curve.binned
     return float(bins.rows @ bins.score) / float(bins.rows.sum())
@@ -373,7 +373,7 @@ def _mean_score(report: MeasureReport) -> float:
 # What groups are sorted by, as far as they have an order of their own; by name they come.
 _ORDERS: Mapping[GroupOrder, Callable[[MeasureReport], float]] = {
     GroupOrder.ROWS: lambda report: -report.table.rows,
-    GroupOrder.SCORE: _mean_score,
+    GroupOrder.SCORE: mean_score,
 }
 
 

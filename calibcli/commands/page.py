@@ -49,6 +49,7 @@ from calibcli.stats.curves.reliability import (
 )
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.stats.curves.trend import TrendCurve
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 from calibcli.version import __version__
@@ -115,7 +116,7 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
             return _of_cells(picture)
         case CurvePanels():
             return _of_panels(picture)
-        case ClinicalCurve() | MurphyCurve() | DecisionCurve() | MonitorCurve():
+        case ClinicalCurve() | MurphyCurve() | DecisionCurve() | MonitorCurve() | TrendCurve():
             return Marks((), ())
 
 

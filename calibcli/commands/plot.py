@@ -11,11 +11,11 @@ from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Benefit, PlotKind
 
 K = PlotKind
 
-_OF_PARTS = (K.CLASSES, K.GROUPS)
+_OF_PARTS = (K.CLASSES, K.GROUPS, K.TREND)
 
 _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
 
-_WITHOUT_LOGIT = (K.CUMULATIVE, K.MONITOR, *_OF_SEGMENTS)
+_WITHOUT_LOGIT = (K.CUMULATIVE, K.MONITOR, K.TREND, *_OF_SEGMENTS)
 
 
 def kind_meant(request: PlotRequest) -> PlotKind | None:
@@ -50,7 +50,7 @@ def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
         found.append(("a second --score", K.COMPARE))
     if request.view is not None and (several is None or several.one_class is None):
         found.append((f"--view {request.view.value}", K.CLASSES))
-    if request.columns.by:
+    if request.columns.by and request.kind is not K.TREND:
         found.append(("--by", K.GROUPS))
     if request.columns.on and request.kind is not K.HEATMAP:
         found.append(("--on", K.SEGMENTS))
@@ -73,8 +73,8 @@ def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: Pl
 def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
     """Refuse a diagram of parts where none are named."""
     several = request.columns.several
-    if kind is K.GROUPS and not request.columns.by:
-        _refuse("--kind groups, and no groups are named", "name the column that makes them with --by")
+    if kind in (K.GROUPS, K.TREND) and not request.columns.by:
+        _refuse(f"--kind {kind.value}, and no groups are named", "name the column that makes them with --by")
     if kind in _OF_SEGMENTS and not request.columns.on:
         _refuse(
             f"--kind {kind.value}, and no columns make segments", "name them, such as --on country,device"
@@ -132,6 +132,7 @@ _DRAWN = {
     K.COMPARE: "reliability.compare_diagram",
     K.CLASSES: "reliability.classes_diagram",
     K.GROUPS: "reliability.groups_diagram",
+    K.TREND: "trend.trend_diagram",
     K.SEGMENTS: "segments.segments_diagram",
     K.HEATMAP: "segments.segments_diagram",
     K.MONITOR: "monitor.monitor_diagram",

@@ -125,6 +125,15 @@ class PlotKind(StrEnum):
             "Groups, the worst first", "One panel a group, on the same axes.", scores=True, panels=True
         ),
     )
+    TREND = (
+        "trend",
+        PictureFacts(
+            "Groups in their order",
+            "Observed rate less mean score of each group, in the order of names: above 0 scores are too "
+            "low, below it too high.",
+            bins=False,
+        ),
+    )
     SEGMENTS = (
         "segments",
         PictureFacts(

@@ -257,7 +257,8 @@ def test_importance_weights_leave_no_test(run: Run, csv_of: Make, tmp_path: Path
 
 CHOSEN = Columns("score", "label")
 IN_PICTURE = fit_rows_foot((FIT_ROWS,))[0]
-_OF_PARTS = (PlotKind.CLASSES, PlotKind.GROUPS, PlotKind.SEGMENTS, PlotKind.HEATMAP, PlotKind.MONITOR)
+_OF_PARTS = (PlotKind.CLASSES, PlotKind.GROUPS, PlotKind.TREND, PlotKind.SEGMENTS, PlotKind.HEATMAP)
+_OF_PARTS += (PlotKind.MONITOR,)
 KINDS = [kind for kind in PlotKind if kind not in _OF_PARTS]
 
 

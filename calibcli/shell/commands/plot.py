@@ -70,6 +70,7 @@ def plot(
       calibcli plot preds.csv -s old -s new -y label -o both.pdf
       calibcli plot preds.csv -s score -y label --compare cal.json -o before_and_after.pdf
       calibcli plot preds.csv -s score -y label --by country -o countries.png
+      calibcli plot preds.csv -s score -y label --by month --kind trend -o months.png
       calibcli plot preds.csv -s score -y label --on country,device -o segments.png
       calibcli plot preds.csv -s score -y label --on country,device --kind heatmap -o heatmap.png
       calibcli plot preds.parquet --probs 'p_*' -y label --view one-vs-rest -o classes.png

@@ -15,6 +15,7 @@ from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import binned_figure, residual_figure, smooth_figure
 from calibcli.show.figures.segments import cells_figure, points_figure
 from calibcli.show.figures.thresholds import decision_figure, murphy_figure
+from calibcli.show.figures.trend import trend_figure
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
@@ -24,9 +25,10 @@ from calibcli.stats.curves.picture import Picture
 from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.stats.curves.trend import TrendCurve
 
 
-def figure_of(  # noqa: PLR0911, C901 - one return a picture
+def figure_of(  # noqa: PLR0911, PLR0912, C901 - one return a picture
     picture: Picture, words: Words, *, look: Look | None = None, scale: AxisScale = AxisScale.LINEAR
 ) -> Figure:
     """Draw a picture."""
@@ -50,6 +52,8 @@ def figure_of(  # noqa: PLR0911, C901 - one return a picture
             return clinical_figure(picture, words, look=look, scale=scale)
         case MonitorCurve():
             return monitor_figure(picture, words, look=look)
+        case TrendCurve():
+            return trend_figure(picture, words, look=look)
         case SegmentPoints():
             return points_figure(picture, words, look=look)
         case SegmentCells():

@@ -10,6 +10,7 @@ from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.stats.curves.trend import TrendCurve
 
 Picture: TypeAlias = (
     ClinicalCurve
@@ -24,4 +25,5 @@ Picture: TypeAlias = (
     | ResidualCurve
     | SegmentCells
     | SegmentPoints
+    | TrendCurve
 )

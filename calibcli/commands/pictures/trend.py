@@ -1,0 +1,93 @@
+"""The picture of groups in their order: how far predicted rates are from observed ones, month by month."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from calibcli.commands.measure import mean_score, measure_files
+from calibcli.commands.pictures.diagram import (
+    Diagram,
+    Drawn,
+    PlotRequest,
+    class_words,
+    fit_rows_foot,
+    rows_line,
+    title_of,
+)
+from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.names import MeasureName
+from calibcli.options.metrics import Metrics
+from calibcli.reports.measure import MeasureReport
+from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.curves.trend import TrendCurve
+
+
+def trend_diagram(request: PlotRequest) -> Diagram:
+    """Measure the bias of every group."""
+    columns = request.columns
+    if request.document is not None:
+        msg = f"{request.document}: a trend is drawn from the rows"
+        raise UsageProblem(msg, "name the files that the report was measured on")
+    if len(columns.by) != 1:
+        msg = f"--kind trend shows the groups of one column, and --by names {len(columns.by)}"
+        raise UsageProblem(msg, "name the one that has an order, such as --by month")
+    metrics = Metrics((MeasureName.BIAS,), (), chosen=True)
+    options = replace(request.options, metrics=metrics, complete=False, drawn=False)
+    artifact, reading = request.artifact, request.reading
+    report = measure_files(request.inputs, columns, artifact=artifact, options=options, reading=reading)
+    if report.groups is None or not report.groups.measured:
+        msg = f"no group has {options.least_rows:,} rows"
+        raise EmptyTable(msg, "pass a smaller --min-group-rows")
+    column, confidence = report.groups.columns[0], report.confidence
+    keys = sorted(report.groups.measured, key=in_order)
+    groups = [report.slices[key] for key in keys]
+    bias = [_bias(one) for one in groups]
+    ends = [_ends(one) for _, one in bias]
+    curve = TrendCurve(
+        column,
+        tuple(key.removeprefix(f"{column}=") for key in keys),
+        np.array([mean_score(one) for one in groups]),
+        np.array([value for value, _ in bias]),
+        np.array([low for low, _ in ends]),
+        np.array([high for _, high in ends]),
+        confidence,
+    )
+    source, few = report.input, report.groups.left_out
+    left_out = f"{len(few):,} of fewer than {options.least_rows:,} rows left out." if few else ""
+    notes = (*source.notes, *report.notes)
+    foot = (
+        f"Groups stand in the order of their names, numbers in them by size. {left_out}".strip(),
+        *class_words(source).meaning,
+        *fit_rows_foot(notes),
+    )
+    drawn = Drawn(curve, _caption(curve, report), foot)
+    return Diagram(drawn, title_of(source, artifact=report.artifact), notes, source)
+
+
+def in_order(name: str) -> tuple[tuple[str, int], ...]:
+    """Return what names are sorted by: text as text, and whole numbers in it by their size."""
+    return tuple(
+        (text, int(number) if number else 0) for text, number in re.findall(r"(\D*)(\d{0,300})", name)
+    )
+
+
+def _bias(report: MeasureReport) -> tuple[float, Interval | None]:
+    """Return the bias of a group with its interval."""
+    (found,) = report.measures
+    return found.value, found.interval
+
+
+def _ends(interval: Interval | None) -> tuple[float, float]:
+    if interval is None or interval.lower is None or interval.upper is None:
+        return np.nan, np.nan
+    return interval.lower, interval.upper
+
+
+def _caption(curve: TrendCurve, report: MeasureReport) -> tuple[str, ...]:
+    low, high = (int(np.count_nonzero(one)) for one in (curve.too_low, curve.too_high))
+    shown = [f"too {word} in {many:,}" for many, word in ((low, "low"), (high, "high")) if many]
+    groups = f"{len(curve.names):,} group{'s' * (len(curve.names) != 1)} of {curve.column}"
+    said = f"Scores are {' and '.join(shown)} of {groups}" if shown else f"No error is shown in {groups}"
+    sure = f"jointly {100.0 * curve.confidence:.4g} %"
+    return f"{said} ({sure})", rows_line(report.table.rows, report.table.positive)

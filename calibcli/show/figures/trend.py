@@ -1,0 +1,124 @@
+"""Drawing groups in their order: how far rates are from scores, and below it both."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator
+
+from calibcli.show.figures.axes import dress, round_numbers
+from calibcli.show.figures.look import DASHES, Look, dashed
+from calibcli.show.figures.page import TICK, Entry, Sheet, Words, fitted, inches_of, inches_wide, new_page
+from calibcli.stats.curves.trend import TrendCurve
+from calibcli.stats.numerics import Floats
+
+_HEADINGS = ("Observed less predicted", "Both rates")
+# Intervals may be so many times as long as the farthest point lies from 0, before they are cut.
+_LONGEST = 2.5
+_MOST_LETTERS = 1.3
+_MOST_DOTS = 60
+
+
+def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
+    """Draw every group in its order."""
+    ends = _ends(curve)
+    cut = bool(np.any(curve.lower < ends[0]) or np.any(curve.upper > ends[1]))
+    foot = [
+        f"Lines: {100.0 * curve.confidence:g} % intervals, which hold for all groups at once.",
+        *(["Intervals are cut at the ends of the picture."] if cut else []),
+        *words.foot,
+    ]
+    sheet = Sheet(rows=2, aspect=0.42, strip=False, headings=_HEADINGS, square=False)
+    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=sheet, key=_key(curve, look))
+    above, below = (panel.main for panel in page.panels)
+    at = np.arange(len(curve.names), dtype=np.float64)
+    dress(page, above, x_label=None, y_label="rate less score")
+    dress(page, below, x_label=curve.column, y_label="rate of label 1")
+    above.axhline(0.0, **dashed(look), zorder=1.0)
+    _draw_bias(above, curve, at, look)
+    _draw_rates(below, curve, at, look)
+    above.set_ylim(ends)
+    below.set_ylim(0.0, 1.08 * float(max(curve.score.max(), curve.rate.max(), 1e-9)))
+    for axes in (above, below):
+        axes.set_xlim(-0.6, at.size - 0.4)
+        round_numbers(axes.yaxis, most=5)
+        _name(axes, curve.names, look)
+    return page.figure
+
+
+def _ends(curve: TrendCurve) -> tuple[float, float]:
+    """Return the ends of the axis of biases: those of the intervals, but for very long ones."""
+    most = _LONGEST * float(np.abs(curve.bias).max()) or 0.01
+    shown = np.concatenate((curve.bias, np.clip(curve.lower, -most, most), np.clip(curve.upper, -most, most)))
+    low, high = min(0.0, float(np.nanmin(shown))), max(0.0, float(np.nanmax(shown)))
+    room = 0.06 * (high - low or 0.02)
+    return low - room, high + room
+
+
+def _key(curve: TrendCurve, look: Look) -> list[Entry]:
+    known = curve.too_low | curve.too_high
+    drawn = zip(_MARKS, (curve.too_low, curve.too_high, ~known), strict=True)
+    entries: list[Entry] = [
+        (Line2D([], [], **_mark(name, look)), name) for name, which in drawn if which.any()
+    ]
+    for colour, dashes, name in _lines(look):
+        line = Line2D([], [], color=colour, linewidth=look.points(1.6), linestyle=dashes, marker="")
+        entries.append((line, name))
+    return entries
+
+
+_MARKS = {"scores too low": "^", "too high": "v", "not told from calibrated": "o"}
+
+
+def _mark(name: str, look: Look) -> dict[str, Any]:
+    palette, told = look.palette, name != "not told from calibrated"
+    colours = {"scores too low": palette.too_low, "too high": palette.too_high}
+    return {
+        "linestyle": "",
+        "marker": _MARKS[name],
+        "color": colours.get(name, palette.edge),
+        "markersize": look.points(6.5 if told else 4.0),
+        "markeredgecolor": palette.ink,
+        "markeredgewidth": look.points(0.7 if told else 0.0),
+    }
+
+
+def _lines(look: Look) -> tuple[tuple[str, Any, str], ...]:
+    return (look.palette.ink, "-", "observed"), (look.palette.series[1], DASHES, "predicted")
+
+
+def _draw_bias(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
+    known = curve.too_low | curve.too_high
+    for name, which in zip(_MARKS, (curve.too_low, curve.too_high, ~known), strict=True):
+        colour = look.palette.edge if name == "not told from calibrated" else look.palette.ink
+        axes.vlines(
+            at[which],
+            curve.lower[which],
+            curve.upper[which],
+            colors=colour,
+            linewidth=look.points(1.1),
+            zorder=2.0,
+        )
+        axes.plot(at[which], curve.bias[which], **_mark(name, look), zorder=3.0)
+
+
+def _draw_rates(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
+    for (colour, dashes, _), height in zip(_lines(look), (curve.rate, curve.score), strict=True):
+        axes.plot(
+            at, height, color=colour, linewidth=look.points(1.6), linestyle=dashes, marker="", zorder=2.5
+        )
+    if at.size <= _MOST_DOTS:
+        dots: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": look.points(3.5), "zorder": 3.0}
+        axes.plot(at, curve.rate, color=look.palette.ink, **dots)
+
+
+def _name(axes: Axes, names: tuple[str, ...], look: Look) -> None:
+    """Write the names of as many groups as have room, the first of them always."""
+    size, room = look.points(TICK), inches_wide(axes) / (len(names) + 0.2)
+    short = [fitted(name, size, look.inches(_MOST_LETTERS)) for name in names]
+    widest = max(inches_of(name, size) for name in short) + look.inches(0.1)
+    step = max(1, int(np.ceil(widest / room)))
+    axes.xaxis.set_major_locator(FixedLocator(list(range(0, len(names), step))))
+    axes.set_xticklabels(short[::step])

@@ -1,0 +1,125 @@
+"""The picture of groups in their order: every point is that of the rows, in the order that names have."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calibcli
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.commands.pictures.trend import in_order
+from calibcli.commands.plot import diagram_of
+from calibcli.errors import CalibcliError
+from calibcli.names import FigureSize, PlotKind
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.rows import Columns
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.stats.curves.trend import TrendCurve
+
+BY = Columns("pd", "default", by=("month",))
+MONTHS = [f"2024-{number}" for number in range(1, 13)]
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    """Return twelve months, whose scores are too low from the tenth on and too high in the first."""
+    rng = np.random.default_rng(8)
+    rows = 12 * 400 + 30
+    month = np.repeat([*MONTHS, "2025-1"], [*([400] * 12), 30])
+    score = rng.uniform(0.05, 0.3, rows)
+    factor = np.select([month == "2024-1", np.isin(month, MONTHS[9:])], [0.2, 2.0], 1.0)
+    return pd.DataFrame({"month": month, "pd": score, "default": (rng.random(rows) < factor * score) * 1})
+
+
+@pytest.fixture(scope="module")
+def rows(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return them shuffled in a file."""
+    path = tmp_path_factory.mktemp("trend") / "rows.csv"
+    frame.sample(frac=1.0, random_state=2).to_csv(path, index=False)
+    return str(path)
+
+
+def drawn(rows: str, columns: Columns = BY, **options: object) -> Diagram:
+    return diagram_of(PlotRequest([rows], columns, PlotKind.TREND, options=MeasureOptions(**options)))
+
+
+def test_points_are_those_of_the_rows_in_order(rows: str, frame: pd.DataFrame) -> None:
+    """Rates by pandas, intervals as `measure --by` has them, October after September."""
+    found = drawn(rows)
+    curve = found.drawn.picture
+    assert isinstance(curve, TrendCurve)
+    assert list(curve.names) == MONTHS
+    means = frame.groupby("month")[["pd", "default"]].mean().loc[MONTHS]
+    np.testing.assert_allclose(curve.score, means["pd"], rtol=1e-12)
+    np.testing.assert_allclose(curve.rate, means["default"], atol=1e-12)
+    measured = calibcli.measure(frame, score="pd", label="default", by="month", metric="bias").slices
+    ends = [measured[f"month={name}"].bias.interval for name in MONTHS]
+    assert curve.lower.tolist() == [one.lower for one in ends]
+    assert curve.upper.tolist() == [one.upper for one in ends]
+    assert np.flatnonzero(curve.too_high).tolist() == [0]
+    assert set(np.flatnonzero(curve.too_low)) == {9, 10, 11}
+    assert (
+        found.drawn.caption[0]
+        == "Scores are too low in 3 and too high in 1 of 12 groups of month (jointly 95 %)"
+    )
+    assert "1 of fewer than 100 rows left out." in found.drawn.foot[0]
+
+
+def test_every_group_has_its_point_and_names_that_fit(rows: str) -> None:
+    """Names do not touch each other in a column."""
+    curve = drawn(rows).drawn.picture
+    figure = figure_of(curve, Words("x"), look=look_of(FigureSize.COLUMN))
+    above, below = figure.axes
+    assert sum(line.get_xdata().size for line in above.lines if line.get_marker() not in ("", "None")) == 12
+    figure.canvas.draw()
+    boxes = [one.get_window_extent() for one in below.get_xticklabels() if one.get_text()]
+    assert len(boxes) >= 2
+    assert all(one.x1 <= other.x0 for one, other in pairwise(boxes))
+
+
+@given(st.lists(st.tuples(st.integers(1, 99), st.integers(1, 12)), min_size=2, max_size=8, unique=True))
+def test_months_stand_in_the_order_of_time(months: list[tuple[int, int]]) -> None:
+    """However many digits years and months are written with."""
+    names = [f"month={1900 + year}-{month}" for year, month in months]
+    assert sorted(names, key=in_order) == [f"month={1900 + year}-{month}" for year, month in sorted(months)]
+
+
+def test_no_error_is_said_to_be_none(rows: str) -> None:
+    """One month that is calibrated."""
+    said = drawn(rows, least_rows=400).drawn.caption[0]
+    assert said.startswith("Scores are too low in 3")
+    few = calibcli.plot(
+        pd.read_csv(rows), score="pd", label="default", by="month", kind="trend", where="month==2024-5"
+    )
+    assert "No error is shown in 1 group of month (jointly 95 %)" in {one.get_text() for one in few.texts}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "said"),
+    [
+        (Columns("pd", "default"), {}, "--kind trend, and no groups are named"),
+        (Columns("pd", "default", by=("month", "pd")), {}, "--by names 2"),
+        (BY, {"least_rows": 5_000}, "no group has 5,000 rows"),
+        (BY, {"bins": 4}, "--bins has no effect on --kind trend"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(
+    rows: str, columns: Columns, options: dict[str, int], said: str
+) -> None:
+    """In one line that says what to pass."""
+    with pytest.raises(CalibcliError, match=said):
+        drawn(rows, columns, **options)
+
+
+def test_a_report_has_no_trend(rows: str, tmp_path: Path) -> None:
+    """The rows have it."""
+    report = tmp_path / "report.json"
+    report.write_text(calibcli.measure(rows, score="pd", label="default").to_json())
+    with pytest.raises(CalibcliError, match="a trend is drawn from the rows"):
+        diagram_of(PlotRequest([str(report)], BY, PlotKind.TREND))
