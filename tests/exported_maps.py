@@ -1,6 +1,7 @@
 """Fitted maps that tests of exports write down, and the scores that they ask them about."""
 
 import sys
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -205,6 +206,35 @@ def asked_rows(scale: Scale) -> np.ndarray:
 def wanted_rows(artifact: ClassArtifact, scores: np.ndarray) -> np.ndarray:
     """What `apply` writes for each class."""
     return artifact.recalibrator.predict(on_class_scale(scores, artifact.scale))
+
+
+@cache
+def many_map(kind: str, scale: Scale, count: int) -> ClassArtifact:
+    """A map of more classes than expressions are short for."""
+    method, inner = CLASS_MAPS[kind]
+    names = tuple(f"c{place}" for place in range(count))
+    rows = replace(drawn(0, rows=100 * count, classes=count), classes=names)
+    record = ClassFitRecord(100, (100,) * count, f"sha256:{'0' * 64}", {}, 1.0, 0.9, 0.5, 0.5, 0)
+    return ClassArtifact(fitted(method, rows, inner), record, names, scale)
+
+
+def many_rows(count: int, scale: Scale) -> np.ndarray:
+    """Rows of many classes: certain, even and at random."""
+    rng = np.random.default_rng(8)
+    some = [rng.dirichlet(np.full(count, spread), 20) for spread in (0.05, 0.2, 100.0)]
+    rows = np.vstack((np.eye(count)[:4], np.full((1, count), 1.0 / count), *some))
+    if scale is Scale.LOGIT:
+        return rng.normal(size=rows.shape) * 5.0
+    return rows if scale is Scale.PROB else np.log(np.maximum(rows, 1e-200))
+
+
+# Maps whose expressions would be too long, so that they are worked out in lists.
+MANY = [
+    *((kind, Scale.PROB, 12) for kind in ("vector", "structured", "matrix", "one-vs-rest platt")),
+    ("one-vs-rest venn-abers", Scale.LOGIT, 12),
+    ("matrix", Scale.LOGPROB, 12),
+    ("temperature", Scale.LOGIT, 40),
+]
 
 
 @cache

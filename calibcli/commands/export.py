@@ -155,7 +155,7 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
     )
     match ask.target:
         case ExportTarget.SQL:
-            from calibcli.export.sql import query_of_classes
+            from calibcli.export.sql_classes import query_of_classes
 
             columns = _columns(artifact, ask)
             asked = _sql(ask, columns, places=None if len(columns) > 1 else len(artifact.classes))
@@ -208,7 +208,7 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
         return _texts_of_groups(artifact)
     if not isinstance(artifact, ClassArtifact) or ask.probs is not None:
         return ()
-    from calibcli.export.sql import read_from
+    from calibcli.export.sql_classes import read_from
 
     return (read_from(_columns(artifact, ask), places=None),)
 

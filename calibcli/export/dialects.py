@@ -44,6 +44,25 @@ class Lookup(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Lists:
+    """
+    How lists of numbers are worked on.
+
+    Args:
+        at: The number at a place, counted from 1.
+        each: A list of an expression of each number `x` of another.
+        product: The sum of the products of two lists.
+    """
+
+    listed: str
+    at: str
+    each: str
+    total: str
+    largest: str
+    product: str
+
+
+@dataclass(frozen=True, slots=True)
 class Spelling:
     """
     The words of a dialect.
@@ -57,6 +76,7 @@ class Spelling:
         stripped: The text of a value without the blanks around it.
         ways: Into how many parts each of nested comparisons divides the steps.
         own: Of `Lookup.OWN`, what stands at the place of a score in `values`, by `starts`.
+        array: A list of numbers that stand in one text.
         doubled: Whether a quote in a text is written twice, and not after a backslash.
         slashed: Whether a backslash in a text is written twice.
         substituted: Whether the engine replaces ${...} before it reads a query.
@@ -64,6 +84,7 @@ class Spelling:
         limits: The least and the largest number above 0 that the dialect can write, where these are not
             those of doubles.
         lateral: Whether a join may speak of the row at hand.
+        lists: The words of lists of numbers, where many classes are worked out in such.
         longest_name: Bytes of a name; longer ones are cut off, perhaps two to the same.
         most_bytes: How long a query may be; None where there is no limit that an export could reach.
         read_bytes: How long it may be unless `max_query_size` says otherwise.
@@ -80,12 +101,14 @@ class Spelling:
     steps: Lookup
     ways: int = 32
     own: str = ""
+    array: str = ""
     doubled: bool = True
     slashed: bool = False
     substituted: bool = False
     guarded: bool = False
     limits: tuple[float, float] | None = None
     lateral: bool = True
+    lists: Lists | None = None
     longest_name: int | None = None
     most_bytes: int | None = None
     read_bytes: int | None = None
@@ -94,7 +117,8 @@ class Spelling:
 
 _DOUBLE, _PRECISE = "CAST('{}' AS DOUBLE)", "CAST('{}' AS DOUBLE PRECISION)"
 _AT = "{column}[{next}]"
-_LARGEST, _LEAST_NORMAL, _LEAST = 1.7976931348623157e308, 2.2250738585072014e-308, 5e-324
+LEAST = 5e-324
+_LARGEST, _LEAST_NORMAL = 1.7976931348623157e308, 2.2250738585072014e-308
 
 
 def _of_spark() -> Spelling:
@@ -108,6 +132,15 @@ def _of_spark() -> Spelling:
         doubled=False,
         slashed=True,
         substituted=True,
+        array="CAST(split('{}', ',') AS ARRAY<DOUBLE>)",
+        lists=Lists(
+            listed="array({})",
+            at="element_at({of}, {next})",
+            each="transform({of}, x -> {to})",
+            total="aggregate({}, 0.0e0D, (a, x) -> a + x)",
+            largest="array_max({})",
+            product="aggregate(zip_with({}, {}, (x, y) -> x * y), 0.0e0D, (a, x) -> a + x)",
+        ),
     )
 
 
@@ -119,6 +152,15 @@ SPELLINGS = {
         *("DOUBLE", "VARCHAR", '"', "{}", "infinity", _AT),
         f"TRIM(CAST(%s AS VARCHAR), {_LETTERS})",
         Lookup.JOIN,
+        array="CAST('[{}]' AS DOUBLE[])",
+        lists=Lists(
+            listed="[{}]",
+            at="{of}[{next}]",
+            each="[{to} FOR x IN {of}]",
+            total="LIST_SUM({})",
+            largest="LIST_MAX({})",
+            product="LIST_DOT_PRODUCT({}, {})",
+        ),
     ),
     SqlDialect.SPARK: _of_spark(),
     SqlDialect.BIGQUERY: Spelling(
@@ -142,6 +184,15 @@ SPELLINGS = {
         f"BTRIM(CAST(%s AS TEXT), {_LETTERS})",
         Lookup.BUCKETS,
         guarded=True,
+        array="CAST('{{{}}}' AS DOUBLE PRECISION[])",
+        lists=Lists(
+            listed="ARRAY[{}]",
+            at="({of})[{next}]",
+            each="ARRAY(SELECT {to} FROM UNNEST({of}) WITH ORDINALITY AS u(x, i) ORDER BY i)",
+            total="(SELECT SUM(x) FROM UNNEST({}) AS u(x))",
+            largest="(SELECT MAX(x) FROM UNNEST({}) AS u(x))",
+            product="(SELECT SUM(x * y) FROM UNNEST({}, {}) AS u(x, y))",
+        ),
         longest_name=63,
     ),
     SqlDialect.DATABRICKS: _of_spark(),
@@ -162,6 +213,7 @@ SPELLINGS = {
         guarded=True,
         lateral=False,
         longest_name=127,
+        most_bytes=16_000_000,
     ),
     SqlDialect.TSQL: _translated(
         literal="{}",
@@ -180,6 +232,7 @@ SPELLINGS = {
         own="transform(roundDown({score}, CAST('[{starts}]', 'Array(Float64)')),"
         " CAST('[{starts}]', 'Array(Float64)'), CAST('[{values}]', 'Array(Float64)'), nan)",
         lateral=False,
+        most_bytes=16_000_000,
         read_bytes=262_144,
     ),
     SqlDialect.MYSQL: _translated(
@@ -187,12 +240,13 @@ SPELLINGS = {
         element="",
         stripped=f"REGEXP_REPLACE(CONVERT(%s USING utf8mb4), {_PATTERN}, '') COLLATE utf8mb4_bin",
         steps=Lookup.BRANCHES,
-        limits=(_LEAST, _LARGEST),
+        limits=(LEAST, _LARGEST),
+        most_bytes=16_000_000,
     ),
 }
 
 # What an engine takes in one query without trouble, where it says nothing itself.
-_MOST_TEXT = 16_000_000
+_MOST_TEXT = 32_000_000
 
 
 def number(value: float, dialect: SqlDialect) -> str:
@@ -267,10 +321,14 @@ def most_text(dialect: SqlDialect) -> int:
     return SPELLINGS[dialect].most_bytes or _MOST_TEXT
 
 
-def too_long(dialect: SqlDialect, most: int) -> UsageProblem:
+class TooLong(UsageProblem):
+    """A query is longer than an engine takes."""
+
+
+def too_long(dialect: SqlDialect, most: int) -> TooLong:
     """Return the refusal of a query that is too long."""
     msg = f"as a query for {dialect.value} the map takes more than {most:,} characters"
-    return UsageProblem(msg, "use --to python, or fit a map with fewer knots")
+    return TooLong(msg, "use --to python, or fit a map with fewer knots")
 
 
 # Calls that stand for what a dialect has words of its own for.

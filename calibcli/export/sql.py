@@ -33,31 +33,17 @@ from calibcli.export.formula import (
     Score,
     Single,
     Steps,
-    exp,
-    log,
-    minus,
-    over,
-    plus,
-    times,
-    total,
 )
 from calibcli.export.maps import (
     GroupMaps,
     Origin,
     Shift,
     formula_of_segments,
-    formulas_of,
     formulas_on,
     plain,
-    probability,
     range_of,
 )
-from calibcli.names import OutputSum, Scale, SqlDialect
-from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
-from calibcli.stats.recalibrators.classes.linear import Linear
-from calibcli.stats.recalibrators.classes.members import Members
-from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
-from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.names import Scale, SqlDialect
 from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm
 from calibcli.stats.table.levels import number_words
@@ -93,15 +79,15 @@ class StepTable:
             case Lookup.JOIN:
                 return f"{self.name}.v{place + 1}"
             case Lookup.BUCKETS:
-                return f"({_of_postgres(values)})[{self.name}.i]"
+                return f"({array_of(values, self.dialect)})[{self.name}.i]"
             case Lookup.SEARCH:
-                return f"element_at({_of_spark(values)}, {self._place_in_spark()})"
+                return f"element_at({array_of(values, self.dialect)}, {self._place_in_spark()})"
             case Lookup.RANGES:
                 bucket = f"RANGE_BUCKET({self.score}, {self.name}.starts)"
                 return f"{self.name}.v{place + 1}[SAFE_OFFSET({bucket} - 1)]"
             case Lookup.BRANCHES:
                 starts = self.places.starts
-                return _branching(self.score, starts, values, ways=spelling.ways, dialect=self.dialect)
+                return branching(self.score, starts, values, ways=spelling.ways, dialect=self.dialect)
             case Lookup.OWN:
                 return own_lookup(self.score, _listed(self.places.starts), _listed(values))
             case _:
@@ -112,7 +98,7 @@ class StepTable:
         columns = {"starts": self.places.starts} | {f"v{i + 1}": one for i, one in enumerate(self.columns)}
         match SPELLINGS[self.dialect].steps:
             case Lookup.JOIN:
-                parts = [_of_duckdb(one, key) for key, one in columns.items()]
+                parts = [_unnested(one, key) for key, one in columns.items()]
             case Lookup.RANGES:
                 parts = [f"[{_of_bigquery(one)}] AS {key}" for key, one in columns.items()]
             case _:
@@ -128,7 +114,7 @@ class StepTable:
             case Lookup.RANGES:
                 return f"CROSS JOIN {self.name}"
             case Lookup.BUCKETS:
-                bucket = f"WIDTH_BUCKET({self.score}, {_of_postgres(self.places.starts)})"
+                bucket = f"WIDTH_BUCKET({self.score}, {array_of(self.places.starts, self.dialect)})"
                 return f"CROSS JOIN LATERAL (SELECT {bucket} AS i) AS {self.name}"
             case _:
                 return None
@@ -137,7 +123,7 @@ class StepTable:
         """Return a search by halving, in as many rounds as the number of intervals has binary digits."""
         size = self.places.starts.size
         halves = ", ".join(str(1 << bit) for bit in reversed(range(size.bit_length())))
-        starts = _of_spark(self.places.starts)
+        starts = array_of(self.places.starts, self.dialect)
         ahead = f"i + h <= {size} AND element_at({starts}, least(i + h, {size})) <= {self.score}"
         return f"aggregate(array({halves}), 0, (i, h) -> if({ahead}, i + h, i))"
 
@@ -173,12 +159,12 @@ class GroupSteps:
 
     def _part(self, place: int, table: StepTable, *, width: int) -> str:
         columns = {"starts": table.places.starts} | {f"v{i + 1}": one for i, one in enumerate(table.columns)}
-        listed = [f"    {place} AS member", *(f"    {_of_duckdb(one, key)}" for key, one in columns.items())]
+        listed = [f"    {place} AS member", *(f"    {_unnested(one, key)}" for key, one in columns.items())]
         listed += [f"    NULL AS v{i + 1}" for i in range(len(table.columns), width)]
         return "  SELECT\n" + ",\n".join(listed)
 
 
-def _branching(which: str, starts: Floats, values: Floats, *, ways: int, dialect: SqlDialect) -> str:
+def branching(which: str, starts: Floats, values: Floats, *, ways: int, dialect: SqlDialect) -> str:
     """Return the value of a number's interval by comparisons within comparisons."""
     if values.size == 1 or np.all(values == values[0]):
         return number(float(values[0]), dialect)
@@ -188,7 +174,7 @@ def _branching(which: str, starts: Floats, values: Floats, *, ways: int, dialect
         else range(1, values.size)
     )
     parts = [
-        _branching(which, *several, ways=ways, dialect=dialect)
+        branching(which, *several, ways=ways, dialect=dialect)
         for several in zip(np.split(starts, ends), np.split(values, ends), strict=True)
     ]
     return _cases(which, [number(float(starts[one]), dialect) for one in ends], parts)
@@ -199,16 +185,13 @@ def _listed(values: Floats) -> str:
     return ",".join(_INFINITE.get(one) or digits(one) for one in values.tolist())
 
 
-def _of_duckdb(values: Floats, column: str) -> str:
-    return f"UNNEST(CAST('[{_listed(values)}]' AS DOUBLE[])) AS {column}"
+def array_of(values: Floats, dialect: SqlDialect) -> str:
+    """Return a constant array."""
+    return SPELLINGS[dialect].array.format(_listed(values))
 
 
-def _of_spark(values: Floats) -> str:
-    return f"CAST(split('{_listed(values)}', ',') AS ARRAY<DOUBLE>)"
-
-
-def _of_postgres(values: Floats) -> str:
-    return f"CAST('{{{_listed(values)}}}' AS DOUBLE PRECISION[])"
+def _unnested(values: Floats, column: str) -> str:
+    return f"UNNEST({array_of(values, SqlDialect.DUCKDB)}) AS {column}"
 
 
 def _of_bigquery(values: Floats) -> str:
@@ -227,11 +210,15 @@ class SqlText:
     Args:
         scores: How the score, or the number of each class, is written.
         prefix: What the names of tables of steps begin with.
+        most: How long an expression may be, where that is less than what the engine takes.
+        joins: Whether many steps may be a table; else they are comparisons within comparisons.
     """
 
     dialect: SqlDialect
     scores: tuple[str, ...]
     prefix: str
+    most: int | None = None
+    joins: bool = True
     tables: list[StepTable] = field(default_factory=list)
     _written: dict[int, str] = field(default_factory=dict)
     _kept: list[Formula] = field(default_factory=list)
@@ -240,7 +227,7 @@ class SqlText:
         """Return a formula as an expression."""
         if id(formula) not in self._written:
             text = self._text(formula)
-            most = most_text(self.dialect)
+            most = self.most or most_text(self.dialect)
             if len(text) > most:
                 raise too_long(self.dialect, most)
             self._written[id(formula)] = text
@@ -288,6 +275,8 @@ class SqlText:
         if places.starts.size <= MOST_CASES:
             starts = [self._number(start) for start in places.starts[1:].tolist()]
             return _cases(self.of(places.of), starts, [self._number(one) for one in values.tolist()])
+        if not self.joins:
+            return branching(self.of(places.of), places.starts, values, ways=32, dialect=self.dialect)
         return self._table(places).looked_up(values)
 
     def _table(self, places: Places) -> StepTable:
@@ -305,70 +294,9 @@ def _cases(which: str, cuts: list[str], parts: list[str]) -> str:
     return f"CASE {' '.join(arms)} ELSE {parts[-1]} END"
 
 
-def class_probabilities(count: int, scale: Scale) -> list[Formula]:
-    """Return what the scores of a row say as probabilities of the classes."""
-    scores: list[Formula] = [Score(place) for place in range(count)]
-    if scale is Scale.LOGIT:
-        return _softmax(scores)
-    return [probability(one, scale) for one in scores]
-
-
-def class_formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
-    """Return the recalibrated probability of each class."""
-    match recalibrator:
-        case ClassTemperature(temperature=temperature, least=least):
-            return _softmax([over(one, Number(temperature)) for one in _logs(before, least)])
-        case Linear():
-            return _softmax(_linear(recalibrator, _logs(before, recalibrator.least)))
-        case OneVsRest(members=members, output_sum=output_sum):
-            return _one_vs_rest(members, before, divided=output_sum is OutputSum.ONE)
-        case _:
-            what = f"a {recalibrator.name.value} map of several classes"
-            msg = f"{what} has no expression in SQL that is short enough"
-            raise UsageProblem(msg, "use --to python, sklearn or onnx; or fit --multiclass one-vs-rest")
-
-
-def _softmax(logits: list[Formula]) -> list[Formula]:
-    """Return 1 / sum_j exp(t_j - t_k) for each k: no largest is needed, since exponents are limited."""
-    return [over(Number(1.0), total([exp(minus(other, one)) for other in logits])) for one in logits]
-
-
-def _logs(before: list[Formula], least: float) -> list[Formula]:
-    return [log(Pair(Operator.GREATEST, one, Number(least))) for one in before]
-
-
-def _linear(recalibrator: Linear, logs: list[Formula]) -> list[Formula]:
-    weight, found = recalibrator.weight, []
-    for place, intercept in enumerate(recalibrator.intercept.tolist()):
-        if weight.ndim == 1:
-            slope = times(Number(float(weight[place])), logs[place])
-        else:
-            row = weight[place].tolist()
-            slope = total([times(Number(w), one) for w, one in zip(row, logs, strict=True)])
-        found.append(plus(slope, Number(intercept)))
-    return found
-
-
-def _one_vs_rest(members: Members, before: list[Formula], *, divided: bool) -> list[Formula]:
-    after = [formulas_of(members.of(place), one)[0] for place, one in enumerate(before)]
-    if not divided:
-        return after
-    whole, nothing = total(after), total(before)
-    # Where every map says 0 the row stays as it was.
-    return [
-        Pieces(whole, (5e-324,), (over(one, nothing), over(new, whole)))
-        for one, new in zip(before, after, strict=True)
-    ]
-
-
 ROWS = "r"
 
 _STEPS = "steps_"
-
-_MOST_OFF = 1e-3
-
-# Expressions of several classes repeat themselves; beyond this they are no longer sensible.
-_MOST_OF_CLASSES = 300_000
 
 
 class Joined(Protocol):
@@ -442,37 +370,6 @@ def valid_score(ask: SqlAsk, scale: Scale) -> str:
     return f"{score} >= {lowest} AND {score} <= {highest}"
 
 
-def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Origin) -> str:
-    """
-    Return a query that gives every row the probabilities, the most probable class and its probability.
-
-    A row with a score that is NULL, NaN or out of range, or whose probabilities miss a sum of one by more
-    than 0.001, gets NULL.
-    """
-    before = class_probabilities(len(origin.classes), origin.scale)
-    text = _text(ask)
-    after = [text.of(one) for one in class_formulas(recalibrator, before)]
-    # A map that keeps the order may round two probabilities to one.
-    judged = [text.of(one) for one in before] if recalibrator.keeps_prediction else after
-    columns = {f"{ask.name}_{one}": column for one, column in zip(origin.classes, after, strict=True)}
-    columns[f"{ask.name}_class"] = _first_largest(judged, origin.classes, ask.dialect)
-    columns[f"{ask.name}_confidence"] = f"GREATEST({', '.join(after)})"
-    if sum(map(len, columns.values())) > _MOST_OF_CLASSES:
-        raise too_long(ask.dialect, _MOST_OF_CLASSES)
-    valid = _valid_row(text, before, origin.scale)
-    said = (read_from(ask.scores, places=ask.places),)
-    return assembled(
-        ask, tables=text.tables, columns=columns, valid=valid, origin=origin, read=ask.scores, said=said
-    )
-
-
-def read_from(scores: Sequence[str], *, places: int | None) -> str:
-    """Return a sentence about the columns that the classes are read from."""
-    if places is not None:
-        return f"the classes are read from the lists of {scores[0]}, in their order"
-    return f"the classes are read from {', '.join(scores)}; --probs names other columns, or one of lists"
-
-
 def prefix_beside(table: str) -> str:
     """Return what names of tables of steps begin with, so that none is that of the table."""
     prefix = _STEPS
@@ -519,28 +416,6 @@ def assembled(
     return found
 
 
-def _valid_row(text: SqlText, before: list[Formula], scale: Scale) -> str:
-    """Return the condition of a row that `apply` takes; NaN is above everything, or fails all comparisons."""
-    dialect = text.dialect
-    if scale is Scale.LOGIT:
-        # One infinity less another is no number.
-        infinity = number(float("inf"), dialect)
-        return " AND ".join(f"ABS({one}) < {infinity}" for one in text.scores)
-    lowest, highest = (number(one, dialect) for one in range_of(scale))
-    inside = " AND ".join(f"{one} >= {lowest} AND {one} <= {highest}" for one in text.scores)
-    off = text.of(minus(total(before), Number(1.0)))
-    return f"{inside} AND ABS({off}) <= {number(_MOST_OFF, dialect)}"
-
-
-def _first_largest(columns: Sequence[str], classes: Sequence[str], dialect: SqlDialect) -> str:
-    """Return the name of the class with the largest number, the first of several."""
-    arms = []
-    for place, (column, one) in enumerate(zip(columns[:-1], classes, strict=False)):
-        most = f"GREATEST({', '.join(columns[place + 1 :])})" if place + 2 < len(columns) else columns[-1]
-        arms.append(f"WHEN {column} >= {most} THEN {string(one, dialect)}")
-    return f"CASE {' '.join(arms)} ELSE {string(classes[-1], dialect)} END"
-
-
 def _refuse_names(new: Sequence[str], scores: Sequence[str]) -> None:
     """Refuse new columns of one name, or with that of a score; most engines see no capitals."""
     seen = {one.casefold() for one in scores}
@@ -578,15 +453,15 @@ def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
     )
 
 
-def _beside_each_row(columns: Mapping[str, str], alias: str, dialect: SqlDialect) -> str:
-    """Return a join that works columns out for each row, once, where others may use them."""
+def beside_each_row(columns: Mapping[str, str], alias: str, dialect: SqlDialect, *, source: str = "") -> str:
+    """Return a join that works columns out for each row, where others may use them."""
     named_columns = ",\n  ".join(f"{text} AS {one}" for one, text in columns.items())
     if not SPELLINGS[dialect].lateral:
         msg = f"{dialect.value} has no joins that speak of the row at hand, which a map by segments needs"
         raise UsageProblem(msg, "use --to python, or another --dialect")
     if dialect is SqlDialect.BIGQUERY:
         return f"CROSS JOIN UNNEST([STRUCT(\n  {named_columns}\n)]) AS {alias}"
-    return f"CROSS JOIN LATERAL (SELECT\n  {named_columns}\n) AS {alias}"
+    return f"CROSS JOIN LATERAL (SELECT\n  {named_columns}\n{source}) AS {alias}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -614,7 +489,7 @@ class SegmentLevels:
             f"k{place}": self._numbers(one, one.crossed_numbers, one.crossed_own)
             for place, one in fewer.items()
         }
-        return _beside_each_row(columns, self.name, self.dialect)
+        return beside_each_row(columns, self.name, self.dialect)
 
     def _case(self, column: SegmentColumn) -> str:
         dialect, gap = self.dialect, column.own + 1
@@ -662,7 +537,7 @@ class SegmentSums:
         for term in found.terms:
             sums["bend" if term.slope else "shift"].append(self._term(term))
         added = {key: "\n    + ".join(parts) for key, parts in sums.items()}
-        return _beside_each_row(added, self.name, self.dialect)
+        return beside_each_row(added, self.name, self.dialect)
 
     def _term(self, term: SegmentTerm) -> str:
         """Return the coefficient of a row: a CASE over the one number that its levels make."""

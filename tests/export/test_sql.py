@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 
 import duckdb
 import numpy as np
@@ -17,15 +18,19 @@ from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS, name, number, string
 from calibcli.names import ExportTarget, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
+from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.intercept import shifted
 from calibcli.stats.recalibrators.smooth import Smooth
 from exported_maps import (
     CLASS_MAPS,
     CLASS_SCORES,
     KINDS_AND_SCALES,
+    MANY,
     asked_rows,
     asked_scores,
     class_map,
+    many_map,
+    many_rows,
     one_map,
     wanted,
     wanted_rows,
@@ -322,3 +327,63 @@ def test_classes_without_an_expression_are_refused(kind: str) -> None:
     """A map of several classes that is no sensible expression is refused, and the way out is named."""
     with pytest.raises(UsageProblem, match="has no expression in SQL"):
         sql(class_map(kind))
+
+
+@pytest.mark.parametrize(("kind", "scale", "count"), MANY)
+def test_many_classes_in_duckdb_are_those_of_apply(
+    kind: str, scale: Scale, count: int, database: duckdb.DuckDBPyConnection
+) -> None:
+    """In lists, as long as the parameters; rows that `apply` refuses are NULL, and stay."""
+    artifact, rows = many_map(kind, scale, count), many_rows(count, scale)
+    refused = np.vstack((np.zeros(count), np.full(count, np.nan), np.full(count, 0.5)))
+    if scale is Scale.LOGIT:
+        refused = np.full((1, count), np.inf)
+    names = [f"p_{one}" for one in artifact.classes]
+    frame = pd.DataFrame(np.vstack((rows, refused)), columns=names).assign(
+        place=range(len(rows) + len(refused))
+    )
+    frame.loc[len(frame)] = [None] * count + [len(frame)]
+    database.register("predictions", frame)
+    query = sql(artifact)
+    assert "LATERAL" in query
+    found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").df()
+    assert len(found) == len(frame)
+    given, left = found[: len(rows)], found[len(rows) :].filter(like="calibrated")
+    assert left.isna().all(axis=None)
+    expected = wanted_rows(artifact, rows)
+    columns = given[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
+    np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)
+    np.testing.assert_allclose(given["calibrated_confidence"], expected.max(axis=1), rtol=0.0, atol=NEAR)
+    sure = np.diff(np.sort(expected, axis=1)[:, -2:])[:, 0] > NEAR
+    named = np.array(artifact.classes)[expected.argmax(axis=1)]
+    assert list(given["calibrated_class"][sure]) == list(named[sure])
+
+
+@pytest.mark.slow
+def test_a_matrix_of_a_thousand_classes_runs_in_duckdb(database: duckdb.DuckDBPyConnection) -> None:
+    """A million parameters, from one column of lists."""
+    rng, count = np.random.default_rng(0), 1_000
+    small = many_map("matrix", Scale.PROB, 12)
+    assert isinstance(small.recalibrator, Linear)
+    matrix = np.eye(count) + rng.normal(size=(count, count)) * 0.01
+    recalibrator = replace(small.recalibrator, weight=matrix, intercept=rng.normal(size=count))
+    artifact = replace(small, recalibrator=recalibrator, classes=tuple(f"c{one}" for one in range(count)))
+    rows = many_rows(count, Scale.PROB)[:20]
+    database.register("predictions", pd.DataFrame({"probs": rows.tolist(), "place": range(len(rows))}))
+    found = database.execute(f"SELECT * FROM ({sql(artifact, probs=('probs',))}) ORDER BY place").df()
+    columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
+    np.testing.assert_allclose(columns, wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
+
+
+def test_many_classes_are_refused_where_there_are_no_lists() -> None:
+    """And the refusal names dialects that take the very map, and targets that do."""
+    artifact = many_map("matrix", Scale.PROB, 12)
+    for dialect, words in SPELLINGS.items():
+        if words.lists is not None:
+            assert len(sqlglot.parse(sql(artifact, dialect=dialect), dialect=dialect.value)) == 1
+            continue
+        with pytest.raises(UsageProblem, match="takes more than 300,000 characters") as caught:
+            sql(artifact, dialect=dialect)
+        assert "--dialect duckdb, spark, postgres, databricks" in str(caught.value.hint)
+    for target in (ExportTarget.PYTHON, ExportTarget.ONNX):
+        assert export(artifact, ExportAsk(target))

@@ -22,11 +22,14 @@ from calibcli.options.maps import ExportAsk
 from exported_maps import (
     CLASS_SCORES,
     KINDS_AND_SCALES,
+    MANY,
     asked_groups,
     asked_rows,
     asked_scores,
     class_map,
     group_map,
+    many_map,
+    many_rows,
     one_map,
     segment_map,
     segment_rows,
@@ -176,6 +179,21 @@ def test_classes_in_postgres_are_those_of_apply(kind: str, scale: Scale, server:
     columns = [[float(row[f"calibrated_{one}"]) for one in classes] for row in found]
     np.testing.assert_allclose(columns, wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
     assert {row["calibrated_class"] for row in found} <= set(classes)
+
+
+@pytest.mark.parametrize(("kind", "scale", "count"), [*MANY, ("matrix", Scale.PROB, 100)])
+def test_many_classes_in_postgres_are_those_of_apply(
+    kind: str, scale: Scale, count: int, server: Server
+) -> None:
+    """In arrays; a row of zeros, which `apply` refuses, is NULL and no error."""
+    artifact, rows = many_map(kind, scale, count), many_rows(count, scale)
+    names = tuple(f"p_{one}" for one in artifact.classes)
+    asked = rows if scale is Scale.LOGIT else np.vstack((rows, np.zeros(count)))
+    found = server.answered(sql(artifact), dict(zip(names, asked.T, strict=True)))
+    columns = [[float(row[f"calibrated_{one}"] or "nan") for one in artifact.classes] for row in found]
+    np.testing.assert_allclose(columns[: len(rows)], wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
+    assert np.isnan(columns[len(rows) :]).all()
+    assert {row["calibrated_class"] for row in found[: len(rows)]} <= set(artifact.classes)
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,14 @@ from exported_maps import (
     CLASS_SCORES,
     GROUPS,
     KINDS_AND_SCALES,
+    MANY,
     asked_groups,
     asked_rows,
     asked_scores,
     class_map,
     group_map,
+    many_map,
+    many_rows,
     one_map,
     segment_map,
     segment_rows,
@@ -120,6 +123,19 @@ def test_classes_in_spark_are_those_of_apply(kind: str, scale: Scale, answered: 
     columns = found[[f"calibrated_{one}" for one in classes]].to_numpy(np.float64)
     np.testing.assert_allclose(columns, wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
     assert set(found["calibrated_class"]) <= set(classes)
+
+
+@pytest.mark.parametrize(("kind", "scale", "count"), MANY)
+def test_many_classes_in_spark_are_those_of_apply(
+    kind: str, scale: Scale, count: int, answered: Answered
+) -> None:
+    """In arrays; a row of zeros, which `apply` refuses, is NULL and no error."""
+    artifact, rows = many_map(kind, scale, count), many_rows(count, scale)
+    asked = rows if scale is Scale.LOGIT else np.vstack((rows, np.zeros(count)))
+    found = answered(sql(artifact), pd.DataFrame(asked, columns=[f"p_{one}" for one in artifact.classes]))
+    columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
+    np.testing.assert_allclose(columns[: len(rows)], wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
+    assert np.isnan(columns[len(rows) :]).all()
 
 
 @pytest.mark.parametrize(
