@@ -31,6 +31,9 @@ FERRO_FRICKER = (
 )
 CORP = (M.BRIER_MCB, M.BRIER_DSC, M.BRIER_UNC, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC)
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+# What a paper on a prediction model reports, by the levels of Van Calster et al. (2016), J. Clin. Epidemiol. 74:
+# mean, weak, moderate; then how well the score tells labels apart, and all together.
+CLINICAL = (M.OE, M.CITL_LOGIT, M.COX_SLOPE, M.ICI, M.E50, M.E90, M.EMAX, M.AUROC, M.BRIER)
 GROUPS: dict[str, tuple[Metric, ...]] = {
     "all": (*MeasureName, *TestName),
     "default": (*DEFAULT_MEASURES, *DEFAULT_TESTS),
@@ -40,6 +43,7 @@ GROUPS: dict[str, tuple[Metric, ...]] = {
     "ferro_fricker": FERRO_FRICKER,
     "corp": CORP,
     "cox": (*COX, TestName.U),
+    "clinical": CLINICAL,
 }
 # What people type for them.
 ALIASES: dict[str, Metric] = {

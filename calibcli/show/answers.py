@@ -20,6 +20,7 @@ from calibcli.names import (
     VerdictName,
     ViewName,
 )
+from calibcli.options.metrics import CLINICAL
 from calibcli.show.words import (
     about,
     count,
@@ -84,12 +85,59 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
             further.append(_worst(report, view.worst, view.measured, what, view.confidence))
     contradicted = any(one.p_method == "contradiction" for one in report.tests)
+    levels = report.chosen and tuple(one.name for one in report.measures) == CLINICAL
     return (
-        *_errors(report),
+        *(_levels(report) if levels else _errors(report)),
         *([_CONTRADICTED] if contradicted else []),
         *(one for one in further if one),
         *_scores(report),
     )
+
+
+# What a value below and above that of a calibrated score means, where its interval shows it.
+_LEVELS = {
+    MeasureName.OE: (1.0, "less happened than was predicted", "more happened than was predicted"),
+    MeasureName.CITL_LOGIT: (0.0, "scores are too high on average", "scores are too low on average"),
+    MeasureName.COX_SLOPE: (1.0, "scores are too extreme", "scores are not extreme enough"),
+}
+
+_STRONG = "Strong calibration, for every combination of predictors: scores and labels alone cannot test it."
+
+
+def _levels(report: "MeasureReport") -> list[str]:
+    """Return the levels of Van Calster et al. (2016) one by one: mean, weak, moderate, and why not strong."""
+    named = {one.name: one for one in report.measures}
+    failed = False
+
+    def told(*names: MeasureName) -> str:
+        """Return numbers with their intervals, and what these show."""
+        nonlocal failed
+        numbers, shown = [], []
+        for name in names:
+            one, (right, below, above) = named[name], _LEVELS[name]
+            numbers.append(f"{_field(name)} {three(one.value)}{_interval(one.interval)}")
+            lower, upper = (-math.inf, math.inf) if one.interval is None else one.interval.ends
+            shown += [below] if upper < right else [above] if lower > right else []
+        failed = failed or bool(shown)
+        return f"{', '.join(numbers)}. {_capital(listed(shown)) or unshown(*names)}."
+
+    def unshown(*names: MeasureName) -> str:
+        """Return that nothing is shown, or that nothing could be."""
+        known = any(named[name].interval is not None for name in names)
+        return "No error is shown" if known else "Without an interval nothing can be said"
+
+    ici = named[MeasureName.ICI]
+    curve = f"{_field(ici.name)} {three(ici.value)}{_interval(ici.interval)}{_by_chance(ici)}"
+    mean, weak = told(MeasureName.OE), told(MeasureName.CITL_LOGIT, MeasureName.COX_SLOPE)
+    # Each level implies those before it.
+    wrong = "Not met, as a lower level is not" if failed else unshown(MeasureName.ICI)
+    wrong = "A smooth curve is off the diagonal" if _beyond_zero(ici) > 0 else wrong
+    return [
+        f"Mean calibration: {mean}",
+        f"Weak calibration: {weak}",
+        f"Moderate calibration: {curve}. {wrong}.",
+        _STRONG,
+    ]
 
 
 def _errors(report: "MeasureReport") -> list[str]:
@@ -272,6 +320,8 @@ _FIELD = {
     MeasureName.EMAX: "Emax",
     MeasureName.CUTOFF: "cutoff calibration error",
     MeasureName.OE: "O/E ratio",
+    MeasureName.CITL_LOGIT: "calibration intercept (CITL)",
+    MeasureName.COX_SLOPE: "calibration slope",
     MeasureName.AUROC: "AUROC",
     MeasureName.GINI: "Gini coefficient",
     MeasureName.OBSERVED_RATE: "observed rate",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibcli.commands.measure import measure_table
-from calibcli.names import ComparisonName
+from calibcli.names import ComparisonName, MeasureName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
 from calibcli.reports.input import InputSummary
@@ -74,6 +74,38 @@ def test_nothing_is_claimed_where_nothing_was_tested(reports: dict[str, Any]) ->
     alone = replace(report, measures=tuple(replace(one, interval=None) for one in report.measures[:1]))
     alone = replace(alone, tests=(), combined=None)
     assert answer_of(alone)[0].startswith("Nothing measured here can show whether the scores are calibrated")
+
+
+@pytest.mark.parametrize(
+    ("power", "mean", "weak", "moderate"),
+    [
+        (1.0, "No error is shown.", "No error is shown.", "No error is shown."),
+        (3.0, "Less happened than was predicted.", "Scores are too high on average", "A smooth curve is off"),
+        (0.3, "More happened than was predicted.", "Scores are too low on average", "A smooth curve is off"),
+    ],
+)
+def test_clinical_measures_are_answered_level_by_level(
+    power: float, mean: str, weak: str, moderate: str
+) -> None:
+    """Mean, weak, moderate, each by its own intervals; strong calibration is not tested."""
+    found = answer_of(measured(power, "clinical"))
+    assert [one.partition(" ")[0] for one in found] == ["Mean", "Weak", "Moderate", "Strong"]
+    for sentence, words in zip(found, (mean, weak, moderate, "cannot test it"), strict=True):
+        assert words in sentence
+    assert not answer_of(measured(power, "oe,slope,ici"))[0].startswith("Mean calibration")
+
+
+def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
+    """Few rows whose scores are too extreme show no error of the curve, and have one all the same."""
+    report = measured(1.0, "clinical")
+    slope = next(one for one in report.measures if one.name is MeasureName.COX_SLOPE)
+    wrong = replace(slope, value=0.5, interval=replace(slope.interval, lower=0.4, upper=0.6))
+    changed = replace(report, measures=tuple(wrong if one is slope else one for one in report.measures))
+    _, weak, moderate, _ = answer_of(changed)
+    assert weak.endswith("Scores are too extreme.")
+    assert moderate.endswith("Not met, as a lower level is not.")
+    none = replace(report, measures=tuple(replace(one, interval=None) for one in report.measures))
+    assert all("nothing can be said" in one for one in answer_of(none)[:3])
 
 
 def test_another_measure_alone_is_said_by_its_name() -> None:
