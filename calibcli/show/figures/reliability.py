@@ -81,13 +81,16 @@ def draw_binned(
 
 def sides_of(curve: BinnedCurve, limits: Limits) -> tuple[Floats, Floats]:
     """Return where each bin's bar begins and ends; a single score gets a narrow bar."""
-    span = limits.span
-    gaps = np.diff(curve.score)
+    # By log-odds a bar is as wide on the left as on the right, as it is drawn.
+    linear = limits.scale is AxisScale.LINEAR
+    span, at = (limits.span, curve.score) if linear else (1.0, limits.shares(curve.score))
+    gaps = np.diff(np.unique(at))
     least = 0.3 * min(float(gaps.min()), span / 15.0) if gaps.size else 0.02 * span
     half = max(least, 0.002 * span)
+    ends = (at - half, at + half) if linear else (limits.at(at - half), limits.at(at + half))
     atom = curve.lower >= curve.upper
-    left = np.where(atom, curve.score - half, np.maximum(curve.lower, limits.x[0]))
-    right = np.where(atom, curve.score + half, np.minimum(curve.upper, limits.x[1]))
+    left = np.where(atom, ends[0], np.maximum(curve.lower, limits.x[0]))
+    right = np.where(atom, ends[1], np.minimum(curve.upper, limits.x[1]))
     return limits.held(left), limits.held(right)
 
 

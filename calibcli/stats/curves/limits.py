@@ -92,6 +92,13 @@ class Limits:
         low, high, at = (np.log(one) - np.log1p(-one) for one in (*self.x, self.held(scores)))
         return np.asarray((at - low) / (high - low))
 
+    def at(self, shares: Floats) -> Floats:
+        """Return the scores that stand so far along the axis."""
+        if self.scale is AxisScale.LINEAR:
+            return self.x[0] + self.span * shares
+        low, high = (np.log(one) - np.log1p(-one) for one in self.x)
+        return np.asarray(1.0 / (1.0 + np.exp(-(low + (high - low) * shares))))
+
     def held(self, values: Floats) -> Floats:
         """Return where values are drawn: by log-odds, what lies beyond the ends stands at them."""
         return values if self.scale is AxisScale.LINEAR else np.clip(values, *self.x)
