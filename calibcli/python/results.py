@@ -19,6 +19,7 @@ from calibcli.reports.verify import VerifyReport
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.show.words import four, printable
 from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
 from calibcli.values import dataclass
@@ -162,6 +163,11 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
         """The p-value of Kuiper, Spiegelhalter and t together; None where not all of them were asked for."""
         combined = self.report.combined
         return None if combined is None else combined.p_value
+
+    @property
+    def net_benefit(self) -> tuple[NetBenefit, ...]:
+        """What acting on the score is worth at each of the thresholds asked for."""
+        return self.report.net_benefit
 
     @property
     def slices(self) -> "dict[str, Measured]":

@@ -177,7 +177,7 @@ class MarkupRenderer:
         """Return a page in this markup."""
         blocks, heading = [], ""
         for block in page:
-            heading = _heading(block) if isinstance(block, Paragraph) else heading
+            heading = _heading(block, heading)
             blocks.append(self._block(block, heading))
         text = self.dialect.page.format("\n\n".join(blocks))
         return text if self.unicode else self.dialect.in_ascii(text)
@@ -233,6 +233,7 @@ class MarkupRenderer:
         return self.line(line) if not self.dialect.paper else self.dialect.escaped(line.text)
 
 
-def _heading(block: Paragraph) -> str:
-    """Return the title of what follows, if there is one."""
-    return next((line.text for line in block.lines[:1] if line.tone is Tone.TITLE), "")
+def _heading(block: Block, before: str) -> str:
+    """Return the title of what follows: that of a paragraph which has one, else the one before."""
+    lines = block.lines[:1] if isinstance(block, Paragraph) else ()
+    return next((line.text for line in lines if line.tone is Tone.TITLE), before)

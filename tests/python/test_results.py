@@ -205,7 +205,7 @@ def test_loaded_report_has_the_numbers_of_the_one_that_was_saved(
 
 
 def test_every_kind_of_picture_is_drawn(tmp_path: Path) -> None:
-    """All fourteen kinds come from arrays, results or a state, as figures that pyplot does not know."""
+    """All kinds come from arrays, results or a state, as figures that pyplot does not know."""
     fitted = calibcli.fit(*TWO)
     fresh = drawn_rows(22, 250)
     pair, state = (fresh["score"], fresh["label"]), tmp_path / "gate.json"
@@ -223,6 +223,7 @@ def test_every_kind_of_picture_is_drawn(tmp_path: Path) -> None:
             label="y",
         ),
         "groups": calibcli.plot(*pair, by=fresh["device"]),
+        "trend": calibcli.plot(*pair, by=fresh["device"], kind="trend"),
         "classes": calibcli.plot(matrix, label, view="one-vs-rest"),
         "segments": calibcli.plot(*pair, on=fresh["device"], min_segment_rows=30),
         "heatmap": calibcli.plot(

@@ -403,25 +403,26 @@ Rows with a score of at least the threshold t are treated. Net benefit: the shar
 
 
 def _worth_using(report: MeasureReport) -> list[Line]:
-    """Return at which thresholds acting on the score is surely worth more than treating all and none."""
-    told = [one for one in report.net_benefit if one.over_all.interval is not None]
-    kinds: dict[str, list[str]] = {}
-    for one in told:
-        ends = [number.interval.ends for number in (one.net_benefit, one.over_all) if number.interval]
-        sort = "not clearly"
-        if all(lower > 0.0 for lower, _ in ends):
-            sort = "clearly"
-        elif any(upper < 0.0 for _, upper in ends):
-            sort = "less"
-        kinds.setdefault(sort, []).append(f"{one.threshold:g}")
-    words = {
-        "clearly": "worth more than treating all and none",
-        "less": "worth less than one of them",
-        "not clearly": "not told apart from the better of them",
+    """Return at which thresholds acting on the score is shown to be worth more than treating all and none."""
+    using = f"acting on {quoted(report.input.score)} is worth"
+    sentences = {
+        "more": f"{using} more than treating all and treating none",
+        "less": f"{using} less than treating all or treating none",
+        "unknown": f"these rows do not show whether {using} more than treating all and treating none",
     }
-    said = [f"at {listed(kinds[sort])} {text}" for sort, text in words.items() if sort in kinds]
+    kinds: dict[str, list[str]] = {}
+    for one in report.net_benefit:
+        ends = [number.interval.ends for number in (one.net_benefit, one.over_all) if number.interval]
+        if ends:
+            more, less = all(lower > 0.0 for lower, _ in ends), any(upper < 0.0 for _, upper in ends)
+            kind = "more" if more else "less" if less else "unknown"
+            kinds.setdefault(kind, []).append(f"{one.threshold:g}")
     level = f"({percent(report.confidence)}, threshold by threshold)"
-    return [Line(f"Acting on {quoted(report.input.score)} is {'; '.join(said)} {level}.")] if said else []
+    return [
+        Line(f"At {listed(kinds[kind])} {words} {level}.")
+        for kind, words in sentences.items()
+        if kind in kinds
+    ]
 
 
 def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:

@@ -1,0 +1,73 @@
+"""Net benefit on the command line: a sentence a threshold, a table a score, rows for programs."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import Run
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    """Two scores, the second hardly better than none, with weights and clusters."""
+    generator = np.random.default_rng(0)
+    score = generator.random(600)
+    label = generator.random(600) < score
+    other = generator.random(600)
+    path = tmp_path / "two.csv"
+    lines = (
+        f"{a:.4f},{b:.4f},{int(y)},{1 + k % 3 / 2},{k % 40}"
+        for k, (a, b, y) in enumerate(zip(score, other, label, strict=True))
+    )
+    path.write_text("\n".join(["score,other,label,w,hospital", *lines]) + "\n")
+    return path
+
+
+ASKED = ("-s", "score", "-s", "other", "-y", "label", "-m", "brier", "--threshold", "0.001,0.5")
+
+
+def test_each_score_has_a_sentence_and_a_table(run: Run, rows: Path) -> None:
+    """What is shown at which threshold, and of the second score the difference to the first."""
+    out = run("measure", rows, *ASKED).out
+    assert "At 0.5 acting on score is worth more than treating all and treating none (95 %" in out
+    assert "At 0.001 these rows do not show whether acting on score is worth more" in out
+    heads = [line.split("  ") for line in out.splitlines() if line.startswith("threshold")]
+    assert ["over score" in [word.strip() for word in head] for head in heads] == [False, True]
+    latex = run("measure", rows, *ASKED, "--format", "latex").out
+    assert r"\caption{Net benefit of other for label}" in latex
+    assert "Intervals: Clopper-Pearson bounds" in latex
+
+
+def test_programs_get_every_number(run: Run, rows: Path) -> None:
+    """A row for each in CSV with its threshold as limit; the same in JSON, by slice."""
+    table = list(csv.DictReader(io.StringIO(run("measure", rows, *ASKED, "--format", "csv").out)))
+    found = {(one["slice"], one["name"], one["limit"]): one for one in table if one["kind"] == "net_benefit"}
+    assert len(found) == 2 * (3 + 4)
+    document = json.loads(run("measure", rows, *ASKED, "--json").out)
+    first, second = document["net_benefit"], document["slices"]["score=other"]["net_benefit"]
+    assert [one["threshold"] for one in first] == [0.001, 0.5]
+    assert "over_first" not in first[1]
+    gain = second[1]["over_first"]
+    assert gain["value"] == pytest.approx(
+        second[1]["net_benefit"]["value"] - first[1]["net_benefit"]["value"]
+    )
+    assert gain["upper"] < 0.0
+    assert float(found["score=other", "over_first", "0.5"]["upper"]) == gain["upper"]
+
+
+@pytest.mark.parametrize("more", [("-w", "w", "--weights-are", "importance"), ("--cluster", "hospital")])
+def test_no_interval_is_made_up(run: Run, rows: Path, more: tuple[str, ...]) -> None:
+    """Importance weights and clusters leave values, and the table says why there is no more."""
+    out = run("measure", rows, *ASKED, *more).out
+    assert "No intervals: they need independent rows that all count the same." in out
+    assert "acting on" not in out
+    document = json.loads(run("measure", rows, *ASKED, *more, "--json").out)
+    for one in (document, document["slices"]["score=other"]):
+        for found in one["net_benefit"]:
+            numbers = [value for value in found.values() if isinstance(value, dict)]
+            assert all(value["value"] is not None for value in numbers)
+            assert all(value.get("lower") is None for value in numbers)
