@@ -410,6 +410,14 @@ class SqlDialect(StrEnum):
     MYSQL = "mysql"
 
 
+class SqlForm(StrEnum):
+    """What a query stands in, as `export --as` takes it."""
+
+    SELECT = "select"
+    VIEW = "view"
+    DBT = "dbt"
+
+
 DEFAULT_MEASURES = (
     MeasureName.ECE,
     MeasureName.ECE_EQUAL_MASS,

@@ -181,6 +181,39 @@ def test_the_action_keeps_a_state(step: Callable[..., Ran], tmp_path: Path) -> N
     assert (tmp_path / "gate 1.json").exists()
 
 
+def test_a_night_counts_once_and_is_kept_whatever_the_verdict(
+    step: Callable[..., Ran], tmp_path: Path
+) -> None:
+    """With the workflow's own inputs: the state is restored before the gate and saved after it, always."""
+    text = (FOLDER / "github-nightly.yml").read_text()
+    workflow = yaml.safe_load(text)
+    assert workflow[True]["schedule"][0]["cron"].split() == ["17", "3", "*", "*", "*"]
+    steps = workflow["jobs"]["watch"]["steps"]
+    uses = [one.get("uses", "").partition("@")[0] for one in steps]
+    gate = next(one for one in steps if one.get("id") == "gate")
+    restored, saved = uses.index("actions/cache/restore"), uses.index("actions/cache/save")
+    assert restored < steps.index(gate) < saved
+    assert steps[saved]["if"].startswith("always()")
+    assert steps[restored]["with"]["path"] == steps[saved]["with"]["path"] == gate["with"]["state"]
+    assert steps[saved]["with"]["key"].startswith(steps[restored]["with"]["restore-keys"])
+    assert gate["with"].keys() <= yaml.safe_load(ACTION.read_text())["inputs"].keys()
+    assert "-n calibration -D model" in text
+    artifact = tmp_path / gate["with"]["artifact"]
+    artifact.parent.mkdir()
+    assert main(["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(artifact), "-q"]) == 0
+    (tmp_path / "later.csv").write_text("\n".join([ROWS[0], *ROWS[100:150], ""]))
+    nights = [
+        ("7", "predictions.csv", "59 of them new"),
+        ("7", "predictions.csv", "counted before"),
+        ("8", "later.csv", "50 of them new"),
+    ]
+    for night, file, counted in nights:
+        inputs = {key: one.replace("${{ github.run_id }}", night) for key, one in gate["with"].items()}
+        ended = step(1, code=4, **inputs | {"files": file})
+        assert ended.code in (0, 4), ended
+        assert counted in ended.out, ended.out
+
+
 def test_the_action_installs_the_calibcli_beside_it(step: Callable[..., Ran], tmp_path: Path) -> None:
     """With pipx where there is one; or whatever it is told to."""
     tools = tmp_path / "tools"

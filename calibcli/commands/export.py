@@ -18,7 +18,7 @@ from calibcli.documents.artifact import (
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export.maps import GroupMaps, Origin, Shift
 from calibcli.export.python import Style
-from calibcli.names import ExportTarget, OnUnseen, SqlDialect
+from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.maps import ExportAsk
 from calibcli.options.numerals import usual_name
 from calibcli.stats.recalibrators.intercept import check_prior
@@ -26,7 +26,7 @@ from calibcli.stats.recalibrators.intercept import check_prior
 if TYPE_CHECKING:
     from calibcli.export.sql import SqlAsk
 
-_NAME = "calibrated"
+_NAME, _TABLE = "calibrated", "predictions"
 # How times and dates with a time begin.
 _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
 
@@ -34,6 +34,18 @@ _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
 def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     """Return the map of an artifact as SQL, Python or an ONNX model."""
     ask.refuse_idle()
+    if ask.form in (None, SqlForm.SELECT):
+        return _exported(artifact, ask)
+    from calibcli.export.sql_forms import MODEL, as_model, as_view
+
+    if ask.form is SqlForm.VIEW:
+        query = _exported(artifact, ask).decode()
+        return as_view(query, _given(ask.view, _NAME), ask.dialect or SqlDialect.DUCKDB).encode()
+    query = _exported(artifact, replace(ask, table=MODEL)).decode()
+    return as_model(query, _given(ask.table, _TABLE)).encode()
+
+
+def _exported(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     if isinstance(artifact, ClassArtifact):
         _refuse_groups(ask)
         return _classes(artifact, ask)
@@ -183,7 +195,7 @@ def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) 
     from calibcli.export.sql import SqlAsk
 
     dialect = ask.dialect or SqlDialect.DUCKDB
-    table = _given(ask.table, "predictions")
+    table = _given(ask.table, _TABLE)
     return SqlAsk(dialect, scores, table, _given(ask.name, _NAME), places)
 
 

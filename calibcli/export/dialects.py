@@ -335,6 +335,15 @@ def too_long(dialect: SqlDialect, most: int) -> TooLong:
 _STRIPPED, _LOOKED_UP = "STRIPPED_TEXT", "LOOKED_UP"
 
 
+def translated_name(name: str, dialect: SqlDialect) -> str:
+    """Return a quoted name, or several parted by dots, in its dialect."""
+    if not SPELLINGS[dialect].translated:
+        return name
+    from sqlglot.expressions import to_table
+
+    return str(to_table(name, dialect="postgres").sql(dialect.value))
+
+
 def translated(query: str, dialect: SqlDialect) -> str:
     """Return a query in its dialect, where it was written in Postgres's words for sqlglot to translate."""
     if not SPELLINGS[dialect].translated:

@@ -5,7 +5,7 @@ from dataclasses import MISSING
 from typing import Any, assert_never
 
 from calibcli.errors import IdleOption
-from calibcli.names import DataFormat, ExportTarget, OnUnseen, SqlDialect
+from calibcli.names import DataFormat, ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.options.rows import names_of
@@ -78,6 +78,12 @@ class ExportAsk:
     dialect: SqlDialect | None = option(
         None, "--dialect", section=Section.OUTPUT, shown=False, help="Whose SQL. [default: duckdb]",
     )  # fmt: skip
+    form: SqlForm | None = option(
+        None, "--as", section=Section.OUTPUT, shown=False, help="SQL as a query, a view or a dbt model. [default: select]",
+    )  # fmt: skip
+    view: str | None = option(
+        None, "--view", section=Section.OUTPUT, metavar="NAME", help="What --as view makes. [default: calibrated]",
+    )  # fmt: skip
     score: str | None = option(
         None, "-s", "--score", section=Section.COLUMNS, metavar="COL", help="The score in the SQL or ONNX. [default: score]",
     )  # fmt: skip
@@ -111,7 +117,7 @@ class ExportAsk:
 
     def refuse_idle(self) -> None:
         """Refuse what the target has no use for."""
-        sql = ("dialect", "table", "probs", "by")
+        sql = ("dialect", "form", "view", "table", "probs", "by")
         idle: tuple[str, ...]
         match self.target:
             case ExportTarget.SQL:
@@ -125,5 +131,9 @@ class ExportAsk:
         for one in idle:
             if getattr(self, one) not in (None, False):
                 option = "float32" if one == "single" else one
-                msg = f"--{option} has no effect on --to {self.target.value}"
+                flag = "as" if one == "form" else option
+                msg = f"--{flag} has no effect on --to {self.target.value}"
                 raise IdleOption(msg, "leave it out", options=(option,))
+        if self.view is not None and self.form is not SqlForm.VIEW:
+            msg = "--view names a view, and none is asked for"
+            raise IdleOption(msg, "pass --as view too", options=("view",))

@@ -1,10 +1,12 @@
 """Exported SQL gives what `apply` gives: executed in DuckDB, parsed as the other dialects."""
 
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import duckdb
+import jinja2
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +18,7 @@ from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS, name, number, string
-from calibcli.names import ExportTarget, Scale, SqlDialect
+from calibcli.names import ExportTarget, Scale, SqlDialect, SqlForm
 from calibcli.options.maps import ExportAsk
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.intercept import shifted
@@ -387,3 +389,42 @@ def test_many_classes_are_refused_where_there_are_no_lists() -> None:
         assert "--dialect duckdb, spark, postgres, databricks" in str(caught.value.hint)
     for target in (ExportTarget.PYTHON, ExportTarget.ONNX):
         assert export(artifact, ExportAsk(target))
+
+
+@pytest.mark.parametrize("word", ["calibrated", "it's", 'a"b'])
+def test_a_view_gives_what_the_query_gives(word: str, database: duckdb.DuckDBPyConnection) -> None:
+    """Made once and made again, it reads the table as it is by then."""
+    database.execute("CREATE TABLE predictions AS SELECT 0.25::DOUBLE AS score")
+    for kind in ("platt", "isotonic"):
+        database.execute(sql(one_map(kind), form=SqlForm.VIEW, view=word))
+        found = database.execute(f"SELECT calibrated FROM {name(word, SqlDialect.DUCKDB)}").fetchall()
+        assert found[0][0] == pytest.approx(wanted(one_map(kind), np.array([0.25]))[0][0], abs=NEAR)
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+def test_every_dialect_has_views(dialect: SqlDialect) -> None:
+    """A parser finds one statement that makes a view of the name, with its schema."""
+    text = sql(one_map("platt"), dialect=dialect, form=SqlForm.VIEW, view="scores.new ones")
+    (statement,) = sqlglot.parse(text, dialect=dialect.value)
+    assert isinstance(statement, sqlglot.exp.Create)
+    assert statement.args["kind"] == "VIEW"
+    assert (statement.this.name, statement.this.db) == ("new ones", "scores")
+
+
+@pytest.mark.parametrize(
+    ("table", "read"), [(None, "ref:predictions"), ("stg", "ref:stg"), ("raw.it's", "source:raw.it's")]
+)
+@pytest.mark.parametrize("dialect", SqlDialect)
+def test_dbt_reads_a_model_or_a_source(table: str | None, read: str, dialect: SqlDialect) -> None:
+    """Once dbt has said what the table is called, the query is the same as without it."""
+    asked = {} if table is None else {"table": table}
+    text = sql(one_map("isotonic"), dialect=dialect, form=SqlForm.DBT, **asked)
+    found = []
+
+    def called(kind: str) -> Callable[..., str]:
+        return lambda *words: found.append(f"{kind}:{'.'.join(words)}") or "THE_TABLE"
+
+    rendered = jinja2.Template(text).render(ref=called("ref"), source=called("source"))
+    assert found == [read]
+    plain = sql(one_map("isotonic"), dialect=dialect, table="the_table")
+    assert re.sub('[`"\\[]the_table[`"\\]]', "THE_TABLE", plain).strip() == rendered.strip()

@@ -10,7 +10,10 @@ from calibcli.options.output import ArtifactFile, Output
 from calibcli.shell.door import command
 
 
-@command("to dialect table score probs by unseen name prior float32 output allow_edited force quiet debug")
+@command(
+    "to dialect form view table score probs by unseen name prior float32 "
+    "output allow_edited force quiet debug"
+)
 def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
     """
     Write the map of an artifact as SQL, Python, a scikit-learn estimator or an ONNX model.
@@ -22,6 +25,7 @@ def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
     EXAMPLES
       calibcli export cal.json --to sql -s score --table predictions
       calibcli export cal.json --to sql --dialect postgres -o calibrated.sql
+      calibcli export cal.json --to sql --dialect trino --as view --view scores.calibrated
       calibcli export cal.json --to python -o calibrated.py
       calibcli export cal.json --to sklearn --prior 0.02 -o calibrated.py
       calibcli export cal.json --to onnx -o calibrated.onnx
