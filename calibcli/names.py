@@ -84,11 +84,15 @@ class WeightMeaning(StrEnum):
 
 
 class OnMissing(StrEnum):
-    """What to do with a missing score, label or weight; only `apply` writes null for a score."""
+    """
+    What to do with a missing score, label or weight; only `apply` writes null for a score, only `compare`
+    takes the rows that each pair of scores has.
+    """
 
     ERROR = "error"
     DROP = "drop"
     NULL = "null"
+    PAIRWISE = "pairwise"
 
 
 class OnRange(StrEnum):

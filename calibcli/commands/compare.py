@@ -37,7 +37,7 @@ from calibcli.documents.artifact import (
     read_one_or_members,
 )
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, ViewName
+from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, OnMissing, ViewName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
@@ -144,7 +144,7 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], asked
             msg = f"--{named} compares scores as they are, and --artifact recalibrates them"
             raise IdleOption(msg, "leave out one of them", options=(named, "artifact"))
         return False
-    if named is None and len(columns.others) < 2:
+    if named is None and len(columns.others) < 2 and columns.on_missing is not OnMissing.PAIRWISE:
         if columns.identity is not None:
             msg = "--id matches the rows of models, and --by names none"
             raise IdleOption(msg, "name the column of models with --by", options=("id",))

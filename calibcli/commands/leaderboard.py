@@ -10,12 +10,12 @@ from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import beside_of, level_of, views_of
 from calibcli.data.tally import Beside
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import Binning, MeasureName
+from calibcli.names import Binning, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.declaring import nearest
 from calibcli.options.rows import Columns, Reading
 from calibcli.options.sources import RowSource
-from calibcli.reports.leaderboard import Contrast, LeaderboardReport, Ranking, Standing
+from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
 from calibcli.stats.measures.differences import PAIRED, PairedSums, Skill, skill
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.matched import Answers, in_common
@@ -58,11 +58,14 @@ def leaderboard(
         entries = _models(judged)
         positive = None
     else:
+        columns = replace(columns, in_pairs=True)
         reference = options.reference
         if reference is not None and reference not in (columns.score, *columns.others):
             columns = replace(columns, others=(*columns.others, reference))
         judged, entries = _scores(inputs, columns, options, reading)
-        positive = judged.table.total_positive_rows / judged.table.total_rows
+        positive = None
+        if columns.on_missing is not OnMissing.PAIRWISE:
+            positive = judged.table.total_positive_rows / judged.table.total_rows
     return _report(judged, entries, options, positive)
 
 
@@ -74,6 +77,11 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
     if options.joint and options.metrics:
         msg = f"{options.joint[0].value} is a measure of several classes, and --probs names none"
         raise UsageProblem(msg, "ask for brier or log_loss")
+    if columns.by and columns.on_missing is OnMissing.PAIRWISE:
+        msg = (
+            "--on-missing pairwise is for scores in columns: models in rows are compared on common questions"
+        )
+        raise IdleOption(msg, "pass --on-missing drop", options=("on-missing",))
     if columns.by and columns.identity is None:
         msg = "--by compares the models that a column names, and nothing tells their questions apart"
         raise UsageProblem(msg, "name the column that does with --id")
@@ -113,7 +121,10 @@ def _scores(
         found = sums.get((keys[one], keys[other]))
         return sums[keys[other], keys[one]].turned() if found is None else found
 
-    return judged, Entries(seen, paired)
+    notes: tuple[str, ...] = ()
+    if columns.on_missing is OnMissing.PAIRWISE:
+        notes = (f"{PAIRWISE}: a score has the rows that have it, and a pair those that have both",)
+    return judged, Entries(seen, paired, notes=notes)
 
 
 def _models(judged: Gathered) -> Entries:

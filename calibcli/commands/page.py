@@ -47,6 +47,7 @@ from calibcli.stats.curves.reliability import (
     ReliabilityCurve,
     ResidualCurve,
 )
+from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.curves.trend import TrendCurve
@@ -116,7 +117,14 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
             return _of_cells(picture)
         case CurvePanels():
             return _of_panels(picture)
-        case ClinicalCurve() | MurphyCurve() | DecisionCurve() | MonitorCurve() | TrendCurve():
+        case (
+            ClinicalCurve()
+            | MurphyCurve()
+            | DecisionCurve()
+            | RiskCoverageCurve()
+            | MonitorCurve()
+            | TrendCurve()
+        ):
             return Marks((), ())
 
 

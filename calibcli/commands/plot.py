@@ -15,7 +15,7 @@ _OF_PARTS = (K.CLASSES, K.GROUPS, K.TREND)
 
 _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
 
-_WITHOUT_LOGIT = (K.CUMULATIVE, K.MONITOR, K.TREND, *_OF_SEGMENTS)
+_WITHOUT_LOGIT = (K.CUMULATIVE, K.RISK_COVERAGE, K.MONITOR, K.TREND, *_OF_SEGMENTS)
 
 
 def kind_meant(request: PlotRequest) -> PlotKind | None:
@@ -145,7 +145,7 @@ def diagram_of(request: PlotRequest) -> Diagram:
         columns = with_scores(request.inputs, request.columns, request.reading)
         request = replace(request, columns=columns)
     kind = kind_meant(request)
-    if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION, K.CLINICAL):
+    if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION, K.CLINICAL, K.RISK_COVERAGE):
         from calibcli.commands.pictures.of_table import diagram_of_table
 
         return diagram_of_table(request, kind)

@@ -79,8 +79,8 @@ class ApplyRequest:
     def predictor(self, fragment: Fragment) -> "Predictor":
         """Find the columns of a file or frame, and return what makes the new ones of them."""
         loaded, columns = self.loaded, self.columns
-        if columns.on_missing is OnMissing.DROP:
-            msg = "--on-missing drop leaves rows out, and apply writes every row"
+        if columns.on_missing in (OnMissing.DROP, OnMissing.PAIRWISE):
+            msg = f"--on-missing {columns.on_missing.value} leaves rows out, and apply writes every row"
             raise UsageProblem(msg, "pass --on-missing null for rows without a score")
         if isinstance(loaded, ClassArtifact):
             refuse_any_sum(self.on_sum)

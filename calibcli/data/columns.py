@@ -406,7 +406,10 @@ class ChosenColumns:
 
 
 def refuse_null(columns: Columns) -> None:
-    """Refuse null for what is missing where rows are judged, not written."""
+    """Refuse null for what is missing where no rows are written, and pairs where none are compared."""
+    if columns.on_missing is OnMissing.PAIRWISE and not columns.in_pairs:
+        msg = "--on-missing pairwise is for `compare`, which looks at pairs of scores"
+        raise UsageProblem(msg, "pass --on-missing drop: rows without a value are left out and counted")
     if columns.on_missing is OnMissing.NULL:
         msg = "--on-missing null writes rows without a probability, which only apply does"
         raise UsageProblem(msg, "pass --on-missing drop: rows without a value are left out and counted")

@@ -53,6 +53,7 @@ class Rows:
         before: The same rows as they were before a map of several classes, or None where there is none.
         members: What a map looks at beside the score, or None.
         on: The values of each column that makes segments.
+        gaps: Whether scores are NaN where a row has none, while it has another.
     """
 
     score: Floats
@@ -69,6 +70,7 @@ class Rows:
     before: "Before | None" = None
     members: Members | None = None
     on: tuple[Mixed, ...] = ()
+    gaps: bool = False
 
     def seen(self, place: int) -> "Rows":
         """Return the rows with the score column at a place among the score columns as their score."""
@@ -118,14 +120,22 @@ class Intake:
         self._ask(batch)
         scores, gaps = self._scores(batch)
         labels, weight, keys = self._labels(batch), self._weights(batch), self._row_keys(batch)
+        in_pairs = self._chosen.asked.on_missing is OnMissing.PAIRWISE
+        if in_pairs:
+            lacking, gaps = [gap for _, _, gap in gaps], _without_any(gaps)
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
         asked, findings = self._chosen.asked, self.findings
-        places = self._kept([*gaps, *keys.gaps(drop=asked.on_missing is OnMissing.DROP)])
+        places = self._kept([*gaps, *keys.gaps(drop=asked.on_missing is not OnMissing.ERROR)])
         members = placed_members(keys.member, column=asked.member, findings=findings, places=places)
         self._check_labels(labels, places)
         probability = self._probabilities(scores, places)
-        whole = replace(self._whole(probability, labels, places), places=places, members=members)
+        if in_pairs:
+            probability = [
+                _with_gaps(one, gap, places) for one, gap in zip(probability, lacking, strict=True)
+            ]
+        whole = self._whole(probability, labels, places)
+        whole = replace(whole, places=places, members=members, gaps=in_pairs)
         whole = self._weighted(whole, weight)
         self._advance(batch.num_rows)
         if findings.refused:
@@ -156,7 +166,13 @@ class Intake:
         """Return the numbers of each score column, and where some are missing."""
         columns = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
         gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(columns)]
-        return [one.values for one in columns], gaps
+        if self._chosen.asked.on_missing is not OnMissing.PAIRWISE:
+            return [one.values for one in columns], gaps
+        # 0 is a score on every scale, and is taken for none: a row without this score may have another.
+        filled = [
+            one.values if one.missing is None else np.where(one.missing, 0.0, one.values) for one in columns
+        ]
+        return filled, gaps
 
     def _probabilities(self, scores: Sequence[Floats], places: Places) -> list[Floats]:
         """Return the probabilities of the rows that are left; what is wrong with them is noted."""
@@ -280,7 +296,7 @@ class Intake:
                 row = Places(self._before).row(int(np.argmax(gap)))
                 self.findings.note(kind, Fault(int(np.count_nonzero(gap)), row), column=place)
         missing = reduce(np.logical_or, [gap for _, _, gap in found])
-        if self._chosen.asked.on_missing is OnMissing.DROP:
+        if self._chosen.asked.on_missing is not OnMissing.ERROR:
             self.findings.dropped += int(np.count_nonzero(missing))
             self.findings.missing.update({(kind, at): int(np.count_nonzero(gap)) for kind, at, gap in found})
         if asked is not None:
@@ -317,6 +333,20 @@ class Intake:
         if frequency:
             return replace(rows, counts=None if self.findings.refused else values.astype(np.int64))
         return replace(rows, weight=values)
+
+
+def _without_any(gaps: Sequence[Gap]) -> list[Gap]:
+    """Return where rows have no score at all, as gaps of each score."""
+    found = [gap for _, _, gap in gaps if gap is not None]
+    if len(found) < len(gaps):
+        return []
+    nowhere = reduce(np.logical_and, found)
+    return [(kind, place, nowhere) for kind, place, _ in gaps]
+
+
+def _with_gaps(score: Floats, gap: Booleans | None, places: Places) -> Floats:
+    """Return scores with NaN where they are missing."""
+    return score if gap is None else np.where(places.select(gap), np.nan, score)
 
 
 def known_values(batch: pa.RecordBatch, chosen: ChosenColumns, *, shown: str) -> tuple[Mixed, ...]:

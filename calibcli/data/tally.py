@@ -135,7 +135,18 @@ class Aside:
         """Add rows."""
         counts, weight = rows.counts, rows.weight
         for (one, two), paired in zip(beside.pairs, self.paired, strict=True):
-            paired.add(seen[one], seen[two], rows.label, counts=counts, weight=weight)
+            first, second, label, times, heavy = seen[one], seen[two], rows.label, counts, weight
+            if rows.gaps:
+                both = np.flatnonzero(~np.isnan(first + second))
+                own = rows.kept(both)
+                first, second, label, times, heavy = (
+                    first[both],
+                    second[both],
+                    own.label,
+                    own.counts,
+                    own.weight,
+                )
+            paired.add(first, second, label, counts=times, weight=heavy)
         if rows.parts is not None:
             names, code = rows.parts.names, rows.parts.code
             for key, slices in self.slices.items():
@@ -515,7 +526,12 @@ def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
             rows = rows.before.view if change is Unchanged.VIEW else rows.before.confidence
         change = None
     score = changed(rows, change)
-    table.add_rows(score, rows.label, counts=rows.counts, weight=rows.weight)
+    if not rows.gaps:
+        table.add_rows(score, rows.label, counts=rows.counts, weight=rows.weight)
+        return score
+    there = np.flatnonzero(~np.isnan(score))
+    own = replace(rows, score=score).kept(there)
+    table.add_rows(own.score, own.label, counts=own.counts, weight=own.weight)
     return score
 
 

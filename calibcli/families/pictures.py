@@ -89,6 +89,15 @@ class PlotKind(StrEnum):
             "Murphy curve", "Mean elementary score at every threshold; lower is better.", bins=False
         ),
     )
+    RISK_COVERAGE = (
+        "risk-coverage",
+        PictureFacts(
+            "Risk and coverage",
+            "Share of label 0 among the rows with the highest scores, against how many are kept; lower is "
+            "better.",
+            bins=False,
+        ),
+    )
     DECISION = (
         "decision",
         PictureFacts(

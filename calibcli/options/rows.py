@@ -129,6 +129,12 @@ FITTED_ON = ON._replace(
     doc='Columns that the method "segments" looks at beside the score: names, or beside arrays an array, a '
     "frame, or a mapping of names to arrays.",
 )  # fmt: skip
+MISSING = Option(
+    ("--on-missing",), section=Section.COLUMNS, metavar="error|drop", help="Refuse missing values, or drop and count.",
+)  # fmt: skip
+COMPARED_MISSING = MISSING._replace(
+    metavar="error|drop|pairwise", help="Refuse missing values, drop and count, or take the rows that each pair has.",
+)  # fmt: skip
 SEED = Option(
     ("--seed",), metavar="S", least=0, help="Seed of everything that is drawn.",
     doc="Seed of everything that is drawn; the same seed gives the same bits.",
@@ -326,10 +332,7 @@ class Columns:
         help="What the score column holds. [default: what the artifact was fitted to, else prob]",
         doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
-    on_missing: OnMissing = option(
-        OnMissing.ERROR, "--on-missing", section=Section.COLUMNS, metavar="error|drop",
-        help="Refuse missing values, or drop and count.",
-    )  # fmt: skip
+    on_missing: OnMissing = option(OnMissing.ERROR, like=MISSING)
     on_range: OnRange = option(
         OnRange.ERROR, "--on-range", section=Section.COLUMNS, help="Refuse scores outside [0,1], or clip and count.",
     )  # fmt: skip
@@ -354,6 +357,8 @@ class Columns:
     )  # fmt: skip
     rows: RowSelection = nested(ALL_ROWS, RowSelection)
     member: MapColumns | None = None
+    # Whether a row may lack some of its scores: who compares them takes the rows that each pair has.
+    in_pairs: bool = False
     # What is said of columns that fit a pattern of scores.
     pattern_notes: tuple[str, ...] = ()
     on_unseen: OnUnseen = option(

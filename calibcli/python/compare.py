@@ -4,7 +4,7 @@ from typing import Any
 
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts
-from calibcli.options.rows import COMPARED_BY, QUESTION, TWO_SCORES, Columns, Reading
+from calibcli.options.rows import COMPARED_BY, COMPARED_MISSING, QUESTION, TWO_SCORES, Columns, Reading
 from calibcli.python.documents import pair_of
 from calibcli.python.door import function
 from calibcli.python.results import Compared, Ranked
@@ -23,6 +23,7 @@ def _two(given: dict[str, Any]) -> None:
     score=TWO_SCORES,
     by=COMPARED_BY,
     row_id=QUESTION,
+    on_missing=COMPARED_MISSING,
 )
 def compare(
     inputs: Inputs,

@@ -9,6 +9,8 @@ from calibcli.stats.measures.differences import Compared, Difference, Skill
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.values import dataclass
 
+PAIRWISE = "--on-missing pairwise"
+
 
 @dataclass(frozen=True, slots=True)
 class Contrast(Declared):

@@ -14,11 +14,13 @@ import calibcli
 from calibcli.commands.compare import compare_files
 from calibcli.commands.comparing import Seen
 from calibcli.commands.leaderboard import Entries, level_of_each, rankings
+from calibcli.documents.sealed import sealed
 from calibcli.errors import CalibcliError
-from calibcli.names import ComparisonName, MeasureName
+from calibcli.names import ComparisonName, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.rows import Columns
 from calibcli.reports.leaderboard import LeaderboardReport
+from calibcli.show.answers import document_of
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, skill
 from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.measures.scores import brier
@@ -204,6 +206,51 @@ def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
     assert any("200 ids are answered by every model; not by every other: c 1." in one for one in report.notes)
     assert {one.name: one.rows for one in report.rankings[0].standings} == {"a": 200, "b": 200, "c": 201}
     assert all(one.contrast is None or one.contrast.rows == 200 for one in report.rankings[0].standings)
+
+
+@pytest.fixture
+def holes(tmp_path: Path) -> str:
+    """Return a file: each score is missing in other rows, one row has none and one no label."""
+    rng = np.random.default_rng(8)
+    lines = ["a,b,c,y"]
+    for row in range(120):
+        cells = [f"{one:.3f}" for one in rng.random(3)]
+        cells = ["" if row % 10 == place + 1 or row == 0 else one for place, one in enumerate(cells)]
+        lines.append(",".join([*cells, "" if row == 9 else str(rng.integers(0, 2))]))
+    (tmp_path / "holes.csv").write_text("\n".join(lines) + "\n")
+    return str(tmp_path / "holes.csv")
+
+
+def test_pairwise_takes_the_rows_that_each_pair_has(holes: str) -> None:
+    """Each pair as if it were compared alone and other rows dropped; each score over its own rows."""
+    columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.PAIRWISE)
+    report = compare_files([holes], columns, options=CompareOptions(pairs=True))
+    assert isinstance(report, LeaderboardReport)
+    assert (report.input.rows, report.input.dropped) == (118, 2)
+    for ranking in report.rankings:
+        assert {one.rows for one in ranking.standings} == {106}
+        for one in ranking.standings:
+            alone = calibcli.measure(
+                holes, score=one.name, label="y", on_missing="drop", metric=ranking.name.value
+            )
+            assert alone[ranking.name.value].value == one.estimate.value
+        for pair in ranking.pairs or ():
+            assert pair.rows == 94
+            drop = Columns(pair.first, "y", others=(pair.second,), on_missing=OnMissing.DROP)
+            options = CompareOptions((MeasureName(ranking.name),), confidence=report.each)
+            both = compare_files([holes], drop, options=options)
+            assert pair.difference == both.comparisons[0].difference  # type: ignore[union-attr]
+
+
+def test_pairwise_leaves_the_skill_out_where_rows_are_others(holes: str) -> None:
+    """And other commands refuse it."""
+    columns = Columns("a", "y", others=("b",), on_missing=OnMissing.PAIRWISE)
+    report = compare_files([holes], columns, options=CompareOptions(reference="c"))
+    assert isinstance(report, LeaderboardReport)
+    assert all(one.skill is None for one in report.rankings[0].standings)
+    check(json.loads(json.dumps(sealed(document_of(report)))), "compare")
+    with pytest.raises(CalibcliError, match="compare"):
+        calibcli.measure(holes, score="a", label="y", on_missing="pairwise")
 
 
 def test_gate_names_whoever_is_shown_to_be_worse(forecasts: str) -> None:

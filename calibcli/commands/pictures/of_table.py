@@ -36,8 +36,10 @@ from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import percent, refuse_empty
+from calibcli.stats.curves.risk_coverage import risk_coverage_curve
 from calibcli.stats.curves.thresholds import DecisionCurve, Range, decision_curve, murphy_curve
 from calibcli.stats.measures.decompositions import corp_part
+from calibcli.stats.measures.discrimination import aurc
 from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.if_calibrated import Shared, draw_calibrated
 from calibcli.stats.measures.scores import brier
@@ -47,7 +49,12 @@ from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table
 
 KindOfTable = Literal[
-    PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.MURPHY, PlotKind.DECISION, PlotKind.CLINICAL
+    PlotKind.ISOTONIC,
+    PlotKind.CUMULATIVE,
+    PlotKind.MURPHY,
+    PlotKind.DECISION,
+    PlotKind.CLINICAL,
+    PlotKind.RISK_COVERAGE,
 ]
 
 
@@ -78,6 +85,8 @@ def _drawn(
             return cumulative_drawn(table, options=options)
         case PlotKind.MURPHY:
             return murphy_drawn(table, options=options)
+        case PlotKind.RISK_COVERAGE:
+            return risk_coverage_drawn(table, options=options)
         case PlotKind.DECISION:
             return decision_drawn(table, raw=raw, options=options, benefit=request.benefit)
         case PlotKind.CLINICAL:
@@ -265,4 +274,25 @@ def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
             rows_line(table.total_rows, table.total_positive_rows),
         ),
         ("MCB miscalibration, DSC discrimination, UNC uncertainty.", *rounding_foot(table)),
+    )
+
+
+# Coverages whose risk the caption says.
+_TOLD = (0.5, 0.8)
+
+
+def risk_coverage_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
+    """Return the risk-coverage curve with the area under it and, as caption, the risk of some coverages."""
+    curve = risk_coverage_curve(table, confidence=options.confidence)
+    area = aurc(table, confidence=options.confidence)
+    places, rows = places_for(area.value), rows_line(table.total_rows, table.total_positive_rows)
+    found = [(one, float(curve.risk[np.searchsorted(curve.coverage, one)])) for one in _TOLD]
+    told = ", ".join(f"{percent(one)} {risk:.{places}f}" for one, risk in found)
+    return Drawn(
+        curve,
+        (
+            f"AURC {area.value:.{places}f}{bounds_line(area.interval)}",
+            f"risk of all {curve.base:.{places}f}, of the highest {told}; {rows}",
+        ),
+        ("AURC: area under the curve.", *rounding_foot(table)),
     )

@@ -6,7 +6,15 @@ import typer
 
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts, Inputs, Output
-from calibcli.options.rows import COMPARED_BY, QUESTION, TWO_SCORES, TWO_SETS, Columns, Reading
+from calibcli.options.rows import (
+    COMPARED_BY,
+    COMPARED_MISSING,
+    QUESTION,
+    TWO_SCORES,
+    TWO_SETS,
+    Columns,
+    Reading,
+)
 from calibcli.shell.door import command
 
 
@@ -19,6 +27,7 @@ from calibcli.shell.door import command
     probs=TWO_SETS,
     by=COMPARED_BY,
     row_id=QUESTION,
+    on_missing=COMPARED_MISSING,
 )
 def compare(
     context: typer.Context,

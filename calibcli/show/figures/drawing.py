@@ -13,6 +13,7 @@ from calibcli.show.figures.monitor import monitor_figure
 from calibcli.show.figures.page import Words
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import binned_figure, residual_figure, smooth_figure
+from calibcli.show.figures.risk_coverage import risk_coverage_figure
 from calibcli.show.figures.segments import cells_figure, points_figure
 from calibcli.show.figures.thresholds import decision_figure, murphy_figure
 from calibcli.show.figures.trend import trend_figure
@@ -23,6 +24,7 @@ from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.curves.picture import Picture
 from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
+from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.curves.trend import TrendCurve
@@ -46,6 +48,8 @@ def figure_of(  # noqa: PLR0911, PLR0912, C901 - one return a picture
             return map_figure(picture, words, look=look, scale=scale)
         case MurphyCurve():
             return murphy_figure(picture, words, look=look, scale=scale)
+        case RiskCoverageCurve():
+            return risk_coverage_figure(picture, words, look=look)
         case DecisionCurve():
             return decision_figure(picture, words, look=look, scale=scale)
         case ClinicalCurve():

@@ -3,7 +3,7 @@
 import math
 
 from calibcli.names import ComparisonName
-from calibcli.reports.leaderboard import Contrast, LeaderboardReport, Ranking, Standing
+from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Column, Grid, Line, Page, Paragraph, Tone, paragraph
 from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
 from calibcli.show.words import (
@@ -32,10 +32,18 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     if positive is not None:
         events = round(positive * report.input.rows)
         rows = f"{rows}, {count(events)} positive ({share(events, report.input.rows)})"
-    top = paragraph(source_line(report.input), rows, *repair_lines(report.input), *note_lines(report.notes))
+    top = paragraph(source_line(report.input), rows, *_repairs(report), *note_lines(report.notes))
     blocks = [block for one in report.rankings for block in _ranking(one, report, verbose=verbose)]
     gate = () if report.gate is None else (_gate(report),)
     return (answer_paragraph(report), top, *blocks, *gate)
+
+
+def _repairs(report: LeaderboardReport) -> list[Line]:
+    """Return what became of rows, by the option that said so."""
+    lines = repair_lines(report.input)
+    if not any(PAIRWISE in one for one in report.notes):
+        return lines
+    return [Line(one.text.replace("--on-missing drop", PAIRWISE), one.tone) for one in lines]
 
 
 def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> list[Block]:

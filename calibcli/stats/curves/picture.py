@@ -8,6 +8,7 @@ from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
+from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.curves.trend import TrendCurve
@@ -23,6 +24,7 @@ Picture: TypeAlias = (
     | MurphyCurve
     | ReliabilityCurve
     | ResidualCurve
+    | RiskCoverageCurve
     | SegmentCells
     | SegmentPoints
     | TrendCurve

@@ -29,6 +29,7 @@ from calibcli.stats.curves.reliability import (
     residual_curve,
     smooth_curve,
 )
+from calibcli.stats.curves.risk_coverage import risk_coverage_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.table.bins import bins_of
@@ -119,6 +120,12 @@ def test_monitor_of_an_alarm() -> Figure:
 def test_murphy() -> Figure:
     """Mean elementary scores, with what recalibration would save."""
     return figure_of(murphy_curve(overconfident()), WORDS)
+
+
+@compared
+def test_risk_coverage() -> Figure:
+    """Risk of the rows that are kept, with its interval and the best order."""
+    return figure_of(risk_coverage_curve(overconfident(), confidence=0.95), WORDS)
 
 
 @compared

@@ -1,0 +1,73 @@
+"""The risk-coverage curve: every point is a share of the rows that are kept; its figure fits at any size."""
+
+from itertools import cycle, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from calibcli.errors import EmptyTable
+from calibcli.names import FigureSize, Theme
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.look import look_of
+from calibcli.show.figures.page import Words
+from calibcli.stats.curves.risk_coverage import risk_coverage_curve
+from calibcli.stats.table.score_table import ScoreTable
+from picture_checks import clashes
+
+
+def rows(seed: int, n: int, values: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores with ties, and labels."""
+    rng = np.random.default_rng(seed)
+    score = rng.integers(0, values, n) / max(values - 1, 1)
+    return score, rng.random(n) < 0.3 + 0.6 * score
+
+
+@given(seed=st.integers(0, 999), n=st.integers(1, 60), values=st.sampled_from([1, 2, 7, 1000]))
+def test_every_point_is_the_share_of_errors_among_rows_at_or_above_its_score(
+    seed: int, n: int, values: int
+) -> None:
+    """With its exact interval; the last point is all rows, and no order is better than the best."""
+    score, label = rows(seed, n, values)
+    curve = risk_coverage_curve(ScoreTable.from_rows(score, label), confidence=0.9)
+    for place, least in enumerate(curve.score.tolist()):
+        kept = ~label[score >= least]
+        assert curve.coverage[place] == pytest.approx(kept.size / n)
+        assert curve.risk[place] == pytest.approx(kept.mean())
+        interval = binomtest(int(kept.sum()), kept.size).proportion_ci(0.9, method="exact")
+        assert (curve.lower[place], curve.upper[place]) == pytest.approx((interval.low, interval.high))
+    assert curve.coverage[-1] == 1.0
+    assert curve.base == pytest.approx(1.0 - label.mean())
+    assert (curve.least <= curve.risk + 1e-12).all()
+
+
+def test_weights_have_no_interval_and_no_rows_no_curve() -> None:
+    """Weights of 1 give the same curve."""
+    score, label = rows(3, 50, 7)
+    plain = risk_coverage_curve(ScoreTable.from_rows(score, label), confidence=0.95)
+    weighted = risk_coverage_curve(ScoreTable.from_rows(score, label, weight=np.ones(50)), confidence=0.95)
+    assert weighted.risk == pytest.approx(plain.risk)
+    assert np.isnan(weighted.lower).all()
+    with pytest.raises(EmptyTable):
+        risk_coverage_curve(ScoreTable.empty(), confidence=0.95)
+
+
+SHAPES = {
+    "fifty rows": rows(1, 50, 1000),
+    "two scores": rows(2, 400, 2),
+    "one score": rows(2, 40, 1),
+    "thousands": rows(4, 5000, 100_000),
+    "all right": (rows(5, 80, 9)[0], np.ones(80, np.bool_)),
+}
+
+
+@pytest.mark.parametrize(
+    ("shape", "look"), list(zip(SHAPES, cycle(product(FigureSize, Theme)), strict=False))
+)
+def test_no_text_overlaps(shape: str, look: tuple[FigureSize, Theme]) -> None:
+    """At any size, light and dark."""
+    curve = risk_coverage_curve(ScoreTable.from_rows(*SHAPES[shape]), confidence=0.95)
+    words = Words("a/long/path/" * 4 + "f.csv: confidence", ("AURC 0.2577 [0.2252, 0.3009]", "50 rows"))
+    assert clashes(figure_of(curve, words, look=look_of(*look))) == []
