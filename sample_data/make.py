@@ -59,6 +59,13 @@ GRADE_SHARE = ((0.12, 0.20, 0.25, 0.20, 0.13, 0.07, 0.03), (0.10, 0.17, 0.24, 0.
 DOWNTURN, DOWNTURN_ODDS = "2024-07", 1.7
 
 
+FORECAST_DAYS = 600
+FORECASTS = {"fc_ensemble": (1.0, 0.0, 0.3), "fc_radar": (1.0, 0.1, 0.6), "fc_sharp": (1.7, -0.2, 0.3)}
+
+MODELS = {"aster": (0.82, 0.93), "birch": (0.74, 0.78), "cedar": (0.66, 0.9)}
+QUESTIONS = 500
+
+
 @dataclass(frozen=True, slots=True)
 class Customers:
     """Simulated customers: what the model sees, and the columns that go beside its score."""
@@ -210,6 +217,38 @@ def portfolio(year: int) -> Frame:
     }
 
 
+def forecasts() -> Frame:
+    """Simulated days with the chance of rain that several forecasts give, and one that says yes or no."""
+    generator = np.random.default_rng([SEED, 11])
+    season = 0.3 + 0.15 * np.cos(2.0 * np.pi * np.arange(FORECAST_DAYS) / 365.0)
+    known = np.log(season / (1.0 - season)) + 1.4 * generator.standard_normal(FORECAST_DAYS)
+    frame: Frame = {
+        "day": np.arange(1, FORECAST_DAYS + 1, dtype=np.int32),
+        "climatology": np.round(season, 3),
+    }
+    for name, (slope, shift, noise) in FORECASTS.items():
+        logit = shift + slope * known + noise * generator.standard_normal(FORECAST_DAYS)
+        frame[name] = np.round(np.clip(1.0 / (1.0 + np.exp(-logit)), 0.001, 0.999), 3)
+    frame["fc_yes_no"] = (frame["fc_ensemble"] >= 0.5).astype(np.int8)
+    frame["rain"] = (generator.random(FORECAST_DAYS) < 1.0 / (1.0 + np.exp(-known))).astype(np.int8)
+    return frame
+
+
+def answers() -> Frame:
+    """Simulated answers of three language models to the same questions, with what each said of its own."""
+    generator = np.random.default_rng([SEED, 12])
+    hard = generator.standard_normal(QUESTIONS)
+    columns: dict[str, list[Column]] = {"model": [], "question": [], "confidence": [], "correct": []}
+    for name, (right, sure) in MODELS.items():
+        chance = 1.0 / (1.0 + np.exp(-(np.log(right / (1.0 - right)) - 1.2 * hard)))
+        felt = np.log(sure / (1.0 - sure)) - 0.6 * hard + 0.5 * generator.standard_normal(QUESTIONS)
+        columns["model"].append(np.full(QUESTIONS, name))
+        columns["question"].append(np.arange(1, QUESTIONS + 1, dtype=np.int32))
+        columns["confidence"].append(np.clip(np.round(1.0 / (1.0 + np.exp(-felt)), 2), 0.01, 0.99))
+        columns["correct"].append((generator.random(QUESTIONS) < chance).astype(np.int8))
+    return {name: np.concatenate(parts) for name, parts in columns.items()}
+
+
 def write_csv(frame: Frame, path: Path) -> None:
     """Floats in their shortest form that reads back to the same bits, lines ended by a newline."""
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -258,6 +297,8 @@ def main(directory: Path) -> None:
         write_halves(digits(forest), directory, "digits_forest", "csv")
         write_halves(churn(), directory, "churn", "parquet")
         write_halves(loans(), directory, "loans", "parquet")
+    write_csv(forecasts(), directory / "forecasts.csv")
+    write_csv(answers(), directory / "answers.csv")
     for year in (2023, 2024):
         write_parquet(portfolio(year), directory / f"portfolio_{year}.parquet")
 

@@ -22,6 +22,7 @@ SETS = {
     "loans": ("parquet", [*BINARY, "country", "device", "age"], (12_000, 12_000)),
 }
 
+SEVERAL = ("forecasts.csv", "answers.csv")
 PORTFOLIO = ("portfolio_2023.parquet", "portfolio_2024.parquet")
 
 
@@ -66,7 +67,7 @@ def test_folder_holds_the_described_files_and_no_others() -> None:
     """Every data file belongs to a set of this test, and none of them is missing."""
     found = {path.name for path in FOLDER.iterdir() if path.suffix in {".csv", ".parquet"}}
 
-    assert found == {path.name for name in SETS for path in paths(name)} | set(PORTFOLIO)
+    assert found == {path.name for name in SETS for path in paths(name)} | {*PORTFOLIO, *SEVERAL}
 
 
 def test_readme_names_every_file() -> None:
@@ -152,6 +153,22 @@ def test_portfolio_is_as_described() -> None:
         for part, ratio in ((frame[~late], 1.08), (frame[late], 1.66)):
             if len(part):
                 assert part["default"].mean() / part["pd"].mean() == pytest.approx(ratio, abs=0.03)
+
+
+def test_forecasts_and_answers_are_as_described() -> None:
+    """600 days with every forecast, each model's answer to 500 questions, and which of them is the surest."""
+    days, said = (read(FOLDER / name) for name in SEVERAL)
+    names = ["day", "climatology", "fc_ensemble", "fc_radar", "fc_sharp", "fc_yes_no", "rain"]
+    assert (list(days.columns), len(days)) == (names, 600)
+    assert days[names[1:]].apply(lambda one: one.between(0, 1).all()).all()
+    assert set(days["fc_yes_no"]) == {0, 1}
+    assert list(said.columns) == ["model", "question", "confidence", "correct"]
+    assert said.groupby("model")["question"].nunique().to_dict() == dict.fromkeys(
+        ["aster", "birch", "cedar"], 500
+    )
+    gap = said.groupby("model")["confidence"].mean() - said.groupby("model")["correct"].mean()
+    assert gap.idxmax() == "cedar"
+    assert gap["cedar"] > 0.1
 
 
 @pytest.mark.parametrize("name", SETS)

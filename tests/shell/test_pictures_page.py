@@ -45,7 +45,7 @@ def test_every_kind_has_a_section_a_command_and_a_picture() -> None:
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     kinds = [kind.value for kind in PlotKind]
     assert [name for name in sections if name in kinds] == kinds
-    assert re.findall(r"^\| \[\w+\]\(#(\w+)\) \|", PAGE, flags=re.MULTILINE) == kinds
+    assert re.findall(r"^\| \[[\w-]+\]\(#([\w-]+)\) \|", PAGE, flags=re.MULTILINE) == kinds
     assert SHOWN[: len(kinds)] == kinds
     for kind in kinds:
         assert f"](pictures/{kind}.png)" in sections[kind]
