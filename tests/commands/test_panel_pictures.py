@@ -282,3 +282,21 @@ def test_long_names_are_cut_in_sentences() -> None:
     assert len(cut) == 31
     assert cut.startswith("a")
     assert cut.endswith("z")
+
+
+def test_a_forecast_of_yes_and_no_is_two_rates_beside_others(tmp_path: Path) -> None:
+    """Not a curve through scores that no row has; without it the others are curves."""
+    rng = np.random.default_rng(4)
+    score = rng.random(300)
+    columns = {"a": score, "b": score**2, "yes": np.round(score), "y": (rng.random(300) < score).astype(int)}
+    path = tmp_path / "f.parquet"
+    pq.write_table(pa.table(columns), path)
+
+    def kinds(*others: str) -> list[PlotKind]:
+        picture = diagram_of(PlotRequest([str(path)], Columns("a", "y", others=others))).drawn.picture
+        assert isinstance(picture, CurvePanels)
+        assert len(picture.panels[-1].curve.binned.rows) == (2 if others[-1] == "yes" else 15)
+        return [one.curve.kind for one in picture.panels]
+
+    assert kinds("b", "yes") == [PlotKind.BINNED] * 3
+    assert kinds("b") == [PlotKind.SMOOTH] * 2

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.untraced
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "pictures.md").read_text(encoding="utf-8")
-SHOWN = re.findall(r"!\[[^\]]{20,}\]\(pictures/(\w+)\.png\)", PAGE)
+SHOWN = re.findall(r"!\[[^\]]{20,}\]\(pictures/([\w-]+)\.png\)", PAGE)
 
 
 @pytest.fixture(scope="module")

@@ -545,13 +545,18 @@ def _views(judged: Gathered) -> tuple[View, ...]:
     return raw, replace(views[0], key=_THROUGH)
 
 
+_YES_AND_NO = 2
+
+
 def _report(judged: Gathered, request: PlotRequest) -> MeasureReport:
     """Measure each score by the error that its diagram shows, and how the others differ from the first."""
     views = _views(judged)
     others = views[1:]
     asked = request.options
     few_valued = all(looks_discrete(one.table) for one in views)
-    smooth = not few_valued and asked.bins is None and asked.binning is None
+    # A curve between yes and no would show rates of scores that no row has.
+    yes_no = any(one.table.distinct <= _YES_AND_NO for one in views)
+    smooth = not (few_valued or yes_no) and asked.bins is None and asked.binning is None
     name = MeasureName.SMECE if smooth else MeasureName.ECE
     options = replace(asked, metrics=Metrics((name,), ()), complete=smooth, drawn=False)
     reports = [measure_table(one.table, one.source, options=options) for one in views]
