@@ -253,7 +253,7 @@ def plot(
     min_segment_rows: int = 100,
     size: str = "page",
     theme: str = "light",
-    axis: str = "linear",
+    axis: str | None = None,
     benefit: str = "net",
     smoother: str | None = None,
     title: str | None = None,

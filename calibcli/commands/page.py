@@ -38,6 +38,7 @@ from calibcli.show.words import between, count, four
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
+from calibcli.stats.curves.limits import axis_for
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.curves.picture import Picture
@@ -299,11 +300,11 @@ def html_report(
     return WrittenReport(html_of(page), found)
 
 
-def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale = AxisScale.LINEAR) -> Illustration:
+def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale | None = None) -> Illustration:
     """Draw a picture for a page."""
     wide = kind.facts.panels
     look = look_of(FigureSize.PAGE if wide else FigureSize.COLUMN)
-    scale = axis if kind.facts.scores else AxisScale.LINEAR
+    scale = (axis or axis_for(drawn.picture)) if kind.facts.scores else AxisScale.LINEAR
     marks = marks_of(drawn.picture)
     name = f"picture-{kind.value}"
     figure = figure_of(drawn.picture, Words("", (), drawn.foot), look=look, scale=scale)
@@ -334,7 +335,9 @@ def drawn_figure(request: PlotRequest, look: PictureOptions, path: str | None, *
         refuse_existing(path, force=force, inputs=[one for one in request.inputs if isinstance(one, str)])
     diagram = diagram_of(request)
     words = Words(look.title or diagram.title, diagram.drawn.caption, diagram.drawn.foot)
-    figure = figure_of(diagram.drawn.picture, words, look=look_of(look.size, look.theme), scale=look.axis)
+    picture = diagram.drawn.picture
+    scale = look.axis or axis_for(picture)
+    figure = figure_of(picture, words, look=look_of(look.size, look.theme), scale=scale)
     if path is not None:
         with new_file(path) as file:
             save(figure, file, picture_format(path))

@@ -36,9 +36,9 @@ def kind_meant(request: PlotRequest) -> PlotKind | None:
     return kind
 
 
-def refuse_axis(kind: PlotKind | None, axis: AxisScale) -> None:
+def refuse_axis(kind: PlotKind | None, axis: AxisScale | None) -> None:
     """Refuse another scale for axes that are not those of scores."""
-    if kind in _WITHOUT_LOGIT and axis is not AxisScale.LINEAR:
+    if kind in _WITHOUT_LOGIT and axis is AxisScale.LOGIT:
         _refuse(f"--axis {axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
 
 

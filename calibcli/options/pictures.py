@@ -8,7 +8,10 @@ from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
 
 AXIS = Option(
-    ("--axis",), section=Section.PICTURE, help="Lay scores out as they are, or by log-odds near 0 and 1."
+    ("--axis",),
+    section=Section.PICTURE,
+    help="Lay scores out as they are, or by log-odds near 0 and 1. [default: linear; logit for grades, if small]",
+    doc="Scores as they are, or by log-odds near 0 and 1; by default as they are, but for few values, if small.",
 )
 
 
@@ -22,7 +25,7 @@ class PictureOptions:
     theme: Theme = option(
         Theme.LIGHT, "--theme", section=Section.PICTURE, help="On white, or on a dark ground."
     )
-    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
+    axis: AxisScale | None = option(None, like=AXIS)
     benefit: Benefit = option(
         Benefit.NET, "--benefit", section=Section.PICTURE,
         help="Decision curve: net benefit, standardised by the base rate, or gain over the better of all and none.",
@@ -42,7 +45,7 @@ class PictureOptions:
 class PageOptions:
     """What a page of HTML says that no measurement knows."""
 
-    axis: AxisScale = option(AxisScale.LINEAR, like=AXIS)
+    axis: AxisScale | None = option(None, like=AXIS)
     title: str | None = option(
         None, "--title", section=Section.PICTURE, help="Heading. [default: Calibration report]"
     )

@@ -20,7 +20,7 @@ WORLDS: dict[str, Draw] = {
     "rare grades": lambda rng, rows: rng.choice(20, rows, p=[0.001] * 10 + [0.099] * 10).astype(float),
 }
 # Old rows, new rows, repetitions: few, very different, and so many that the law is chi-squared.
-CELLS = [(30, 30, 600), (1_000, 40, 150), (200, 2_000, 200), (20_000, 5_000, 600)]
+CELLS = [(30, 30, 600), (300, 40, 200), (100, 400, 200), (20_000, 5_000, 400)]
 
 
 @pytest.mark.untraced

@@ -141,10 +141,12 @@ def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
     from calibcli.show.figures.look import look_of
     from calibcli.show.figures.page import Words
     from calibcli.show.figures.saving import save
+    from calibcli.stats.curves.limits import axis_for
 
     drawn = diagram.drawn
     words = Words(look.title or diagram.title, drawn.caption, drawn.foot)
-    figure = figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=look.axis)
+    scale = look.axis or axis_for(drawn.picture)
+    figure = figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=scale)
     with new_file(output) as file:
         save(figure, file, picture_format(output))
 
@@ -174,9 +176,10 @@ def refuse_kind(kind: PlotKind | None) -> None:
         raise UsageProblem(msg, _INSTEAD)
 
 
-def show(diagram: "Diagram", *, title: str | None, scale: AxisScale, color: ColorWhen) -> None:
+def show(diagram: "Diagram", *, title: str | None, scale: AxisScale | None, color: ColorWhen) -> None:
     """Write a reliability diagram to standard output, as wide as the terminal, or 80 columns without one."""
     from calibcli.show.letters import Said, reliability_text
+    from calibcli.stats.curves.limits import axis_for
     from calibcli.stats.curves.reliability import ReliabilityCurve
 
     drawn = diagram.drawn
@@ -190,6 +193,6 @@ def show(diagram: "Diagram", *, title: str | None, scale: AxisScale, color: Colo
         width=shutil.get_terminal_size((_WIDTH, 0)).columns,
         color=screen.color,
         unicode=screen.unicode,
-        scale=scale,
+        scale=scale or axis_for(drawn.picture),
     )
     write(text, STDOUT)

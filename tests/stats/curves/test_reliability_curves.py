@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable
-from calibcli.names import Binning, PlotKind
+from calibcli.names import AxisScale, Binning, PlotKind
+from calibcli.stats.curves.limits import axis_for
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
     ReliabilityCurve,
@@ -265,3 +266,23 @@ def test_columns_are_read_only_copies() -> None:
     assert curve.lower[0] == 0.0
     with pytest.raises(ValueError, match="read-only"):
         curve.rate[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("scores", "kind", "expected"),
+    [
+        ([0.0006, 0.01, 0.2], PlotKind.BINNED, AxisScale.LOGIT),
+        ([0.0006, 0.01, 0.2], PlotKind.SMOOTH, AxisScale.LINEAR),
+        ([0.0, 0.01, 0.2], PlotKind.BINNED, AxisScale.LINEAR),
+        ([0.01, 0.02, 0.7], PlotKind.BINNED, AxisScale.LINEAR),
+        ([0.05, 0.3, 0.4], PlotKind.BINNED, AxisScale.LINEAR),
+    ],
+)
+def test_few_small_scores_are_laid_out_by_log_odds(
+    scores: list[float], kind: PlotKind, expected: AxisScale
+) -> None:
+    """Only where each is a bin of its own, none is 0, and larger ones are few."""
+    rows = np.array([500, 450, 50])
+    table = ScoreTable(np.array(scores), rows, np.array([0, 5, 10]))
+    curve = ReliabilityCurve(kind, binned_curve(table, bins=ATOMS), None, 0.95)
+    assert axis_for(curve) is expected
