@@ -46,6 +46,7 @@ from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
+    MOST_SCORES_IN_FULL,
     VALUES_ALONE,
     ClassesReport,
     ClusterSummary,
@@ -301,14 +302,20 @@ def measure_judged(judged: Gathered, *, options: MeasureOptions) -> MeasureRepor
     if found is not None and column is not None:
         report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
     report = replace(report, differences=_differences(judged, views, options))
+    of_others = _of_slices(options) if _in_a_table(others, options) else in_full
     for place, view in enumerate(others):
-        part = measure_table(view.table, view.source, options=in_full, clusters=view.clusters)
+        part = measure_table(view.table, view.source, options=of_others, clusters=view.clusters)
         if options.thresholds:
             part = _against_first(part, report, judged.aside.paired[place])
         slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
     if judged.chosen.asked.sees_all_classes:
         report = with_classes(report, judged, slices, options=options)
     return replace(report, slices=slices)
+
+
+def _in_a_table(others: Sequence[View], options: MeasureOptions) -> bool:
+    """Whether further scores are so many that each is a line of a table."""
+    return options.brief and len(others) > MOST_SCORES_IN_FULL
 
 
 def _against_first(part: MeasureReport, first: MeasureReport, paired: "PairedSums") -> MeasureReport:
@@ -415,8 +422,11 @@ def _differences(
         return {}
     from calibcli.commands.comparing import Known, comparable, differences_to
     from calibcli.options.comparing import CompareOptions
+    from calibcli.stats.measures.differences import PAIRED
 
     names = comparable(asked.metrics.measures, edges=asked.edges is not None)
+    if _in_a_table(others, asked) and not asked.metrics.chosen:
+        names = tuple(name for name in names if name in PAIRED)
     if not names:
         return {}
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)

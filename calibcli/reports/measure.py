@@ -132,6 +132,8 @@ SCHEMA = "calibcli.report/2"
 # What a table of groups or classes shows where nobody says which measures, and of which no interval.
 IN_TABLES = (MeasureName.ECE, MeasureName.SMECE, MeasureName.BIAS, MeasureName.BRIER)
 VALUES_ALONE = (MeasureName.SMECE, MeasureName.BRIER)
+# More further scores than these are a line each, unless somebody wants every detail.
+MOST_SCORES_IN_FULL = 5
 
 
 @dataclass(frozen=True, slots=True)

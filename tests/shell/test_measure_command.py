@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calibcli.commands.measure import measure_files
@@ -111,6 +112,37 @@ def test_several_scores_are_told_apart_or_not(run: Run, three: Path) -> None:
     ended = run("measure", three, "-s", "a", "-s", "b", "-y", "label", *FEW)
     assert "b less a: below 0, b is better" in ended.out
     assert ended.out.index("b less a") < ended.out.index("score=b")
+
+
+def test_many_further_scores_are_a_line_each(run: Run, tmp_path: Path) -> None:
+    """Their numbers are those of every detail; the first score is shown in full, and JSON keeps every key."""
+    rng = np.random.default_rng(8)
+    truth = rng.random(400)
+    columns = {f"s{k}": np.clip(truth + rng.normal(0.0, 0.02 * k, 400), 0.0, 1.0) for k in range(7)}
+    pd.DataFrame({**columns, "label": (rng.random(400) < truth).astype(int)}).to_csv(tmp_path / "many.csv")
+    words = (
+        "measure",
+        tmp_path / "many.csv",
+        "-y",
+        "label",
+        *(word for name in columns for word in ("-s", name)),
+    )
+    plain, verbose = run(*words), run(*words, "-v")
+    report = json.loads(run(*words, "--json").out)
+    assert plain.out.count("score range") == 1
+    lines = plain.out.splitlines()
+    table = lines[lines.index("Further scores") + 3 :][:6]
+    for line, name in zip(table, list(columns)[1:], strict=True):
+        part = report["slices"][f"score={name}"]
+        assert line.split()[:3] == [name, "400", f"{100 * part['table']['positive'] / 400:.1f}"]
+        assert float(line.split()[4]) == pytest.approx(part["measures"]["ece"]["value"], rel=1e-3)
+        assert len(part["tests"]) == len(report["tests"])
+    brier = lines.index("brier less that of s0: below 0 is better than s0")
+    shown = [float(line.split()[1]) for line in lines[brier + 3 : brier + 9]]
+    expected = [report["differences"][f"score=s{k}"]["brier"]["value"] for k in range(1, 7)]
+    assert shown == pytest.approx(expected, rel=1e-3)
+    assert verbose.out.count("score=s") >= 6
+    assert run(*words[:-2]).out.count("score=s") == 5 + 1
 
 
 def test_standard_input_and_files_agree(run: Run, shell: Run, three: Path) -> None:

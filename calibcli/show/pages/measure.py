@@ -8,6 +8,7 @@ from calibcli.names import ComparisonName, GroupOrder, MeasureName, TestName, Vi
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
+    MOST_SCORES_IN_FULL,
     VALUES_ALONE,
     ClassesReport,
     MeasureReport,
@@ -344,9 +345,13 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     )
     meaning = _meanings(report) if verbose else ()
     groups = group_blocks(report, dict(report.slices))
-    differences = difference_blocks(report)
+    further = {} if verbose else _further_scores(report)
+    scores = further if len(further) > MOST_SCORES_IN_FULL else {}
+    differences = _score_blocks(report, scores) if scores else difference_blocks(report)
     slices = [
-        block for key, part in report.slices.items() for block in _slice(report, key, part, verbose=verbose)
+        block
+        for key, part in report.slices.items()
+        for block in _slice(report, key, part, verbose=verbose, in_a_table=key in scores)
     ]
     curve = reliability_grid(report.curve)
     return (
@@ -364,8 +369,49 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     )
 
 
-def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool) -> list[Block]:
+def _further_scores(report: MeasureReport) -> dict[str, MeasureReport]:
+    """Return the reports of further scores over all rows."""
+    views = [report, *report.slices.values()]
+    groups = {key for view in views if view.groups is not None for key in view.groups.measured}
+    return {
+        key: part
+        for key, part in report.slices.items()
+        if part.input.score != report.input.score and key not in groups
+    }
+
+
+def _score_blocks(report: MeasureReport, scores: Mapping[str, MeasureReport]) -> tuple[Block, ...]:
+    """Return many further scores as a line each, and how they differ from the first, a table a measure."""
+    parts = [(part.input.score, part) for part in scores.values()]
+    heading = paragraph(Line("Further scores", Tone.TITLE))
+    blocks: list[Block] = [heading, *slice_grids("score", parts, shown_of(parts[0][1]), notes=())]
+    first = quoted(report.input.score)
+    columns = (*map(Column, ("score", "difference", f"{percent(report.confidence)} interval", "verdict")),)
+    names = {key: quoted(part.input.score) for key, part in scores.items()}
+    measures = [one.name.value for one in next(iter(report.differences.values()), ())]
+    for place, measure in enumerate(measures):
+        found = {key: each[place] for key, each in report.differences.items()}
+        rows = tuple(
+            (names[key], four(one.value), interval_words(one.interval), _verdict(one, names[key]))
+            for key, one in found.items()
+        )
+        title = Line(f"{measure} less that of {first}: below 0 is better than {first}", Tone.TITLE)
+        notes = (Line(_EACH_BY_ITSELF, Tone.FAINT),) if measure == measures[-1] else ()
+        blocks += [paragraph(title), Grid(columns, rows, notes)]
+    return tuple(blocks)
+
+
+_EACH_BY_ITSELF = """\
+Each interval holds by itself; `calibcli compare` ranks scores with intervals that hold for all at once. -v \
+shows every measure of every score."""
+
+
+def _slice(
+    report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool, in_a_table: bool
+) -> list[Block]:
     """Return the page of a slice; groups and classes have one only where every detail was asked for."""
+    if in_a_table and part.groups is None:
+        return []
     views = [report, *report.slices.values()]
     classes = report.classes
     if classes is not None and key in classes.measured and (classes.few or not verbose):
@@ -375,7 +421,8 @@ def _slice(report: MeasureReport, key: str, part: MeasureReport, *, verbose: boo
         return []
     title = paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part))
     curve = reliability_grid(part.curve) if group else ()
-    return [title, *number_blocks(part, verbose=verbose), *curve, *group_blocks(part, dict(report.slices))]
+    numbers = () if in_a_table else number_blocks(part, verbose=verbose)
+    return [title, *numbers, *curve, *group_blocks(part, dict(report.slices))]
 
 
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
