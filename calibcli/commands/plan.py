@@ -39,16 +39,19 @@ from calibcli.stats.gates.plan import (
     population_of,
 )
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.interface import values_of
+from calibcli.stats.recalibrators.interface import randomised, values_of
 from calibcli.stats.table.bins import ATOMS, Bins
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import LEVELS, Table
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
 from calibcli.stats.table.running import RunningTable
+from calibcli.stats.table.score_table import ScoreTable
 from calibcli.values import dataclass
 
 _EXAMPLE_ROWS = 100_000
+# Of the fit rows of a continuous map, whose scores are known by a few quantiles.
+_BETWEEN_QUANTILES = 10_000
 
-_WAYS = "--artifact cal.json with a discrete method such as scaling-binning, or --like preds.csv -s score"
+_WAYS = "--artifact cal.json, or --like preds.csv -s score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,7 @@ def plan_rows(
         _refuse_unresolved(options.rule.limit)
     loaded = None if artifact is None else read_artifact(artifact)
     if like is None:
-        if options.bins is not None or options.binning is not None:
-            msg = "--bins and --binning cut a score that --like would name; an artifact has its outputs"
-            raise UsageProblem(msg, "leave them out, or pass --like preds.csv -s score too")
-        scores = _of_fit(loaded, artifact)
+        scores = _of_fit(options, loaded, artifact)
     else:
         scores = _of_file(options, like, loaded, columns=columns or Columns(), reading=reading or Reading())
     generator = stream(options.seed, Purpose.PLAN)
@@ -117,19 +117,38 @@ def _refuse_unresolved(limit: float) -> None:
         raise UsageProblem(msg, f"ask for --max-smece {1.1 * LEAST_BANDWIDTH:.2g} or more")
 
 
-def _of_fit(artifact: Artifact | None, path: DocumentSource | None) -> _Scores:
-    """Take the fit rows of a discrete recalibrator for the rows to come."""
-    fitted = None if artifact is None else artifact.recalibrator.bins
-    if artifact is None or fitted is None:
+def _of_fit(options: PlanOptions, artifact: Artifact | None, path: DocumentSource | None) -> _Scores:
+    """Take the fit rows of a recalibrator for the rows to come."""
+    if artifact is None:
         msg = "how many rows it takes depends on where the scores fall, and nothing says where"
-        if artifact is not None:
-            msg = f"{path} does not say where its outputs fall, since they are many"
-        raise UsageProblem(msg, f"pass {_WAYS}" if artifact is None else "pass --like preds.csv -s score too")
+        raise UsageProblem(msg, f"pass {_WAYS}")
+    fitted = artifact.recalibrator.bins
+    if fitted is None:
+        return _of_quantiles(options, artifact, path)
+    if options.bins is not None or options.binning is not None:
+        msg = "--bins and --binning cut a score that --like would name; an artifact has its outputs"
+        raise UsageProblem(msg, "leave them out, or pass --like preds.csv -s score too")
     values, place = np.unique([one.value for one in fitted], return_inverse=True)
     rows = np.zeros(values.size)
     np.add.at(rows, place, [one.rows for one in fitted])
     known = f"the {artifact.fit.rows:,} rows that {path} was fitted on"
     return _Scores(population_of(values, rows, bins=ATOMS), ATOMS, known)
+
+
+def _of_quantiles(options: PlanOptions, artifact: Artifact, path: DocumentSource | None) -> _Scores:
+    """Take what a continuous map makes of its fit rows, which lie evenly between their quantiles."""
+    quantiles, recalibrator = artifact.fit.score_quantiles, artifact.recalibrator
+    if quantiles is None or randomised(recalibrator) is not None:
+        msg = f"{path} does not say where its outputs fall"
+        raise UsageProblem(msg, "pass --like preds.csv -s score too")
+    between = (np.arange(_BETWEEN_QUANTILES) + 0.5) * (LEVELS[-1] / _BETWEEN_QUANTILES)
+    output = recalibrator.predict(np.interp(between, LEVELS, quantiles))
+    table = ScoreTable.from_rows(output, np.zeros(output.size, np.bool_))
+    bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=False)
+    if bins is ATOMS:
+        refuse_continuous(table)
+    known = f"the {artifact.fit.rows:,} rows that {path} was fitted on, by {len(LEVELS)} of their quantiles"
+    return _Scores(population_like(table, bins=bins), bins, known)
 
 
 def _of_file(

@@ -269,6 +269,20 @@ def test_error_reports_for_github_say_why() -> None:
     )
 
 
+def test_a_summary_begins_with_a_table_of_the_rules(several: VerifyReport) -> None:
+    """A row for each rule and group, the worst first, whatever names hold; the report follows."""
+    head, table, *rest = g.summary_of(several).split("\n\n")
+    title, rule, *rows = table.split("\n")
+    assert head.startswith("**")
+    assert rest
+    assert [row.split(" | ")[0] for row in rows] == ["| FAIL", "| INCONCLUSIVE", "| PASS"]
+    for name in NASTY:
+        report = grouped(several, name, "other")
+        title, rule, *rows = g.summary_of(report).split("\n\n")[1].split("\n")
+        assert len(rows) == len(cases_of(report))
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in (title, rule, *rows)} == {8}
+
+
 def test_a_summary_too_long_for_github_is_cut_and_says_so() -> None:
     """At the end of a line, within the bytes that are taken."""
     text = "".join(f"line {number} \u00e9\u4e2d\n" for number in range(1_000))

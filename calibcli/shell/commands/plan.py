@@ -29,7 +29,7 @@ def plan(
     Say how many labelled rows a gate will take, before any are collected.
 
     The gate of `verify` is simulated with labels that follow the scores, or are off by --error. Where the
-    scores fall is taken from the fit rows of a discrete artifact, or from --like.
+    scores fall is taken from the fit rows of an artifact, or from a file of scores.
 
     \b
     EXAMPLES

@@ -69,8 +69,30 @@ def _set(settings: tuple[Setting, ...]) -> list[str]:
 
 
 def summary_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
-    """Return the Markdown of a step's summary, cut with a sentence where GitHub would refuse it whole."""
-    return cut_to(renderer_named(ReportFormat.MARKDOWN, settings=settings).render(report), MOST_SUMMARY_BYTES)
+    """
+    Return the Markdown of a step's summary: the verdict, a table of the rules, and the report.
+
+    It is cut with a sentence where GitHub would refuse it whole.
+    """
+    whole = renderer_named(ReportFormat.MARKDOWN, settings=settings).render(report)
+    first, _, rest = whole.partition("\n\n")
+    rows = ["| verdict | rule | group | found | lower | upper | rows |", "|---|---|---|---:|---:|---:|---:|"]
+    rows += [_row(case) for case in worst_first(cases_of(report))]
+    return cut_to("\n\n".join([first, "\n".join(rows), rest]), MOST_SUMMARY_BYTES)
+
+
+def _row(case: Case) -> str:
+    """Return what was found by a rule as a row of a table."""
+    found = ["" if one is None else f"{one:.4g}" for one in numbers_of(case.verdict).values()]
+    verdict = case.verdict
+    words = [
+        verdict.outcome.value.upper(),
+        escaped(case.name),
+        escaped(case.group),
+        *found,
+        f"{verdict.rows:,}",
+    ]
+    return f"| {' | '.join(words)} |"
 
 
 def error_summary(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:

@@ -1,0 +1,87 @@
+"""A plan takes where scores fall from any artifact."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import calibcli
+from calibcli.commands.plan import plan_rows
+from calibcli.documents.artifact import Artifact, artifact_text
+from calibcli.errors import UsageProblem
+from calibcli.names import Binning
+from calibcli.options.declaring import built
+from calibcli.options.gating import PlanOptions
+from calibcli.options.rows import Columns
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    """Scores that are too sure."""
+    return drawn(3)
+
+
+def drawn(seed: int) -> pd.DataFrame:
+    """Rows of the one population."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(0.6, 1.8, 20_000)
+    return pd.DataFrame({"score": score, "label": (rng.random(score.size) < 0.1 + 0.6 * score).astype(int)})
+
+
+def planned(**asked: object) -> PlanOptions:
+    """What is asked of a plan."""
+    found = built(PlanOptions, asked)
+    assert isinstance(found, PlanOptions)
+    return found
+
+
+def fitted(rows: pd.DataFrame, method: str, **asked: object) -> Artifact:
+    """The artifact of a fit."""
+    found = calibcli.fit(rows, score="score", label="label", method=method, **asked).artifact
+    assert isinstance(found, Artifact)
+    return found
+
+
+def saved(artifact: Artifact, folder: Path) -> str:
+    """Write an artifact, and return where."""
+    path = folder / "cal.json"
+    path.write_text(artifact_text(artifact), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("method", ["platt", "beta", "isotonic"])
+def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
+    method: str, rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    """Eleven quantiles of the fit rows tell the number nearly as well as rows of the same population."""
+    artifact, path = saved(fitted(rows, method), tmp_path), str(tmp_path / "rows.csv")
+    drawn(4).to_csv(path, index=False)
+    options = planned(max_ece=0.05)
+    found = plan_rows(options, artifact=artifact)
+    like = plan_rows(options, artifact=artifact, like=path, columns=Columns(score="score"))
+    assert found.found.rows == pytest.approx(like.found.rows, rel=0.15)
+    assert found.partition == like.partition
+    assert "by 11 of their quantiles" in found.scores_from
+
+
+def test_bins_cut_the_outputs_of_a_continuous_map_alone(rows: pd.DataFrame, tmp_path: Path) -> None:
+    """A discrete one has its outputs, one by one."""
+    few = planned(max_ece=0.05, bins=5)
+    assert plan_rows(few, artifact=saved(fitted(rows, "platt"), tmp_path)).partition == "5 equal-width bins"
+    with pytest.raises(UsageProblem, match="an artifact has its outputs"):
+        plan_rows(few, artifact=saved(fitted(rows, "scaling-binning"), tmp_path))
+    atoms = planned(max_ece=0.05, binning=Binning.ATOMS)
+    with pytest.raises(UsageProblem, match=r"Theorem 12\.5"):
+        plan_rows(atoms, artifact=saved(fitted(rows, "platt"), tmp_path))
+
+
+def test_what_does_not_say_where_scores_fell_is_refused(rows: pd.DataFrame, tmp_path: Path) -> None:
+    """Artifacts of before there were quantiles, and maps whose outputs are drawn."""
+    artifact = fitted(rows, "platt")
+    older = replace(artifact, fit=replace(artifact.fit, score_quantiles=None))
+    for one in (older, fitted(rows, "smooth", randomised=True)):
+        with pytest.raises(UsageProblem, match="does not say where its outputs fall") as caught:
+            plan_rows(planned(max_ece=0.05), artifact=saved(one, tmp_path))
+        assert caught.value.hint == "pass --like preds.csv -s score too"
