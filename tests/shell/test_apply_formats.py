@@ -358,7 +358,14 @@ def place(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_report_has_the_format_that_its_name_promises(run: Run, place: Path, command: str) -> None:
     """The bytes are those of --format; another --format, and a name that no report has, are refused."""
     words = OF_REPORTS[command]
-    names = (("r.json", "json"), ("r", "table"), ("r.md", "md"), ("r.txt", "table"))
+    names = (
+        ("r.json", "json"),
+        ("r", "table"),
+        ("r.md", "md"),
+        ("r.txt", "table"),
+        ("r.html", "html"),
+        ("r.tex", "latex"),
+    )
     # What is drawn anew for every report takes its time: two names show that it is the same door.
     for name, kind in names if command == "measure" else names[:2]:
         by_name, typed = place / name, place / f"typed-{kind}.txt"
@@ -369,7 +376,7 @@ def test_a_report_has_the_format_that_its_name_promises(run: Run, place: Path, c
     for more, said in (
         (("-o", "x.csv", "--format", "md"), "x.csv is the name of csv, and --format says otherwise"),
         (("-o", "x.csv", "--json"), "x.csv is the name of csv, and --json says otherwise"),
-        (("-o", "x.html"), "x.html is the name of html"),
+        (("-o", "x.pdf"), "x.pdf is the name of pdf"),
         (("-o", "x.json.gz"), "x.json.gz is the name of gzip"),
         (("-o", "x.parquet", "--json"), "x.parquet is the name of parquet"),
         (("-o", "x.txt", "--json", "--format", "table"), "--json and --format table are two formats"),
