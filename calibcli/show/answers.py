@@ -751,8 +751,8 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
     if not others:
         return (first,)
     if not moved:
-        names = first_of([quoted(one.name) for one in others], _MOST_SHIFTED)
-        return (first, f"Nor is one of {names} shown." if score.shifted else f"Nor is one of {names}.")
+        still = first_of([quoted(one.name) for one in others], _MOST_SHIFTED)
+        return (first, f"No shift of {still} is shown.")
     names = first_of([f"{quoted(one.name)} (PSI {three(one.psi)})" for one in _largest(moved)], _MOST_SHIFTED)
     have = "has" if len(moved) == 1 else "have"
     if len(others) == 1:
