@@ -269,15 +269,14 @@ def test_scores_of_a_file_go_through_the_artifact(run: Run, artifact: Path) -> N
     assert both["rows"] == alone["rows"]
 
 
-def test_continuous_artifact_asks_for_scores(run: Run, tmp_path: Path) -> None:
-    """A Platt fit does not hold the scores it saw, and says so; with --like it can be planned."""
+def test_continuous_artifact_is_planned_as_a_file_of_scores_is(run: Run, tmp_path: Path) -> None:
+    """A Platt fit holds quantiles of the scores it saw, which ask for nearly as many rows."""
     cal = tmp_path / "platt.json"
     assert run("fit", CALIBRATION, *CHURN, "-m", "platt", "-o", cal).code == 0
-    refused = run("plan", "--max-ece", "0.03", "--artifact", cal)
-    assert refused.code == 2
-    assert "--like preds.csv -s score too" in refused.err
-    found = planned(run, "--max-ece", "0.1", "--artifact", cal, "--like", CALIBRATION, "-s", "score")
-    assert found["method"] == "betting, one look"
+    found = planned(run, "--max-ece", "0.1", "--artifact", cal)
+    like = planned(run, "--max-ece", "0.1", "--artifact", cal, "--like", CALIBRATION, "-s", "score")
+    assert found["method"] == like["method"] == "betting, one look"
+    assert found["rows"] == pytest.approx(like["rows"], rel=0.2)
 
 
 def test_gate_that_is_asked_again_takes_more(run: Run, artifact: Path) -> None:
