@@ -147,10 +147,10 @@ def _models(judged: Gathered) -> Entries:
     if len(asked) > 1:
         common = in_common(list(answers.values()))
         alone = [
-            f"{name} {one.ids.size - common:,}" for name, one in answers.items() if one.ids.size > common
+            f"{one.ids.size - common:,} of {name}" for name, one in answers.items() if one.ids.size > common
         ]
         notes.append(
-            f"{common:,} ids are answered by every model; not by every other: {', '.join(alone)}. "
+            f"{common:,} ids are answered by every model, and {', '.join(alone)} are not. "
             "Two models are compared on the ids that both have"
         )
     listed = list(answers.values())

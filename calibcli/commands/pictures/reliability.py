@@ -255,7 +255,7 @@ def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
         bounds = f"  [{lower:.{places}f}, {upper:.{places}f}] at {level} % confidence"
     ends = [measure.members().get(end) for end in ("null_lower", "null_upper")]
     low, high = (f"{end.number():.{places}f}" if end and end.value is not None else "" for end in ends)
-    expected = f"; if calibrated, {low} to {high}" if low and high else ""
+    expected = f"; by chance {low} to {high}" if low and high else ""
     weighted = ", weighted by importance" if table.child("weighted").truth() else ""
     return f"{words} {value:.{places}f}{bounds}", f"{rows}{weighted}{expected}"
 
