@@ -154,10 +154,9 @@ def _said(
         if chosen.label is None:
             more = "--on-missing null, and apply writes no probability there; plan takes --on-missing drop"
             return said, f"fill them in, or pass {more}"
-        hint = "--on-missing drop leaves such rows out and reports how many"
-        if chosen.asked.in_pairs and kind is FaultKind.MISSING_SCORE:
-            hint += "; pairwise takes the rows that each pair of scores has"
-        return said, hint
+        pairs = "; pairwise takes the rows that each pair of scores has"
+        more = pairs if chosen.asked.in_pairs and kind is FaultKind.MISSING_SCORE else ""
+        return said, f"--on-missing drop leaves such rows out and reports how many{more}"
     if kind is FaultKind.OUTSIDE:
         logs = chosen.asked.read_as is Scale.LOGPROB
         where = "above 0, as no log-probability does" if logs else "outside [0, 1]"

@@ -745,7 +745,9 @@ class MeasureName(Explained):
         Estimand: The integral over c from 0 to 1 of P(y = 0 | the score is among the highest c), equal scores
             kept in any order: E of -ln(u) over rows with label 0, u the share of rows above.
         Estimator: (1/n) Σ_k (label 0 among the k highest scores)/k. Rows of equal scores are taken in every
-            order equally often: the mean over all orders, in closed form.
+            order equally often: the mean over all orders, in closed form. With importance weights
+            rows count for shares of as many rows as all are worth, (Σw)²/Σw², and sums of 1/k are continued
+            between whole numbers.
         Interval: Each row adds to the area by its label and changes the coverage of all below it; the mean
             of that influence has Gaffke's bound (docs/methods.md), with the row that has not been seen, one
             of label 0 above all others. For the population, approximate. None with importance weights.

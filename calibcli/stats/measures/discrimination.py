@@ -14,6 +14,7 @@ from calibcli.stats.measures.estimate import (
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     Estimate,
+    effective_rows,
     on_line,
 )
 from calibcli.stats.measures.if_calibrated import (
@@ -191,14 +192,13 @@ class RiskCoverage:
     Rows by descending distinct score, as they are kept one after the other.
 
     Args:
-        rows: How many rows have each score, shape (n,); with weights, how much they count for.
+        rows: How many rows have each score, shape (n,); with weights, what they count for of so many rows as
+            all are worth.
         wrong: How many of them have label 0.
-        whole: Whether rows are counted, and not weighted.
     """
 
     rows: Floats
     wrong: Floats
-    whole: bool
 
     @classmethod
     def of(cls, table: Table) -> "RiskCoverage":
@@ -207,8 +207,8 @@ class RiskCoverage:
         some = weight > 0.0
         if not some.all():
             weight, positive = weight[some], positive[some]
-        rows = np.asarray(weight, np.float64)
-        return cls(rows, rows - positive, not table.weighted)
+        scale = effective_rows(table) / float(weight.sum()) if table.weighted else 1.0
+        return cls(scale * weight, scale * (weight - positive))
 
     @property
     def coverage(self) -> Floats:
@@ -230,12 +230,7 @@ class RiskCoverage:
         A row at place i is among the k that are kept for every k from i on: it adds the sum of 1/k.
         """
         after = np.cumsum(self.rows)
-        before = after - self.rows
-        if not self.whole:
-            end, start = after / after[-1], before / after[-1]
-            first = start * np.log(np.maximum(start, np.finfo(float).tiny))
-            mean: Floats = 1.0 - (end * np.log(end) - first) / (end - start)
-            return mean
+        before = np.maximum(after - self.rows, 0.0)
         own = _harmonic(after) - _harmonic(before)
         return _harmonic(after[-1:]) - _harmonic(after) + 1.0 - before / self.rows * own
 
@@ -269,18 +264,20 @@ class RiskCoverage:
 
 
 def _harmonic(count: Floats) -> Floats:
-    """Return the sums of 1/k for k from 1 to each of some whole numbers."""
-    few = count < _FEW_TERMS
-    large = np.where(few, _FEW_TERMS, count)
+    """Return the sums of 1/k for k from 1 to each of some numbers, continued between whole ones."""
+    few = np.flatnonzero(count < _FEW_TERMS)
+    large = np.asarray(count, np.float64).copy()
+    large[few] += _FEW_TERMS
     square = 1.0 / (large * large)
-    series = (
+    found: Floats = (
         np.log(large) + np.euler_gamma + 0.5 / large - square * (1 / 12 - square * (1 / 120 - square / 252))
     )
-    return np.where(few, _FIRST_SUMS[np.where(few, count, 0).astype(np.int64)], series)
+    for term in range(1, _FEW_TERMS + 1):
+        found[few] -= 1.0 / (count[few] + term)
+    return found
 
 
 _FEW_TERMS = 64
-_FIRST_SUMS = np.append(0.0, np.cumsum(1.0 / np.arange(1.0, _FEW_TERMS)))
 
 
 MEASURES: Measures = {

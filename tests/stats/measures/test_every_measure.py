@@ -108,7 +108,7 @@ def test_rows_without_weight_do_not_count(rows: Rows) -> None:
 
 
 # Bins of these are closed on one side.
-ONE_SIDED = (*CUT_BY_WEIGHT, M.DCE, M.OE)
+ONE_SIDED = (*CUT_BY_WEIGHT, M.DCE, M.OE, M.OBSERVED_RATE, M.MEAN_SCORE, M.AURC)
 SIGNED = (M.BIAS, M.CITL_LOGIT, M.COX_INTERCEPT)
 CURVES = (M.ICI, M.E50, M.E90, M.EMAX)
 # In thousandths.

@@ -18,8 +18,8 @@ from calibcli.stats.table.score_table import Floats, ScoreTable
 
 M = MeasureName
 ENDS = (0.05, 0.95)
-# What has no range: bins that labels choose, and distances without a law.
-WITHOUT = (M.ECE_SWEEP, M.DCE_LOWER, M.SMCE)
+# What has no range: bins that labels choose, distances without a law, and what knows no labels.
+WITHOUT = (M.ECE_SWEEP, M.DCE_LOWER, M.SMCE, M.MEAN_SCORE)
 WORLDS = {
     "spread": lambda rng, rows: rng.random(rows),
     "near 0 and 1": lambda rng, rows: rng.beta(0.2, 0.2, rows),
