@@ -152,6 +152,6 @@ def _members(name: str) -> tuple[Metric, ...]:
         raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")
     if word.endswith("net_benefit"):
         msg = f"{word} depends on the probability from which one acts, and has a table of its own"
-        raise UsageProblem(msg, "name such probabilities with --threshold 0.1,0.2")
+        raise UsageProblem(msg, "leave it out here, and name such probabilities with --threshold 0.1,0.2")
     msg = f"there is no metric {name!r}"
     raise UsageProblem(msg, nearest(word, known_metrics(), all_by="`calibcli measure --explain all`"))

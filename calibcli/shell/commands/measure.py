@@ -31,7 +31,7 @@ def _explained(given: Mapping[str, Any]) -> bool:
 
 
 @command(
-    "score label by where probs artifact metric threshold explain json output | *classes power compat "
+    "score label by where probs artifact metric explain json output | threshold *classes power compat "
     "min_group_rows sort cluster bins binning edges bounds confidence seed unseen *rows *values *format "
     "*reading allow_edited fmt summary_out force quiet verbose color debug",
     instead=_explained,
