@@ -80,7 +80,16 @@ MEASURES: dict[str, tuple[str, ...]] = {
 SHOTS = (
     *(
         Shot(kind, ("--kind", kind), ("measure",))
-        for kind in ("smooth", "binned", "cumulative", "residual", "murphy", "decision", "clinical")
+        for kind in (
+            "smooth",
+            "binned",
+            "cumulative",
+            "residual",
+            "murphy",
+            "risk-coverage",
+            "decision",
+            "clinical",
+        )
     ),
     Shot("isotonic", ("--kind", "isotonic"), (CORP,)),
     Shot("map, fit rows", ("--kind", "map"), ("measure --artifact",)),

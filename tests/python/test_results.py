@@ -213,7 +213,17 @@ def test_every_kind_of_picture_is_drawn(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
     matrix = generator.dirichlet([2.0, 1.0, 1.0], 250)
     label = (matrix.cumsum(1) > generator.random((250, 1))).argmax(1)
-    plain = ("smooth", "binned", "isotonic", "cumulative", "residual", "murphy", "decision", "clinical")
+    plain = [
+        "smooth",
+        "binned",
+        "isotonic",
+        "cumulative",
+        "residual",
+        "murphy",
+        "risk-coverage",
+        "decision",
+        "clinical",
+    ]
     figures = {
         **{kind: calibcli.plot(*pair, kind=kind) for kind in plain},
         "map": calibcli.plot(fitted, kind="map"),
