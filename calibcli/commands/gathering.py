@@ -53,7 +53,7 @@ from calibcli.data.tally import (
     taken,
 )
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
-from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, WeightMeaning
+from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, OnMissing, WeightMeaning
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection
 from calibcli.options.sources import RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
@@ -277,9 +277,10 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
             tables, findings, aside = _reduced(pieces_of(fragments, chosen), work, engine, advance=advance)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
     first = chosen[files[0]]
-    if findings.rows == findings.dropped + findings.unselected or not all(
-        tables[key].total_rows for key, change in wanted.items() if not isinstance(change, Unchanged)
-    ):
+    empty = [not tables[key].total_rows for key, one in wanted.items() if not isinstance(one, Unchanged)]
+    # Scores that each have rows of their own are told apart by whoever asked for them.
+    none = all(empty) if columns.on_missing is OnMissing.PAIRWISE else any(empty)
+    if findings.rows == findings.dropped + findings.unselected or none:
         raise nothing_left(files, first, findings)
     problem = never_positive(findings, first, shown=shown_path(files[0]))
     if problem is not None and not beside.part:

@@ -95,9 +95,10 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
         msg = "--fail-if-worse holds every score against one"
         raise UsageProblem(msg, "name it with --reference")
     count = len(columns.others) + 1
-    if count > MOST_IN_PAIRS and options.reference is None:
+    if count > MOST_IN_PAIRS and (options.reference is None or options.pairs):
         msg = f"{count} scores make {count * (count - 1) // 2:,} pairs"
-        raise UsageProblem(msg, f"at most {MOST_IN_PAIRS} are compared in pairs: name one with --reference")
+        hint = f"at most {MOST_IN_PAIRS} are compared in pairs: name one with --reference, without --pairs"
+        raise UsageProblem(msg, hint)
 
 
 def _scores(
@@ -167,8 +168,8 @@ def _report(
     scores, names = entries.scores, [one.name for one in entries.scores]
     if any(not one.table.total_rows for one in scores):
         empty = next(one.name for one in scores if not one.table.total_rows)
-        msg = f"no row has a value of {empty!r}"
-        raise EmptyTable(msg)
+        msg = f"{empty!r} has no value in any of {judged.input.rows:,} rows"
+        raise EmptyTable(msg, "leave it out")
     reference = None
     if options.reference is not None:
         reference = _place_of(options.reference, names, judged)
@@ -241,7 +242,8 @@ class _Board:
         """Return all scores by one measure."""
         scores = self.entries.scores
         estimates = [self._estimate(name, one, self.confidence) for one in scores]
-        order = sorted(range(len(scores)), key=lambda place: (estimates[place].value, place))
+        wins = self._wins(name)
+        order = sorted(range(len(scores)), key=lambda place: (-wins[place], estimates[place].value, place))
         against = order[0] if self.reference is None else self.reference
         standings = []
         for place in order:
@@ -255,6 +257,25 @@ class _Board:
         if self.options.pairs:
             every = tuple(self._contrast(name, one, two) for one, two in combinations(range(len(scores)), 2))
         return Ranking(name, scores[against].name, tuple(standings), every)
+
+    def _wins(self, name: MeasureName) -> list[int]:
+        """
+        Return how many others each score is better than on the rows that both have.
+
+        Where all have the same rows their values say who is better. Where rows differ, one score may have the
+        easier ones.
+        """
+        scores = self.entries.scores
+        wins = [0] * len(scores)
+        pairs = list(combinations(range(len(scores)), 2)) if self.reference is None and name in PAIRED else []
+        most = max(one.table.total_rows for one in scores)
+        if all(self.entries.paired(*pair).rows == most for pair in pairs):
+            return wins
+        for one, two in pairs:
+            value = self._contrast(name, one, two).difference.value
+            if value is not None and abs(value) > 0.0:
+                wins[two if value < 0.0 else one] += 1
+        return wins
 
     def _estimate(self, name: MeasureName, one: Seen, confidence: float) -> Estimate:
         return measured_alone(name, one, options=replace(self.options, confidence=confidence))

@@ -207,7 +207,9 @@ def built(kind: type, values: Mapping[str, object], *, apart: Container[type] = 
         declared, inner = one.metadata.get("option"), one.metadata.get("group")
         name = one.name if declared is None else declared.name or one.name
         if declared is not None and name in values:
-            own[one.name] = values[name]
+            # Groups that share an option may have defaults of their own, and then its own is none.
+            if values[name] is not None or one.default in (None, MISSING):
+                own[one.name] = values[name]
         elif inner is not None and inner not in apart:
             found, made = built(inner, values, apart=apart), one.metadata["made"]
             own[one.name] = found if made is None else made(found)

@@ -46,7 +46,7 @@ class Standing(Declared):
 
 @dataclass(frozen=True, slots=True)
 class Ranking(Declared):
-    """All scores by one measure, the smallest value first."""
+    """All scores by one measure, the best first: by its value, or where rows differ by the rows of both."""
 
     name: Annotated[Compared, HIDDEN]
     against: Annotated[str, "The score that all others are held against: the reference, or the best."]
@@ -54,6 +54,11 @@ class Ranking(Declared):
     pairs: Annotated[
         tuple[Contrast, ...] | None, ABSENT, "Every pair; absent unless they were asked for."
     ] = None
+
+    def names_the_best(self) -> bool:
+        """Whether the score that others are held against shares rows with each, and none is better."""
+        others = [one.contrast for one in self.standings if one.contrast is not None]
+        return all(one.rows > 0 and one.verdict is not ComparisonName.BETTER for one in others)
 
     def of_verdict(self, verdict: ComparisonName) -> tuple[str, ...]:
         """Return the scores that stand so to the one that all are held against."""

@@ -373,7 +373,7 @@ def _standings(ranking: "Ranking", reference: str | None) -> str:
     )
     against = quoted(ranking.against).replace("{", "{{").replace("}", "}}")
     undecided = f"not told apart: {open_}" if open_ else ""
-    if reference is None:
+    if reference is None and ranking.names_the_best():
         rest = "; ".join(filter(None, (f"shown to be better than {worse}" if worse else "", undecided)))
         return f"{against} has the best {{measures}}{f', {rest}' if rest else ''}."
     parts = (f"better: {better}" if better else "", f"worse: {worse}" if worse else "", undecided)
@@ -581,12 +581,14 @@ def _needed(verdict: "Verdict") -> list[str]:
         return [f"Too close to the limit to decide with {rows}.", best]
     sentences = [f"You have {rows}."]
     if needed.to_pass is not None:
-        more = f"About {about(needed.to_pass)} should be enough to pass, if the model is as good as it looks."
+        rows_for = about(needed.to_pass)
+        more = f"With about {rows_for} a pass is as likely as not, if the model is as good as it looks."
         sentences.append(more)
         same = needed.at_best > verdict.rows and about(needed.at_best) == about(needed.to_pass)
         sentences += [] if same else [best]
     if needed.to_fail is not None:
-        more = f"About {about(needed.to_fail)} should be enough to fail, if the model is as bad as it looks."
+        rows_for = about(needed.to_fail)
+        more = f"With about {rows_for} a fail is as likely as not, if the model is as bad as it looks."
         sentences.append(more)
     return [" ".join(sentences)]
 
@@ -594,10 +596,10 @@ def _needed(verdict: "Verdict") -> list[str]:
 def _at_best(needed: "RowsNeeded", rows: int) -> str:
     if needed.at_best <= 0:
         return "No number of rows can show an error of exactly 0."
+    enough = about(needed.at_best)
     if needed.at_best <= rows:
-        enough = about(needed.at_best)
-        return f"A perfectly calibrated model would have passed with about {enough} of these rows."
-    return f"A perfectly calibrated model would need about {about(needed.at_best)}."
+        return f"A perfectly calibrated model would as likely as not have passed with {enough} of these rows."
+    return f"A perfectly calibrated model would as likely as not pass with about {enough}."
 
 
 def _of_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:

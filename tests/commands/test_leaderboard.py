@@ -302,3 +302,37 @@ def test_skill_of_what_cannot_be_divided_is_none() -> None:
     label = np.array([0, 1, 1], np.bool_)
     loss = brier(ScoreTable.from_rows(label.astype(float), label))
     assert skill(Difference(MeasureName.BRIER, 0.1, None, ()), loss, confidence=0.95).value is None
+
+
+def test_a_score_without_any_value_is_named_wherever_it_stands() -> None:
+    """Each score has rows of its own in pairs, and one of them none."""
+    gaps = np.full(60, np.nan)
+    label = np.arange(60) % 3 == 0
+    for names in (["ghost", "a", "b"], ["a", "b", "ghost"]):
+        with pytest.raises(CalibcliError, match="'ghost' has no value in any of 60 rows"):
+            calibcli.compare(
+                {"a": np.linspace(0, 1, 60), "b": np.linspace(1, 0, 60), "ghost": gaps, "y": label},
+                score=names, label="y", on_missing="pairwise",
+            )  # fmt: skip
+
+
+def test_easy_questions_make_no_best_model(tmp_path: Path) -> None:
+    """B answers the easy ones alone, and worse than A does: values of other rows are no comparison."""
+    rng = np.random.default_rng(0)
+    place = np.arange(600)
+    chance = np.where(place >= 200, 0.5, np.where(place % 2, 0.97, 0.03))
+    label = (rng.random(600) < chance).astype(int)
+    rows = [f"A,{k},{chance[k]},{label[k]}" for k in place]
+    rows += [f"B,{k},{0.8 if chance[k] > 0.5 else 0.2},{label[k]}" for k in place[:200]]
+    file = tmp_path / "ab.csv"
+    file.write_text("\n".join(("m,id,s,y", *rows)))
+    report = compare_files([str(file)], Columns("s", "y", by=("m",), identity="id"))
+    assert isinstance(report, LeaderboardReport)
+    for ranking in report.rankings:
+        assert ranking.against == "A"
+        assert ranking.names_the_best()
+        assert ranking.of_verdict(ComparisonName.WORSE) == ("B",)
+    file.write_text(file.read_text().replace("B,", "B,9000"))
+    alone = compare_files([str(file)], Columns("s", "y", by=("m",), identity="id"))
+    assert isinstance(alone, LeaderboardReport)
+    assert not any(ranking.names_the_best() for ranking in alone.rankings)

@@ -94,6 +94,17 @@ def test_a_stream_is_enough(run: Callable[..., Ran], tmp_path: Path, monkeypatch
     assert "no digest" in said
 
 
+def test_groups_are_reported_with_no_more_said(run: Callable[..., Ran], tmp_path: Path) -> None:
+    """Groups that are measured and groups that are judged have limits of their own where none is named."""
+    grouped = tmp_path / "grouped.csv"
+    rows = [f"{0.2 + 0.6 * (k % 2)},{k % 3 % 2},{'ab'[k % 2]}" for k in range(240)]
+    grouped.write_text("\n".join(("score,label,model", *rows)))
+    for limit in ((), ("--max-ece", "0.5")):
+        ended = run("report", grouped, "--by", "model", *limit, "-o", tmp_path / "page.html", "--force")
+        assert ended.code == 0, ended.err
+        assert "model=a" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_large_files_are_not_read_for_a_digest(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files have digests up to a size all together, and none beyond; a stream has none."""
     names = [str(small)]

@@ -221,7 +221,7 @@ def test_one_number_of_rows_is_said_once(reports: dict[str, Any]) -> None:
     alike = replace(verdict, needed=replace(verdict.needed, at_best=verdict.needed.to_pass))
     text = " ".join(shown(replace(report, verdicts={"max-ece": alike})).split())
     assert text.count("124,000") == 1
-    assert "should be enough to pass, if the model is as good as it looks." in text
+    assert "a pass is as likely as not, if the model is as good as it looks." in text
     assert "perfectly calibrated" not in text
 
 

@@ -60,7 +60,8 @@ def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> l
         *((Column("skill"), Column(f"{sure} jointly", beside=True)) if skilled else ()),
         Column("verdict"),
     )
-    rows = tuple(_cells(one, ranking, skilled=skilled) for one in ranking.standings)
+    reference = report.reference is not None
+    rows = tuple(_cells(one, ranking, skilled=skilled, reference=reference) for one in ranking.standings)
     blocks: list[Block] = [
         Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _notes(ranking, report)))
     ]
@@ -71,14 +72,16 @@ def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> l
     return blocks
 
 
-def _cells(one: Standing, ranking: Ranking, *, skilled: bool) -> tuple[str, ...]:
+def _cells(one: Standing, ranking: Ranking, *, skilled: bool, reference: bool) -> tuple[str, ...]:
     own = (quoted(one.name), count(one.rows), four(one.estimate.value), interval_words(one.estimate.interval))
     if one.contrast is None:
-        role = "the reference" if one is not ranking.standings[0] or skilled else "the best"
+        role = "the best" if ranking.names_the_best() else "the others are compared with it"
+        role = "the reference" if reference else role
         return (*own, "", "", *(("", "") if skilled else ()), role)
     found = one.contrast.difference
     skill = (NONE, NONE) if one.skill is None else (four(one.skill.value), interval_words(one.skill.interval))
-    common = "" if one.contrast.rows == one.rows else f" on {plural(one.contrast.rows, 'row')} of both"
+    alike = one.contrast.rows == one.rows or found.reasons
+    common = "" if alike else f" on {plural(one.contrast.rows, 'row')} of both"
     verdict = f"{_verdict(found)}{common}"
     return (*own, four(found.value), interval_words(found.interval), *(skill if skilled else ()), verdict)
 
@@ -94,8 +97,14 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     """Return what the numbers of a table mean."""
     contrasts = [one.contrast for one in ranking.standings if one.contrast is not None]
     found = next((one.difference.interval for one in contrasts if one.difference.interval is not None), None)
-    which = "the reference" if report.reference is not None else "the best of these rows"
-    notes = [f"Differences are to {quoted(ranking.against)}, {which}: above 0 a score is worse."]
+    best = ", the best of these rows" if ranking.names_the_best() else ""
+    which = ", the reference" if report.reference is not None else best
+    notes = [f"Differences are to {quoted(ranking.against)}{which}: above 0 a score is worse."]
+    rows = {one.rows for one in ranking.standings} | {one.rows for one in contrasts}
+    if len(rows) > 1:
+        notes.append(
+            "Each difference is over the rows that both have; the values of other rows are no comparison."
+        )
     if report.family > 1:
         of = "scores" if report.reference is not None and ranking.pairs is None else "pairs"
         each = f"each is at {percent(round(report.each, 6))} (Bonferroni over {count(report.family)} {of})"
