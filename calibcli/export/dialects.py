@@ -352,7 +352,7 @@ def translated(query: str, dialect: SqlDialect) -> str:
         import sqlglot
     except ImportError:
         msg = f"sqlglot is not installed, which writes SQL for {dialect.value}"
-        raise UsageProblem(msg, "pip install 'calibcli[sql]'") from None
+        raise UsageProblem(msg, "pip install '.[sql]'") from None
     parsed = sqlglot.parse_one(query, into=sqlglot.exp.Select, read="postgres")
     tree = cast("Select", parsed.transform(partial(_own_words, dialect=dialect)))
 

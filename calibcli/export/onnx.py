@@ -441,7 +441,7 @@ def _onnx() -> tuple[ModuleType, int]:
         from onnx import TensorProto, helper
     except ImportError:
         msg = "onnx is not installed"
-        raise UsageProblem(msg, "pip install 'calibcli[onnx]'") from None
+        raise UsageProblem(msg, "pip install '.[onnx]'") from None
     return helper, int(TensorProto.DOUBLE)
 
 

@@ -79,7 +79,7 @@ class PlotKind(StrEnum):
         "residual",
         PictureFacts(
             "Residuals",
-            "Observed rate less score: above 0 scores are too low, below it too high.",
+            "Observed less predicted: above 0 scores are too low, below it too high.",
             scores=True,
         ),
     )

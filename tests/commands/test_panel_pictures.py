@@ -141,7 +141,7 @@ def test_worst_groups_come_first_and_small_ones_are_listed(rows: str) -> None:
     found = picture(diagram)
     assert found.kind is K.GROUPS
     assert len(found.panels) == 9
-    assert found.panels[0].name == "c3"
+    assert found.panels[0].name == "country = c3"
     assert found.panels[0].error[1] == ece(report.slices["country=c3"]).words()
     bounds = [(ece(part).lower or 0.0, ece(part).value) for part in report.slices.values()]
     shown = [ece(report.slices[f"country={one.name}"]) for one in found.panels]
@@ -156,7 +156,7 @@ def test_fewer_rows_may_be_enough(rows: str) -> None:
     """Then none is left out, and one that errs by noise does not come before one that surely errs."""
     diagram = diagram_of(PlotRequest([rows], BY, options=MeasureOptions(least_rows=1)))
     first, second, *_ = (float(one.error[1].split()[0]) for one in picture(diagram).panels)
-    assert picture(diagram).panels[0].name == "c3"
+    assert picture(diagram).panels[0].name == "country = c3"
     assert first < second
     assert "9 of 12 groups" in diagram.drawn.foot[0]
     assert "not measured" not in diagram.drawn.foot[0]

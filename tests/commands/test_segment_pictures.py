@@ -70,7 +70,7 @@ def test_points_are_the_segments_that_are_tested(rows: str, report: SegmentsRepo
     ]
     assert picture.stands_out.tolist() == [one.stands_out for one in tested]
     standing, named = sum(one.stands_out for one in tested), len(report.shown)
-    assert found.caption[0] == f"Of {len(tested)} segments, {standing} stand out (jointly 95 %)"
+    assert found.caption[0] == f"Of {len(tested)} segments, {standing} stand out (95 % for all at once)"
     assert len(picture.listed) == named >= 2
     said = "\n".join(found.foot)
     assert "1: country = BR" in said

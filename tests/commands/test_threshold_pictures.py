@@ -14,10 +14,11 @@ from calibcli.commands.pictures.map import options_of
 from calibcli.commands.plot import diagram_of
 from calibcli.errors import UsageProblem
 from calibcli.names import BetaForm, Binning, ClassMethod, FitMethod, MeasureName, PlotKind, RecalibratorName
+from calibcli.options.conditions import condition_of
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading, SeveralClasses
+from calibcli.options.rows import Columns, Reading, RowSelection, SeveralClasses
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.thresholds import DecisionCurve
 from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
@@ -72,7 +73,7 @@ def test_decision_caption_says_where_the_score_is_better(tmp_path: Path) -> None
     assert isinstance(curve, DecisionCurve)
     assert curve.clearly_better
     assert f"{curve.clearly_better[0][0]:.3g} to" in diagram.drawn.caption[0]
-    assert f"{curve.better[-1][1]:.3g} by the estimate" in diagram.drawn.caption[1]
+    assert f"to {curve.better[-1][1]:.3g}" in diagram.drawn.caption[1]
     assert "base rate 0." in diagram.drawn.caption[2]
     assert curve.raw is None
     artifact = fitted(rows, tmp_path / "cal.json", FitMethod.BETA)
@@ -212,3 +213,17 @@ def test_a_base_rate_that_counts_do_not_give_is_called_weighted(tmp_path: Path) 
     path.write_text("score,label,w\n0.2,0,1.5\n0.4,1,0.5\n0.7,1,2.0\n0.1,0,4.0\n")
     diagram = drawn(PlotKind.DECISION, str(path), columns=Columns("score", "label", "w"))
     assert diagram.drawn.caption[-1] == "4 rows, 2 with label 1: weighted base rate 0.3125"
+
+
+def test_conditions_stand_in_the_title_and_shares_in_the_caption(tmp_path: Path) -> None:
+    """A picture of some rows says which; the risk of the surest rows is said in percent."""
+    rows = write(tmp_path / "p.csv")
+    some = Columns("score", "label", rows=RowSelection(where=(condition_of("score<0.9"),)))
+    for kind in (PlotKind.RISK_COVERAGE, PlotKind.SMOOTH):
+        assert drawn(kind, rows, columns=some).title == "p.csv where score<0.9: score"
+    assert drawn(PlotKind.SMOOTH, rows).title == "p.csv: score"
+    found = drawn(PlotKind.RISK_COVERAGE, rows).drawn.caption[1]
+    label = np.loadtxt(rows, delimiter=",", skiprows=1)
+    wrong = 100.0 * float(np.mean(label[:, 1] == 0))
+    assert found.startswith(f"Wrong (label 0): {wrong:.3g} % of all, ")
+    assert re.search(r"% of the surest 80 %, [0-9.]+ % of the surest 50 %; 300 rows", found)

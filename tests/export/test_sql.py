@@ -235,7 +235,7 @@ def test_without_sqlglot_its_dialects_are_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "sqlglot", None)
     with pytest.raises(UsageProblem, match="sqlglot is not installed") as caught:
         sql(one_map("platt"), dialect=SqlDialect.TRINO)
-    assert caught.value.hint == "pip install 'calibcli[sql]'"
+    assert caught.value.hint == "pip install '.[sql]'"
     assert sql(one_map("platt"), dialect=SqlDialect.DATABRICKS)
 
 

@@ -162,5 +162,5 @@ def test_without_the_extra_the_command_says_what_to_install(
     )
     ran = run("report", small, "-o", tmp_path / "x.html")
     assert ran.code == 2
-    assert ran.err.splitlines()[-1] == "hint: pip install 'calibcli[report]'"
+    assert ran.err.splitlines()[-1] == "hint: pip install '.[report]'"
     assert not (tmp_path / "x.html").exists()

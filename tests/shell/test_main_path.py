@@ -204,7 +204,7 @@ def test_onnx_that_is_not_installed_is_said(
     """Without the package the hint says how to get it."""
     monkeypatch.setitem(sys.modules, "onnx", None)
     assert main(["export", beta, "--to", "onnx", "-o", "never.onnx"]) == 2
-    assert "calibcli[onnx]" in capfd.readouterr().err
+    assert ".[onnx]" in capfd.readouterr().err
     assert not Path("never.onnx").exists()
 
 

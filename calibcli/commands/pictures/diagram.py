@@ -153,13 +153,21 @@ class Diagram:
 
 def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
     """Return files and column in a line, and how several classes are seen as one score."""
-    return title_from(source.files, source.score, artifact=artifact) + class_words(source).added
+    where = () if source.selected is None else source.selected.where
+    return title_from(source.files, source.score, artifact=artifact, where=where) + class_words(source).added
 
 
-def title_from(files: Sequence[str], score: str, *, artifact: str | None = None) -> str:
-    """Return files and column in a line; folders would crowd out what differs from picture to picture."""
+def title_from(
+    files: Sequence[str], score: str, *, artifact: str | None = None, where: Sequence[str] = ()
+) -> str:
+    """
+    Return files, conditions on rows and column in a line.
+
+    Folders would crowd out what differs from picture to picture.
+    """
     first = PurePath(files[0]).name or files[0]
     shown = first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+    shown += f" where {' and '.join(where)}" if where else ""
     return f"{shown}: {score}" + ("" if artifact is None else f" through {PurePath(artifact).name}")
 
 

@@ -188,19 +188,20 @@ def _finding(curve: DecisionCurve) -> tuple[str, ...]:
     """Say where the score is better than treating all and treating none."""
     if not curve.better:
         return ("At no threshold is the score worth more than treating all or none",)
-    plain = f"at thresholds {_spoken(curve.better)} by the estimate"
+    where = _spoken(curve.better)
     if curve.clearly_better is None:
-        return (f"Better than treating all and none {plain}",)
+        return (f"Better than treating all and none, by the estimate alone: from {where}",)
+    plain = f"By the estimate alone: from {where}"
     at_each = f"({percent(curve.confidence)}, threshold by threshold)"
     if not curve.clearly_better:
-        return (f"Nowhere clearly worth more than treating all or none {at_each}", f"better {plain}")
-    return (f"Clearly worth using {at_each} from {_spoken(curve.clearly_better)}", f"better {plain}")
+        return (f"Nowhere clearly worth more than treating all or none {at_each}", plain)
+    return (f"Clearly worth using {at_each} from {_spoken(curve.clearly_better)}", plain)
 
 
 def _spoken(ranges: Sequence[Range]) -> str:
     """Return ranges in words; of many the first and the last end."""
     if len(ranges) > _MOST_RANGES:
-        return f"{ranges[0][0]:.3g} to {ranges[-1][1]:.3g}, with gaps"
+        return f"{ranges[0][0]:.3g} to {ranges[-1][1]:.3g}, not throughout"
     return " and ".join(f"{start:.3g} to {stop:.3g}" for start, stop in ranges)
 
 
@@ -278,7 +279,7 @@ def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
 
 
 # Coverages whose risk the caption says.
-_TOLD = (0.5, 0.8)
+_TOLD = (0.8, 0.5)
 
 
 def risk_coverage_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
@@ -287,12 +288,12 @@ def risk_coverage_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
     area = aurc(table, confidence=options.confidence)
     places, rows = places_for(area.value), rows_line(table.total_rows, table.total_positive_rows)
     found = [(one, float(curve.risk[np.searchsorted(curve.coverage, one)])) for one in _TOLD]
-    told = ", ".join(f"{percent(one)} {risk:.{places}f}" for one, risk in found)
+    told = ", ".join(f"{100.0 * risk:.3g} % of the surest {percent(one)}" for one, risk in found)
     return Drawn(
         curve,
         (
             f"AURC {area.value:.{places}f}{bounds_line(area.interval)}",
-            f"risk of all {curve.base:.{places}f}, of the highest {told}; {rows}",
+            f"Wrong (label 0): {100.0 * curve.base:.3g} % of all, {told}; {rows}",
         ),
         ("AURC: area under the curve.", *rounding_foot(table)),
     )

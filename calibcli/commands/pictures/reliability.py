@@ -183,7 +183,9 @@ def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") ->
     source, artifact = tree.child("input"), tree.optional("artifact")
     score = ", ".join(scores) or source.child("score").text()
     path = None if artifact is None else artifact.text()
-    return title_from(source.child("files").texts(), score, artifact=path) + added
+    selected = source.members().get("selected")
+    where = () if selected is None else selected.child("where").texts()
+    return title_from(source.child("files").texts(), score, artifact=path, where=where) + added
 
 
 _SMALL = 0.004
@@ -421,9 +423,9 @@ def _keys(summary: Node) -> tuple[str, ...]:
 
 
 def _group_name(key: str, columns: Sequence[str]) -> str:
-    """Return the values of a group without the names of their columns."""
+    """Return the values of a group: of one column with its name, of several without."""
     if len(columns) == 1:
-        return key.removeprefix(f"{columns[0]}=")
+        return f"{columns[0]} = {key.removeprefix(f'{columns[0]}=')}"
     pairs = key.split("/")
     if len(pairs) != len(columns):
         return key

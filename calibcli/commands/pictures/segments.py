@@ -114,7 +114,7 @@ def _caption(report: SegmentsReport) -> tuple[str, str]:
     standing = sum(one.stands_out for one in report.segments)
     tested = f"{report.tested:,} segment{'s' * (report.tested != 1)}"
     does = f"{standing:,} stand{'s' * (standing == 1)}" if standing else "none stands"
-    said = f"Of {tested}, {does} out (jointly {100.0 * report.confidence:.4g} %)"
+    said = f"Of {tested}, {does} out ({100.0 * report.confidence:.4g} % for all at once)"
     return said, rows_line(report.table.rows, report.table.positive)
 
 

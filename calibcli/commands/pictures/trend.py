@@ -87,7 +87,7 @@ def _ends(interval: Interval | None) -> tuple[float, float]:
 def _caption(curve: TrendCurve, report: MeasureReport) -> tuple[str, ...]:
     low, high = (int(np.count_nonzero(one)) for one in (curve.too_low, curve.too_high))
     shown = [f"too {word} in {many:,}" for many, word in ((low, "low"), (high, "high")) if many]
-    groups = f"{len(curve.names):,} group{'s' * (len(curve.names) != 1)} of {curve.column}"
+    groups = f"{len(curve.names):,} value{'s' * (len(curve.names) != 1)} of {curve.column}"
     said = f"Scores are {' and '.join(shown)} of {groups}" if shown else f"No error is shown in {groups}"
-    sure = f"jointly {100.0 * curve.confidence:.4g} %"
+    sure = f"{100.0 * curve.confidence:.4g} % for all at once"
     return f"{said} ({sure})", rows_line(report.table.rows, report.table.positive)

@@ -74,7 +74,7 @@ def needed(module: str, engine: EngineName) -> Any:  # noqa: ANN401 - packages t
         return import_module(module)
     except ModuleNotFoundError as error:
         msg = f"--engine {engine.value} needs {error.name}, which is not installed"
-        raise UsageProblem(msg, f"pip install 'calibcli[{engine.value}]'") from None
+        raise UsageProblem(msg, f"pip install '.[{engine.value}]'") from None
 
 
 def refuse_other_versions(found: Mapping[str, str | None], engine: EngineName) -> None:

@@ -45,9 +45,9 @@ def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
 
 
 def _headings(curve: MonitorCurve) -> tuple[str, str]:
-    bets = "Bets on an alarm" if curve.starts is not None else "Bets on PASS and on FAIL"
+    of = "an alarm" if curve.starts is not None else "PASS and FAIL"
     measure = f"{curve.measure[:1].upper()}{curve.measure[1:]}"
-    return f"{bets}: {_enough(curve)} decides", f"{measure} of all rows counted so far"
+    return f"Evidence for {of} ({_enough(curve)} decides)", f"{measure} of all rows counted so far"
 
 
 def _enough(curve: MonitorCurve) -> str:
@@ -76,16 +76,16 @@ def _error_end(curve: MonitorCurve) -> float:
 
 def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[str]:
     """Return what is drawn, for the small print."""
-    bound = f"with a probability of at most {1.0 - curve.confidence:.4g}, however often one looks"
-    wealth = f"Wealth reaches {_enough(curve)} wrongly {bound}."
-    notes = [f"{wealth} It is known at each look, and drawn so until the next."]
+    wrong = "false alarm" if curve.starts is not None else "wrong verdict"
+    most = f"{100.0 * (1.0 - curve.confidence):.4g} %"
+    notes = [f"A {wrong} has a probability of at most {most}, however often you check."]
     if curve.passed_at is not None or curve.failed_at is not None:
-        notes.append("Dotted: the look that was enough.")
+        notes.append("Dotted: when the verdict was reached.")
     logs = np.concatenate((curve.log_pass, curve.log_fail)) / math.log(10.0)
     if np.any(logs < ends[0]) or np.any(logs > ends[1]):
-        notes.append("Wealth beyond the ends of the axis is drawn at them.")
+        notes.append("Evidence beyond the ends of the axis is drawn at them.")
     if curve.starts is not None:
-        notes.append("Each dot is the bet that began with that batch, and what it has made by now.")
+        notes.append("Dot: evidence counted from that batch on.")
         if curve.starts.since is None:
             notes.append("The ring is the strongest of them.")
         else:
@@ -106,11 +106,11 @@ def _key(curve: MonitorCurve, look: Look) -> list[Entry]:
     palette, width = look.palette, look.points(1.6)
     entries: list[Entry] = []
     if curve.starts is None:
-        entries.append((_stroke(palette.series[0], width), "bets on PASS"))
-        entries.append((_stroke(palette.series[1], width), "bets on FAIL"))
+        entries.append((_stroke(palette.series[0], width), "evidence for PASS"))
+        entries.append((_stroke(palette.series[1], width), "evidence for FAIL"))
     else:
         dot = Line2D([], [], color=palette.edge, linestyle="", marker="o", markersize=look.points(3.5))
-        entries.append((_stroke(palette.series[1], width), "bets on an alarm"))
+        entries.append((_stroke(palette.series[1], width), "evidence for an alarm"))
         entries.append((dot, "by first batch"))
     entries.append((_stroke(palette.ink, width), "estimate"))
     if not np.isnan(curve.lower).all():
@@ -209,7 +209,7 @@ def _draw_line(
 
 def _dress(page: Page, curve: MonitorCurve, ends: tuple[float, float], top: float) -> None:
     above, below = (panel.main for panel in page.panels)
-    dress(page, above, x_label=None, y_label="wealth (e-value)")
+    dress(page, above, x_label=None, y_label="evidence")
     dress(page, below, x_label="rows counted", y_label=curve.measure)
     room = 0.03 * (ends[1] - ends[0])
     above.set_ylim(ends[0] - room, ends[1] + room)

@@ -22,7 +22,7 @@ _FIRST = 0.02
 
 _RULE = (
     "Rows are kept from the highest score down, equal scores together; risk is the share of label 0 among "
-    "them. The area under the curve takes equal scores in every order."
+    "them. The area under the curve is the average over all orders of rows with equal scores."
 )
 
 

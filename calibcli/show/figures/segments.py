@@ -91,7 +91,7 @@ def _kinds(points: SegmentPoints) -> dict[str, np.ndarray[tuple[int], np.dtype[n
         "scores too high": high,
         "too low": low,
         "too high and too low": points.stands_out & ~high & ~low,
-        "not told from calibrated": ~points.stands_out,
+        "no error shown": ~points.stands_out,
     }
 
 
@@ -104,7 +104,7 @@ def _marks(look: Look) -> dict[str, dict[str, Any]]:
         "scores too high": {**told, "marker": "^", "color": palette.too_high, "markersize": large},
         "too low": {**told, "marker": "v", "color": palette.too_low, "markersize": large},
         "too high and too low": {**told, "marker": "D", "color": palette.paper, "markersize": 0.77 * large},
-        "not told from calibrated": {**dot, "color": palette.edge},
+        "no error shown": {**dot, "color": palette.edge},
     }
 
 
@@ -121,7 +121,7 @@ def _draw_points(axes: Axes, points: SegmentPoints, look: Look) -> None:
     for order, (name, which) in enumerate(reversed(_kinds(points).items())):
         if not which.any():
             continue
-        told = name != "not told from calibrated"
+        told = name != "no error shown"
         axes.vlines(
             points.rows[which],
             points.lower[which],

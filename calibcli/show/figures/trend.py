@@ -34,7 +34,7 @@ def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
     page = new_page(Words(words.title, words.caption, foot), look=look, sheet=sheet, key=_key(curve, look))
     above, below = (panel.main for panel in page.panels)
     at = np.arange(len(curve.names), dtype=np.float64)
-    dress(page, above, x_label=None, y_label="rate less score")
+    dress(page, above, x_label=None, y_label="observed less predicted")
     dress(page, below, x_label=curve.column, y_label="rate of label 1")
     above.axhline(0.0, **dashed(look), zorder=1.0)
     _draw_bias(above, curve, at, look)
@@ -69,11 +69,11 @@ def _key(curve: TrendCurve, look: Look) -> list[Entry]:
     return entries
 
 
-_MARKS = {"scores too low": "^", "too high": "v", "not told from calibrated": "o"}
+_MARKS = {"scores too low": "^", "too high": "v", "no error shown": "o"}
 
 
 def _mark(name: str, look: Look) -> dict[str, Any]:
-    palette, told = look.palette, name != "not told from calibrated"
+    palette, told = look.palette, name != "no error shown"
     colours = {"scores too low": palette.too_low, "too high": palette.too_high}
     return {
         "linestyle": "",
@@ -92,7 +92,7 @@ def _lines(look: Look) -> tuple[tuple[str, Any, str], ...]:
 def _draw_bias(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
     known = curve.too_low | curve.too_high
     for name, which in zip(_MARKS, (curve.too_low, curve.too_high, ~known), strict=True):
-        colour = look.palette.edge if name == "not told from calibrated" else look.palette.ink
+        colour = look.palette.edge if name == "no error shown" else look.palette.ink
         axes.vlines(
             at[which],
             curve.lower[which],

@@ -137,7 +137,7 @@ def require_templates() -> None:
     """Refuse to begin without the template engine."""
     if find_spec(_ENGINE) is None:
         msg = f"an HTML report needs {_ENGINE}, which is not installed"
-        raise UsageProblem(msg, "pip install 'calibcli[report]'")
+        raise UsageProblem(msg, "pip install '.[report]'")
 
 
 def html_of(page: HtmlPage) -> str:
