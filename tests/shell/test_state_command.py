@@ -354,7 +354,7 @@ def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make, tmp_pat
     assert state_of(state)["failed_at"] is not None
     told = run("inspect", state)
     assert "still calibrated exactly?" in told.out
-    assert "the change came with batch 5 (day 4) (95 % sure)" in told.out
+    assert "the change came with batch 5 (day 4) (95 % sure if it came at once)" in told.out
 
 
 def test_shards_merge_to_the_state_of_all_rows(run: Run, batch_of: Make, tmp_path: Path) -> None:

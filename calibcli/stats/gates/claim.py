@@ -141,7 +141,7 @@ class Change(Declared):
     @property
     def words(self) -> str:
         """When the change came."""
-        sure = f"{100.0 * self.confidence:.6g} % sure"
+        sure = f"{100.0 * self.confidence:.6g} % sure if it came at once"
         if self.earliest == self.latest == 1:
             return "it was so from the first batch on"
         if self.earliest == self.latest:

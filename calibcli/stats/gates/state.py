@@ -251,6 +251,12 @@ class GateState(Declared):
         "The rows that the pass was shown on, of which it is derived anew; null in an alarm.",
     ] = None
     failed_on: Annotated[Sums | None, SPARSE, Since(2), "The same of a fail."] = None
+    changed: Annotated[
+        Change | None,
+        ABSENT,
+        Since(2),
+        "Since when the alarm saw a change when it was raised; absent before.",
+    ] = None
     # Fingerprints of the rows counted, ascending; empty where rows have no identity.
     ids: Annotated[Fingerprints, HIDDEN] = field(default_factory=lambda: np.zeros(0, np.uint64))
     since: Annotated[int, Between(1, 2), Since(2), "The schema version that the state was begun in."] = 2
@@ -320,7 +326,9 @@ class GateState(Declared):
 
     @property
     def change(self) -> Change:
-        """When the score ceased to be calibrated, if it did."""
+        """When the score ceased to be calibrated: as told when the alarm was raised, else as seen by now."""
+        if self.changed is not None:
+            return self.changed
         confidence, batches = self.terms.confidence, self.batches
         first, earliest, latest = changed_since(self.starts, batches=len(batches), confidence=confidence)
         return Change(first, batches[first - 1].key, earliest, latest, confidence)
@@ -392,7 +400,9 @@ class GateState(Declared):
         if passed is None and look.log_pass is not None and look.log_pass >= level:
             found = replace(found, passed_at=look.rows, passed_on=sums)
         if failed is None and look.log_fail >= level:
-            found = replace(found, failed_at=look.rows, failed_on=sums)
+            # Later batches may be of a third population, and would only blur the date.
+            changed = self.change if self.terms.alarm else None
+            found = replace(found, failed_at=look.rows, failed_on=sums, changed=changed)
         return found
 
     def too_few(self, least_rows: int) -> str | None:
