@@ -87,7 +87,7 @@ def test_every_group_has_its_point_and_names_that_fit(rows: str) -> None:
 def test_months_stand_in_the_order_of_time(months: list[tuple[int, int]]) -> None:
     """However many digits years and months are written with."""
     names = [f"month={1900 + year}-{month}" for year, month in months]
-    assert sorted(names, key=in_order) == [f"month={1900 + year}-{month}" for year, month in sorted(months)]
+    assert in_order(names) == [f"month={1900 + year}-{month}" for year, month in sorted(months)]
 
 
 def test_no_error_is_said_to_be_none(rows: str) -> None:
@@ -125,3 +125,10 @@ def test_a_report_has_no_trend(rows: str, tmp_path: Path) -> None:
     report.write_text(calibcli.measure(rows, score="pd", label="default").to_json())
     with pytest.raises(CalibcliError, match="a trend is drawn from the rows"):
         diagram_of(PlotRequest([str(report)], BY, PlotKind.TREND))
+
+
+def test_numbers_stand_by_their_size() -> None:
+    """Decimals and signs count; one name that is no number makes all names text."""
+    keys = [f"pd={one}" for one in ("10", "0.5", "-5", "0.25", "1e-3")]
+    assert in_order(keys) == [f"pd={one}" for one in ("-5", "1e-3", "0.25", "0.5", "10")]
+    assert in_order(["age=10-20", "age=9", "age=2-5"]) == ["age=2-5", "age=9", "age=10-20"]

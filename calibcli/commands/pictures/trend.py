@@ -1,6 +1,7 @@
 """The picture of groups in their order: how far predicted rates are from observed ones, month by month."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -40,7 +41,7 @@ def trend_diagram(request: PlotRequest) -> Diagram:
         msg = f"no group has {options.least_rows:,} rows"
         raise EmptyTable(msg, "pass a smaller --min-group-rows")
     column, confidence = report.groups.columns[0], report.confidence
-    keys = sorted(report.groups.measured, key=in_order)
+    keys = in_order(report.groups.measured)
     groups = [report.slices[key] for key in keys]
     bias = [_bias(one) for one in groups]
     ends = [_ends(one) for _, one in bias]
@@ -65,8 +66,16 @@ def trend_diagram(request: PlotRequest) -> Diagram:
     return Diagram(drawn, title_of(source, artifact=report.artifact), notes, source)
 
 
-def in_order(name: str) -> tuple[tuple[str, int], ...]:
-    """Return what names are sorted by: text as text, and whole numbers in it by their size."""
+def in_order(keys: Sequence[str]) -> list[str]:
+    """Sort keys of groups: all numbers by their size, else text as text and whole numbers in it by theirs."""
+    names = {key: key.partition("=")[2] for key in keys}
+    try:
+        return sorted(keys, key=lambda key: float(names[key]))
+    except ValueError:
+        return sorted(keys, key=lambda key: _by_parts(names[key]))
+
+
+def _by_parts(name: str) -> tuple[tuple[str, int], ...]:
     return tuple(
         (text, int(number) if number else 0) for text, number in re.findall(r"(\D*)(\d{0,300})", name)
     )

@@ -183,7 +183,10 @@ class RunningSlices:
         """Round all rows, and those to come, to the cells of coarse grids."""
         if not self._grid:
             self._grid = True
-            for part in self._parts.taken():
+            exact = self._parts.taken()
+            # Cells are few, and no longer held against the limit.
+            self._parts = Parts(summed, attrgetter("size"), least=_BUFFER_ROWS)
+            for part in exact:
                 self._parts.add(_in_cells(part))
 
     def add_cells(self, part: Sums) -> None:
