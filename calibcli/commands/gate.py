@@ -21,6 +21,7 @@ from calibcli.documents.state import locked, read_state, refuse_state, save_stat
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, Bound, MeasureName, Relation, Scale
 from calibcli.options.gating import StateOptions, VerifyOptions
+from calibcli.options.numerals import is_share, refuse_number
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.options.sources import DocumentSource, RowSource
@@ -165,9 +166,10 @@ def _measure_and_limit(rule: Rule | None, *, alarm: bool) -> tuple[MeasureName, 
     if rule.bound is not Bound.UPPER or rule.relation is not Relation.AT_MOST:
         msg = f"--state with {subject.value}.{rule.bound.value}{rule.relation.value}{rule.limit:g}"
         raise UsageProblem(msg, f"a state takes --max-{subject.value} {rule.limit:g}")
-    if not 0.0 < rule.limit < 1.0:
-        msg = f"a limit of {rule.limit:g}"
-        raise UsageProblem(msg, f"--max-{subject.value} takes a number between 0 and 1, such as 0.02")
+    if not is_share(rule.limit):
+        refuse_number(
+            f"--max-{subject.value}", rule.limit, is_share, "a number between 0 and 1, such as 0.02"
+        )
     return subject, rule.limit
 
 

@@ -63,6 +63,13 @@ def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: Pl
             f"--kind {kind.value} shows one score, and --view {request.view.value} has one for each class",
             "name one class with --class, or pass --kind classes",
         )
+    if meant is K.COMPARE:
+        one_each = f"--kind {kind.value} draws one score"
+        _refuse(
+            one_each,
+            "make one picture for each; --kind compare draws reliability curves together",
+            "kind",
+        )
     _refuse(
         f"{option} has no effect on --kind {kind.value}",
         f"leave out one of them, or pass --kind {meant.value}",

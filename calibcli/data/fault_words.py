@@ -262,9 +262,13 @@ def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
     rounded = fault.lowest >= -_ROUNDED and fault.highest <= (0.0 if logs else 1.0) + _ROUNDED
     if chosen.label is None:
         asked = f"these are read with --scale {scale}: are they on it"
-        return (
-            f"{asked}? --on-range clip takes the nearest" if rounded else f"{asked}, and of the right column?"
+        percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and fault.highest <= 100.0
+        way = (
+            "divide percentages by 100, or pass --scale logit"
+            if percent
+            else f"{asked}, and of the right column?"
         )
+        return f"{asked}? --on-range clip takes the nearest" if rounded else way
     if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
     if logs and fault.highest <= 1.0:

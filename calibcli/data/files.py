@@ -353,7 +353,7 @@ class Found:
     def _counted(self) -> str:
         read = f"{_some(self.listed)}: {_count(len(self.files), 'file')} read"
         if not self.passed:
-            return f"{read}, no name passed over"
+            return read
         by_reason = [(why, [name for name, of in self.passed if of is why]) for why in Reason]
         why = "; ".join(f"{len(names):,} {why.value} ({_some(names)})" for why, names in by_reason if names)
         return f"{read}, {_count(len(self.passed), 'name')} passed over: {why}"

@@ -516,6 +516,11 @@ def read_any_map(path: DocumentSource) -> AnyArtifact:
         found, doubts = read_document(path).built(any_map_of)
         return found.doubted(str(path), doubts)
     except DocumentProblem as problem:
+        if problem.detail.startswith("is not JSON"):
+            said = f"is no artifact ({problem.detail.removeprefix('is ')})"
+            raise in_file(
+                path, DocumentProblem(problem.path, said, "name what `calibcli fit` wrote")
+            ) from None
         raise in_file(path, problem) from None
 
 

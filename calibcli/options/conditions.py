@@ -71,7 +71,7 @@ def condition_of(text: str) -> Condition:
     bare = text.strip()
     left = _LEFT.match(bare)
     if left is None:
-        _refuse(f"--where {text!r} has no column with a sign and a value behind it", _way_out(bare))
+        _refuse(f"--where {text!r} is no column with a sign such as == and a value", _way_out(bare))
     column, sign = left[1], Comparison(left[2].strip())
     rest = bare[left.end() :]
     if sign is Comparison.IN:
@@ -124,9 +124,14 @@ def _way_out(text: str) -> str:
     """Return how to write what reads like a condition of SQL."""
     if _NULL.search(text):
         return "a row without a value satisfies no condition, != included; the others: 'country!=-'"
-    parts = ["equality is ==, as in 'country==DE'"] if _LONE_EQUALS.search(text) else []
+    parts = [f"write == for equal: {_doubled(text)!r}"] if _LONE_EQUALS.search(text) else []
     parts += [_REPEAT] if _JOINED.search(text) else []
     return "; ".join(parts) or _EXAMPLES
+
+
+def _doubled(text: str) -> str:
+    """Return a condition with == for its first lone =."""
+    return re.sub(r"(?<![=!<>])=(?!=)", "==", text, count=1)
 
 
 def _refuse(message: str, hint: str = _EXAMPLES) -> NoReturn:

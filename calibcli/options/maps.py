@@ -1,10 +1,11 @@
 """What is asked of a fitted map: how it is applied to rows, and what it is written as."""
 
 from collections.abc import Sequence
-from dataclasses import MISSING
+from dataclasses import replace
+from pathlib import PurePath
 from typing import Any, assert_never
 
-from calibcli.errors import IdleOption
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import DataFormat, ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
@@ -68,12 +69,15 @@ class ApplyOptions:
     prior: float | None = option(None, like=PRIOR)
 
 
+_BY_SUFFIX = {".sql": ExportTarget.SQL, ".onnx": ExportTarget.ONNX, ".py": ExportTarget.PYTHON}
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class ExportAsk:
     """What a map is written as, and what it calls columns; None for the usual names."""
 
-    target: ExportTarget = option(
-        MISSING, "--to", section=Section.OUTPUT, name="to", help="What to write the map as."
+    to: ExportTarget | None = option(
+        None, "--to", section=Section.OUTPUT, help="What to write the map as. [default: by the suffix of -o]"
     )
     dialect: SqlDialect | None = option(
         None, "--dialect", section=Section.OUTPUT, shown=False, help="Whose SQL. [default: duckdb]",
@@ -114,6 +118,19 @@ class ExportAsk:
     def of(cls, probs: str | None = None, **more: Any) -> "ExportAsk":  # noqa: ANN401 - the other fields
         """Return what was asked, columns of classes parted by commas."""
         return cls(probs=names_of(probs), **more)
+
+    @property
+    def target(self) -> ExportTarget:
+        """What to write."""
+        if self.to is None:
+            msg = "nothing says what to write the map as"
+            raise UsageProblem(msg, "pass --to sql, onnx, python or sklearn, or an output such as -o map.sql")
+        return self.to
+
+    def for_output(self, name: str) -> "ExportAsk":
+        """Return it with what the name of an output implies, where nothing was said."""
+        implied = _BY_SUFFIX.get(PurePath(name).suffix.lower())
+        return self if self.to is not None else replace(self, to=implied)
 
     def refuse_idle(self) -> None:
         """Refuse what the target has no use for."""

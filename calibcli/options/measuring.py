@@ -1,5 +1,6 @@
 """What is asked of measures: which, over which bins, with which confidence."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -16,12 +17,15 @@ from calibcli.names import (
 )
 from calibcli.options.declaring import METRICS, Option, Section, option
 from calibcli.options.metrics import Metrics, metrics_of
+from calibcli.options.numerals import is_share, refuse_number
 from calibcli.options.rows import SEED, listed
 from calibcli.values import dataclass
 
 MOST_BINS = 100_000
 MOST_CONFIDENCE = 0.999999
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
+# One percentage, or several.
+_SHARES = re.compile(r"\s*\d+(\.\d+)?\s*%(\s*,\s*\d+(\.\d+)?\s*%)*\s*")
 _THRESHOLDS = "--threshold takes probabilities between 0 and 1, such as 0.1,0.2"
 BINS = Option(
     ("--bins",), section=Section.BINS, metavar="N", least=1,
@@ -110,7 +114,7 @@ class MeasureOptions:
             metrics_of(listed(metrics)),
             edges=edges_of(edges),
             thresholds=tuple(
-                dict.fromkeys(numbers_of(thresholds, what="thresholds", hint=_THRESHOLDS) or ())
+                dict.fromkeys(numbers_of(thresholds, what="--threshold", hint=_THRESHOLDS) or ())
             ),
             **more,
         )
@@ -124,9 +128,8 @@ class MeasureOptions:
         check_confidence(self.confidence)
         check_edges(self.edges, bins=self.bins, binning=self.binning)
         for one in self.thresholds:
-            if not 0.0 < one < 1.0:
-                msg = f"a threshold of {one:g}"
-                raise UsageProblem(msg, _THRESHOLDS)
+            if not is_share(one):
+                refuse_number("--threshold", one, is_share, "probabilities between 0 and 1, such as 0.1,0.2")
         if not 1.0 <= self.power <= MOST_LP_POWER:
             msg = f"a power of {self.power!r}"
             raise UsageProblem(
@@ -136,7 +139,7 @@ class MeasureOptions:
 
 def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:
     """Return edges, which may be written in a text such as "0,0.1,0.5,1"."""
-    return numbers_of(edges, what="edges", hint=_EDGES)
+    return numbers_of(edges, what="--edges", hint=_EDGES)
 
 
 def numbers_of(
@@ -150,7 +153,10 @@ def numbers_of(
     try:
         return tuple(float(part) for part in (numbers.split(",") if isinstance(numbers, str) else numbers))
     except ValueError as error:
-        msg = f"{what} {numbers!r}"
+        msg = f"{what} {numbers!r} is no number, or numbers with commas between them"
+        if isinstance(numbers, str) and _SHARES.fullmatch(numbers):
+            meant = ",".join(f"{float(one) / 100.0:.10g}" for one in re.findall(r"[0-9.]+", numbers))
+            raise UsageProblem(msg, f"did you mean {meant}?") from error
         raise UsageProblem(msg, hint) from error
 
 
@@ -172,8 +178,10 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
 
 def check_confidence(confidence: float) -> None:
     """Refuse a confidence that is not one."""
-    if not 0.5 <= confidence <= MOST_CONFIDENCE:
-        msg = f"--confidence {confidence:g} is out of range"
-        if 0.5 <= confidence / 100.0 <= MOST_CONFIDENCE:
-            raise UsageProblem(msg, f"did you mean {confidence / 100.0:.10g}?")
-        raise UsageProblem(msg, f"--confidence takes a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95")
+    if not _is_confidence(confidence):
+        takes = f"a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95"
+        refuse_number("--confidence", confidence, _is_confidence, takes)
+
+
+def _is_confidence(number: float) -> bool:
+    return 0.5 <= number <= MOST_CONFIDENCE

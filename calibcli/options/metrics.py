@@ -67,7 +67,10 @@ ALIASES: dict[str, Metric] = {
     "reliability": M.BRIER_RELIABILITY,
     "uncertainty": M.BRIER_UNCERTAINTY,
     "kolmogorov_smirnov": TestName.KS,
+    "hl": TestName.HOSMER_LEMESHOW,
 }
+# What people ask for that is found elsewhere.
+_ELSEWHERE = {"psi": "the population stability index compares two samples: see `calibcli drift --help`"}
 # Groups that hold the measures of several classes where there are several.
 _OF_CLASSES_TOO = ("all", "default")
 
@@ -154,4 +157,6 @@ def _members(name: str) -> tuple[Metric, ...]:
         msg = f"{word} depends on the probability from which one acts, and has a table of its own"
         raise UsageProblem(msg, "leave it out here, and name such probabilities with --threshold 0.1,0.2")
     msg = f"there is no metric {name!r}"
+    if word in _ELSEWHERE:
+        raise UsageProblem(msg, _ELSEWHERE[word])
     raise UsageProblem(msg, nearest(word, known_metrics(), all_by="`calibcli measure --explain all`"))

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, SegmentMeasure, TestName
+from calibcli.options.numerals import is_share, refuse_number
 from calibcli.values import dataclass
 
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
@@ -62,9 +63,8 @@ def rules_of(
 def largest(name: MeasureName | SegmentMeasure, limit: float) -> Rule:
     """Return the rule of an option such as `--max-ece`."""
     key = f"max-{name.value.replace('_', '-')}"
-    if not 0.0 < limit < 1.0:
-        msg = f"a limit of {limit:g}"
-        raise UsageProblem(msg, f"--{key} takes a number between 0 and 1, such as 0.02")
+    if not is_share(limit):
+        refuse_number(f"--{key}", limit, is_share, "a number between 0 and 1, such as 0.02")
     return Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)
 
 

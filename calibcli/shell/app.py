@@ -23,7 +23,7 @@ from calibcli.errors import (
     without_secrets,
 )
 from calibcli.families.recalibrators import METHOD_ALIASES
-from calibcli.names import STDOUT
+from calibcli.names import STDOUT, ViewName
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import Command, signed
 from calibcli.shell.line import Line, Settled, Tree, is_piped, line_of
@@ -295,7 +295,7 @@ def _outcome(words: list[str]) -> object:
 
 
 def _by_our_names(words: list[str]) -> list[str]:
-    """Return a line with the methods that others call otherwise by our names."""
+    """Return a line with the methods and views that others call otherwise by our names."""
     found = list(words)
     for place, (word, following) in enumerate(pairwise([*words, ""])):
         option, equals, value = word.partition("=")
@@ -303,6 +303,10 @@ def _by_our_names(words: list[str]) -> list[str]:
             found[place] = f"{option}={METHOD_ALIASES.get(value, value)}"
         elif word in ("-m", "--method") and following:
             found[place + 1] = METHOD_ALIASES.get(following, following)
+        elif word == "--view" and following == "ovr":
+            found[place + 1] = ViewName.ONE_VS_REST.value
+        elif word == "--view=ovr":
+            found[place] = f"--view={ViewName.ONE_VS_REST.value}"
     return found
 
 

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from calibcli.ahead import Advance, Progress, unseen
@@ -80,7 +81,7 @@ def format_of(out: Output) -> ReportFormat:
     of the output's name, else a table.
     """
     from calibcli.data.formats import promise_of, refuse_promise
-    from calibcli.errors import IdleOption
+    from calibcli.errors import IdleOption, UsageProblem
 
     if out.json and out.fmt not in (None, ReportFormat.JSON):
         msg = f"--json and --format {out.fmt.value} are two formats"
@@ -92,6 +93,10 @@ def format_of(out: Output) -> ReportFormat:
         option = "json" if out.json else "format"
         msg = f"{out.output} is the name of {promised}, and --{option} says otherwise"
         raise IdleOption(msg, f"leave out --{option}, or name the output otherwise", options=(option,))
+    if promised == "Word":
+        page = PurePath(out.output).with_suffix(".html")
+        msg = f"{out.output}: Word is not written"
+        raise UsageProblem(msg, f"name it {page}, which Word opens")
     of_report = promised if promised in kinds else ""
     what = f"a report is written as a table, {', '.join(kinds[:-1])} or {kinds[-1]}"
     hint = "name it .txt or .json; `calibcli report` and `calibcli plot` write pages and pictures"

@@ -149,7 +149,7 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         (
             "score,x\n0.5,1\n7,1\n",
             "column 'score': 1 of the first 2 values lies outside [0, 1]; the first is 7.0 at row 2",
-            "these are read with --scale prob: are they on it, and of the right column?",
+            "divide percentages by 100, or pass --scale logit",
         ),
         (
             "score,x\n0.5,1\nabc,1\n",

@@ -226,7 +226,7 @@ def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (PlotRequest(["x.csv"], TWO, K.SMOOTH), "a second --score has no effect on --kind smooth"),
+        (PlotRequest(["x.csv"], TWO, K.SMOOTH), "--kind smooth draws one score"),
         (PlotRequest(["x.csv"], BY, K.BINNED), "--by has no effect on --kind binned"),
         (PlotRequest(["x.csv"], BY, K.COMPARE), "--by has no effect on --kind compare"),
         (PlotRequest(["x.csv"], EACH, K.BINNED, view=ViewName.ONE_VS_REST), "shows one score"),

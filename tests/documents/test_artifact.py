@@ -189,7 +189,11 @@ def test_statements_may_be_worded_differently(tmp_path: Path, fit_kind: Fit) -> 
         (b"", "is empty", "write it again"),
         (b"\n ", "is empty", "write it again"),
         (b"{", "ends too early, at line 1, column 2", "cut short"),
-        (b"score,label\n0.1,0\n", "is not JSON: Expecting value at line 1, column 1", "right file"),
+        (
+            b"score,label\n0.1,0\n",
+            "is no artifact (not JSON: Expecting value at line 1,",
+            "calibcli fit",
+        ),
         (b"PAR1\xff\xfe", "is not a text file", "not a calibcli document"),
         (b"[]", "is an array, should be an object", None),
         (b"3", "is 3, should be an object", None),

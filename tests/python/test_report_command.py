@@ -131,7 +131,7 @@ def test_a_page_that_exists_is_refused_before_reading(run: Callable[..., Ran], t
     [
         (("-o", "x.pdf"), 2, "a report is a page of HTML"),
         (("-o", "x.html", "-s", "nothing"), 3, "nothing"),
-        (("-o", "x.html", "--max-ece", "2"), 2, "a limit of 2"),
+        (("-o", "x.html", "--max-ece", "2"), 2, "--max-ece 2 is out of range"),
         (("-o", "x.html", "--metric", "accuracy"), 2, "--probs names none"),
         (("-o", "x.html", "--binning", "equal-mass", "--max-ece", "0.1"), 2, "equal-mass"),
     ],

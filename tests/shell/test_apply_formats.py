@@ -376,6 +376,7 @@ def test_a_report_has_the_format_that_its_name_promises(run: Run, place: Path, c
     for more, said in (
         (("-o", "x.csv", "--format", "md"), "x.csv is the name of csv, and --format says otherwise"),
         (("-o", "x.csv", "--json"), "x.csv is the name of csv, and --json says otherwise"),
+        (("-o", "x.docx"), "name it x.html, which Word opens"),
         (("-o", "x.pdf"), "x.pdf is the name of pdf"),
         (("-o", "x.json.gz"), "x.json.gz is the name of gzip"),
         (("-o", "x.parquet", "--json"), "x.parquet is the name of parquet"),

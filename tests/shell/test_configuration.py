@@ -171,8 +171,8 @@ def test_help_needs_no_file(run: Run, home: Path) -> None:
         ),
         ("confidence = true", "confidence: is true, should be a number", "--confidence"),
         ("a = = 1", "is not TOML: Invalid value (at line 1, column 5)", "--isolated"),
-        ("[verify]\nmax-ece = 7", "a limit of 7", "between 0 and 1"),
-        (f"[verify]\nmax-ece = 0x{'f' * 5000}", "a limit of inf", "between 0 and 1"),
+        ("[verify]\nmax-ece = 7", "--max-ece 7 is out of range", "did you mean 0.07?"),
+        (f"[verify]\nmax-ece = 0x{'f' * 5000}", "--max-ece inf is out of range", "between 0 and 1"),
     ],
 )
 def test_mistakes_in_a_file_are_usage_errors(
@@ -185,7 +185,7 @@ def test_mistakes_in_a_file_are_usage_errors(
     first, second = [line for line in ended.err.splitlines() if not line.startswith("note:")][:2]
     assert message in first
     assert hint in second
-    assert "calibcli.toml" in first or message.startswith("a limit of")
+    assert "calibcli.toml" in first or message.startswith("--max-ece")
 
 
 def test_files_that_are_named_must_be_there(run: Run, home: Path, thousand: Path) -> None:

@@ -100,7 +100,7 @@ def test_summaries_carry_it(run: Run, place: Path) -> None:
     assert run("merge", "one.json", "two.json", "-o", "whole.json").code == 0
     ended = run("measure", "whole.json", "--json")
     notes = json.loads(ended.out)["input"]["notes"]
-    assert [one for one in notes if "read" in one][:2] == [SAID, "e: 1 file read, no name passed over"]
+    assert [one for one in notes if "read" in one][:2] == [SAID, "e: 1 file read"]
 
 
 def test_outputs_of_a_folder_say_it(run: Run, place: Path, artifact: Path) -> None:

@@ -328,3 +328,24 @@ def test_columns_of_several_classes_are_offered_where_no_score_is_found(run: Run
     assert f"{hint} logits" in run("measure", tmp_path / "a.parquet").err
     assert f"{hint} 'p_*'" in run("measure", tmp_path / "b.csv").err
     assert "--probs" not in run("measure", tmp_path / "c.csv").err
+
+
+def test_the_name_of_an_output_says_what_is_exported(run: Run, tmp_path: Path) -> None:
+    """Without --to by the suffix; where that says nothing, the error names both ways."""
+    rows, artifact = tmp_path / "r.csv", tmp_path / "c.json"
+    rows.write_text("score,label\n" + "0.1,0\n0.2,1\n0.6,0\n0.8,1\n" * 50)
+    assert run("fit", rows, "-s", "score", "-y", "label", "-m", "sigmoid", "-o", artifact).code == 0
+    for name, target in (("m.sql", "sql"), ("m.py", "python")):
+        assert run("export", artifact, "-o", tmp_path / name).code == 0
+        assert (tmp_path / name).read_text() == run("export", artifact, "--to", target).out
+    ended = run("export", artifact)
+    assert (ended.code, "pass --to sql" in ended.err) == (2, True)
+
+
+def test_views_go_by_their_short_name(run: Run, tmp_path: Path) -> None:
+    """Ovr is what scikit-learn calls one class against the rest."""
+    rows = tmp_path / "z.csv"
+    rows.write_text("p_a,p_b,label\n" + "0.25,0.75,a\n0.75,0.25,a\n0.5,0.5,b\n" * 50)
+    line = ("measure", rows, "--probs", "p_*", "-y", "label", "--json", "-m", "ece")
+    assert run(*line, "--view", "ovr").out == run(*line, "--view", "one-vs-rest").out != ""
+    assert run(*line, "--view=ovr").code == 0

@@ -26,7 +26,7 @@ def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
       calibcli export cal.json --to sql -s score --table predictions
       calibcli export cal.json --to sql --dialect postgres -o calibrated.sql
       calibcli export cal.json --to sql --dialect trino --as view --view scores.calibrated
-      calibcli export cal.json --to python -o calibrated.py
+      calibcli export cal.json -o calibrated.py
       calibcli export cal.json --to sklearn --prior 0.02 -o calibrated.py
       calibcli export cal.json --to onnx -o calibrated.onnx
     """
@@ -37,6 +37,7 @@ def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
     from calibcli.documents.artifact import GroupArtifact, read_any_map
     from calibcli.shell.output import say_line, say_notes
 
+    ask = ask.for_output(out.output)
     ask.refuse_idle()
     if ask.target is ExportTarget.ONNX and out.output == STDOUT and is_terminal(sys.stdout):
         msg = "an ONNX model is not text, and standard output is a terminal"
