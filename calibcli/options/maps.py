@@ -123,7 +123,7 @@ class ExportAsk:
     def target(self) -> ExportTarget:
         """What to write."""
         if self.to is None:
-            msg = "nothing says what to write the map as"
+            msg = "without --to nothing says what to write the map as"
             raise UsageProblem(msg, "pass --to sql, onnx, python or sklearn, or an output such as -o map.sql")
         return self.to
 

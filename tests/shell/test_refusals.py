@@ -170,7 +170,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure t.csv --edges 0,1 --compat netcal", "--compat", " "),
     # Rows that are chosen.
     (3, f"measure {MANY} --where contry==US", "there is no column 'contry'", "did you mean 'country'?"),
-    (2, f"measure {MANY} --where country=US", "is no column with a sign", "equality is =="),
+    (2, f"measure {MANY} --where country=US", "is no column with a sign", "write == for equal: 'country==US'"),
     (3, f"measure {MANY} --where country==us", "none of 1,200 rows satisfies", "upper and lower case"),
     (3, f"measure {MANY} --where score==high", "holds double, and --where compares it with 'high'", "number"),
     (2, f"measure {MANY} --limit 3 --sample 3", "--limit 3 takes the first rows", "leave out"),
@@ -376,7 +376,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plan", "no rule to plan", " "),
     (2, "plan --max-ece 0.02 --max-l2 0.02", "2 rules to plan at once", " "),
     (2, "plan --max-ece 0.02", "nothing says where", " "),
-    (2, "plan --max-ece 1.5", "", "--max-ece takes a number between 0 and 1"),
+    (2, "plan --max-ece 1.5", "", "did you mean 0.015?"),
     (2, "plan --max-ece 0.02 --power 1", "", "--power takes"),
     (2, "plan --max-ece 0.02 --error -0.1", "", "--error takes"),
     (2, "plan --max-ece 0.02 --error 0.02", "is the limit itself", " "),
