@@ -170,7 +170,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure t.csv --edges 0,1 --compat netcal", "--compat", " "),
     # Rows that are chosen.
     (3, f"measure {MANY} --where contry==US", "there is no column 'contry'", "did you mean 'country'?"),
-    (2, f"measure {MANY} --where country=US", "is no column with a sign", "write == for equal: 'country==US'"),
+    (2, f"measure {MANY} --where country=US", "is no column", "write == for equal: 'country==US'"),
     (3, f"measure {MANY} --where country==us", "none of 1,200 rows satisfies", "upper and lower case"),
     (3, f"measure {MANY} --where score==high", "holds double, and --where compares it with 'high'", "number"),
     (2, f"measure {MANY} --limit 3 --sample 3", "--limit 3 takes the first rows", "leave out"),
