@@ -1,6 +1,7 @@
 """Whether the values of a column have shifted from old to new rows: the population stability index (PSI)."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -73,6 +74,7 @@ def shift_of(
     both = RunningValues(old.name)
     both.add(old)
     both.add(new)
+    old, new = old.rounded_like(both), new.rounded_like(both)
     levels = both.levels(most=most, categorical=categorical, intervals=intervals, like=old)
     counts = old.counts(levels), new.counts(levels)
     parts = contributions(*counts)
@@ -163,13 +165,19 @@ def _index(old: Integers, pooled: Integers, intervals: int) -> Floats:
         return np.asarray(contributions(old, pooled - old).sum(axis=-1))
     below, all_below = np.cumsum(old[:, :-1], axis=1), np.cumsum(pooled[:-1])
     known = below[:, -1:]
+    places = [
+        np.count_nonzero(below < k / intervals * known, axis=1)[:, None] for k in range(1, intervals + 1)
+    ]
     ends, every = [np.zeros_like(known)], [np.zeros_like(known)]
-    for k in range(1, intervals):
-        at = np.count_nonzero(below < k / intervals * known, axis=1)[:, None]
+    for at, following in pairwise(places):
         end = np.take_along_axis(below, at, axis=1)
-        ends.append(end)
-        # An interval that ends at the largest value is the last one.
-        every.append(np.where(end < known, all_below[at], all_below[-1]))
+        # As of the levels: a cell that fills an interval is cut off below, and no old numbers make no cut.
+        before = np.where((at == following) & (at > 0), at - 1, -1)
+        lower = np.where(before < 0, 0, np.take_along_axis(below, before, axis=1))
+        all_lower = np.where(before < 0, 0, all_below[before])
+        all_end = np.where(known > 0, all_below[at], all_below[-1])
+        ends += [np.maximum(ends[-1], lower), end]
+        every += [np.maximum(every[-1], all_lower), all_end]
     ends.append(known)
     every.append(np.full_like(known, all_below[-1]))
     first = np.asarray(np.diff(np.concatenate(ends, axis=1), append=known + old[:, -1:]), np.int64)

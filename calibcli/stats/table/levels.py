@@ -47,12 +47,12 @@ class RunningValues:
     Whether numbers are rounded depends on how many different ones there are in the end, and on nothing else.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, rounded: bool = False) -> None:
         self.name = name
         self._numbers = Parts(self._summed, _size, least=_MOST_NUMBERS)
         self._texts: Counter[str] = Counter()
         self._missing = 0
-        self._rounded = False
+        self._rounded = rounded
 
     def add_rows(self, values: Mixed, counts: Integers | None = None) -> None:
         """Add rows, each as often as it counts."""
@@ -83,6 +83,15 @@ class RunningValues:
         """Return the different numbers, ascending, and how many rows have each."""
         return self._numbers.merged() or (np.zeros(0), np.zeros(0, np.int64))
 
+    def rounded_like(self, other: Self) -> Self:
+        """Return the same rows, their numbers rounded if those of another are."""
+        other.numbers()
+        if not other._rounded:
+            return self
+        found = type(self)(self.name, rounded=True)
+        found.add(self)
+        return found
+
     def counts(self, levels: "Levels") -> Integers:
         """Return how many rows each of some levels has, which must leave no value out."""
         values, counts = self.numbers()
@@ -104,7 +113,8 @@ class RunningValues:
             most: Of a column of categories the most frequent so many have a level of their own.
             categorical: Whether values are categories; None to tell by the values.
             intervals: Other numbers are cut into so many intervals of about as many rows.
-            like: The rows among these that are cut so; None for all.
+            like: The rows among these that are cut so; None for all. Where one value fills an interval of
+                theirs, what the others have below it is another interval.
         """
         values, counts = self.numbers()
         whole = bool((values == np.rint(values)).all())
@@ -114,8 +124,9 @@ class RunningValues:
             raise InputProblem(msg, "leave out --numeric for it, or make all its values numbers")
         if by_look if categorical is None else categorical:
             return _categories(self.name, values, counts, self._texts, most=most, missing=self._missing > 0)
-        cut = (values, counts) if like is None else like.numbers()
-        return _intervals(self.name, *cut, intervals, among=values, missing=self._missing > 0)
+        cut = (values, counts) if like is None else like.rounded_like(self).numbers()
+        among = None if like is None else values
+        return _intervals(self.name, *cut, intervals, among=among, missing=self._missing > 0)
 
     def _look_at_texts(self) -> None:
         if len(self._texts) > _MOST_TEXTS:
@@ -226,17 +237,19 @@ def _categories(
 
 
 def _intervals(
-    name: str, values: Floats, counts: Integers, intervals: int, *, among: Floats, missing: bool
+    name: str, values: Floats, counts: Integers, intervals: int, *, among: Floats | None, missing: bool
 ) -> Levels:
-    below = np.cumsum(counts)
+    below, every = np.cumsum(counts), values if among is None else among
     total = int(below[-1]) if below.size else 0
-    shares = [place / intervals for place in range(1, intervals)]
-    places = [int(np.searchsorted(below, share * total)) for share in shares] if total else []
-    # An interval that ends at the largest value is the last one.
-    inner = sorted({place for place in places if place < values.size - 1})
-    after = np.searchsorted(among, values[inner], side="right")
-    cuts = [_shortest(*ends) for ends in zip(values[inner].tolist(), among[after].tolist(), strict=True)]
-    words = interval_words(name, cuts) if among.size else []
+    shares = np.arange(1, intervals + 1) / intervals
+    last = values[np.searchsorted(below, shares * total)] if total else values[:0]
+    places = np.searchsorted(every, last).tolist()
+    # Nothing lies above the largest value: an interval that ends there is the last one.
+    ends = set(places[:-1])
+    if among is not None:
+        ends |= {place - 1 for place, following in pairwise(places) if place == following}
+    cuts = [_shortest(*every[end : end + 2].tolist()) for end in sorted(ends) if 0 <= end < every.size - 1]
+    words = interval_words(name, cuts) if every.size else []
     gaps, words = _more(words, f"{name} = {MISSING}", there=missing)
     return Levels(
         name, tuple(words), np.array(cuts), np.arange(len(cuts) + 1), {}, other=-1, missing=gaps, ends=True

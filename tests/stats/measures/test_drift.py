@@ -8,6 +8,7 @@ from scipy.stats import chi2, hypergeom
 
 from calibcli.stats.measures import drift
 from calibcli.stats.measures.drift import Shift, contributions, shift_of
+from calibcli.stats.table import levels as module
 from calibcli.stats.table.levels import Mixed, RunningValues
 
 counts = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=8)
@@ -106,6 +107,48 @@ def test_new_values_are_levels_and_cuts_are_those_of_old_rows() -> None:
     gaps = shifted([np.nan, np.nan], [1.0, 2.0, np.nan])
     assert gaps.levels.words == ("x of any value", "x = (missing)")
     assert gaps.new.tolist() == [2, 1]
+
+
+def test_a_pile_of_old_rows_is_a_level() -> None:
+    """Old rows that share one value, wherever it lies, do not hide that new ones have others."""
+    rng = np.random.default_rng(5)
+    even = rng.random(500)
+    for old, new in (
+        ([1.0] * 950 + [0.3] * 50, even),
+        ([0.5] * 1_000, even),
+        ([0.5] * 970 + [0.7] * 30, [0.4] * 500),
+        ([0.1] * 970 + [0.7] * 30, [0.05] * 500),
+        ([1.0], [0.4] * 500),
+    ):
+        found = shifted(old, new)
+        assert found.p_value < 0.01, found.levels.words
+        assert found.psi > found.by_chance
+    apart = shifted([0.5] * 1_000, [0.25, 0.5, 0.75])
+    assert apart.levels.words == ("x <= 0.3", "0.3 < x <= 0.5", "x > 0.5")
+    assert (apart.old.tolist(), apart.new.tolist()) == ([0, 1_000, 0], [1, 1, 1])
+
+
+@given(st.floats(-1e6, 1e6), st.integers(1, 50), st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20))
+def test_one_old_value_has_a_level_of_its_own(value: float, rows: int, new: list[float]) -> None:
+    """Of old rows that agree, new rows share the level if they have the value, and only then."""
+    found = shifted([value] * rows, new)
+    level = int(np.argmax(found.old))
+    assert found.old[level] == rows
+    assert found.new[level] == sum(one == value for one in new)
+
+
+def test_both_sides_are_rounded_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too many different numbers on one side only make no shift, and leave rows in their levels."""
+    rng = np.random.default_rng(6)
+    piles = np.repeat(rng.random(5), 200)
+    few, many = (np.concatenate((piles, rng.random(rows))) for rows in (20, 30))
+    for old, new in ((few, many), (many, few)):
+        monkeypatch.setattr(module, "_MOST_NUMBERS", 1_000)
+        exact = shifted(old, new)
+        monkeypatch.setattr(module, "_MOST_NUMBERS", 30)
+        rounded = shifted(old, new)
+        assert rounded.p_value > 0.05
+        assert (rounded.old.tolist(), rounded.new.tolist()) == (exact.old.tolist(), exact.new.tolist())
 
 
 def test_one_level_cannot_shift() -> None:
