@@ -137,6 +137,9 @@ def as_before(terms: Terms, before: Terms) -> Terms:
 def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
     """Refuse a call whose rows could not be added to those of the state."""
     found = differences(before, now)
+    if None not in (before.artifact, now.artifact) and before.artifact != now.artifact:
+        msg = f"{path} counts rows of another artifact than the one given"
+        raise UsageProblem(msg, "a new model needs a new --state")
     if found:
         msg = f"{path} was begun on other terms: {'; '.join(found)}"
         raise UsageProblem(msg, f"ask as before{_options_before(before, now)}, or begin another --state")

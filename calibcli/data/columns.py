@@ -19,6 +19,8 @@ from calibcli.values import dataclass
 
 SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
 LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
+# Names of some trades: they count where no column has one of those above.
+_TRADE_NAMES = {"score": ("pd", "risk"), "label": ("default", "death", "rain")}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LISTED = 20
 NAME_THE_SCORE = "name it with --score"
@@ -95,6 +97,7 @@ def named_or_usual(
         return named(asked, header, path=path)
     usual = SCORE_NAMES if role == "score" else LABEL_NAMES
     candidates = [name for name in header if folded(name) in usual]
+    candidates = candidates or [name for name in header if folded(name) in _TRADE_NAMES[role]]
     if len(candidates) == 1:
         return candidates[0]
     if candidates:

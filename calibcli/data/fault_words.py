@@ -162,7 +162,8 @@ def _said(
         where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
         return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
     if kind is FaultKind.NOT_BINARY:
-        return _said_of_labels(findings.labels, chosen, some=some, first=first)
+        hard = findings.hard_scores
+        return _said_of_labels(findings.labels, chosen, some=some, first=first, hard_scores=hard)
     if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
         return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
     if kind is FaultKind.RESPELLED:
@@ -184,13 +185,14 @@ def _said(
 
 
 def _said_of_labels(
-    labels: Iterable[str], chosen: ChosenColumns, *, some: str, first: str
+    labels: Iterable[str], chosen: ChosenColumns, *, some: str, first: str, hard_scores: bool
 ) -> tuple[str, str]:
     seen = list(labels)
     if _soft(seen):
         said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
         usual = folded(chosen.label or "") in SCORE_NAMES or folded(chosen.score) in LABEL_NAMES
-        hint = f"are --score and --label the right way round? If so, {SOFT}" if usual else SOFT
+        columns = f"-s {shlex.quote(chosen.label or '')} -y {shlex.quote(chosen.score)}"
+        hint = f"are score and label swapped? Try {columns}" if usual or hard_scores else SOFT
         return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), hint
     if len(seen) == 1:
         positive = shlex.quote(seen[0])

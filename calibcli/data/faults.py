@@ -136,6 +136,7 @@ class Findings:
         soft: Rows used whose label is a number between 0 and 1, and not the positive one.
         without: What there is to say of each file of which no label is the positive one.
         sums: What rows of several classes that are read as logits sum to; None where there are none.
+        hard_scores: Whether every score beside labels that are neither 0 nor 1 is 0 or 1, as labels are.
         counted_classes: Whether labels of several classes with names were numbers, read as places from 0.
     """
 
@@ -163,6 +164,7 @@ class Findings:
     soft: int = 0
     without: list[str] = field(default_factory=list)
     sums: RowSums | None = None
+    hard_scores: bool = True
     counted_classes: bool = False
 
     @property
@@ -244,6 +246,7 @@ class Findings:
         self.soft += later.soft
         self.without += later.without
         self.respelled = later.respelled | self.respelled
+        self.hard_scores &= later.hard_scores
         self.counted_classes |= later.counted_classes
         if later.sums is not None:
             self.note_sums(later.sums)

@@ -129,6 +129,8 @@ class Intake:
         places = self._kept([*gaps, *keys.gaps(drop=asked.on_missing is not OnMissing.ERROR)])
         members = placed_members(keys.member, column=asked.member, findings=findings, places=places)
         self._check_labels(labels, places)
+        if findings.hard_scores and (FaultKind.NOT_BINARY, 0) in findings.faults:
+            findings.hard_scores = bool(np.isin(places.select(scores[0]), (0.0, 1.0)).all())
         probability = self._probabilities(scores, places)
         if in_pairs:
             probability = [

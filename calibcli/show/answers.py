@@ -96,7 +96,7 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
 
 # What a value below and above that of a calibrated score means, where its interval shows it.
 _LEVELS = {
-    MeasureName.OE: (1.0, "less happened than was predicted", "more happened than was predicted"),
+    MeasureName.OE: (1.0, "fewer events occurred than predicted", "more events occurred than predicted"),
     MeasureName.CITL_LOGIT: (0.0, "scores are too high on average", "scores are too low on average"),
     MeasureName.COX_SLOPE: (1.0, "scores are too extreme", "scores are not extreme enough"),
 }

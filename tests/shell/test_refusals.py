@@ -147,7 +147,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure good.csv --max-ece 0.02", "No such option", "an option of verify, plan and report"),
     (2, "measure good.csv --confidence 95", "--confidence 95 is out of range", "did you mean 0.95?"),
     (2, "plan good.csv --like new.csv --max-ece 0.02", "both say how scores fall", "leave out one"),
-    (3, "measure good.csv -s label -y score", "neither 0 nor 1", "the right way round?"),
+    (3, "measure good.csv -s label -y score", "neither 0 nor 1", "swapped? Try -s score -y label"),
     (2, f"fit {ZOO} --method beta", "not made of maps", "--multiclass one-vs-rest"),
     (2, f"fit {ZOO} --by group", "--by fits a map of one score", "to its rows alone"),
     # Measures.

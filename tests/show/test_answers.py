@@ -80,8 +80,18 @@ def test_nothing_is_claimed_where_nothing_was_tested(reports: dict[str, Any]) ->
     ("power", "mean", "weak", "moderate"),
     [
         (1.0, "No error is shown.", "No error is shown.", "No error is shown."),
-        (3.0, "Less happened than was predicted.", "Scores are too high on average", "A smooth curve is off"),
-        (0.3, "More happened than was predicted.", "Scores are too low on average", "A smooth curve is off"),
+        (
+            3.0,
+            "Fewer events occurred than predicted.",
+            "Scores are too high on average",
+            "A smooth curve is off",
+        ),
+        (
+            0.3,
+            "More events occurred than predicted.",
+            "Scores are too low on average",
+            "A smooth curve is off",
+        ),
     ],
 )
 def test_clinical_measures_are_answered_level_by_level(

@@ -41,8 +41,8 @@ def file_words(files: tuple[str, ...]) -> str:
     return f"{', '.join(names[: _MOST_FILES - 1])} and {count(len(names) - _MOST_FILES + 1)} more files"
 
 
-def table_lines(table: "TableSummary") -> list[Line]:
-    """Return what the table holds, and what rounding did to it where rounding there was."""
+def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
+    """Return what the table holds, and what rounding did to it if anything; `verbose` adds how it is kept."""
     positive = f"{count(table.positive)} positive ({share(table.positive, table.rows)})"
     rows = f"{plural(table.rows, 'row')}, {positive}"
     if table.kind == "grid":
@@ -50,9 +50,11 @@ def table_lines(table: "TableSummary") -> list[Line]:
         rounding = f"rounding moves a score by at most {table.resolution:.2g}; --exact avoids it"
         lines = [Line(first), Line(f"The distinct scores did not fit in memory: {rounding}.", Tone.NOTE)]
     elif table.kind == "cells":
-        lines = [Line(f"{rows}, counted in {plural(table.distinct, 'cell')} of the bins")]
+        kept = f", counted in {plural(table.distinct, 'cell')} of the bins"
+        lines = [Line(f"{rows}{kept if verbose else ''}")]
     else:
-        lines = [Line(f"{rows}, {plural(table.distinct, 'distinct score')}, exact table")]
+        kept = f"{rows}, {plural(table.distinct, 'distinct score')}"
+        lines = [Line(f"{kept}, exact table" if verbose else kept)]
     if table.weighted:
         lines.append(Line("Rows carry importance weights; rows are counted here, values are weighted."))
     if table.discrete:

@@ -73,7 +73,7 @@ def cluster_lines(report: MeasureReport) -> list[Line]:
     if clusters is None:
         return []
     many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
-    return [Line(f"{many}, as good as {four(clusters.effective)} of equal weight")]
+    return [Line(f"{many}, which tell as much as {four(clusters.effective)} of equal size")]
 
 
 def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tuple[Block, ...]:
@@ -336,7 +336,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
     top = paragraph(
         Line(source_line(report.input)),
-        *table_lines(report.table),
+        *table_lines(report.table, verbose=verbose),
         *view_lines(report.input),
         *artifact_lines(report.artifact),
         *cluster_lines(report),

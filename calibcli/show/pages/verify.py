@@ -152,7 +152,7 @@ def _footing(verdict: Verdict, *, verbose: bool) -> list[Line]:
     common = (INDEPENDENT_ROWS, HELD_OUT)
     scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
     lines = [f"How: {how}." if verbose else _worth(verdict), *([f"Scope: {scope}."] if scope else [])]
-    if verdict.fixed_design_upper is not None:
+    if verbose and verdict.fixed_design_upper is not None:
         lines.append(
             f"For information: {verdict.claim.words} for these very scores (fixed-design) is at most "
             f"{four(verdict.fixed_design_upper)} at {percent(verdict.claim.confidence)} confidence."
@@ -182,12 +182,12 @@ def verify_page(report: VerifyReport, *, verbose: bool) -> Page:
             blocks.append(_details(key, verdict))
     if report.by:
         blocks.extend(group_blocks(report, verbose=verbose))
-    return (*blocks, _bottom(report))
+    return (*blocks, _bottom(report, verbose=verbose))
 
 
 def verdict_lines(verdict: Verdict) -> tuple[str, ...]:
     """Return what is said of one verdict in plain words, the headline first."""
-    return tuple(line.text for line in verdict_paragraph(verdict, verbose=True).lines)
+    return tuple(line.text for line in verdict_paragraph(verdict, verbose=False).lines)
 
 
 def _overall(report: VerifyReport) -> Paragraph:
@@ -221,14 +221,14 @@ def _details(key: str, verdict: Verdict) -> Listing:
     return Listing((("rule", key), *(("assumes", one) for one in verdict.assumptions)))
 
 
-def _bottom(report: VerifyReport) -> Paragraph:
+def _bottom(report: VerifyReport, *, verbose: bool) -> Paragraph:
     policy = []
     if report.outcome is VerdictName.INCONCLUSIVE and report.policy is not Inconclusive.ERROR:
         policy.append(f"Inconclusive counts as {report.policy.value} (--inconclusive {report.policy.value}).")
     return paragraph(
         *policy,
         source_line(report.input),
-        *table_lines(report.table),
+        *table_lines(report.table, verbose=verbose),
         *view_lines(report.input),
         *artifact_lines(report.artifact),
         *_state_lines(report.state),

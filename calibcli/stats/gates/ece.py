@@ -68,10 +68,7 @@ def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
     if bins.binning is Binning.ATOMS:
         what = "the score takes few values, so this is its calibration error and not that of bins"
     else:
-        what = (
-            f"binned ECE over {bins.described}, fixed in advance; the unbinned ECE of a continuous score "
-            "cannot be bounded"
-        )
+        what = f"{bins.described}, fixed in advance"
     same = "bins" if ground.claims == 1 else "bins, rules and groups"
     looks = f"valid however often you check, over these same {same}" if any_time else ONE_LOOK
     return independent, HELD_OUT, what, looks

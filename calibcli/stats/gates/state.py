@@ -626,10 +626,7 @@ def _assumptions(state: GateState) -> tuple[str, ...]:
     elif terms.partition.outputs:
         what = "the score takes few values, so this is its calibration error and not that of bins"
     else:
-        what = (
-            f"binned ECE over {terms.partition.described}, fixed in advance; the unbinned ECE of a "
-            "continuous score cannot be bounded"
-        )
+        what = f"{terms.partition.described}, fixed in advance"
     kept = "an ALARM is final" if terms.alarm else _KEPT
     looks = f"you may check after every batch; once shown, {kept}"
     return _INDEPENDENT, HELD_OUT, what, _FROZEN, looks

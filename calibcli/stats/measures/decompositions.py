@@ -247,7 +247,7 @@ def _interval(
 
 _DRAWS, _SUB_CELLS = 100, 16_384
 
-_NO_CORP_INTERVAL = "no interval: the isotonic fit follows the noise; read it beside its value if calibrated"
+_NO_CORP_INTERVAL = "no interval: the isotonic fit follows the noise; compare it with the column by chance"
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,7 +309,7 @@ def unseen_words(costly: float, rows: float, *, largest: float, delta: float) ->
         return "there are scores of exactly 0 or 1, and one that is wrong makes the log loss infinite"
     one_in = 1.0 / (1.0 - delta ** (1.0 / rows))
     few = f"too few costly rows have been seen (about {costly:.0f} of {ENOUGH_COSTLY} needed): "
-    unseen = f"up to 1 row in {one_in:,.0f} may be unlike these and lose {largest:.4g}"
+    unseen = f"1 row in {one_in:,.0f} may still lose up to {largest:.4g}, which these rows cannot rule out"
     return f"{few if costly < ENOUGH_COSTLY else ''}{unseen}"
 
 

@@ -225,6 +225,27 @@ CASES = {
         "p.csv, column 'label': the labels are '0.5' and '1', not 0 and 1",
         SOFT,
     ),
+    "swapped columns": (
+        "risk,death\n0.5,1\n0.2,0\n0.3,0\n",
+        Columns(score="death", label="risk"),
+        (
+            "p.csv, column 'risk': 3 of 3 labels are neither 0 nor 1; the first is '0.5' at row 1; "
+            "there are '0.2', '0.3' and '0.5'"
+        ),
+        "are score and label swapped? Try -s risk -y death",
+    ),
+    "a trade's names for two scores": (
+        "pd,risk,default\n0.5,0.5,1\n",
+        Columns(),
+        "p.csv: 'pd', 'risk' could each be the score column",
+        "name it with --score",
+    ),
+    "a trade's names for two labels": (
+        "pd,death,default\n0.5,0,1\n",
+        Columns(),
+        "p.csv: 'death', 'default' could each be the label column",
+        "name it with --label",
+    ),
     "one strange label": (
         "score,label\n0.5,very good\n",
         ASKED,

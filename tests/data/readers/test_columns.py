@@ -8,6 +8,21 @@ from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns
 
 
+@pytest.mark.parametrize(
+    ("header", "score", "label"),
+    [
+        (("pd", "default"), "pd", "default"),
+        (("Risk", "Death"), "Risk", "Death"),
+        (("p", "rain"), "p", "rain"),
+        (("score", "pd", "risk", "label", "default"), "score", "label"),
+    ],
+)
+def test_names_of_trades_count_where_no_usual_one_is(header: tuple[str, ...], score: str, label: str) -> None:
+    """A file that was read before they were known is read as before."""
+    chosen = resolve(Columns(), header, path="a.csv")
+    assert (chosen.score, chosen.label) == (score, label)
+
+
 @pytest.mark.parametrize("name", SCORE_NAMES)
 def test_the_one_usual_score_name_is_taken(name: str) -> None:
     """A usual name is found whatever its case, and the guess is said."""
