@@ -215,7 +215,7 @@ def test_a_night_counts_once_and_is_kept_whatever_the_verdict(
             key: one.replace("${{ github.run_id }}", night).replace(digest, "0a1b")
             for key, one in gate["with"].items()
         }
-        ended = step(1, code=0, **inputs | {"files": file})
+        ended = step(1, code=4, **inputs | {"files": file})
         assert ended.code == 0, ended
         assert counted in ended.out, ended.out
 
