@@ -332,7 +332,7 @@ class MeasureName(Explained):
             by 400 draws of normal coefficients, with Fisher's information half way between score and curve.
             For the population, approximate: simulated in 15 worlds of 300 rows, calibrated and not, with
             usual, rare and tied scores, it was wrong in at most 7 % at 95 %, mostly too high. None with
-            importance weights.
+            importance weights, fewer than 30 rows, fewer than 3 of one label, or one score alone.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" comes from draws of coefficients
             and is left out where the scores leave fewer than 20 events open.

@@ -101,6 +101,9 @@ _LEVELS = {
     MeasureName.COX_SLOPE: (1.0, "scores are too extreme", "scores are not extreme enough"),
 }
 
+# How the reasons begin why so few rows leave the curve without an interval.
+_TOO_FEW = ("no interval: fewer than", "no interval: every label")
+
 _STRONG = "Strong calibration, for every combination of predictors: scores and labels alone cannot test it."
 
 
@@ -130,7 +133,9 @@ def _levels(report: "MeasureReport") -> list[str]:
     curve = f"{_field(ici.name)} {three(ici.value)}{_interval(ici.interval)}{_by_chance(ici)}"
     mean, weak = told(MeasureName.OE), told(MeasureName.CITL_LOGIT, MeasureName.COX_SLOPE)
     # Each level implies those before it.
-    wrong = "Not met, as a lower level is not" if failed else unshown(MeasureName.ICI)
+    few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
+    wrong = "Too few events to tell" if few else unshown(MeasureName.ICI)
+    wrong = "Not met, as a lower level is not" if failed else wrong
     wrong = "A smooth curve is off the diagonal" if _beyond_zero(ici) > 0 else wrong
     return [
         f"Mean calibration: {mean}",

@@ -30,15 +30,17 @@ RATES: dict[str, Callable[[Floats], Floats]] = {
 # 100 rows of rare events hold one or two.
 ROWS = (300, 1_000, 5_000)
 FEW = [("usual", "overconfident", 300), ("tied", "calibrated", 300)]
+# Where intervals begin: some tables have none.
+LEAST = [("usual", 30), ("usual", 40), ("rare", 200)]
 # Below this an end on the wrong side of the truth is a matter of the places that are looked at.
 SLACK = 1e-4
 
 
 def values_of(table: ScoreTable) -> list[tuple[float, float, float]]:
-    """Return value and ends of each index."""
+    """Return value and ends of each index; without an interval the widest, which is never wrong."""
     shared = Shared()
     found = [calibration_index(table, name=name, shared=shared) for name in NAMES]
-    return [(one.value, *one.interval.ends) for one in found]
+    return [(one.value, *(one.interval.ends if one.interval else (0.0, 1.0))) for one in found]
 
 
 def misses(scores: str, rates: str, rows: int, *, repetitions: int) -> Floats:
@@ -72,3 +74,19 @@ def test_intervals_of_the_curve_hold_as_often_as_documented(scores: str, rates: 
 def test_intervals_of_the_curve_hold_in_short(scores: str, rates: str, rows: int) -> None:
     """The same in two worlds."""
     assert misses(scores, rates, rows, repetitions=20).sum(axis=1).max() <= most_misses(20, 0.08)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scores", "rows"), LEAST)
+def test_intervals_of_few_rows_seldom_call_calibrated_scores_wrong(scores: str, rows: int) -> None:
+    """Of tables that have an interval it is above 0 in about one in ten at most, at 95 %."""
+    rng, wrong, intervals = generator_of("few", scores, rows), np.zeros(4, np.int64), 0
+    for _ in range(200):
+        score = SCORES[scores](rng, rows)
+        table = ScoreTable.from_rows(score, rng.random(rows) < score)
+        found = [calibration_index(table, name=name) for name in NAMES]
+        if found[0].interval is not None:
+            intervals += 1
+            wrong += [one.interval.ends[0] > SLACK for one in found]
+    assert intervals > 50
+    assert wrong.max() <= most_misses(intervals, 0.1)

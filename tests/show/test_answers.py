@@ -15,6 +15,7 @@ from calibcli.options.metrics import metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.show.answers import answer_of, document_of
 from calibcli.show.html.sections import summary_of
+from calibcli.show.pages.measure import _apart
 from calibcli.stats.table.score_table import ScoreTable
 
 ROWS = 4_000
@@ -118,6 +119,16 @@ def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
     assert all("nothing can be said" in one for one in answer_of(none)[:3])
 
 
+def test_too_few_events_tell_nothing_of_the_curve() -> None:
+    """One row has no verdict, and neither have labels that are all the same."""
+    report = measured(1.0, "clinical")
+    ici = next(one for one in report.measures if one.name is MeasureName.ICI)
+    for reason in ("fewer than 30 rows", "every label is the same"):
+        none = replace(ici, interval=None, assumptions=(f"no interval: {reason}",))
+        changed = replace(report, measures=tuple(none if one is ici else one for one in report.measures))
+        assert answer_of(changed)[2].endswith("Too few events to tell.")
+
+
 def test_another_measure_alone_is_said_by_its_name() -> None:
     """With a loss alone the first sentence is of the curve, the second of the loss."""
     first, second = answer_of(measured(1.0, "brier"))
@@ -182,3 +193,10 @@ def test_a_comparison_names_what_decided(reports: dict[str, Any]) -> None:
     )
     (said,) = answer_of(replace(report, comparisons=undecided))
     assert said.startswith("These rows do not show whether ")
+
+
+def test_thresholds_are_told_apart() -> None:
+    """In six digits where these do, and in more where two are next to each other."""
+    assert list(_apart([0.3, 1 / 3, 0.3]).values()) == ["0.3", "0.333333"]
+    assert list(_apart([0.3, 0.3000001]).values()) == ["0.3", "0.3000001"]
+    assert len(set(_apart([0.3, 0.1 + 0.2]).values())) == 2

@@ -449,6 +449,16 @@ Rows with a score of at least the threshold t are treated. Net benefit: the shar
 1, less t / (1 - t) times the share treated with label 0. Standardised: over the share of label 1."""
 
 
+def _apart(thresholds: Sequence[float]) -> dict[float, str]:
+    """Return thresholds in as few digits, but six at least, as tell them apart."""
+    names: dict[float, str] = {}
+    for digits in range(6, 18):
+        names = {one: f"{one:.{digits}g}" for one in thresholds}
+        if len(set(names.values())) == len(names):
+            break
+    return names
+
+
 def _worth_using(report: MeasureReport) -> list[Line]:
     """Return at which thresholds acting on the score is shown to be worth more than treating all and none."""
     using = f"acting on {quoted(report.input.score)} is worth"
@@ -458,12 +468,13 @@ def _worth_using(report: MeasureReport) -> list[Line]:
         "unknown": f"these rows do not show whether {using} more than treating all and treating none",
     }
     kinds: dict[str, list[str]] = {}
+    names = _apart([one.threshold for one in report.net_benefit])
     for one in report.net_benefit:
         ends = [number.interval.ends for number in (one.net_benefit, one.over_all) if number.interval]
         if ends:
             more, less = all(lower > 0.0 for lower, _ in ends), any(upper < 0.0 for _, upper in ends)
             kind = "more" if more else "less" if less else "unknown"
-            kinds.setdefault(kind, []).append(f"{one.threshold:g}")
+            kinds.setdefault(kind, []).append(names[one.threshold])
     level = f"({percent(report.confidence)}, threshold by threshold)"
     return [
         Line(f"At {listed(kinds[kind])} {words} {level}.")
@@ -480,6 +491,7 @@ def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:
     against = {key: part for key, part in others.items() if any(one.over_first for one in part.net_benefit)}
     interval = f"{percent(report.confidence)} interval"
     blocks: list[Block] = []
+    thresholds = _apart([one.threshold for one in report.net_benefit])
     for part in (report, *against.values()):
         compared = part is not report
         numbers = ["net benefit", "standardised", "over treat all"]
@@ -489,7 +501,7 @@ def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:
             columns += [Column(name), Column(interval, beside=True)]
         rows = tuple(
             (
-                f"{one.threshold:g}",
+                thresholds[one.threshold],
                 *(
                     cell
                     for number in one.numbers.values()

@@ -1,12 +1,14 @@
 """The calibration plot of clinical papers: a flexible curve, groups of equal size, and scores by outcome."""
 
 import math
+from bisect import bisect_left
 from functools import partial
 
 import numpy as np
 
 from calibcli.errors import NotConverged
 from calibcli.names import Binning, FitLoss, Purpose, RecalibratorName, Smoother
+from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.reliability import (
     NO_WEIGHTED_BAND,
     BinnedCurve,
@@ -178,44 +180,91 @@ def _by_kernel(table: Table, *, confidence: float, seed: int) -> _Fit:
     return _Fit(found.x, found.y, found.lower, found.upper, how, found.band)
 
 
+# With fewer rows of one label there is no band: it misses too often, or is as wide as the picture.
+_LEAST_EVENTS = 5
+
+_FEW_EVENTS = f"no band: fewer than {_LEAST_EVENTS} rows of one label"
+
+
 def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: ARG001 - one shape for all
     """
     Return local regression: at each place a parabola through the nearest three quarters of the rows.
 
-    Rows weigh by the tricube of their distance. The band takes each label's variance from the curve itself.
+    Rows weigh by the tricube of their distance. The band is Clopper and Pearson's interval of as many
+    rows as have the variance of the curve. Each label's variance comes from the curve with two rows of either
+    label added, so that none is 0.
 
     References:
         Cleveland & Devlin (1988), JASA 83; R's `loess` with its default span and degree, computed at each
-        place instead of interpolated between some.
+        place instead of interpolated between some; Korn & Graubard (1998), Survey Methodology 24, for
+        intervals of effective rows.
     """
     present = table.weight > 0.0
-    score, weight = table.score[present], table.weight[present]
-    label = table.positive[present] / weight
+    rows = _Rows(table.score[present], table.weight[present])
+    label = table.positive[present] / rows.weight
     at = _places(table)
-    rate, spreads = np.empty_like(at), []
+    rate, like = np.empty_like(at), np.empty_like(at)
     for place, centre in enumerate(at.tolist()):
-        away = score - centre
-        far = np.abs(away)
-        nearest = np.argsort(far, kind="stable")
-        last = int(np.searchsorted(np.cumsum(weight[nearest]), SPAN * float(weight.sum()) * (1.0 - 1e-12)))
-        reach = max(float(far[nearest[min(last, far.size - 1)]]), 1e-12)
-        near = far < reach if (far < reach).any() else far <= reach
-        tricube = weight[near] * (1.0 - np.minimum(far[near] / reach, 1.0) ** 3) ** 3
-        tricube = tricube if tricube.any() else weight[near]
-        x = np.stack([(away[near] / reach) ** power for power in range(min(3, int(near.sum())))])
-        # What each row adds to the value of the parabola at the place.
-        shares = (np.linalg.pinv((x * tricube) @ x.T, hermitian=True)[0] @ x) * tricube
+        near, shares = rows.shares(centre)
         rate[place] = float(shares @ label[near])
-        spreads.append((score[near], shares**2 / weight[near]))
+        like[place] = 1.0 / float((shares**2 / rows.weight[near]).sum())
     rate = np.clip(rate, 0.0, 1.0)
-    chance = [np.interp(where, at, rate) for where, _ in spreads]
-    error = np.sqrt(
-        [float(squares @ (p * (1.0 - p))) for p, (_, squares) in zip(chance, spreads, strict=True)]
-    )
-    half = normal_quantile(0.5 + 0.5 * confidence) * error
     how = f"local regression (loess), degree 2, span {SPAN:g}"
-    band = f"pointwise {percent(confidence)}, large-sample"
-    return _Fit(at, rate, np.maximum(rate - half, 0.0), np.minimum(rate + half, 1.0), how, band)
+    events = float(table.positive.sum())
+    if min(events, float(table.weight.sum()) - events) < _LEAST_EVENTS:
+        nothing = np.full_like(at, math.nan)
+        return _Fit(at, rate, nothing, nothing, how, _FEW_EVENTS)
+    chance = (rate * like + 2.0) / (like + 4.0)
+    # Shares are made anew, as all of them at once would fill the memory.
+    for place, centre in enumerate(at.tolist()):
+        near, shares = rows.shares(centre)
+        p = np.interp(rows.score[near], at, chance)
+        variance = float((shares**2 / rows.weight[near]) @ (p * (1.0 - p)))
+        like[place] = chance[place] * (1.0 - chance[place]) / variance
+    lower, upper = clopper_pearson(rate * like, like, delta_each_side=(1.0 - confidence) / 2.0)
+    band = f"pointwise {percent(confidence)}, Clopper-Pearson's for effective rows"
+    return _Fit(at, rate, np.minimum(lower, rate), np.maximum(upper, rate), how, band)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """Scores, ascending, and the weight of each."""
+
+    score: Floats
+    weight: Floats
+
+    def shares(self, centre: float) -> tuple[slice, Floats]:
+        """Return which scores are near, and what each row of them adds to the parabola at the centre."""
+        away = self.score - centre
+        far = np.abs(away)
+        reach = max(self._reach(far, int(np.searchsorted(self.score, centre))), 1e-12)
+        inside = np.flatnonzero(far < reach)
+        inside = inside if inside.size else np.flatnonzero(far <= reach)
+        # Scores ascend, so that those within a distance stand side by side.
+        near = slice(int(inside[0]), int(inside[-1]) + 1)
+        weight = self.weight[near]
+        tricube = weight * (1.0 - np.minimum(far[near] / reach, 1.0) ** 3) ** 3
+        tricube = tricube if tricube.any() else weight
+        x = np.stack([(away[near] / reach) ** power for power in range(min(3, inside.size))])
+        shares: Floats = (np.linalg.pinv((x * tricube) @ x.T, hermitian=True)[0] @ x) * tricube
+        return near, shares
+
+    def _reach(self, far: Floats, middle: int) -> float:
+        """Return the least distance that holds the span; distances fall to the middle and rise from there."""
+        sides = (far[:middle][::-1], far[middle:])
+        sums = [
+            np.concatenate(([0.0], np.cumsum(weight)))
+            for weight in (self.weight[:middle][::-1], self.weight[middle:])
+        ]
+        asked = SPAN * float(sums[0][-1] + sums[1][-1]) * (1.0 - 1e-12)
+
+        def held(distance: float) -> float:
+            """Return the weight within a distance."""
+            counts = (np.searchsorted(side, distance, side="right") for side in sides)
+            return float(sum(one[count] for one, count in zip(sums, counts, strict=True)))
+
+        enough = (bisect_left(side, asked, key=held) for side in sides)
+        return min(float(side[first]) for side, first in zip(sides, enough, strict=True) if first < side.size)
 
 
 _CURVES = {Smoother.SPLINE: _by_spline, Smoother.KERNEL: _by_kernel, Smoother.LOESS: _by_loess}

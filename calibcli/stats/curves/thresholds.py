@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.errors import EmptyTable
 from calibcli.names import Benefit
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import percent, refuse_empty
@@ -219,6 +220,9 @@ def decision_curve(
         benefit: As it is, over the share of label 1, or less that of the better of treating all and none.
     """
     found = _below_one(thresholds_of(table))
+    if benefit is Benefit.STANDARDISED and not found.positive:
+        msg = "no row has label 1, so that no net benefit can be standardised"
+        raise EmptyTable(msg, hint="--benefit net")
     odds = found.at / (1.0 - found.at)
     everyone = found.base - (1.0 - found.base) * odds
     net, gain = net_benefit(found, confidence=confidence), gain_over_all(found, confidence=confidence)
@@ -227,7 +231,7 @@ def decision_curve(
     def scaled(at: Floats, worth: Floats) -> Floats:
         """Return net benefits on the scale asked for."""
         if benefit is Benefit.STANDARDISED:
-            return worth / found.base if found.positive else np.full_like(worth, math.nan)
+            return worth / found.base
         if benefit is Benefit.GAIN:
             return worth - np.maximum(found.base - (1.0 - found.base) * at / (1.0 - at), 0.0)
         return worth

@@ -111,6 +111,9 @@ _PARTED = "a curve parts the labels, at least in part, so that it runs up to 0 o
 
 _UNDEFINED = "undefined: no curve is the best, as weights differ by too many orders of magnitude"
 
+# With fewer rows, or fewer of one label, coefficients are too far from normal for an interval to hold.
+_LEAST_ROWS, _LEAST_EVENTS = 30, 3
+
 _METHOD = "test inversion over spline coefficients; upper: bootstrap percentile"
 
 
@@ -192,8 +195,22 @@ class _Curve:
             return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), {})
         fitted = np.array(found.coefficients) @ features
         generator = stream(seed, Purpose.SMOOTH_CURVE)
-        drawn = {} if table.weighted else _drawn(table, features, fitted, generator=generator)
-        return cls(len(knots), notes, np.abs(logistic(fitted) - table.score), drawn)
+        few = () if table.weighted else _too_few(points)
+        drawn = {} if table.weighted or few else _drawn(table, features, fitted, generator=generator)
+        return cls(len(knots), (*notes, *few), np.abs(logistic(fitted) - table.score), drawn)
+
+
+def _too_few(points: Labelled) -> tuple[str, ...]:
+    """Return why there is no interval, where the rows do not tell how far a curve may be off."""
+    rows, events = float(points.weight.sum()), float(points.weight[points.label].sum())
+    rarer = min(events, rows - events)
+    reasons = {
+        "every label is the same": rarer == 0.0,
+        f"fewer than {_LEAST_ROWS} rows": rows < _LEAST_ROWS,
+        f"fewer than {_LEAST_EVENTS} rows of one label": 0.0 < rarer < _LEAST_EVENTS,
+        "every score is the same": one_logit(points),
+    }
+    return tuple(f"no interval: {reason}" for reason, holds in reasons.items() if holds)[:1]
 
 
 def _solved(family: Family, points: Labelled, *, near: float) -> Solution | None:

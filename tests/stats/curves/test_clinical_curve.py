@@ -1,5 +1,7 @@
 """The calibration plot of clinical papers: what each smoother draws, and how far its band may be believed."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from calibcli.names import RecalibratorName, Smoother
 from calibcli.stats.curves.clinical import ClinicalCurve, clinical_curve
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table.score_table import ScoreTable
+from claims.simulation import most_misses
 
 BOX = (("Slope", "1.00"),)
 
@@ -78,3 +81,41 @@ def test_bands_hold_at_nine_in_ten_places_and_more(smoother: Smoother) -> None:
         inside = (found.at > 0.1) & (found.at < 0.75)
         held.append(np.mean((found.lower <= found.at)[inside] & (found.at <= found.upper)[inside]))
     assert np.mean(held) > 0.935
+
+
+GRADES = np.array([0.0005, 0.001, 0.003, 0.01, 0.03, 0.08, 0.2])
+WORLDS: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
+    "thirty": lambda rng: rng.random(30),
+    "rare": lambda rng: rng.beta(1.0, 49.0, 200),
+    "grades": lambda rng: rng.choice(GRADES, 300),
+    "uniform": lambda rng: rng.random(400),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", WORLDS)
+def test_band_of_local_regression_holds_with_few_events(world: str) -> None:
+    """At each tenth of calibrated scores at most one band in ten misses, of the tables that have one."""
+    rng, wrong, bands = np.random.default_rng(3), np.zeros(9, np.int64), 0
+    for _ in range(200):
+        score = WORLDS[world](rng)
+        found = curve_of(ScoreTable.from_rows(score, rng.random(score.size) < score), Smoother.LOESS)
+        if not np.isnan(found.lower).all():
+            at = np.quantile(score, np.arange(1, 10) / 10)
+            lower, upper = np.interp(at, found.at, found.lower), np.interp(at, found.at, found.upper)
+            wrong += (lower > at + 1e-12) | (upper < at - 1e-12)
+            bands += 1
+    assert bands > 40
+    assert wrong.max() <= most_misses(bands, 0.1)
+
+
+def test_local_regression_has_no_band_of_few_events_and_never_one_of_no_width() -> None:
+    """Four rows of label 1 leave none, and it is said; where the curve is cut at 0 the band has a width."""
+    score = np.linspace(0.001, 0.2, 200)
+    few = curve_of(ScoreTable.from_rows(score, np.arange(200) > 195), Smoother.LOESS)
+    assert np.isnan(few.lower).all()
+    assert few.band == "no band: fewer than 5 rows of one label"
+    some = curve_of(ScoreTable.from_rows(score, np.arange(200) > 190), Smoother.LOESS)
+    assert some.rate.min() == 0.0
+    assert np.all(some.upper - some.lower > 0.001)
+    assert np.all((some.lower <= some.rate) & (some.rate <= some.upper))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
-from calibcli.names import MeasureName
+from calibcli.names import Benefit, MeasureName
 from calibcli.stats.bounds.proportion import Shares, clopper_pearson
 from calibcli.stats.curves.thresholds import MurphyCurve, decision_curve, murphy_curve, thresholds_of
 from calibcli.stats.measures.decompositions import corp_part
@@ -176,3 +176,11 @@ def test_one_kind_of_error_has_the_bounds_of_clopper_and_pearson() -> None:
     np.testing.assert_allclose(found, (0.5 * lower, 0.5 * upper), atol=1e-12)
     found = shares.bounds(np.stack((np.zeros(3), np.full(3, -2.0))))
     np.testing.assert_allclose(found, (-2.0 * (1.0 - lower), -2.0 * (1.0 - upper)), atol=1e-12)
+
+
+def test_without_label_1_no_net_benefit_is_standardised() -> None:
+    """It would be over a share of 0; the net benefit itself is drawn."""
+    table = ScoreTable.from_rows(np.linspace(0.1, 0.9, 20), np.zeros(20, bool))
+    with pytest.raises(EmptyTable, match="no row has label 1"):
+        decision_curve(table, benefit=Benefit.STANDARDISED)
+    assert np.all(decision_curve(table).value <= 0.0)

@@ -438,3 +438,29 @@ def test_just_below_and_above_20_events_agree() -> None:
     )
     # Both fall as (events)^(1/3) / rows^(2/3), that is as rows^(-1/3).
     assert abs(below / above * (9 / 11) ** (1 / 3) - 1) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("score", "positive", "reason"),
+    [
+        ([0.3], 1, "every label is the same"),
+        ([0.01] * 100, 0, "every label is the same"),
+        ([0.3] * 100, 30, "every score is the same"),
+        (np.linspace(0.01, 0.02, 100), 0, "every label is the same"),
+        (np.linspace(0.1, 0.9, 2), 1, "fewer than 30 rows"),
+        (np.linspace(0.1, 0.9, 29), 14, "fewer than 30 rows"),
+        (np.linspace(0.1, 0.9, 100), 2, "fewer than 3 rows of one label"),
+        (np.linspace(0.1, 0.9, 100), 98, "fewer than 3 rows of one label"),
+        (np.linspace(0.1, 0.9, 30), 3, None),
+    ],
+)
+def test_too_few_rows_leave_a_curve_without_an_interval(
+    score: list[float], positive: int, reason: str | None
+) -> None:
+    """All four indices say why, and none of them has an interval from nothing."""
+    table = ScoreTable.from_rows(np.asarray(score), np.arange(len(score)) * 7 % len(score) < positive)
+    for name in (M.ICI, M.E50, M.E90, M.EMAX):
+        found = measured(name, table)
+        said = [one for one in found.assumptions if one.startswith("no interval")]
+        assert said == ([] if reason is None else [f"no interval: {reason}"])
+        assert (found.interval is None) == (reason is not None)
