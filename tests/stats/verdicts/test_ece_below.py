@@ -89,7 +89,7 @@ def test_rarer_label_needs_ten_rows(rarer: int, label: int) -> None:
 
 
 def test_partition_is_named_in_the_assumptions() -> None:
-    """On atoms it is the calibration error itself; on bins the report says binned ECE and why."""
+    """On atoms it is the calibration error itself; on bins it is the binned ECE, and they are named."""
     table = exact_table(100)
     atoms = ece_below(table, claim(), ground=Ground(ATOMS, None))
     assert any("calibration error and not that of bins" in text for text in atoms.assumptions)
@@ -97,9 +97,8 @@ def test_partition_is_named_in_the_assumptions() -> None:
     bins = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
     binned_verdict = ece_below(table, claim(), ground=Ground(bins, 0.1))
     assert binned_verdict.partition == "15 equal-width bins"
-    assert any(
-        "15 equal-width bins" in text and "cannot be bounded" in text for text in binned_verdict.assumptions
-    )
+    assert binned_verdict.claim.words == "binned ece"
+    assert "15 equal-width bins, fixed in advance" in binned_verdict.assumptions
     assert any("one look" in text for text in binned_verdict.assumptions)
 
 
