@@ -115,8 +115,8 @@ class RowKeys:
     member: "Members | None" = None
     on: tuple[Mixed, ...] = ()
 
-    def gaps(self, *, drop: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
-        """Return where values are missing; `by` and `on` have gaps only if they are to be dropped."""
+    def gaps(self, *, drop: bool, labelled: bool) -> list[tuple[FaultKind, int, Booleans | None]]:
+        """Return where values are missing; `by` and `on` only if dropped, and `on` only beside labels."""
         gaps = [
             (FaultKind.MISSING_GROUP, 0, None if self.group is None else self.group.missing),
             (FaultKind.MISSING_CLUSTER, 0, None if self.cluster is None else self.cluster.missing),
@@ -124,6 +124,8 @@ class RowKeys:
         ]
         if drop:
             gaps += [(FaultKind.MISSING_GROUP, 0, one.missing) for one in self.by]
+        if drop and labelled:
+            # Without labels values are compared with others, and that one is missing is a value.
             gaps += [(FaultKind.MISSING_GROUP, 0, gaps_of(one)) for one in self.on]
         return gaps
 

@@ -126,7 +126,8 @@ class Intake:
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
         asked, findings = self._chosen.asked, self.findings
-        places = self._kept([*gaps, *keys.gaps(drop=asked.on_missing is not OnMissing.ERROR)])
+        drop, labelled = asked.on_missing is not OnMissing.ERROR, self._chosen.label is not None
+        places = self._kept([*gaps, *keys.gaps(drop=drop, labelled=labelled)])
         members = placed_members(keys.member, column=asked.member, findings=findings, places=places)
         self._check_labels(labels, places)
         if findings.hard_scores and (FaultKind.NOT_BINARY, 0) in findings.faults:

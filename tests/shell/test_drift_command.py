@@ -105,6 +105,21 @@ def test_frequencies_conditions_and_missing_scores(
     assert "70 of 700" in refused.err
 
 
+def test_gaps_of_further_columns_are_never_dropped(
+    run: Run, pair: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    """Only a missing score drops a row: that values go missing is a shift like any other."""
+    old, new = pair[0], pair[1].assign(pd=pair[1]["pd"].where(pair[1].index % 10 > 0))
+    paths = [tmp_path / "old.csv", tmp_path / "new.csv"]
+    for path, frame in zip(paths, (old, new), strict=True):
+        frame.to_csv(path, index=False)
+    country = found(run, *paths, "-s", "pd", "--on", "country", "--on-missing", "drop")["country"]
+    gaps = new.loc[new["pd"].notna(), "country"].isna().sum()
+    last = country["levels"][-1]
+    assert (last["where"], last["old"], last["new"]) == ("country = (missing)", 0, gaps)
+    assert country["shifted"]
+
+
 def test_texts_and_tables_of_numbers(run: Run, tmp_path: Path) -> None:
     """Text and Markdown open with the answer; CSV has a row for each column and three for each level."""
     text = run("drift", OLD, NEW, "-s", "score", *ON).out
