@@ -120,7 +120,7 @@ def test_limits_of_options_lie_between_0_and_1() -> None:
     """`--max-ece 0.02` is the rule max-ece; 0, 1 and NaN are none."""
     assert largest(M.ECE, 0.02) == Rule("max-ece", M.ECE, Bound.UPPER, MOST, 0.02)
     for limit in (0.0, 1.0, -0.1, float("nan")):
-        with pytest.raises(UsageProblem, match="a limit of"):
+        with pytest.raises(UsageProblem, match=f"--max-smece {limit:g} is out of range"):
             largest(M.SMECE, limit)
 
 

@@ -36,7 +36,7 @@ def test_json_said_twice_is_no_contradiction(run: Run, thousand: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("country = 'DE' and day == 3", "equality is =="),
+        ("country = 'DE' and day == 3", "write == for equal"),
         ("country = 'DE' and day == 3", "repeat --where"),
         ("country == 'DE' AND day > 3", "repeat --where"),
         ("day>0.3 and day < 0.5", "repeat --where"),
