@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from calibcli.commands.gathering import RAW, Gathered, gather
+from calibcli.commands.gathering import Gathered, gather
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.errors import UsageProblem
@@ -14,6 +14,7 @@ from calibcli.reports.drift import DriftColumn, DriftLevel, DriftReport
 from calibcli.stats.measures.drift import Shift, shift_of
 from calibcli.stats.measures.tests import holm
 from calibcli.stats.numerics import stream
+from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
 from calibcli.stats.table.levels import Mixed, RunningValues
 
 # Scores of so few different values are grades, compared one by one.
@@ -41,7 +42,11 @@ def drift_files(
     kinds = asked.cut.kinds(columns.on)
     before, after = _read(old, columns, how), _read(new, columns, how)
     score = before.chosen.score
-    values = [(_scores(score, before), _scores(score, after))]
+    # If one file is kept in cells both are: else its scores would have shifted by rounding alone.
+    tables = before.table, after.table
+    in_cells = any(isinstance(one, GridTable) for one in tables)
+    first, second = (_scores(score, one, in_cells=in_cells) for one in tables)
+    values = [(first, second)]
     values += [(before.aside.values[k], after.aside.values[k]) for k in range(len(columns.on))]
     few = (
         asked.bins is None
@@ -80,10 +85,12 @@ def _read(source: RowSource, columns: Columns, reading: Reading) -> Gathered:
     )
 
 
-def _scores(name: str, rows: Gathered) -> RunningValues:
-    """Return the scores as values of a column."""
-    table, found = rows.tables[RAW], RunningValues(name)
-    found.add_rows(Mixed(table.score), table.rows)
+def _scores(name: str, table: Table, *, in_cells: bool) -> RunningValues:
+    """Return the scores as values of a column, or the cells of a grid that they are in."""
+    found, score = RunningValues(name), table.score
+    if in_cells:
+        score = upper_edge(table.code) if isinstance(table, GridTable) else cell_and_edge(score)[1]
+    found.add_rows(Mixed(score), table.rows)
     return found
 
 
@@ -113,7 +120,8 @@ def _notes(columns: tuple[DriftColumn, ...], old: Gathered, new: Gathered) -> li
         empty = [level.where for level in one.levels if level.one_sided]
         if empty:
             many = f"{len(empty):,} levels are" if len(empty) > 1 else f"{empty[0]} is"
-            notes.append(f"{many} empty in one file, and counted as half a row there; PSI would be infinite")
+            half = "empty in one file, and counted as half a row there; PSI would be infinite"
+            notes.append(f"{one.name}: {many} {half}")
     if "grid" in (old.table.kind, new.table.kind):
         notes.append("over the memory allowed: scores are kept to 1.4e-6; --exact keeps all")
     return notes

@@ -142,8 +142,8 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
             "score\n0.5\n\n",
             "column 'score': 1 of the first 2 values is missing; the first is at row 2",
             (
-                "fill them in, or pass --on-missing null, and apply writes no probability there; plan takes "
-                "--on-missing drop"
+                "fill them in, or pass --on-missing: null writes no probability there (apply), "
+                "drop leaves such rows out (plan, drift)"
             ),
         ),
         (

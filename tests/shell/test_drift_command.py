@@ -72,7 +72,7 @@ def test_every_format_gives_the_same_shifts(
     assert (result.psi, result.p_value) == (first["pd"]["psi"], first["pd"]["p_joint"])
     assert result["country"].psi == first["country"]["psi"]
     assert result.to_frame()["psi"].sum() == pytest.approx(sum(one.psi for one in result.columns))
-    assert "2 levels are empty in one file" in " ".join(result.notes)
+    assert "country: 2 levels are empty in one file" in " ".join(result.notes)
     alone = calibcli.drift(pair[0]["pd"].to_numpy(), pair[1]["pd"].rename("other"))
     assert alone.psi == result.psi
     with pytest.raises(KeyError, match="'age' was not compared; there are pd, country, number"):
@@ -190,3 +190,18 @@ def test_what_cannot_be_meant_is_refused(run: Run, words: tuple[object, ...], co
     ended = run("drift", *words)
     assert ended.code == code
     assert error in ended.err
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_file_beyond_the_memory_shifts_nothing_by_rounding(turned: bool) -> None:  # noqa: FBT001 - a case
+    """Of one law with a pile at 1/3, one file kept in cells and one exact: both are compared in cells."""
+    rng = np.random.default_rng(0)
+    both = []
+    for rows in (60_000, 20_000):
+        score = rng.random(rows)
+        score[rng.random(rows) < 0.3] = 1 / 3
+        both.append(pd.DataFrame({"score": score}))
+    found = calibcli.drift(*(both[::-1] if turned else both), score="score", memory="8M")
+    assert any("scores are kept to 1.4e-6" in one for one in found.notes)
+    assert found.psi < 0.01
+    assert found.p_value > 0.01

@@ -13,7 +13,9 @@ from calibcli.values import dataclass
 
 # Where a level has fewer rows the law is drawn: at 30 of them chi-squared is wrong in 5.7 % for 5 %.
 LEAST_EXPECTED = 100.0
-_LEAST_DRAWS = 1_999
+_LEAST_DRAWS, _LARGEST_DRAWS = 1_999, 19_999
+# Draws are made and looked at so many counts at a time.
+_AT_ONCE = 1 << 21
 # For draws, more different numbers are put together to so many neighbours of about as many rows.
 _MOST_CELLS = 1_000
 # So many rows are more than numpy draws from without replacement.
@@ -89,11 +91,14 @@ def shift_of(
         degrees, unit = occupied.size - 1, 1.0 / rows[0] + 1.0 / rows[1]
         p, least = chi_squared_tail(psi / unit, degrees), unit * float(chdtri(degrees, error))
         return Shift(levels, *counts, parts, psi, p, least, "chi-squared")
-    draws = max(_LEAST_DRAWS, math.ceil(2.0 / error))
+    draws = min(max(_LEAST_DRAWS, math.ceil(2.0 / error)), _LARGEST_DRAWS)
     found, drawn = _drawn(old, new, levels, counts, intervals=intervals, draws=draws, generator=generator)
     least = float(np.quantile(drawn, 1.0 - error, method="higher"))
     p = p_value(drawn, found)
-    return Shift(levels, *counts, parts, psi, p, least, f"{draws:,} draws of which rows are old")
+    method = f"{draws:,} draws of which rows are old"
+    if draws * error < 1.0:
+        method += f", too few to show a shift at {error:.1g}"
+    return Shift(levels, *counts, parts, psi, p, least, method)
 
 
 def contributions(old: Integers, new: Integers) -> Floats:
@@ -131,8 +136,12 @@ def _drawn(
         gaps = [0 if levels.missing < 0 else int(one[levels.missing]) for one in counts]
         cells, cut = _by_number(old, new, gaps=gaps), intervals
     pooled, size = cells[0] + cells[1], int(cells[0].sum())
-    first = _chosen(pooled, size, draws, generator)
-    return (float(_index(cells[0][None], pooled, cut)[0]), _index(first, pooled, cut))
+    step = max(1, _AT_ONCE // pooled.size)
+    drawn = [
+        _index(_chosen(pooled, size, min(step, draws - start), generator), pooled, cut)
+        for start in range(0, draws, step)
+    ]
+    return float(_index(cells[0][None], pooled, cut)[0]), np.concatenate(drawn)
 
 
 def _chosen(pooled: Integers, size: int, draws: int, generator: np.random.Generator) -> Integers:
