@@ -103,7 +103,9 @@ _LEVELS = {
 
 # How the reasons begin why so few rows leave the curve without an interval.
 _TOO_FEW = ("no interval: fewer than", "no interval: every label")
-
+_OF_CLUSTERS = (
+    "Rows of one cluster are alike: only bias, brier and log_loss have an interval that allows for it."
+)
 _STRONG = "Strong calibration, for every combination of predictors: scores and labels alone cannot test it."
 
 
@@ -127,7 +129,9 @@ def _levels(report: "MeasureReport") -> list[str]:
     def unshown(*names: MeasureName) -> str:
         """Return that nothing is shown, or that nothing could be."""
         known = any(named[name].interval is not None for name in names)
-        return "No error is shown" if known else "Without an interval nothing can be said"
+        if known or report.clusters is None:
+            return "No error is shown" if known else "Without an interval nothing can be said"
+        return "Not tested"
 
     ici = named[MeasureName.ICI]
     curve = f"{_field(ici.name)} {three(ici.value)}{_interval(ici.interval)}{_by_chance(ici)}"
@@ -142,6 +146,7 @@ def _levels(report: "MeasureReport") -> list[str]:
         f"Weak calibration: {weak}",
         f"Moderate calibration: {curve}. {wrong}.",
         _STRONG,
+        *([] if report.clusters is None else [_OF_CLUSTERS]),
     ]
 
 

@@ -33,13 +33,27 @@ def count(rows: int) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a confidence or an error probability in per cent, without digits that float arithmetic added."""
-    return f"{100.0 * share:.6g} %"
+    """Return a confidence or an error probability in per cent, never rounded to 0 or 100."""
+    value = 100.0 * share
+    text = f"{value:.6g}"
+    if "e" in text or len(text.partition(".")[2]) <= 2:
+        return f"{text} %"
+    # One decimal is enough, as long as what is missing to 0 or 100 stays within a twentieth of what it is.
+    within = 0.05 * min(value, 100.0 - value)
+    shorter = (f"{value:.{decimals}f}" for decimals in (1, 2, 3))
+    return f"{next((short for short in shorter if abs(float(short) - value) <= within), text)} %"
 
 
 def share(part: int, whole: int) -> str:
-    """Return what part of the rows this is, in per cent with one decimal."""
-    return f"{100.0 * part / whole:.1f} %" if whole else NONE
+    """Return what part of the rows this is, in per cent: more decimals if one reads as none or all."""
+    if not whole:
+        return NONE
+    value = 100.0 * part / whole
+    for decimals in range(1, 9):
+        shown = f"{value:.{decimals}f}"
+        if (float(shown) > 0.0) is (part > 0) and (float(shown) < 100.0) is (part < whole):
+            return f"{shown} %"
+    return f"{value:g} %"
 
 
 def p_words(p_value: float | None, p_method: str = "") -> str:

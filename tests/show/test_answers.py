@@ -13,6 +13,7 @@ from calibcli.names import ComparisonName, MeasureName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
 from calibcli.reports.input import InputSummary
+from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
 from calibcli.show.html.sections import summary_of
 from calibcli.show.pages.measure import _apart
@@ -117,6 +118,9 @@ def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
     assert moderate.endswith("Not met, as a lower level is not.")
     none = replace(report, measures=tuple(replace(one, interval=None) for one in report.measures))
     assert all("nothing can be said" in one for one in answer_of(none)[:3])
+    clustered = answer_of(replace(none, clusters=ClusterSummary("hospital", 30, 28.0)))
+    assert all(one.endswith("Not tested.") for one in clustered[:3])
+    assert "only bias, brier and log_loss" in clustered[-1]
 
 
 def test_too_few_events_tell_nothing_of_the_curve() -> None:

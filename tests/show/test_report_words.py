@@ -157,3 +157,30 @@ def test_every_name_has_its_sentence() -> None:
     sentences = [name.meaning for name in (*MeasureName, *TestName, *ClassMeasure)]
     assert len(set(sentences)) == len(sentences)
     assert len({whose(target) for target in Target}) == len(Target)
+
+
+@pytest.mark.parametrize(
+    ("level", "words"),
+    [
+        (0.95, "95 %"),
+        (0.975, "97.5 %"),
+        (0.9875, "98.75 %"),
+        (1.0 - 0.05 / 3.0, "98.3 %"),
+        (1.0 - 0.05 / 120.0, "99.96 %"),
+        (0.9999, "99.99 %"),
+        (0.05 / 3.0, "1.7 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_a_level_has_as_few_digits_as_tell_it_from_its_neighbours(level: float, words: str) -> None:
+    """Never rounded to 100, nor by more than a twentieth of what is missing to it."""
+    assert percent(level) == words
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [(0, "0.0 %"), (1, "0.04 %"), (250, "10.0 %"), (2_504, "99.96 %"), (2_505, "100.0 %")],
+)
+def test_some_rows_do_not_read_as_none_nor_most_as_all(part: int, words: str) -> None:
+    """One of 2,505 rows is a share above 0."""
+    assert share(part, 2_505) == words
