@@ -1,11 +1,13 @@
 """Say what is in a file: an artifact, a report, or data with columns to guess."""
 
 import json
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from calibcli.codec import Node, version_of
 from calibcli.data.columns import folded, resolve, separator_hint
@@ -28,7 +30,7 @@ from calibcli.documents.state import MOST_BYTES
 from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
-from calibcli.names import DataFormat, EndsOf
+from calibcli.names import DataFormat, EndsOf, OnMissing, OnRange, Scale
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
@@ -388,12 +390,14 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     own = {folded(name) for name in header}
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
+    repair: str | None = ""
     roles = _roles(header, first.shown)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
     facts += [("found", note) for note in found.notes()]
     if not probs and {"score", "label"} <= set(roles) and _is_small(fragments):
-        facts += _contents(path, roles, input_format, counted="rows" in dict(facts))
+        more, repair = _contents(path, roles, input_format, counted="rows" in dict(facts))
+        facts += more
     if partitions:
         facts.append(("in the path", ", ".join(partitions)))
     hint = separator_hint(header)
@@ -402,7 +406,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     words = f"{_asked(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
-    following = f"calibcli measure {file_word(path)} {words}"
+    following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
@@ -419,22 +423,57 @@ def _is_small(fragments: list[Fragment]) -> bool:
         return False
 
 
-def _contents(path: str, roles: Mapping[str, str], form: InputFormat, *, counted: bool) -> Facts:
-    """Return the range of the score and the base rate, or why `measure` would refuse the rows."""
+# What hints offer where one option more is enough.
+_REPAIRS = re.compile(r"--(positive|scale|on-missing|on-range) ('[^']*'|[^\s,:;]+)")
+
+
+def _contents(
+    path: str, roles: Mapping[str, str], form: InputFormat, *, counted: bool
+) -> tuple[Facts, str | None]:
+    """
+    Return the range of the score and the base rate, and why `measure` would refuse the rows as they are.
+
+    What it needs to be told then comes with it, as it is typed: None where an option is not enough.
+    """
     from calibcli.commands.gathering import RAW
     from calibcli.commands.reading import read_tables
 
-    columns = Columns(score=roles["score"], label=roles["label"])
-    try:
-        table = read_tables([path], columns, reading=Reading(input_format=form)).tables[RAW]
-    except CalibcliError as problem:
-        return [("note", f"measure would say: {problem.message.removeprefix(f'{path}, ')}")]
+    facts: Facts = []
+    refused: list[str] = []
+    said: dict[str, str] = {}
+    while True:
+        try:
+            columns = Columns.of(roles["score"], label=roles["label"], **_typed(said))
+            table = read_tables([path], columns, reading=Reading(input_format=form)).tables[RAW]
+            break
+        except CalibcliError as problem:
+            words = (problem.message.removeprefix(f"{path}, "), problem.hint)
+            refused.append("; ".join(filter(None, words)))
+            facts = [("note", f"measure would say: {' Then: '.join(refused)}")]
+            repairs = dict(_REPAIRS.findall(problem.hint or ""))
+            if not repairs or not said.keys().isdisjoint(repairs):
+                return facts, None
+            said |= dict([next(iter(repairs.items()))])
+            if said.get("positive") == "VALUE":
+                return facts, _options_of(said)
     rows, positive = table.total_rows, table.total_positive_rows
     if not rows:
-        return []
+        return facts, _options_of(said)
     span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {table.distinct:,} distinct values"
     rate = f"{100.0 * positive / rows:.1f} % ({positive:,} of {rows:,} rows have label 1)"
-    return [*([] if counted else [("rows", f"{rows:,}")]), ("score", span), ("base rate", rate)]
+    found = [*([] if counted else [("rows", f"{rows:,}")]), ("score", span), ("base rate", rate)]
+    return [*found, *facts], _options_of(said)
+
+
+def _typed(said: Mapping[str, str]) -> dict[str, Any]:
+    """Return options that hints offered as they are read."""
+    read: dict[str, Callable[[str], Any]] = {"scale": Scale, "on-missing": OnMissing, "on-range": OnRange}
+    words = {name: shlex.split(value)[0] for name, value in said.items()}
+    return {name.replace("-", "_"): read.get(name, str)(word) for name, word in words.items()}
+
+
+def _options_of(said: Mapping[str, str]) -> str:
+    return "".join(f" --{name} {value}" for name, value in said.items())
 
 
 def _as_said(asked: InputFormat) -> str:

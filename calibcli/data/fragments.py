@@ -218,12 +218,14 @@ def kinds_as_read(fragment: Fragment) -> tuple[tuple[str, str], ...]:
 
 
 def _reads_as(values: list[str], decimal: str | None) -> str:
-    """Return what texts read as: whole numbers, numbers, or text."""
+    """Return what texts read as: whole numbers, numbers, true and false, or text."""
     filled = [one.strip().replace(decimal or ".", ".") for one in values if one.strip()]
     if not filled:
         return "empty"
     if all(one.removeprefix("-").isdecimal() for one in filled):
         return "whole number"
+    if {one.casefold() for one in filled} <= {"true", "false"}:
+        return "true/false"
     return "number" if all(number_of(one) is not None for one in filled) else "text"
 
 

@@ -234,6 +234,17 @@ class MeasureReport(Kept):
         return {**{one.name.value: one for one in self.tests}, **together}
 
     @property
+    def further_scores(self) -> "dict[str, MeasureReport]":
+        """The reports of further scores over all rows, by the key of their slice."""
+        views = [self, *self.slices.values()]
+        groups = {key for view in views if view.groups is not None for key in view.groups.measured}
+        return {
+            key: part
+            for key, part in self.slices.items()
+            if part.input.score != self.input.score and key not in groups
+        }
+
+    @property
     def rules(self) -> Annotated[Mapping[str, object], "What `verify` was asked: nothing here."]:
         """None: nothing is judged."""
         return {}

@@ -8,11 +8,11 @@ sentence says so, and how large an error is still possible.
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from calibcli.names import (
     Bound,
-    ClassMeasure,
     ComparisonName,
     MeasureName,
     Relation,
@@ -24,6 +24,7 @@ from calibcli.options.metrics import CLINICAL
 from calibcli.show.words import (
     about,
     count,
+    field_name,
     first_of,
     four,
     listed,
@@ -110,7 +111,16 @@ _STRONG = "Strong calibration, for every combination of predictors: scores and l
 
 
 def _levels(report: "MeasureReport") -> list[str]:
-    """Return the levels of Van Calster et al. (2016) one by one: mean, weak, moderate, and why not strong."""
+    """Return the levels of Van Calster et al. (2016) score by score, and why none is strong."""
+    scores = [report, *report.further_scores.values()]
+    found = [
+        _levels_of(one, of="" if len(scores) == 1 else f" of {quoted(one.input.score)}") for one in scores
+    ]
+    return [*chain(*found), _STRONG, *([] if report.clusters is None else [_OF_CLUSTERS])]
+
+
+def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
+    """Return the levels that the scores of a report reach."""
     named = {one.name: one for one in report.measures}
     failed = False
 
@@ -120,7 +130,7 @@ def _levels(report: "MeasureReport") -> list[str]:
         numbers, shown = [], []
         for name in names:
             one, (right, below, above) = named[name], _LEVELS[name]
-            numbers.append(f"{_field(name)} {three(one.value)}{_interval(one.interval)}")
+            numbers.append(f"{field_name(name)} {three(one.value)}{_interval(one.interval)}")
             lower, upper = (-math.inf, math.inf) if one.interval is None else one.interval.ends
             shown += [below] if upper < right else [above] if lower > right else []
         failed = failed or bool(shown)
@@ -128,13 +138,12 @@ def _levels(report: "MeasureReport") -> list[str]:
 
     def unshown(*names: MeasureName) -> str:
         """Return that nothing is shown, or that nothing could be."""
-        known = any(named[name].interval is not None for name in names)
-        if known or report.clusters is None:
-            return "No error is shown" if known else "Without an interval nothing can be said"
-        return "Not tested"
+        if any(named[name].interval is not None for name in names):
+            return "No error is shown"
+        return "Without an interval nothing can be said" if report.clusters is None else "Not tested"
 
     ici = named[MeasureName.ICI]
-    curve = f"{_field(ici.name)} {three(ici.value)}{_interval(ici.interval)}{_by_chance(ici)}"
+    curve = f"{field_name(ici.name)} {three(ici.value)}{_interval(ici.interval)}{_by_chance(ici)}"
     mean, weak = told(MeasureName.OE), told(MeasureName.CITL_LOGIT, MeasureName.COX_SLOPE)
     # Each level implies those before it.
     few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
@@ -142,11 +151,9 @@ def _levels(report: "MeasureReport") -> list[str]:
     wrong = "Not met, as a lower level is not" if failed else wrong
     wrong = "A smooth curve is off the diagonal" if _beyond_zero(ici) > 0 else wrong
     return [
-        f"Mean calibration: {mean}",
-        f"Weak calibration: {weak}",
-        f"Moderate calibration: {curve}. {wrong}.",
-        _STRONG,
-        *([] if report.clusters is None else [_OF_CLUSTERS]),
+        f"Mean calibration{of}: {mean}",
+        f"Weak calibration{of}: {weak}",
+        f"Moderate calibration{of}: {curve}. {wrong}.",
     ]
 
 
@@ -216,7 +223,7 @@ def _loss(report: "MeasureReport", size: "Estimated | None") -> list[str]:
     if not report.chosen or size is not None or not report.measures:
         return []
     first = report.measures[0]
-    return [f"The {_field(first.name.value)} is {three(first.value)}{_interval(first.interval)}."]
+    return [f"The {field_name(first.name.value)} is {three(first.value)}{_interval(first.interval)}."]
 
 
 def _beyond_zero(estimate: "Estimated | None") -> int:
@@ -315,38 +322,7 @@ def _scores(report: "MeasureReport") -> list[str]:
         for way, text in words.items()
         if way in ways
     ]
-    return [f"By {_field(name)}, {listed(said)}."] if said else []
-
-
-_FIELD = {
-    MeasureName.ECE: "ECE",
-    MeasureName.ECE_EQUAL_MASS: "ECE of equal-mass bins",
-    MeasureName.SMECE: "smECE",
-    MeasureName.BRIER: "Brier score",
-    MeasureName.LOG_LOSS: "log loss",
-    MeasureName.ICI: "ICI",
-    MeasureName.E50: "E50",
-    MeasureName.E90: "E90",
-    MeasureName.EMAX: "Emax",
-    MeasureName.CUTOFF: "cutoff calibration error",
-    MeasureName.OE: "O/E ratio",
-    MeasureName.CITL_LOGIT: "calibration intercept (CITL)",
-    MeasureName.COX_SLOPE: "calibration slope",
-    MeasureName.AUROC: "AUROC",
-    MeasureName.GINI: "Gini coefficient",
-    MeasureName.OBSERVED_RATE: "observed rate",
-    MeasureName.MEAN_SCORE: "mean score",
-    MeasureName.AURC: "area under the risk-coverage curve",
-    ClassMeasure.CLASS_LOG_LOSS: "log loss of all classes",
-    ClassMeasure.CLASS_BRIER: "Brier score of all classes",
-}
-
-
-def _field(name: str) -> str:
-    """Return a measure as the field calls it."""
-    return next(
-        (words for one, words in _FIELD.items() if one == name), name.replace("_", " ").replace("ece", "ECE")
-    )
+    return [f"By {field_name(name)}, {listed(said)}."] if said else []
 
 
 def compared(report: "CompareReport") -> tuple[str, ...]:
@@ -356,7 +332,7 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
         second, first = f"{second} (second)", f"{first} (first)"
     ways: dict[ComparisonName, list[str]] = {}
     for one in report.every_comparison:
-        ways.setdefault(one.difference.verdict, []).append(_field(one.name.value))
+        ways.setdefault(one.difference.verdict, []).append(field_name(one.name.value))
     undecided = ways.pop(ComparisonName.NOT_TOLD_APART, [])
     told = [one for one in report.every_comparison if one.difference.verdict in ways]
     lead = "".join(f": {_differs(one)}" for one in (told or report.every_comparison)[:1])
@@ -371,7 +347,7 @@ def ranked(report: "LeaderboardReport") -> tuple[str, ...]:
     """Return which scores are shown to be worse or better than the best, or than the reference, by what."""
     said: dict[str, list[str]] = {}
     for one in report.rankings:
-        said.setdefault(_standings(one, report.reference), []).append(_field(one.name.value))
+        said.setdefault(_standings(one, report.reference), []).append(field_name(one.name.value))
     return tuple(sentence.format(measures=listed(names)) for sentence, names in said.items())
 
 
@@ -401,7 +377,7 @@ def _few(names: Sequence[str]) -> str:
 
 def _differs(one: "Comparison") -> str:
     """Return by how much two differ, with the interval."""
-    name, first, second = _field(one.name.value), one.first.value, one.second.value
+    name, first, second = field_name(one.name.value), one.first.value, one.second.value
     if first is None or second is None or not (math.isfinite(first) and math.isfinite(second)):
         return f"{name} is {four(first)} against {four(second)}"
     found = one.difference

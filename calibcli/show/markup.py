@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
-from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
+from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.show.pages import page_of
 from calibcli.show.pages.header import settings_page
-from calibcli.show.words import VALID, printable
+from calibcli.show.words import VALID, as_in_papers, printable
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ _LATEX = str.maketrans(
 _JOINED = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|^(?=[\[*])")
 _SIGN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+# The columns whose cells are measures or tests.
+_OF_NAMES = {"measure", "test"}
 _TONES = {Tone.TITLE, Tone.PASS, Tone.FAIL, Tone.INCONCLUSIVE}
 
 
@@ -216,11 +218,13 @@ class MarkupRenderer:
         return to.table.format(
             caption=to.caption.format(to.escaped(caption)) if caption else "",
             rule=to.rule.join(to.ends[column.numeric] for column in columns),
-            head=to.row.format(to.between.join(to.head.format(to.escaped(one.title)) for one in columns)),
+            head=to.row.format(
+                to.between.join(to.head.format(to.escaped(self._cell(one.title))) for one in columns)
+            ),
             body="\n".join(
                 to.row.format(
                     to.between.join(
-                        to.cells[column.numeric].format(to.escaped(str(row[k])))
+                        to.cells[column.numeric].format(to.escaped(self._cell(str(row[k]), column)))
                         for k, column in zip(kept, columns, strict=True)
                     )
                 )
@@ -228,6 +232,11 @@ class MarkupRenderer:
             ),
             notes="".join(to.note.format(self._note(one)) for one in (grid.paper if told else grid.notes)),
         )
+
+    def _cell(self, text: str, column: Column | None = None) -> str:
+        """Return the title of a column, or a cell of one: papers have measures and tests by name."""
+        named = self.dialect.paper and (column is None or column.title in _OF_NAMES)
+        return as_in_papers(text) if named else text
 
     def _note(self, line: Line) -> str:
         return self.line(line) if not self.dialect.paper else self.dialect.escaped(line.text)

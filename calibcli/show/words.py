@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 
-from calibcli.names import Target
+from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
 from calibcli.stats.bounds.interval import Interval
 
 NONE = "none"
@@ -127,6 +127,92 @@ def about(rows: int) -> str:
 def plural(number: int, noun: str) -> str:
     """Return a count with its noun, such as "1 row" and "2 rows"."""
     return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
+
+
+NAMES = {
+    MeasureName.ECE: "ECE",
+    MeasureName.ECE_EQUAL_MASS: "ECE of equal-mass bins",
+    MeasureName.ACE: "adaptive calibration error",
+    MeasureName.ECE_SWEEP: "ECE of monotone sweeps",
+    MeasureName.L1_DEBIASED: "debiased L1 calibration error",
+    MeasureName.L2: "L2 calibration error",
+    MeasureName.L2_PLUG_IN: "plug-in L2 calibration error",
+    MeasureName.LP: "Lp calibration error",
+    MeasureName.LINF: "maximum calibration error",
+    MeasureName.OVERCONFIDENCE: "overconfidence",
+    MeasureName.UNDERCONFIDENCE: "underconfidence",
+    MeasureName.SMECE: "smECE",
+    MeasureName.SMECE_LOGIT: "smECE of logits",
+    MeasureName.SMECE_PROBIT: "smECE of probits",
+    MeasureName.DCE: "distance to calibration",
+    MeasureName.DCE_LOWER: "lower distance to calibration",
+    MeasureName.SMCE: "smooth calibration error",
+    MeasureName.CUTOFF: "cutoff calibration error",
+    MeasureName.MMCE: "maximum mean calibration error",
+    MeasureName.ICI: "ICI",
+    MeasureName.E50: "E50",
+    MeasureName.E90: "E90",
+    MeasureName.EMAX: "Emax",
+    MeasureName.BIAS: "bias",
+    MeasureName.OBSERVED_RATE: "observed rate",
+    MeasureName.MEAN_SCORE: "mean score",
+    MeasureName.OE: "O/E ratio",
+    MeasureName.CITL_LOGIT: "calibration intercept (CITL)",
+    MeasureName.COX_INTERCEPT: "intercept of Cox's line",
+    MeasureName.COX_SLOPE: "calibration slope",
+    MeasureName.BRIER: "Brier score",
+    MeasureName.BRIER_SKILL: "Brier skill score",
+    MeasureName.BRIER_RELIABILITY: "reliability of the Brier score",
+    MeasureName.BRIER_RESOLUTION: "resolution of the Brier score",
+    MeasureName.BRIER_UNCERTAINTY: "uncertainty of the Brier score",
+    MeasureName.BRIER_WITHIN_VARIANCE: "within-bin variance of the Brier score",
+    MeasureName.BRIER_WITHIN_COVARIANCE: "within-bin covariance of the Brier score",
+    MeasureName.BRIER_RELIABILITY_CORRECTED: "reliability of the Brier score, corrected",
+    MeasureName.BRIER_RESOLUTION_CORRECTED: "resolution of the Brier score, corrected",
+    MeasureName.BRIER_UNCERTAINTY_CORRECTED: "uncertainty of the Brier score, corrected",
+    MeasureName.BRIER_MCB: "miscalibration (MCB) of the Brier score",
+    MeasureName.BRIER_DSC: "discrimination (DSC) of the Brier score",
+    MeasureName.BRIER_UNC: "uncertainty (UNC) of the Brier score",
+    MeasureName.LOG_LOSS: "log loss",
+    MeasureName.LOG_LOSS_SKILL: "skill of the log loss",
+    MeasureName.LOG_LOSS_MCB: "miscalibration (MCB) of the log loss",
+    MeasureName.LOG_LOSS_DSC: "discrimination (DSC) of the log loss",
+    MeasureName.LOG_LOSS_UNC: "uncertainty (UNC) of the log loss",
+    MeasureName.SPHERICAL: "spherical loss",
+    MeasureName.AUROC: "AUROC",
+    MeasureName.AURC: "area under the risk-coverage curve",
+    MeasureName.GINI: "Gini coefficient",
+    TestName.KS: "Kolmogorov-Smirnov test",
+    TestName.KUIPER: "Kuiper's test",
+    TestName.SPIEGELHALTER: "Spiegelhalter's test",
+    TestName.T: "T-Cal test",
+    TestName.HOSMER_LEMESHOW: "Hosmer-Lemeshow test",
+    TestName.U: "U test",
+    TestName.BINOMIAL: "binomial test",
+    TestName.JEFFREYS: "Jeffreys test",
+    ClassMeasure.ACCURACY: "accuracy",
+    ClassMeasure.CLASS_LOG_LOSS: "log loss of all classes",
+    ClassMeasure.CLASS_BRIER: "Brier score of all classes",
+    ClassMeasure.CLASSWISE_ECE: "classwise ECE",
+    ClassMeasure.MARGINAL_L2: "marginal L2 calibration error",
+    ClassMeasure.TOP_LABEL_ECE: "top-label ECE",
+    ClassMeasure.TOP_LABEL_L2: "top-label L2 calibration error",
+    ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: "top-label ECE, unweighted",
+    SegmentMeasure.SEGMENT_BIAS: "bias of the worst segment",
+}
+_BY_KEY = {name.value: words for name, words in NAMES.items()}
+
+
+def field_name(key: str) -> str:
+    """Return a measure or test as the field calls it; anything else as it is."""
+    return _BY_KEY.get(key, key)
+
+
+def as_in_papers(title: str) -> str:
+    """Return a cell or the title of a column with what the field calls the measure or test it begins with."""
+    key, space, rest = title.partition(" ")
+    words = _BY_KEY.get(key)
+    return title if words is None else f"{words[:1].upper()}{words[1:]}{space}{rest}"
 
 
 def listed(names: Iterable[str]) -> str:

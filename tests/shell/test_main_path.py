@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -308,6 +309,48 @@ def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
     assert shown["facts"]["files"].startswith("2; ")
     assert (shown["facts"]["rows"], shown["facts"]["in the path"]) == ("8", "country")
     assert {"name": "country", "kind": "partition", "role": ""} in shown["columns"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "more"),
+    [
+        ("0.2,no\n0.7,yes\n0.6,yes\n", " --positive yes"),
+        ("0.2,False\n0.7,True\n", ""),
+        ("-2,0\n3.5,1\n", " --scale logit"),
+        ("0.2,0\n,1\n0.4,1\n", " --on-missing drop"),
+        ("-2,no\n3.5,yes\n,yes\n", " --on-missing drop --scale logit --positive yes"),
+    ],
+)
+def test_the_command_that_inspect_offers_for_rows_is_accepted(
+    run: Run, tmp_path: Path, rows: str, more: str
+) -> None:
+    """With the options that the refusals of those before it ask for, and none where these are not enough."""
+    (tmp_path / "a.csv").write_text(f"score,label\n{rows}")
+    shown = json.loads(run("inspect", tmp_path / "a.csv", "--json").out)
+    assert shown["suggestion"].endswith(f"-s score -y label{more}")
+    assert run(*shlex.split(shown["suggestion"])[1:]).code == 0
+    assert ("note" in shown["facts"]) is bool(more)
+    kinds = {one["name"]: one["kind"] for one in shown["columns"]}
+    assert (kinds["label"] == "true/false") is ("True" in rows)
+
+
+def test_inspect_offers_no_command_that_would_fail(run: Run, tmp_path: Path) -> None:
+    """Soft labels are read in no way."""
+    (tmp_path / "a.csv").write_text("score,label\n0.2,0.3\n0.7,0.6\n0.4,1\n")
+    shown = json.loads(run("inspect", tmp_path / "a.csv", "--json").out)
+    assert shown["suggestion"] is None
+    assert "soft labels are not read" in shown["facts"]["note"]
+
+
+def test_certain_scores_are_noted_beside_a_slope(run: Run, tmp_path: Path) -> None:
+    """Their log odds are a limit, not a number, and can decide the line."""
+    rows = "".join(f"{score},{label}\n" for score, label in ROWS)
+    (tmp_path / "a.csv").write_text(f"score,label\n{rows}0,1\n1,1\n")
+    said = "2 rows have scores of 0 or 1 and count with log odds of ±36.7"
+    for form in ("table", "latex", "html"):
+        printed = run("measure", tmp_path / "a.csv", "-m", "slope", "--format", form)
+        assert " ".join(printed.out.replace("\\symbol{177}", "±").split()).count(said) == 1, printed.out
+    assert "log odds of" not in run("measure", tmp_path / "a.csv", "-m", "ece").out
 
 
 def test_inspect_says_that_fields_are_separated_otherwise(run: Run, tmp_path: Path) -> None:

@@ -107,6 +107,17 @@ def test_clinical_measures_are_answered_level_by_level(
     assert not answer_of(measured(power, "oe,slope,ici"))[0].startswith("Mean calibration")
 
 
+def test_clinical_measures_are_answered_for_each_score() -> None:
+    """The sentences of one score name it where there are several, and what none can be told stands once."""
+    first, second = measured(1.0, "clinical"), measured(3.0, "clinical")
+    other = replace(second, input=replace(second.input, score="new model"))
+    found = answer_of(replace(first, slices={"score=new model": other}))
+    alone = [*answer_of(first)[:3], *answer_of(second)]
+    named = [one.replace(" of score:", ":").replace(" of 'new model':", ":") for one in found]
+    assert named[:7] == alone
+    assert [" of 'new model': " in one for one in found[:7]] == [False] * 3 + [True] * 3 + [False]
+
+
 def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
     """Few rows whose scores are too extreme show no error of the curve, and have one all the same."""
     report = measured(1.0, "clinical")

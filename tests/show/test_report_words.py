@@ -4,12 +4,14 @@ import math
 
 import pytest
 
-from calibcli.names import ClassMeasure, MeasureName, Target, TestName
+from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
 from calibcli.show.blocks import Bar
-from calibcli.show.pages.header import file_words
+from calibcli.show.pages.header import file_words, left_out_words
 from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
 from calibcli.show.words import (
+    NAMES,
     about,
+    as_in_papers,
     beside,
     between,
     distinct_labels,
@@ -157,6 +159,30 @@ def test_every_name_has_its_sentence() -> None:
     sentences = [name.meaning for name in (*MeasureName, *TestName, *ClassMeasure)]
     assert len(set(sentences)) == len(sentences)
     assert len({whose(target) for target in Target}) == len(Target)
+
+
+def test_every_measure_and_test_has_a_name_of_its_own_for_papers() -> None:
+    """No key of a program stands in a table for a paper, in a cell or above a column."""
+    every = [*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure]
+    assert set(NAMES) == set(every)
+    assert len(set(NAMES.values())) == len(every)
+    assert not [words for words in NAMES.values() if "_" in words]
+    assert as_in_papers("citl_logit") == "Calibration intercept (CITL)"
+    assert as_in_papers("jeffreys p-value") == "Jeffreys test p-value"
+    assert as_in_papers("score range") == "score range"
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        ({"race=3": 85, "race=4": 7}, "are not measured: race 3 (85), 4 (7)"),
+        ({"race=a=b": 2}, "is not measured: race a=b (2)"),
+        ({"race=3/sex=1": 8, "race=4/sex=1": 7}, "are not measured: race=3/sex=1 (8), race=4/sex=1 (7)"),
+    ],
+)
+def test_a_column_of_small_groups_is_named_once(left_out: dict[str, int], words: str) -> None:
+    """Several columns stand with each value, which belongs to one of them."""
+    assert left_out_words(left_out, 100).endswith(words)
 
 
 @pytest.mark.parametrize(

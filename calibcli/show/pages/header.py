@@ -167,7 +167,11 @@ def left_out_words(
 ) -> str:
     """Return which slices are not measured, the largest first, and the option that says so."""
     few = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
-    listing = first_of([f"{key} ({count(rows)})" for key, rows in few], _MOST_LISTED)
+    columns = {key.partition("=")[0] for key in left_out}
+    # Of one column its name is said once.
+    once = f"{columns.pop()}=" if len(columns) == 1 and not any("/" in key for key in left_out) else ""
+    named = [f"{key.removeprefix(once) or repr('')} ({count(rows)})" for key, rows in few]
+    listing = f"{once and f'{once[:-1]} '}{first_of(named, _MOST_LISTED)}"
     return (
         f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
         f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not {done}: {listing}"

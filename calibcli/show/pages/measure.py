@@ -36,6 +36,7 @@ from calibcli.show.words import (
     between,
     count,
     distinct_labels,
+    field_name,
     four,
     interval_words,
     listed,
@@ -208,7 +209,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
     notes = [Line(_UNDECIDED, Tone.FAINT)] if undecided else []
     compared = {one.name for one in found}
     names = (*(one.name for one in report.measures), *(one.name for one in report.tests))
-    others = [name.value for name in names if name not in compared]
+    others = [field_name(name) for name in names if name not in compared]
     if report.chosen and others:
         notes.append(Line(f"Shown for each score, and not compared: {listed(others)}.", Tone.FAINT))
     return paragraph(Line(title, Tone.TITLE)), Grid(columns, rows, tuple(notes))
@@ -221,8 +222,7 @@ def _verdict(one: Difference, other: str) -> str:
 
 def worst_words(worst: WorstGroup) -> str:
     """Return which slice stands out, and why that is to be taken with care."""
-    name = worst.measure.value
-    first = f"Largest {name}: {worst.by_estimate} with {four(worst.estimate)}"
+    first = f"Largest {field_name(worst.measure)}: {worst.by_estimate} with {four(worst.estimate)}"
     bound = "" if worst.lower is None else "; no lower bound is above 0"
     if worst.by_lower is not None:
         bound = f"; largest lower bound: {worst.by_lower} with {four(worst.lower)}"
@@ -345,7 +345,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     )
     meaning = _meanings(report) if verbose else ()
     groups = group_blocks(report, dict(report.slices))
-    further = {} if verbose else _further_scores(report)
+    further = {} if verbose else report.further_scores
     scores = further if len(further) > MOST_SCORES_IN_FULL else {}
     differences = _score_blocks(report, scores) if scores else difference_blocks(report)
     slices = [
@@ -367,17 +367,6 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         *differences,
         *slices,
     )
-
-
-def _further_scores(report: MeasureReport) -> dict[str, MeasureReport]:
-    """Return the reports of further scores over all rows."""
-    views = [report, *report.slices.values()]
-    groups = {key for view in views if view.groups is not None for key in view.groups.measured}
-    return {
-        key: part
-        for key, part in report.slices.items()
-        if part.input.score != report.input.score and key not in groups
-    }
 
 
 def _score_blocks(report: MeasureReport, scores: Mapping[str, MeasureReport]) -> tuple[Block, ...]:
@@ -557,15 +546,28 @@ def _measures(
     last = "how" if verbose else VALID
     columns = (Column("measure"), Column("value"), interval, Column(BY_CHANCE), Column(last))
     by_chance = [NULL_REFERENCE] if any(one.null is not None for one in measures) else []
-    notes = by_chance if verbose else [*by_chance, *_partitions(measures)]
+    limited = _limited(measures)
+    notes = [*by_chance, *limited, *([] if verbose else _partitions(measures))]
     return Grid(
         columns,
         rows,
         tuple(Line(one, Tone.FAINT) for one in notes),
         spare=(VALID, BY_CHANCE),
         caption=f"Measures of {_named(report.input)}",
-        paper=(*table_lines(report.table), *map(Line, [*by_chance, *_methods(report, measures)])),
+        paper=(*table_lines(report.table), *map(Line, [*by_chance, *limited, *_methods(report, measures)])),
     )
+
+
+def _limited(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
+    """Return how many scores are so near 0 or 1 that their log odds were limited, and where that counts."""
+    rows = max((int(one.details.get("limited_rows", 0)) for one in measures), default=0)
+    names = [field_name(one.name) for one in measures if one.details.get("limited_rows")]
+    if not names:
+        return []
+    have = "row has a score" if rows == 1 else "rows have scores"
+    counts = "counts" if rows == 1 else "count"
+    limited = f"{count(rows)} {have} of 0 or 1 and {counts} with log odds of ±36.7"
+    return [f"{limited}: {'it' if rows == 1 else 'they'} may decide the {listed(names)}."]
 
 
 def _named(source: InputSummary) -> str:
@@ -577,7 +579,7 @@ def _methods(report: MeasureReport, measures: Sequence[Estimate | ClassEstimate]
     """Return how intervals were found, and of which measures each way is."""
     names: dict[str, list[str]] = {}
     for one in measures:
-        names.setdefault(_how(one, report), []).append(one.name.value)
+        names.setdefault(_how(one, report), []).append(field_name(one.name))
     ways = "; ".join(f"{listed(found)}: {how}" for how, found in names.items() if how)
     return [f"Intervals: {ways}."] if ways else []
 
