@@ -85,7 +85,7 @@ def test_terminal_shows_one_row_a_group(run: Run, three: Path) -> None:
     lines = plain.out.splitlines()
     start = lines.index("Groups by country")
     assert lines[start + 1] == (
-        "note: 1 group of fewer than 100 rows (--min-group-rows) is not measured: country=tiny (63)"
+        "note: 1 group of fewer than 100 rows (--min-group-rows) is not measured: country tiny (63)"
     )
     assert [line.split()[0] for line in lines[start + 3 : start + 6]] == ["group", "country=DE", "country=US"]
     assert "Each interval is at 97.5 %" in plain.out
