@@ -27,7 +27,7 @@ def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
         ran = run(*shlex.split(command)[1:])
         assert ran.code == 0, (command, ran.err)
         printed.append(ran.out + ran.err)
-    assert "Largest ece: top-label=8" in printed[0]
+    assert "Largest ECE: top-label=8" in printed[0]
     assert "keeps the predicted class of every row" in printed[2]
     assert "before rows were divided by their sums" in printed[5]
     assert "72 rows predict another class on the second side" in printed[9]

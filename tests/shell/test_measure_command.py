@@ -89,7 +89,7 @@ def test_terminal_shows_one_row_a_group(run: Run, three: Path) -> None:
     )
     assert [line.split()[0] for line in lines[start + 3 : start + 6]] == ["group", "country=DE", "country=US"]
     assert "Each interval is at 97.5 %" in plain.out
-    assert "Largest ece: country=DE with" in plain.out
+    assert "Largest ECE: country=DE with" in plain.out
     assert "largest lower bound: country=DE" in plain.out
     assert plain.out.count("score range") == 1
     verbose = run(*words, "-v")
@@ -419,7 +419,9 @@ def test_several_scores_say_what_is_not_compared(run: Run, rows: Path) -> None:
     ended = run(
         "measure", rows, "-s", "score", "-s", "other", "-y", "label", "--metric", "cox", "--metric", "brier"
     )
-    assert "not compared: citl_logit, cox_intercept, cox_slope and u" in " ".join(ended.out.split())
+    assert "not compared: calibration intercept (CITL), intercept of Cox's line" in " ".join(
+        ended.out.split()
+    )
 
 
 def test_classes_show_what_was_asked_for(run: Run, tmp_path: Path) -> None:
