@@ -40,10 +40,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @pytest.fixture
 def stage() -> Iterator[Stage]:
-    """A folder that other users may enter."""
+    """A folder that other users may enter, for commands that hear SIGHUP although `nohup` began the tests."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     with tempfile.TemporaryDirectory(prefix="calibcli-last-") as name:
         Path(name).chmod(0o755)
         yield Stage(Path(name) / "stage")
+    signal.signal(signal.SIGHUP, before)
 
 
 def outputs(stage: Stage) -> list[str]:
