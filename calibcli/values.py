@@ -2,7 +2,8 @@
 Data classes that cost little to make: those of the standard library took half the time of `--help`.
 
 They are what `dataclasses.dataclass` makes, for type checkers, `fields` and `replace` as well. But `__init__`
-alone is written and compiled for each class; what compares, shows, hashes, freezes and pickles is shared.
+alone is written and compiled for each class, when the first value is made: a command makes values of few of
+the classes that it imports. What compares, shows, hashes, freezes and pickles is shared.
 """
 
 import dataclasses
@@ -33,7 +34,9 @@ def _dataclass(
         cls.__doc__ = cls.__doc__ or cls.__name__
         cls = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
         own = vars(cls)
-        methods: dict[str, Any] = {"__init__": _init_of(cls, frozen=frozen)}
+        owner: list[type] = []
+        methods: dict[str, Any] = {"__init__": _first_init(owner, frozen=frozen)}
+        methods["__signature__"] = _Signature()
         if repr:
             methods["__repr__"] = _repr
         if eq:
@@ -45,9 +48,34 @@ def _dataclass(
         for name, method in methods.items():
             if own.get(name) is None:
                 setattr(cls, name, method)
-        return _with_slots(cls, frozen=frozen) if slots else cls
+        cls = _with_slots(cls, frozen=frozen) if slots else cls
+        owner.append(cls)
+        return cls
 
     return made
+
+
+def _first_init(owner: list[type], *, frozen: bool) -> Callable[..., None]:
+    """Return what writes `__init__` in its own place when it is called, which is once."""
+
+    def __init__(self: object, *values: object, **named: object) -> None:  # noqa: N807 - it stands for it
+        (cls,) = owner
+        found = _init_of(cls, frozen=frozen)
+        if vars(cls)["__init__"] is __init__:
+            cls.__init__ = found  # type: ignore[misc]
+        found(self, *values, **named)
+
+    return __init__
+
+
+class _Signature:
+    """The parameters of a class, which `inspect` would look for in its `__init__`."""
+
+    def __get__(self, instance: object, cls: type) -> object:
+        from inspect import Signature, signature
+
+        whole = signature(_init_of(cls, frozen=False))
+        return Signature(list(whole.parameters.values())[1:])
 
 
 def _init_of(cls: type, *, frozen: bool) -> Callable[..., None]:

@@ -20,8 +20,8 @@ from calibcli.documents.sealed import canonical_text, trust
 from calibcli.documents.state import locked, read_state, refuse_state, save_state
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, Bound, MeasureName, Relation, Scale
+from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.numerals import is_share, refuse_number
 from calibcli.options.rows import Columns, Reading, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.options.sources import DocumentSource, RowSource

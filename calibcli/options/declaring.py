@@ -14,7 +14,9 @@ from dataclasses import MISSING, field, fields
 from enum import StrEnum, unique
 from functools import cache
 from types import UnionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
+
+from calibcli.errors import UsageProblem
 
 
 @unique
@@ -141,6 +143,19 @@ class Parameter(NamedTuple):
             return "Names | None"
         word = "str" if issubclass(self.kind, StrEnum) else self.kind.__name__
         return f"{word} | None" if type(None) in typing.get_args(self.shell) else word
+
+
+def is_share(number: float) -> bool:
+    """Whether a number lies between 0 and 1."""
+    return 0.0 < number < 1.0
+
+
+def refuse_number(option: str, value: float, fits: Callable[[float], bool], takes: str) -> NoReturn:
+    """Refuse a number that is out of range, with what was meant where that was a percentage."""
+    meant = value / 100.0
+    hint = f"did you mean {meant:.10g}?" if fits(meant) else f"{option} takes {takes}"
+    msg = f"{option} {value:g} is out of range"
+    raise UsageProblem(msg, hint)
 
 
 def nearest(word: str, known: Iterable[str], *, all_by: str = "") -> str:

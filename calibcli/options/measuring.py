@@ -15,9 +15,8 @@ from calibcli.names import (
     Binning,
     GroupOrder,
 )
-from calibcli.options.declaring import METRICS, Option, Section, option
+from calibcli.options.declaring import METRICS, Option, Section, is_share, option, refuse_number
 from calibcli.options.metrics import Metrics, metrics_of
-from calibcli.options.numerals import is_share, refuse_number
 from calibcli.options.rows import SEED, listed
 from calibcli.values import dataclass
 

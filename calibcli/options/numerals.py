@@ -1,11 +1,8 @@
 """Numbers as text: what number a text is, exactly, and the one name of every number whatever its type."""
 
 import re
-from collections.abc import Callable
 from decimal import Decimal
-from typing import NoReturn
 
-from calibcli.errors import UsageProblem
 from calibcli.values import dataclass
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,17})?")
@@ -16,19 +13,6 @@ _USUAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?")
 MOST_DIGITS = 400
 # What to do about numbers that are text in one place and numbers in another.
 ALIKE = "text equals a number only digit by digit, as '7' is 7: write all values alike"
-
-
-def is_share(number: float) -> bool:
-    """Whether a number lies between 0 and 1."""
-    return 0.0 < number < 1.0
-
-
-def refuse_number(option: str, value: float, fits: Callable[[float], bool], takes: str) -> NoReturn:
-    """Refuse a number that is out of range, with what was meant where that was a percentage."""
-    meant = value / 100.0
-    hint = f"did you mean {meant:.10g}?" if fits(meant) else f"{option} takes {takes}"
-    msg = f"{option} {value:g} is out of range"
-    raise UsageProblem(msg, hint)
 
 
 def number_of(text: str) -> Decimal | None:

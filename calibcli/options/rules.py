@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, SegmentMeasure, TestName
-from calibcli.options.numerals import is_share, refuse_number
+from calibcli.options.declaring import is_share, refuse_number
 from calibcli.values import dataclass
 
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"

@@ -3,7 +3,6 @@
 import inspect
 import os
 import re
-import shlex
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING
@@ -47,6 +46,8 @@ def metric_names(incomplete: str) -> list[str]:
 
 def _words() -> list[str]:
     line = next((os.environ[name] for name in _LINES if name in os.environ), "")
+    import shlex
+
     try:
         return shlex.split(line)[1:]
     except ValueError:

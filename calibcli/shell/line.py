@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import Enum
@@ -217,6 +216,8 @@ def command_line(context: "typer.Context", *, output: str) -> str:
             words += _option(max(one.opts, key=len), value)
     dashes = ["--"] if any(name.startswith("-") and name != "-" for name in inputs) else []
     name = context.info_name or ""
+    import shlex
+
     return shlex.join(["calibcli", name, *words, "-o", output, *dashes, *inputs])
 
 

@@ -1,6 +1,5 @@
 """calibcli apply."""
 
-import shlex
 from dataclasses import replace
 
 from calibcli.errors import IdleOption, UsageProblem
@@ -107,6 +106,8 @@ def _refuse_swapped(artifact: str, inputs: list[str]) -> None:
     """Refuse rows before the artifact, where the names of both say so."""
     if is_json(inputs[0]) and len(inputs) == 1 and not is_json(artifact):
         msg = f"{artifact} stands where the artifact does, and {inputs[0]} where the rows do"
+        import shlex
+
         raise UsageProblem(msg, shlex.join(["calibcli", "apply", inputs[0], artifact]))
 
 

@@ -1,6 +1,5 @@
 """calibcli config."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import MISSING
 from enum import Enum
@@ -89,6 +88,8 @@ def as_json(options: list[Effective], configuration: Configuration, *, plain: bo
     for one in options:
         commands.setdefault(one.command, {})[one.option] = {"value": one.value, "source": one.source}
     document = {"schema": SCHEMA, "file": configuration.path or None, "commands": commands}
+    import json
+
     return json.dumps(document, indent=2, ensure_ascii=plain) + "\n"
 
 
@@ -114,4 +115,6 @@ def _built_in(option: Parameter) -> object:
 
 def _shown_value(value: object, *, plain: bool) -> str:
     """Return a value as a file would have it; control characters are escaped."""
+    import json
+
     return "-" if value is None else json.dumps(value, ensure_ascii=plain)
