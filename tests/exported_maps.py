@@ -230,7 +230,7 @@ def many_rows(count: int, scale: Scale) -> np.ndarray:
 
 # Maps whose expressions would be too long, so that they are worked out in lists.
 MANY = [
-    *((kind, Scale.PROB, 12) for kind in ("vector", "structured", "matrix", "one-vs-rest platt")),
+    *((kind, Scale.PROB, 12) for kind in ("vector", "matrix", "one-vs-rest platt")),
     ("one-vs-rest venn-abers", Scale.LOGIT, 12),
     ("matrix", Scale.LOGPROB, 12),
     ("temperature", Scale.LOGIT, 40),

@@ -4,8 +4,10 @@ import copy
 import json
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice, product
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from calibcli.documents.schemas import schema_text
@@ -14,6 +16,8 @@ from calibcli.names import DocumentKind
 Place = tuple[str | int, ...]
 # What may stand in place of a value by mistake.
 REPLACEMENTS: list[Any] = [None, True, -1, 1.5, 10**400, "text", [], {}, [None], {"a": 1}]
+# Three of the ten values in each place, others in the next; all of them with the slow tests.
+in_turn = pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
 
 
 @cache
@@ -40,6 +44,13 @@ def places(value: Any, path: Place = (), *, one_of: tuple[str, ...] = ()) -> Ite
         members = list(enumerate(value[:2]))
     for key, member in members[:1] if path and path[-1] in one_of else members:
         yield from places(member, (*path, key), one_of=one_of)
+
+
+def replaced(document: Any, every: int, *, one_of: tuple[str, ...] = ()) -> Iterator[tuple[Place, Any, Any]]:
+    """Every so many'th pair of a place and a value in its place: place, value, and the document with it."""
+    pairs = product(places(document, one_of=one_of), REPLACEMENTS)
+    for path, value in islice(pairs, None, None, every):
+        yield path, value, changed(document, path, value)
 
 
 def changed(document: Any, path: Place, value: Any = ..., **more: Any) -> Any:

@@ -103,10 +103,10 @@ def test_slow_and_failing_processes_are_named_and_not_repeated(fits: Any) -> Non
         "fails": [sys.executable, "-c", "raise ValueError('no such thing')"],
     }
     race = fits.Race("isotonic", 1000, commands, {})
-    track = fits.Track(fits.Rules(rounds=2, patience=3.0, once=30.0))
+    track = fits.Track(fits.Rules(rounds=2, patience=1.5, once=30.0))
     wall = track.run(race)
     assert [len(times) for times in wall.values()] == [2, 0, 0]
-    assert track.stopped["isotonic", "hangs"] == "stopped after 3 s at 1,000 rows"
+    assert track.stopped["isotonic", "hangs"] == "stopped after 1.5 s at 1,000 rows"
     assert track.stopped["isotonic", "fails"] == "failed at 1,000 rows: ValueError: no such thing"
     assert "| none measured |" in fits.row_of(race, wall, track.stopped)
 
@@ -146,11 +146,11 @@ def test_processes_are_timed_stopped_and_named(measures: Any) -> None:
         measures.Entrant(name, f"what {name} is", [sys.executable, "-c", code])
         for name, code in commands.items()
     ]
-    found = measures.race(field, measures.Rules(rounds=2, patience=3.0, once=30.0))
+    found = measures.race(field, measures.Rules(rounds=2, patience=1.5, once=30.0))
     assert [len(found[name]) for name in (measures.OURS, "ok")] == [2, 2]
     assert all(run.wall > 0 and run.peak > 1 for run in found["ok"])
     page = measures.table_of(field, found)
-    assert "| hangs | what hangs is | stopped after 3 s | | | |" in page
+    assert "| hangs | what hangs is | stopped after 1.5 s | | | |" in page
     assert "| fails | what fails is | failed: ValueError: no such thing | | | |" in page
 
 

@@ -51,7 +51,7 @@ def saved(artifact: Artifact, folder: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize("method", ["platt", "beta", "isotonic"])
+@pytest.mark.parametrize("method", ["platt", "isotonic"])
 def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
     method: str, rows: pd.DataFrame, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ from calibcli.documents.artifact import (
 from calibcli.documents.sealed import sealed, sealed_text
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import ClassMethod, DocumentKind
-from published import REPLACEMENTS, changed, places, validator
+from published import changed, in_turn, places, replaced, validator
 
 FROZEN = Path(__file__).with_name("frozen_classes")
 EXPECTED = json.loads((FROZEN / "predictions.json").read_text())
@@ -89,25 +89,24 @@ def test_missing_and_surplus_keys_are_refused_with_their_place(document: Any, tm
 
 
 @pytest.mark.untraced
-def test_any_replaced_value_is_refused_or_fits_the_schema(document: Any, tmp_path: Path) -> None:
+@in_turn
+def test_any_replaced_value_is_refused_or_fits_the_schema(document: Any, tmp_path: Path, every: int) -> None:
     """Whatever stands in place of a value ends in a DocumentProblem, or in an artifact that predicts."""
     refused = accepted = 0
     del document["digest"]
-    for path in places(document, one_of=FEW):
-        for value in REPLACEMENTS:
-            damaged = changed(document, path, value)
-            try:
-                predicted = reread(damaged, tmp_path).recalibrator.predict(ROWS)
-            except DocumentProblem:
-                refused += 1
-            except UsageProblem:
-                # Classes that are null make it an artifact of one score, or none at all.
-                assert path == ("input", "classes")
-                refused += 1
-            else:
-                accepted += 1
-                assert np.all((predicted >= 0) & (predicted <= 1)), (path, value)
-                assert VALIDATOR.is_valid(sealed(damaged)), (path, value)
+    for path, value, damaged in replaced(document, every, one_of=FEW):
+        try:
+            predicted = reread(damaged, tmp_path).recalibrator.predict(ROWS)
+        except DocumentProblem:
+            refused += 1
+        except UsageProblem:
+            # Classes that are null make it an artifact of one score, or none at all.
+            assert path == ("input", "classes")
+            refused += 1
+        else:
+            accepted += 1
+            assert np.all((predicted >= 0) & (predicted <= 1)), (path, value)
+            assert VALIDATOR.is_valid(sealed(damaged)), (path, value)
     assert refused > 3 * accepted
 
 

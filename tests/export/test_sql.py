@@ -150,19 +150,12 @@ def test_every_dialect_reads_a_name_back(word: str, dialect: SqlDialect) -> None
 
 
 @pytest.mark.parametrize("dialect", SqlDialect)
-@pytest.mark.parametrize("kind", ["spline", "isotonic", "venn-abers", "scaling-binning"])
-def test_every_dialect_parses(kind: str, dialect: SqlDialect) -> None:
-    """A parser of each dialect takes the query as one statement."""
-    for scale in (Scale.PROB, Scale.LOGIT):
-        assert len(sqlglot.parse(sql(one_map(kind, scale), dialect=dialect), dialect=dialect.value)) == 1
-
-
-@pytest.mark.parametrize("dialect", SqlDialect)
-@pytest.mark.parametrize("kind", ["temperature", "one-vs-rest histogram"])
-def test_every_dialect_parses_classes(kind: str, dialect: SqlDialect) -> None:
-    """A parser of each dialect takes the query of several classes as one statement."""
-    query = sql(class_map(kind), dialect=dialect)
-    assert len(sqlglot.parse(query, dialect=dialect.value)) == 1
+def test_every_dialect_parses(dialect: SqlDialect) -> None:
+    """A parser of each dialect takes the query as one statement, of one score and of several classes."""
+    maps = [one_map(kind) for kind in ("isotonic", "venn-abers", "scaling-binning")]
+    maps += [one_map("spline", Scale.LOGIT), class_map("temperature"), class_map("one-vs-rest histogram")]
+    for artifact in maps:
+        assert len(sqlglot.parse(sql(artifact, dialect=dialect), dialect=dialect.value)) == 1
 
 
 def test_classes_are_read_from_one_column_of_lists(database: duckdb.DuckDBPyConnection) -> None:
@@ -203,8 +196,9 @@ def test_few_steps_are_cases_and_many_are_looked_up() -> None:
     assert set(words) == set(SqlDialect)
     for dialect, word in words.items():
         assert word not in sql(one_map("histogram"), dialect=dialect)
-        for kind in ("venn-abers", "smooth"):
-            assert word in sql(one_map(kind), dialect=dialect)
+        assert word in sql(one_map("venn-abers"), dialect=dialect)
+    for dialect in (SqlDialect.DUCKDB, SqlDialect.SPARK, SqlDialect.POSTGRES):
+        assert words[dialect] in sql(one_map("smooth"), dialect=dialect)
 
 
 @pytest.mark.parametrize("dialect", [SqlDialect.SNOWFLAKE, SqlDialect.BIGQUERY])
@@ -412,9 +406,14 @@ def test_every_dialect_has_views(dialect: SqlDialect) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "read"), [(None, "ref:predictions"), ("stg", "ref:stg"), ("raw.it's", "source:raw.it's")]
+    ("table", "read", "dialect"),
+    [
+        *((None, "ref:predictions", dialect) for dialect in SqlDialect),
+        ("stg", "ref:stg", SqlDialect.DUCKDB),
+        ("raw.it's", "source:raw.it's", SqlDialect.DUCKDB),
+        ("raw.it's", "source:raw.it's", SqlDialect.TSQL),
+    ],
 )
-@pytest.mark.parametrize("dialect", SqlDialect)
 def test_dbt_reads_a_model_or_a_source(table: str | None, read: str, dialect: SqlDialect) -> None:
     """Once dbt has said what the table is called, the query is the same as without it."""
     asked = {} if table is None else {"table": table}

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
@@ -73,6 +73,7 @@ def fit(kind: str, table: ScoreTable) -> Recalibrator:
 
 
 @every_kind
+@settings(max_examples=settings.default.max_examples // 3)
 @given(rows=rows_of_both_labels, order=st.randoms(use_true_random=False), factor=st.integers(2, 5))
 @example(rows=[(0.0, False), (5e-324, True)] * 3, order=random.Random(0), factor=2)  # noqa: S311 - any order
 def test_every_fit_obeys_the_laws(

@@ -120,8 +120,8 @@ def test_null_variance_of_t_is_that_of_draws() -> None:
     [
         ((40.0, 60.0), (0.3, 0.7), (12.0, 44.0)),
         ((30.0,), (0.05,), (9.0,)),
-        ((150.0, 5.0), (0.5, 0.2), (90.0, 3.0)),
-        ((400.0, 3.0), (0.01, 0.6), (6.0, 1.0)),
+        pytest.param((150.0, 5.0), (0.5, 0.2), (90.0, 3.0), marks=pytest.mark.slow),
+        pytest.param((400.0, 3.0), (0.01, 0.6), (6.0, 1.0), marks=pytest.mark.slow),
     ],
 )
 def test_chernoff_bounds_are_those_of_dense_search(

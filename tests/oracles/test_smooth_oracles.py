@@ -51,7 +51,7 @@ def test_smooth_sum_is_that_of_the_linear_programme(seed: int, wide: float) -> N
     assert largest_smooth_sum(place, mass) == pytest.approx(-best.fun, abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_lower_distance_is_that_of_the_best_coupling(seed: int) -> None:
     """The dual on a chain gives what the primal over joint laws of new score, score and label gives."""
     score, label = rows_of(seed, 14, decimals=2)

@@ -84,12 +84,13 @@ def as_text(rows: pa.Table, name: str) -> list[str | None]:
 
 
 @pytest.mark.parametrize("start", FORMATS)
-def test_every_format_becomes_every_other(start: str, run: Run, artifact: Path, tmp_path: Path) -> None:
+def test_formats_become_others(start: str, run: Run, artifact: Path, tmp_path: Path) -> None:
     """With the same probabilities, the columns in their order, and their values."""
     first = source(tmp_path, start)
     columns = ["score", "x_1"] if start == "npz" else table().column_names
     probability = None
-    for end in list(DataFormat)[:-1]:
+    # A third of the pairs: every writer writes what two readers read.
+    for end in list(DataFormat)[FORMATS.index(start) % 3 : -1 : 3]:
         output = tmp_path / f"out.{end.value}"
         assert run("apply", artifact, first, "-s", "score", "-o", output, "-q").code == 0
         rows = read(output.read_bytes(), end.value)
@@ -263,9 +264,11 @@ def test_several_classes_go_into_any_format(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("end", "number", "code"),
     [
-        *((end, signal.SIGINT, 130) for end in ("csv", "jsonl", "parquet", "arrow")),
-        ("csv", signal.SIGKILL, -9),
+        ("csv", signal.SIGINT, 130),
+        ("parquet", signal.SIGINT, 130),
         ("parquet", signal.SIGKILL, -9),
+        *(pytest.param(end, signal.SIGINT, 130, marks=pytest.mark.slow) for end in ("jsonl", "arrow")),
+        pytest.param("csv", signal.SIGKILL, -9, marks=pytest.mark.slow),
     ],
 )
 def test_a_signal_leaves_what_stood_there(
@@ -367,7 +370,7 @@ def test_a_report_has_the_format_that_its_name_promises(run: Run, place: Path, c
         ("r.tex", "latex"),
     )
     # What is drawn anew for every report takes its time: two names show that it is the same door.
-    for name, kind in names if command == "measure" else names[:2]:
+    for name, kind in names if command == "measure" else names[:1]:
         by_name, typed = place / name, place / f"typed-{kind}.txt"
         first, second = run(*words, "-o", by_name), run(*words, "--format", kind, "-o", typed, "--force")
         assert first.code == second.code == 0, (first.err, second.err)

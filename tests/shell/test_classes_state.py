@@ -56,7 +56,6 @@ def maps(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         (VIEWS[0], None),
         (VIEWS[1], "binned"),
         (VIEWS[2], "vector"),
-        (VIEWS[1], "matrix"),
         (VIEWS[2], "certain"),
     ],
 )

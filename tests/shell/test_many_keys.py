@@ -34,7 +34,7 @@ def ever_new(rows: int, more: str = "") -> str:
     return "".join(f'{{"score":{k % 97 / 97},"k{k}":{k}{more}}}\n' for k in range(rows))
 
 
-@pytest.mark.parametrize("suffix", ["parquet", "csv", "arrow"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
 def test_a_table_that_would_be_empty_is_refused_with_a_way_out(run: Run, artifact: str, suffix: str) -> None:
     """The keys are counted, not the fields: 5,000 rows would be 25 million of these."""
     Path("keys.jsonl").write_text(ever_new(5_000))
@@ -88,13 +88,13 @@ def _bounded() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_SPACE, _SPACE))
 
 
-def test_a_hundred_thousand_keys_take_little_memory(artifact: str) -> None:
-    """Of 4 MB they took 20 GB."""
-    Path("keys.jsonl").write_text(ever_new(100_000))
+def test_very_many_keys_take_little_memory(artifact: str) -> None:
+    """Of 2 MB they took 5 GB."""
+    Path("keys.jsonl").write_text(ever_new(50_000))
     command = [sys.executable, "-m", "calibcli", "apply", artifact, "keys.jsonl", "-o", "out.parquet"]
     ended = subprocess.run(command, preexec_fn=_bounded, capture_output=True, check=False, timeout=60)
     assert ended.returncode == 3
-    assert b"100,001 keys" in ended.stderr
+    assert b"50,001 keys" in ended.stderr
 
 
 def test_an_object_with_every_key_twice_is_refused_at_once(run: Run, artifact: str) -> None:
