@@ -145,6 +145,7 @@ def takes_a_weight_for_repeated_rows(kind: str, rows: list[tuple[float, bool]], 
 @pytest.mark.parametrize(
     "kind", ["isotonic", "isotonic step", "centred isotonic", "histogram", "histogram width", "platt"]
 )
+@settings(max_examples=settings.default.max_examples // 3)
 @given(rows=rows_of_both_labels)
 def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Doubling every importance weight changes no digit of a prediction."""

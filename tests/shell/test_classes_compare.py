@@ -55,7 +55,6 @@ def measured(run: Run, path: Path, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("second", "view"),
     [
-        ("vector", ()),
         ("vector", ("--view", "one-vs-rest", "--class", "cat")),
         ("temperature", ("--view", "top-label")),
     ],

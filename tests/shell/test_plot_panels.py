@@ -276,7 +276,7 @@ def test_pictures_of_the_fit_rows_say_so(kind: PlotKind, thousand: Path, fitted:
     flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind, fitted))
     assert FIT_ROWS in flattering.notes
     assert IN_PICTURE in flattering.drawn.foot
-    if kind not in (PlotKind.MAP, PlotKind.COMPARE):
+    if kind is PlotKind.BINNED:
         plain = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind))
         assert FIT_ROWS not in plain.notes
         assert IN_PICTURE not in plain.drawn.foot

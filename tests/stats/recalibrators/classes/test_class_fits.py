@@ -72,7 +72,7 @@ def test_steps_in_single_precision_end_where_those_in_double_do(
     np.testing.assert_allclose(single.intercept, double.intercept, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("method", [*LINEAR, ClassMethod.TEMPERATURE])
+@pytest.mark.parametrize("method", [ClassMethod.MATRIX, ClassMethod.TEMPERATURE])
 def test_workers_change_no_digit(method: ClassMethod, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums of blocks are added in their order, whoever made them."""
     whole = Kept.blocks
