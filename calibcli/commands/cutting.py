@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.commands.evaluation import row_map
-from calibcli.commands.gathering import Gathered
+from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
@@ -80,7 +80,7 @@ def cut_columns(
 def segments_in(judged: Gathered, columns: Columns, cutting: Cutting, *, limit: int | None) -> Cut:
     """Return the segments of rows that were read for it, so that they can be read twice."""
     levels = cut_columns(judged, columns, cutting)
-    leaves, is_grid = _leaves(judged, levels, limit=limit)
+    leaves, is_grid = rows_again(judged).in_leaves(levels, limit=limit)
     entries = _entries(leaves, levels)
     found = segments_of(entries, depth=cutting.depth)
     if found.size > MOST_SEGMENTS:
@@ -89,15 +89,15 @@ def segments_in(judged: Gathered, columns: Columns, cutting: Cutting, *, limit: 
     return Cut(found, entries, levels, is_grid, tuple(_notes(leaves, is_grid=is_grid)))
 
 
-def _leaves(judged: Gathered, levels: tuple[Levels, ...], *, limit: int | None) -> tuple[Leaves, bool]:
-    """Return the rows by level and score, and whether scores are kept to cells."""
+def rows_again(judged: Gathered) -> SecondPass:
+    """Return the rows that are judged once more, through the map that is judged."""
     again, loaded = judged.again, judged.artifact
     if again is None:
         msg = "these rows can be read only once"
         raise InputProblem(msg, "write them to a file first")
     if loaded is not None and not isinstance(loaded, ClassArtifact):
         again = replace(again, change=row_map(loaded))
-    return again.in_leaves(levels, limit=limit)
+    return again
 
 
 def _entries(leaves: Leaves, levels: tuple[Levels, ...]) -> Entries:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again
 from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.partition import parted, summary_of
@@ -19,20 +20,30 @@ from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, 
 from calibcli.documents.sealed import canonical_text, trust
 from calibcli.documents.state import locked, read_state, refuse_state, save_state
 from calibcli.errors import EmptyTable, InputProblem, UsageProblem
-from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, Bound, MeasureName, Relation, Scale
+from calibcli.names import (
+    DEFAULT_BINS,
+    DEFAULT_CONFIDENCE,
+    Binning,
+    Bound,
+    MeasureName,
+    Relation,
+    Scale,
+    SegmentMeasure,
+)
 from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.rows import Columns, Reading, SeveralClasses
-from calibcli.options.rules import Rule
+from calibcli.options.rules import Rule, limit_option
 from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.stats.gates.any_time import frozen_stakes
-from calibcli.stats.gates.cells import Partition, table_of
+from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves, table_of
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.growth import Growth, Incoming, Rows, grown
+from calibcli.stats.gates.segment_bets import segments_of_sums
 from calibcli.stats.gates.state import (
     GateState,
     SeenClasses,
@@ -43,6 +54,7 @@ from calibcli.stats.gates.state import (
     verdict_on_file,
 )
 from calibcli.stats.measures.distance import number_of_bins
+from calibcli.stats.recalibrators.segments import completed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, looks_discrete
 from calibcli.stats.table.grid import Table, digest
@@ -73,6 +85,9 @@ def fingerprint_of(artifact: GateMap) -> str:
 
 MOST_BINS = 10_000
 
+# Variance of a label, of which bets on segments are sharp from 250 rows on: many segments are small.
+_OF_A_SEGMENT = 0.04
+
 # What `of_columns` finds out, beside the classes.
 _OF_COLUMNS = ("score", "label", "weight", "scale", "positive")
 
@@ -90,12 +105,16 @@ def terms_of(
     several = columns.several
     measure, limit = _measure_and_limit(rule, alarm=asked.alarm)
     outputs = None if artifact is None else outputs_through(artifact, several)
-    partition = _partition(measure, options, asked, outputs=outputs, before=before)
+    if isinstance(measure, SegmentMeasure):
+        partition = _of_segments(columns, options, asked)
+    else:
+        partition = _partition(measure, options, asked, outputs=outputs, before=before)
     if before is not None:
         # The bets of the state, whatever a later version would choose.
         stakes = before.terms.stakes
     else:
         variance = artifact.fit.mean_variance if isinstance(artifact, Artifact) else None
+        variance = _OF_A_SEGMENT if partition.segments is not None else variance
         stakes = frozen_stakes(delta=1.0 - options.confidence, variance=variance)
     return Terms(
         measure=measure,
@@ -109,6 +128,39 @@ def terms_of(
         classes=None if several is None else SeenClasses(several.view, several.one_class),
         where=tuple(sorted(one.text.strip() for one in columns.rows.where)),
     )
+
+
+def _of_segments(columns: Columns, options: VerifyOptions, asked: StateOptions) -> Partition:
+    """Return the columns that make segments; their values are frozen when the first file is read."""
+    if asked.id_column is not None:
+        msg = "--id with a limit for segments, whose rows a state knows again by whole batches"
+        raise UsageProblem(msg, "leave it out, and name batches with --batch")
+    if asked.planned_rows is not None or options.bins is not None or options.binning is not None:
+        msg = "--bins, --binning or --planned-rows with --max-segment-bias, which has no bins"
+        raise UsageProblem(msg, "leave it out")
+    cut = options.segments.cut
+    depth = min(cut.depth, len(columns.on))
+    least = options.segments.least_rows
+    kinds = tuple(sorted(cut.categorical)), tuple(sorted(cut.numeric))
+    return Partition.of_segments(FrozenSegments(columns.on, depth, cut.most_values, least, *kinds))
+
+
+def frozen(judged: Gathered, asked: FrozenSegments, options: VerifyOptions) -> Partition:
+    """Return the values of columns and the segments of the first rows, which are the state's for good."""
+    levels = cut_columns(judged, judged.chosen.asked, options.segments.cut)
+    columns, whole = completed(levels)
+    partition = Partition.of_segments(replace(asked, columns=columns))
+    sums = sums_of_leaves(rows_again(judged).in_coarse_cells(whole), partition)
+    _, found = segments_of_sums(sums, partition, replace(asked, columns=columns))
+    large = (found.rows >= asked.least_rows) & ~found.same
+    if large.sum() > MOST_SEGMENTS or not large.any():
+        msg = f"--on {','.join(asked.on)} makes {large.sum():,} segments of {asked.least_rows:,} rows"
+        hint = "begin the state with more rows, or with a smaller --min-segment-rows"
+        if large.any():
+            hint = f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer"
+        raise UsageProblem(msg, hint)
+    judged_ones = tuple(map(tuple, found.level[large].tolist()))
+    return replace(partition, segments=replace(asked, columns=columns, judged=judged_ones))
 
 
 def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
@@ -128,10 +180,14 @@ def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
 
 def as_before(terms: Terms, before: Terms) -> Terms:
     """Return terms with the columns of a state, for what can be told before a file is read."""
-    seen = terms.classes
+    seen, partition = terms.classes, terms.partition
     if seen is not None and before.classes is not None:
         seen = replace(seen, names=before.classes.names)
-    return replace(terms, classes=seen, **{name: getattr(before, name) for name in _OF_COLUMNS})
+    mine, other = partition.segments, before.partition.segments
+    if mine is not None and other is not None:
+        partition = Partition.of_segments(replace(mine, columns=other.columns, judged=other.judged))
+    known = {name: getattr(before, name) for name in _OF_COLUMNS}
+    return replace(terms, classes=seen, partition=partition, **known)
 
 
 def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
@@ -156,22 +212,25 @@ def _options_before(before: Terms, now: Terms) -> str:
     return f", {' and '.join(found)}" if found else ""
 
 
-def _measure_and_limit(rule: Rule | None, *, alarm: bool) -> tuple[MeasureName, float | None]:
+def _measure_and_limit(
+    rule: Rule | None, *, alarm: bool
+) -> tuple[MeasureName | SegmentMeasure, float | None]:
     if rule is None:
         if not alarm:
             msg = "no rule to verify"
             raise UsageProblem(msg, "try --max-ece 0.02 --state gate.json")
         return MeasureName.ECE, None
     subject = rule.subject
-    if not isinstance(subject, MeasureName) or not subject.facts.any_time:
+    if not isinstance(subject, MeasureName | SegmentMeasure) or not subject.facts.any_time:
         msg = f"--state with {subject.value}, for which no bound holds at any time"
-        raise UsageProblem(msg, "a state takes --max-ece or --max-dce; leave out --state for a single look")
+        hint = "a state takes --max-ece, --max-dce or --max-segment-bias; leave out --state for a single look"
+        raise UsageProblem(msg, hint)
     if rule.bound is not Bound.UPPER or rule.relation is not Relation.AT_MOST:
         msg = f"--state with {subject.value}.{rule.bound.value}{rule.relation.value}{rule.limit:g}"
-        raise UsageProblem(msg, f"a state takes --max-{subject.value} {rule.limit:g}")
+        raise UsageProblem(msg, f"a state takes --{limit_option(subject)} {rule.limit:g}")
     if not is_share(rule.limit):
         refuse_number(
-            f"--max-{subject.value}", rule.limit, is_share, "a number between 0 and 1, such as 0.02"
+            f"--{limit_option(subject)}", rule.limit, is_share, "a number between 0 and 1, such as 0.02"
         )
     return subject, rule.limit
 
@@ -246,12 +305,14 @@ def read_batches(
     *,
     asked: StateOptions,
     artifact: DocumentSource | None,
+    options: VerifyOptions,
     reading: Reading,
 ) -> ReadBatches:
     """Read every file as a batch of its own."""
     key = RAW if artifact is None else RECALIBRATED
     beside = Beside(identified=key if terms.identified else None, part=True)
     nested = bool(terms.partition.outputs) or cells.CELLS % terms.partition.size == 0
+    twice = not nested or terms.partition.segments is not None
     columns = replace(columns, identity=asked.id_column)
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
@@ -265,14 +326,14 @@ def read_batches(
                 columns,
                 artifact=artifact,
                 reading=own,
-                twice=not nested,
+                twice=twice,
                 beside=beside,
             )
         except EmptyTable as problem:
             empty.append(problem)
             continue
         if not sources:
-            columns, terms = _settled(columns, terms, judged)
+            columns, terms = _settled(columns, terms, judged, options)
         _refuse_other_classes(terms, judged, shown=shown_path(file.path))
         if judged.fitted_rows:
             msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
@@ -297,10 +358,15 @@ def read_batches(
     return ReadBatches(terms, tuple(batches), replace(source, notes=notes))
 
 
-def _settled(columns: Columns, terms: Terms, judged: Gathered) -> tuple[Columns, Terms]:
+def _settled(
+    columns: Columns, terms: Terms, judged: Gathered, options: VerifyOptions
+) -> tuple[Columns, Terms]:
     """Return columns and terms with what the first file settles of them."""
     chosen = judged.chosen
     score = None if chosen.probs is not None else chosen.score
+    segments = terms.partition.segments
+    if segments is not None and not segments.columns:
+        terms = replace(terms, partition=frozen(judged, segments, options))
     return replace(columns, score=score, label=chosen.label), of_columns(terms, chosen)
 
 
@@ -350,8 +416,11 @@ def _digest(judged: Gathered) -> str:
     return f"sha256:{state.hexdigest()}"
 
 
-def _within(judged: Gathered, partition: Partition) -> Table:
+def _within(judged: Gathered, partition: Partition) -> Table | Sums:
     """Return the table with no cell of its grid, where it is one, cut by a cell of the partition."""
+    if partition.segments is not None:
+        levels = tuple(one.levels for one in partition.segments.columns)
+        return sums_of_leaves(rows_again(judged).in_coarse_cells(levels), partition)
     if partition.outputs:
         return judged.table
     return parted(judged.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=judged.table_again)
@@ -389,7 +458,9 @@ def judge_with_state(
         raise InputProblem(msg, "name the files to count")
     read = ReadBatches(terms)
     if files:
-        read = read_batches(files, columns, terms, asked=state, artifact=artifact, reading=reading)
+        read = read_batches(
+            files, columns, terms, asked=state, artifact=artifact, options=options, reading=reading
+        )
         if read.source is not None:
             read = replace(read, source=replace(read.source, notes=(*found.notes(), *read.source.notes)))
     growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
@@ -498,7 +569,8 @@ def _few_values(read: ReadBatches, terms: Terms) -> tuple[str, ...]:
     """Say that values which look like all there are were not taken for them."""
     if terms.partition.outputs or terms.artifact is not None:
         return ()
-    few = [batch for batch in read.batches if not isinstance(batch.rows, Rows) and looks_discrete(batch.rows)]
+    tables = [batch.rows for batch in read.batches if not isinstance(batch.rows, Rows | Sums)]
+    few = [table for table in tables if looks_discrete(table)]
     if not few:
         return ()
     over = terms.partition.described
@@ -591,7 +663,8 @@ def _again(path: str, state: GateState) -> str:
     words += "" if terms.scale is Scale.PROB else f" --scale {terms.scale.value}"
     words += "" if terms.positive is None else f" --positive {shlex.quote(terms.positive)}"
     words += "".join(f" --where {shlex.quote(one)}" for one in terms.where)
-    words += "" if terms.limit is None else f" --max-{terms.measure.value} {terms.limit!r}"
+    words += "" if terms.limit is None else f" --{limit_option(terms.measure)} {terms.limit!r}"
+    words += "" if terms.partition.segments is None else f" {terms.partition.segments.words}"
     words += "" if terms.confidence == DEFAULT_CONFIDENCE else f" --confidence {terms.confidence!r}"
     if terms.artifact is not None:
         words += " --artifact CAL.json"

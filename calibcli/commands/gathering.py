@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from calibcli.documents.artifact import AnyArtifact
     from calibcli.stats.measures.differences import PairedSums
     from calibcli.stats.table.levels import Levels
-    from calibcli.stats.table.sliced import Leaves, RunningSlices
+    from calibcli.stats.table.sliced import Leaves, RunningSlices, Sums
 
 _LISTED = 10
 
@@ -588,10 +588,18 @@ class SecondPass:
 
     def in_leaves(self, levels: "tuple[Levels, ...]", *, limit: int | None) -> "tuple[Leaves, bool]":
         """Return the rows by the levels of their columns and by score, and whether that is kept to cells."""
-        total = leaves_within(limit)
-        for part in self._over(_InLeaves(levels, limit)):
-            total.add(part)
+        total = self._by_levels(_InLeaves(levels, limit))
         return total.leaves(), total.is_grid
+
+    def in_coarse_cells(self, levels: "tuple[Levels, ...]") -> "Sums":
+        """Return the rows by the levels of their columns and by cell, added up in whole numbers."""
+        return self._by_levels(_InLeaves(levels, None, coarse=True)).cells()
+
+    def _by_levels(self, counted: "_InLeaves") -> "RunningSlices":
+        total = counted.none_yet()
+        for part in self._over(counted):
+            total.add(part)
+        return total
 
     def in_order(self) -> tuple[Floats, Booleans]:
         """Return score and label of every row in the order of the input, repeated by its frequency."""
@@ -644,9 +652,17 @@ def leaves_within(limit: int | None) -> "RunningSlices":
 class _InLeaves:
     levels: "tuple[Levels, ...]"
     limit: int | None
+    coarse: bool = False
+
+    def none_yet(self) -> "RunningSlices":
+        """Return what no rows add up to."""
+        found = leaves_within(self.limit)
+        if self.coarse:
+            found.become_grid()
+        return found
 
     def __call__(self, batches: Iterator[Rows]) -> "RunningSlices":
-        found = leaves_within(self.limit)
+        found = self.none_yet()
         for rows in batches:
             part = np.zeros(rows.score.size, np.int64)
             for levels, values in zip(self.levels, rows.on, strict=True):

@@ -135,7 +135,7 @@ def full_report(request: ReportRequest) -> FullReport:
     if gate is not None:
         refuse_class_rules(gate.rules, columns)
         if any(rule.of_segments for rule in gate.rules):
-            refuse_segment_rules(gate, columns, request.artifact, state=False)
+            refuse_segment_rules(gate, columns, request.artifact)
         gate = of_columns(gate, columns)
     # The fingerprints of files come last, and are to be those of what was read.
     files = [one.path for one in found_in(request.inputs).files if not is_object(one.path)]

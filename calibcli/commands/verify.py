@@ -21,7 +21,7 @@ from calibcli.options.gating import Regression, StateOptions, VerifyOptions, ref
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading
-from calibcli.options.rules import Rule
+from calibcli.options.rules import Rule, limit_option
 from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.stats.bounds.proportion import unseen_share
@@ -34,9 +34,7 @@ from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
 
 
-def refuse_segment_rules(
-    options: VerifyOptions, columns: Columns, artifact: DocumentSource | None, *, state: bool
-) -> None:
+def refuse_segment_rules(options: VerifyOptions, columns: Columns, artifact: DocumentSource | None) -> None:
     """Refuse rules about segments that cannot be judged, and what speaks of segments where no rule does."""
     found = [rule for rule in options.rules if rule.of_segments]
     if not found:
@@ -49,10 +47,6 @@ def refuse_segment_rules(
     if rule.relation is not Relation.AT_MOST:
         msg = f"{rule.key}: no gate asks for segments to be wrong"
         raise UsageProblem(msg, f"write --max-segment-bias {rule.limit:g}")
-    if state:
-        msg = "--state with segment_bias, for which no bound holds at any time"
-        hint = "judge all rows at once without --state, on rows that were not judged before"
-        raise UsageProblem(msg, hint)
     if columns.by or columns.each_in is not None:
         other = "--by" if columns.by else "--view"
         msg = f"{rule.key} is judged over all rows, and {other} asks for each part"
@@ -95,8 +89,9 @@ def _rule_of_state(path: str) -> str:
         found = read_state(path)
         if found is not None:
             terms = found.terms
-            limit = None if terms.limit is None else f"--max-{terms.measure.value} {terms.limit!r}"
-            words = filter(None, ("--alarm" if terms.alarm else None, limit))
+            limit = None if terms.limit is None else f"--{limit_option(terms.measure)} {terms.limit!r}"
+            segments = None if terms.partition.segments is None else terms.partition.segments.words
+            words = filter(None, ("--alarm" if terms.alarm else None, limit, segments))
             return f"{path} was begun with {' '.join(words)}: ask the same"
     return _NO_RULE
 
@@ -113,7 +108,7 @@ def verify_files(
     asked = options.regression
     require_some(options.rules if asked is None else asked.measures)
     refuse_class_rules(options.rules, columns)
-    refuse_segment_rules(options, columns, artifact, state=False)
+    refuse_segment_rules(options, columns, artifact)
     options = of_columns(options, columns)
     of_segments = any(rule.of_segments for rule in options.rules)
     before = None
@@ -331,7 +326,7 @@ def judge_rows(
 ) -> VerifyReport:
     """Judge rows; without inputs by what the state holds."""
     _refuse_misled(columns, options, state)
-    refuse_segment_rules(options, columns, artifact, state=state is not None)
+    refuse_segment_rules(options, columns, artifact)
     if state is None:
         return verify_files(inputs, columns, options=options, artifact=artifact, reading=reading)
     from calibcli.commands.gate import judge_with_state

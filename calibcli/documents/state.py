@@ -25,7 +25,7 @@ from calibcli.data.outputs import refuse_existing, write_file
 from calibcli.documents.sealed import parse, sealed_text, trust, trust_from_now_on, trusting
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, STDOUT
-from calibcli.stats.gates.any_time import MOST_EPOCHS, Bets
+from calibcli.stats.gates.any_time import MOST_EPOCHS
 from calibcli.stats.gates.cells import Partition, Sums, plausible_distance
 from calibcli.stats.gates.claim import too_few_counted
 from calibcli.stats.gates.state import Fingerprints, GateState, Look
@@ -151,7 +151,7 @@ def _check_shown_on(node: Node, sums: Sums, at: int, state: GateState, *, passin
     if not _among(sums, state.sums, width=terms.partition.width):
         msg = "has rows that are not among those counted"
         raise node.problem(msg)
-    bets, limit = Bets(sums, terms.partition, measure=terms.measure), terms.limit or 0.0
+    bets, limit = terms.bets_on(sums), terms.limit or 0.0
     evidence = bets.log_pass(limit, terms.stakes) if passing else bets.log_fail(limit, terms.stakes)
     if evidence < terms.threshold - _TOLERANCE * (1.0 + terms.threshold):
         msg = "does not show the verdict"

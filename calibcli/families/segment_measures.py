@@ -7,7 +7,7 @@ from calibcli.families.explained import Explained, Facts
 class SegmentMeasure(Explained):
     """What a gate says of all segments that the values of some columns make (`verify --on`)."""
 
-    SEGMENT_BIAS = "segment_bias", Facts(gate="segments.segment_rule"), """
+    SEGMENT_BIAS = "segment_bias", Facts(gate="segments.segment_rule", any_time=True), """
         How far the mean score is from the observed rate in the segment where it is farthest.
         Estimand: max_s |mean score - mean P(label 1)| over the segments s that are judged, for these very
             scores and columns. Judged are all intersections of the values of the columns of --on with at

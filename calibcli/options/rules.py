@@ -60,9 +60,14 @@ def rules_of(
     return tuple(rules.values())
 
 
+def limit_option(name: MeasureName | SegmentMeasure) -> str:
+    """Return the option that limits a measure, without its dashes."""
+    return f"max-{name.value.replace('_', '-')}"
+
+
 def largest(name: MeasureName | SegmentMeasure, limit: float) -> Rule:
     """Return the rule of an option such as `--max-ece`."""
-    key = f"max-{name.value.replace('_', '-')}"
+    key = limit_option(name)
     if not is_share(limit):
         refuse_number(f"--{key}", limit, is_share, "a number between 0 and 1, such as 0.02")
     return Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)

@@ -608,16 +608,17 @@ def _of_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
                 are = "is" if open_ones == 1 else "are"
                 said.append(f"{count(open_ones)} {of} {are} open, above all {named}{_off_by(one)}.")
         said += _needed_of_segment(verdict, one)
-    return [*said, *small_segments(judged, verdict.rows)]
+    return [*said, *small_segments(verdict, judged)]
 
 
-def small_segments(judged: "JudgedSegments", rows: int) -> list[str]:
+def small_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
     """Return how many segments were counted and not judged, and how many of all rows they hold."""
     if not judged.small:
         return []
     are = "is not judged by itself" if judged.small == 1 else "are not judged by themselves"
-    share = percent(float(f"{judged.small_rows / rows:.2g}"))
+    share = percent(float(f"{judged.small_rows / verdict.rows:.2g}"))
     few = f"{plural(judged.small, 'segment')} of fewer than {plural(judged.least_rows, 'row')}"
+    few += " at the first look" if verdict.any_time else ""
     return [f"{few} {are} ({plural(judged.small_rows, 'row')}, {share} of all)."]
 
 

@@ -1,6 +1,7 @@
 """A gate on segments from the command line, from Python and for CI: one verdict, whatever holds the rows."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -149,3 +150,108 @@ def test_defaults_come_from_a_file(
     found = judged(run, rows, "--max-segment-bias", 0.05, code=1)["rules"]["max-segment-bias"]["segments"]
     assert (found["columns"], found["depth"], found["least_rows"]) == (["country"], 1, 200)
     assert "max-ece" in judged(run, rows, "--max-ece", 0.5, code=0)["rules"]
+
+
+STATE = ("--max-segment-bias", "0.08", *ON)
+
+
+def batches_of(frame: pd.DataFrame, folder: Path) -> list[Path]:
+    """Write the rows in four batches; the third has a country that those before have not."""
+    found = []
+    for day in range(4):
+        own = frame[1_500 * day : 1_500 * (day + 1)].copy()
+        if day == 2:
+            own.loc[own.index[:200], "country"] = "XX"
+        found.append(folder / f"{day}.csv")
+        own.to_csv(found[-1], index=False)
+    return found
+
+
+def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
+    run: Run, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    """Batches one by one and in one call give the same rows; new values are of no segment of their own."""
+    files, state = batches_of(frame, tmp_path), tmp_path / "gate.json"
+    for file in files:
+        ended = run("verify", file, *WORDS, *STATE, "--state", state)
+        assert ended.code in (1, 4), ended.err
+    assert ended.code == 1
+    assert "15 % of" not in ended.out
+    assert "country = BR" in ended.out
+    assert "(other)" not in ended.out
+    assert "at the first look are not judged by themselves" in ended.out
+    report = judged(run, *STATE, "--state", state, code=1)
+    (rule,) = report["rules"].values()
+    names = {" and ".join(one["where"]) for one in rule["segments"]["segments"]}
+    assert {"", "country = BR", "country = DE"} < names
+    assert not any("XX" in one or "LU" in one for one in names)
+    assert rule["any_time"]
+    assert rule["rows"] == len(frame)
+    together = tmp_path / "together.json"
+    run("verify", *files, *WORDS, *STATE, "--state", together)
+    kept, other = (json.loads(path.read_text()) for path in (state, together))
+    assert kept["epochs"] == other["epochs"]
+    assert kept["partition"] == other["partition"]
+    jsonschema.validate(kept, json.loads(schema_text(DocumentKind.GATE)))
+    # The rows of a batch are counted once.
+    assert run("verify", files[0], *WORDS, *STATE, "--state", state).code == 1
+    assert json.loads(state.read_text()) == kept
+
+
+def test_a_state_says_what_it_holds_and_how_to_ask_again(
+    run: Run, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    """The line that `inspect` ends with is taken, looks are drawn, and other questions are refused."""
+    files, state = batches_of(frame, tmp_path), tmp_path / "gate.json"
+    run("verify", files[0], *WORDS, *STATE, "--state", state)
+    looked = run("inspect", state)
+    assert "segments by country, age" in looked.out
+    again = looked.out.partition("next  calibcli ")[2].strip().replace("NEW.csv", str(files[1])).split()
+    assert run(*again).code in (1, 4)
+    assert run("plot", state, "--kind", "monitor", "-o", tmp_path / "looks.svg").code == 0
+    assert "largest bias of a segment" in (tmp_path / "looks.svg").read_text()
+    for words, problem in [
+        (["--depth", 1], "--depth 2 .* not .*--depth 1"),
+        (["--min-segment-rows", 50], "--min-segment-rows 100, not .*--min-segment-rows 50"),
+        (["--categorical", "age"], "not .*--categorical age"),
+        (["--id", "times"], "--id with a limit for segments"),
+        (["--bins", 10], "--max-segment-bias, which has no bins"),
+    ]:
+        ended = run("verify", files[2], *WORDS, *STATE, *words, "--state", state)
+        assert ended.code == 2, words
+        assert re.search(problem, ended.err), ended.err
+    few = tmp_path / "few.csv"
+    frame[:60].to_csv(few, index=False)
+    ended = run("verify", few, *WORDS, *STATE, "--state", tmp_path / "new.json")
+    assert ended.code == 2
+    assert "makes 0 segments of 100 rows" in ended.err
+    assert not (tmp_path / "new.json").exists()
+
+
+def test_a_state_through_an_artifact_and_by_frequency(run: Run, frame: pd.DataFrame, tmp_path: Path) -> None:
+    """Repeated rows are weights of frequency; the map is applied before segments are judged."""
+    path, state = tmp_path / "rows.csv", tmp_path / "weighted.json"
+    frame.to_csv(path, index=False)
+    run("verify", path, *WORDS, "-w", "times", "--weights-are", "frequency", *STATE, "--state", state)
+    repeated = tmp_path / "repeated.csv"
+    frame.loc[frame.index.repeat(frame["times"])].to_csv(repeated, index=False)
+    run("verify", repeated, *WORDS, *STATE, "--state", tmp_path / "repeated.json")
+    weighted, plain = (json.loads(one.read_text()) for one in (state, tmp_path / "repeated.json"))
+    assert weighted["epochs"] == plain["epochs"]
+    fitted = tmp_path / "cal.json"
+    run("fit", path, *WORDS, "--method", "platt", "-o", fitted)
+    fresh = frame.copy()
+    fresh["label"] = np.random.default_rng(5).permutation(fresh["label"])
+    fresh.to_csv(tmp_path / "fresh.csv", index=False)
+    mapped = tmp_path / "mapped.json"
+    report = judged(run, tmp_path / "fresh.csv", "--artifact", fitted, *STATE, "--state", mapped, code=4)
+    (rule,) = report["rules"].values()
+    once = judged(run, tmp_path / "fresh.csv", "--artifact", fitted, *STATE, code=4)["rules"]
+    listed = [
+        {tuple(one["where"]): one for one in found["segments"]["segments"]}
+        for found in (rule, *once.values())
+    ]
+    assert listed[0].keys() == listed[1].keys()
+    for where, one in listed[0].items():
+        assert one["bias"] == pytest.approx(listed[1][where]["bias"], abs=1e-9)
+        assert one["upper"] >= listed[1][where]["upper"] - 1e-9

@@ -1,8 +1,13 @@
 """Rows of segments for tests: entries of rows one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from calibcli.stats.measures.segments import Entries
+from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves
+from calibcli.stats.measures.segments import Entries, segments_of
+from calibcli.stats.recalibrators.segments import SegmentColumn
+from calibcli.stats.table.sliced import RunningSlices
 
 
 def entries_of(
@@ -18,3 +23,29 @@ def entries_of(
         positive=ones,
         scores=(score * ones, score * (1 - ones)),
     )
+
+
+def frozen_by(level: np.ndarray, sizes: tuple[int, ...], *, depth: int = 2, least: int = 30) -> Partition:
+    """Return what a state that is begun with some rows counts by; levels are whole numbers from 0."""
+    columns = tuple(
+        SegmentColumn(
+            name, "categories", tuple(map(float, range(size))), (), other=False, missing=False, rare=()
+        )
+        for name, size in zip("abc", sizes, strict=False)
+    )
+    asked = FrozenSegments(tuple("abc"[: len(sizes)]), depth, 1_000, least, columns=columns)
+    shape = tuple(one.sizes[0] for one in columns)
+    entries = entries_of(level, np.full(level.shape[1], 0.5), np.zeros(level.shape[1]), shape)
+    found = segments_of(entries, depth=depth)
+    large = (found.rows >= least) & ~found.same
+    return Partition.of_segments(replace(asked, judged=tuple(map(tuple, found.level[large].tolist()))))
+
+
+def counted(level: np.ndarray, score: np.ndarray, label: np.ndarray, partition: Partition) -> Sums:
+    """Return rows as a state adds them up."""
+    assert partition.segments is not None
+    running = RunningSlices(None)
+    running.become_grid()
+    part = np.ravel_multi_index(tuple(level), partition.segments.sizes)
+    running.add_numbered(score, label.astype(bool), part=part)
+    return sums_of_leaves(running.cells(), partition)

@@ -13,7 +13,12 @@ from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.state import GateState, Look, measure_word, verdict_on_file
 
-_WORDS = {"ece": "ECE", "binned_ece": "binned ECE", "dce": "distance to calibration"}
+_WORDS = {
+    "ece": "ECE",
+    "binned_ece": "binned ECE",
+    "dce": "distance to calibration",
+    "segment_bias": "largest bias of a segment",
+}
 
 
 def monitor_diagram(request: PlotRequest) -> Diagram:

@@ -91,7 +91,8 @@ def _left_out(group: str, rows: int, least: int | None) -> ET.Element:
 
 def _small(case: Case) -> list[ET.Element]:
     """Return a case for segments that were counted and not judged, so that nobody takes them for passed."""
-    said = [] if case.verdict.segments is None else small_segments(case.verdict.segments, case.verdict.rows)
+    judged = case.verdict.segments
+    said = [] if judged is None else small_segments(case.verdict, judged)
     element = ET.Element("testcase", classname=case.group, name=f"{case.name}: too small to be judged")
     for message in said:
         ET.SubElement(element, "skipped", type="left out", message=message).text = message

@@ -1,6 +1,7 @@
 """Bets on the sums of a state that may be asked at any time (e-values), and the alarm made of them."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -14,7 +15,7 @@ from calibcli.stats.numerics import crossing
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
-_ROUNDING = 2.0**-46
+ROUNDING = 2.0**-46
 
 # Sizes are kept to so many decimals: they are free to choose, and logarithms differ between processors.
 _DECIMALS = 9
@@ -134,7 +135,7 @@ class Bets:
         """Return sum of log(1 + slope x) over the rows of each group, or less; |slope| < 1."""
         steep = slope / (1.0 - abs(slope))
         bent = (steep * terms.steepness) ** 2 + abs(steep) * terms.bend
-        loss = bent * self._width**2 / 8.0 + _ROUNDING
+        loss = bent * self._width**2 / 8.0 + ROUNDING
         logs = (self._counts * (np.log1p(slope * terms.values) - loss)).sum(axis=0)
         return np.asarray(np.add.reduceat(logs, terms.starts))
 
@@ -158,7 +159,7 @@ def log_evidence_against_calibration(sums: Sums, partition: Partition, *, weight
             continue
         a, b = weight * v, weight * (1.0 - v)
         drawn = _log_beta(a + x, b + n - x) - _log_beta(a, b)
-        total += drawn - x * math.log(v) - (n - x) * math.log1p(-v) - 4.0 * n * _ROUNDING
+        total += drawn - x * math.log(v) - (n - x) * math.log1p(-v) - 4.0 * n * ROUNDING
     return total
 
 
@@ -214,10 +215,10 @@ def starts_of(
     partition: Partition,
     stakes: Stakes,
     *,
-    measure: MeasureName,
+    bets: Callable[[Sums], Bets],
     limit: float | None,
 ) -> list[Start]:
-    """Return what each start has made, the latest first."""
+    """Return what each start has made by the bets on its rows, the latest first."""
     found = []
     since = Sums.none(partition.size)
     for epoch in reversed(epochs):
@@ -225,7 +226,7 @@ def starts_of(
         if limit is None and partition.outputs:
             wealth = log_evidence_against_calibration(since, partition)
         else:
-            wealth = Bets(since, partition, measure=measure).log_fail(limit or 0.0, stakes)
+            wealth = bets(since).log_fail(limit or 0.0, stakes)
         found.append(Start(epoch.first, wealth - math.log(epoch.first * (epoch.first + 1.0))))
     return found
 

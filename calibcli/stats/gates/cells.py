@@ -4,18 +4,22 @@ What a gate counts rows by, and the sums it keeps: whole numbers, so that adding
 For a discrete artifact these are its outputs, with the rows and the positive rows of each. For any other
 score [0, 1] is cut into bins fixed in advance and every bin into equal cells; of a cell the rows are kept by
 label, and how far their scores lie below its upper edge, summed in units of 2^-52. A row's distance is
-rounded by itself, so the sums are those of the rows, however they were split, ordered or tabled.
+rounded by itself, so the sums are those of the rows, however they were split, ordered or tabled. Where
+segments are judged there are such cells for every combination of the values of their columns.
 """
 
 from collections.abc import Sequence
+from math import prod
 from typing import Annotated, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.codec import OR_NULL, Ascending, Between, Declared, Kept, Node, Size
+from calibcli.codec import ABSENT, DIFFERENT, OR_NULL, Ascending, Between, Declared, Kept, Node, Size
 from calibcli.errors import UsageProblem
+from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.table import grid as cells
+from calibcli.stats.table import sliced
 from calibcli.stats.table.bins import bin_index, equal_width_edges, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
@@ -26,6 +30,58 @@ UNIT = float(1 << 52)
 _LEAST_CELLS = 720
 # A state may have so many.
 _MOST = 1_000_000
+
+
+# Scores of segments are known to a cell of so many: bounds of a bias use its mean and its ends.
+_SEGMENT_CELLS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class FrozenSegments(Declared):
+    """Segments as they were when a state was begun; nothing is frozen before a file is read."""
+
+    on: Annotated[tuple[str, ...], Size(1), DIFFERENT, "The columns whose values make segments."]
+    depth: Annotated[int, Between(1), "Intersections of the values of up to so many columns."]
+    most_values: Annotated[int, Between(1), "Most frequent values of a column that are segments."]
+    least_rows: Annotated[int, Between(1), "A segment is judged that had so many rows at the first look."]
+    categorical: Annotated[tuple[str, ...], "Columns of numbers that are names."] = ()
+    numeric: Annotated[tuple[str, ...], "Columns of few whole numbers that are cut all the same."] = ()
+    columns: Annotated[tuple[SegmentColumn, ...], "How the values of each column are told apart."] = ()
+    judged: Annotated[
+        tuple[tuple[int, ...], ...],
+        Between(-1),
+        "The segments that are judged: the level of each column, -1 where it is any.",
+    ] = ()
+
+    def check(self, node: Node) -> None:
+        """Refuse columns that are not those named, and segments that there are not."""
+        names = tuple(one.name for one in self.columns)
+        if names != self.on:
+            msg = f"has columns {', '.join(names)}, should have {', '.join(self.on)}"
+            raise node.child("columns").problem(msg)
+        place = node.child("judged")
+        within = all(
+            len(level) == len(self.sizes)
+            and all(-1 <= one < size for one, size in zip(level, self.sizes, strict=True))
+            and sum(one >= 0 for one in level) <= self.depth
+            for level in self.judged
+        )
+        if not self.judged or not within or len(set(self.judged)) < len(self.judged):
+            msg = "should name different segments of these columns, one at least"
+            raise place.problem(msg)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many levels each column has."""
+        return tuple(one.sizes[0] for one in self.columns)
+
+    @property
+    def words(self) -> str:
+        """What was asked, in words."""
+        kinds = (("categorical", self.categorical), ("numeric", self.numeric))
+        told = [f"--{name} {','.join(found)}" for name, found in kinds if found]
+        asked = f"--depth {self.depth} --max-values {self.most_values} --min-segment-rows {self.least_rows}"
+        return " ".join((f"--on {','.join(self.on)}", asked, *told))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +98,21 @@ class Partition(Declared):
     ] = ()
     bins: Annotated[int, Between(0, _MOST), "Number of equal-width bins; 0 where outputs are listed."] = 0
     per_bin: Annotated[int, Between(1, _MOST), "Equal cells in each bin."] = 1
+    segments: Annotated[
+        FrozenSegments | None,
+        ABSENT,
+        "The columns by whose values, too, rows are counted; absent where no rule speaks of segments. Cells "
+        "are numbered by the levels of the columns, the first first, and then by the score.",
+    ] = None
 
     def check(self, node: Node) -> None:
         """Refuse bins beside outputs, and more cells than a state may have."""
         if self.outputs:
             node.child("bins").expect(0)
             node.child("per_bin").expect(1)
+            if self.segments is not None:
+                msg = "is there, and outputs are listed"
+                raise node.child("segments").problem(msg)
             return
         node.child("bins").whole(1, _MOST)
         if self.size > _MOST:
@@ -63,19 +128,37 @@ class Partition(Declared):
         nested = (n for n in range(least, 4 * least + 1, step) if cells.CELLS % (bins * n) == 0)
         return cls(bins=bins, per_bin=next(nested, least))
 
+    @classmethod
+    def of_segments(cls, segments: FrozenSegments) -> Self:
+        """Return cells for every combination of the values of some columns."""
+        found = cls(bins=_SEGMENT_CELLS, segments=segments)
+        if found.size > _MOST:
+            msg = (
+                f"--on {','.join(segments.on)} makes {found.size // _SEGMENT_CELLS:,} combinations of values"
+            )
+            most = f"a state keeps {_MOST // _SEGMENT_CELLS:,} at most"
+            hint = f"{most}: lower --max-values, or name fewer columns"
+            raise UsageProblem(msg, hint)
+        return found
+
     @property
     def size(self) -> int:
         """Number of outputs or cells."""
-        return len(self.outputs) or self.bins * self.per_bin
+        return len(self.outputs) or self.cells * (1 if self.segments is None else prod(self.segments.sizes))
+
+    @property
+    def cells(self) -> int:
+        """Number of cells that [0, 1] is cut into."""
+        return self.bins * self.per_bin
 
     @property
     def width(self) -> float:
         """Width of a cell; 0 where scores are known exactly."""
-        return 0.0 if self.outputs else 1.0 / self.size
+        return 0.0 if self.outputs else 1.0 / self.cells
 
     @property
     def upper(self) -> Floats:
-        """The output, or the upper edge of the cell; shape (size,)."""
+        """The output, or the upper edge of the cell; shape (n_outputs,) or (cells,)."""
         return np.array(self.outputs) if self.outputs else self.edges[1:]
 
     @property
@@ -85,12 +168,15 @@ class Partition(Declared):
 
     @property
     def edges(self) -> Floats:
-        """The edges of the cells, shape (size + 1,)."""
-        return equal_width_edges(self.size)
+        """The edges of the cells, shape (cells + 1,)."""
+        return equal_width_edges(self.cells)
 
     @property
     def described(self) -> str:
         """The words reports use for what error is judged over."""
+        if self.segments is not None:
+            many = len(self.segments.judged)
+            return f"{many:,} segment{'s' * (many != 1)} by {', '.join(self.segments.on)}"
         if self.outputs:
             return "each output of the artifact by itself"
         return f"{self.bins} equal-width {'bin' if self.bins == 1 else 'bins'}"
@@ -220,15 +306,41 @@ def sums_of(table: Table, partition: Partition) -> Sums:
 
 def table_of(sums: Sums, partition: Partition) -> ScoreTable:
     """Return a table of one score for each output or cell that holds rows: the output, or the mean there."""
-    rows = np.array(sums.rows, np.int64)
+    rows, ones = (
+        np.array(one, np.int64).reshape(-1, partition.upper.size).sum(axis=0) for one in sums.columns[:2]
+    )
     some = rows > 0
     score = partition.upper
     if not partition.outputs:
-        below = np.array([a + b for a, b in zip(*sums.columns[2:], strict=True)], np.float64)
+        both = np.array([a + b for a, b in zip(*sums.columns[2:], strict=True)], np.float64)
+        below = both.reshape(-1, partition.cells).sum(axis=0)
         mean = score - below / np.maximum(rows, 1) / UNIT
         edges = partition.edges
         score = np.clip(mean, np.append(0.0, np.nextafter(edges[1:-1], 1.0)), edges[1:])
-    return ScoreTable(score[some], rows[some], np.array(sums.positive, np.int64)[some])
+    return ScoreTable(score[some], rows[some], ones[some])
+
+
+def sums_of_leaves(leaves: sliced.Sums, partition: Partition) -> Sums:
+    """Count rows that were added up by the levels of columns and by the cells of coarse grids."""
+    edges, fine = partition.edges, cells.upper_edge(leaves.point)
+    inside = bin_index(edges, fine)
+    place = leaves.part * partition.cells + inside
+    rows, ones, *below = leaves.whole
+    up = np.rint((edges[1:][inside] - fine) * UNIT).astype(np.int64)
+    starts = run_starts(place)
+    found = [[0] * partition.size for _ in range(4)]
+    each = (
+        segment_sums(rows, ends := np.append(starts, place.size)).tolist(),
+        segment_sums(ones, ends).tolist(),
+        *(
+            [a + b for a, b in zip(_summed(one, None, ends), _summed(up, many, ends), strict=True)]
+            for one, many in zip(below, (ones, rows - ones), strict=True)
+        ),
+    )
+    for column, sums in zip(found, each, strict=True):
+        for one, value in zip(place[starts].tolist(), sums, strict=True):
+            column[one] = value
+    return Sums(*map(tuple, found))
 
 
 def _sums_by_output(table: Table, partition: Partition) -> Sums:

@@ -35,7 +35,7 @@ class Incoming:
         key: Its name, or the digest of its rows.
         digest: The digest of its rows.
         shown: The file it came from, for messages.
-        rows: Its rows: a table, or one by one where they have identities.
+        rows: Its rows: a table, one by one where they have identities, or added up by segments.
         id_kinds: What the identities are written as.
         content: The digest of its scores and labels alone, where its rows have identities.
         distinct: How many different scores it has.
@@ -45,7 +45,7 @@ class Incoming:
     key: str
     digest: str
     shown: str
-    rows: Table | Rows
+    rows: Table | Rows | Sums
     id_kinds: frozenset[IdKind] = frozenset()
     content: str | None = None
     distinct: int = 0
@@ -146,6 +146,8 @@ def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str
 def _new_rows(state: GateState, batch: Incoming) -> tuple[Sums, Fingerprints | None]:
     """Return what is not in the state yet, with its identities where rows have some."""
     rows, partition = batch.rows, state.terms.partition
+    if isinstance(rows, Sums):
+        return rows, None
     if not isinstance(rows, Rows):
         return sums_of(rows, partition), None
     order = np.argsort(rows.ids, kind="stable")

@@ -95,15 +95,13 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     by_value = rule.bound is Bound.VALUE
     size = np.abs(some.bias)
     lower, upper = (size, size) if by_value else _sizes(some, *levels(rule, ground))
-    outcomes = tuple(
-        by_bounds(claim, lower=low, upper=high)
-        for low, high in zip(lower.tolist(), upper.tolist(), strict=True)
-    )
-    order = _worst_first(some, outcomes, limit=claim.limit, ends=(lower, upper))
+    judged = judged_segments(rows, places, claim, ends=(lower, upper), by_value=by_value)
     bounded = places.size > 0 and not by_value
 
     def wanted(claim: Claim) -> RowsNeeded:
-        return _rows_needed(some, int(order[0]), claim, ground, rows=rows.table.total_rows)
+        names = [rows.names[place] for place in places.tolist()]
+        first = names.index(judged.segments[0].where)
+        return _rows_needed(some, first, claim, ground, rows=rows.table.total_rows)
 
     verdict = verdict_by_bounds(
         rows.table,
@@ -120,8 +118,33 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
             needed=wanted if bounded else None,
         ),
     )
-    small = ~large & distinct
-    judged = JudgedSegments(
+    few = None if places.size else f"no segment has {rows.least_rows:,} rows (--min-segment-rows)"
+    if by_value:
+        few = few or too_few(rows.table, ground)
+        outcome, reason = compared(claim, verdict.value, few=few, undefined="")
+        verdict = replace(verdict, outcome=outcome, reason=reason, target=None, finite_sample=False)
+    elif few is not None:
+        verdict = replace(verdict, reason=verdict.reason or few)
+    return replace(verdict, segments=judged)
+
+
+def judged_segments(
+    rows: RowsBySegment,
+    places: Integers,
+    claim: Claim,
+    *,
+    ends: tuple[Floats, Floats],
+    by_value: bool = False,
+) -> JudgedSegments:
+    """Return what bounds of the size of every bias say of some segments, and how many are not judged."""
+    some, (lower, upper) = subset(rows.found, places), ends
+    outcomes = tuple(
+        by_bounds(claim, lower=low, upper=high)
+        for low, high in zip(lower.tolist(), upper.tolist(), strict=True)
+    )
+    small = ~rows.found.same
+    small[places] = False
+    return JudgedSegments(
         rows.columns,
         rows.depth,
         rows.least_rows,
@@ -139,17 +162,9 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
                 None if by_value else float(upper[place]),
                 outcomes[place],
             )
-            for place in order.tolist()
+            for place in _worst_first(some, outcomes, limit=claim.limit, ends=ends).tolist()
         ),
     )
-    few = None if places.size else f"no segment has {rows.least_rows:,} rows (--min-segment-rows)"
-    if by_value:
-        few = few or too_few(rows.table, ground)
-        outcome, reason = compared(claim, verdict.value, few=few, undefined="")
-        verdict = replace(verdict, outcome=outcome, reason=reason, target=None, finite_sample=False)
-    elif few is not None:
-        verdict = replace(verdict, reason=verdict.reason or few)
-    return replace(verdict, segments=judged)
 
 
 def _sizes(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, Floats]:

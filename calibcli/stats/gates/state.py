@@ -34,6 +34,7 @@ from calibcli.names import (
     IdKind,
     MeasureName,
     Scale,
+    SegmentMeasure,
     Target,
     VerdictName,
     ViewName,
@@ -50,9 +51,21 @@ from calibcli.stats.gates.any_time import (
     thinned,
 )
 from calibcli.stats.gates.cells import SPARSE, Partition, Sums, sums_of, table_of
-from calibcli.stats.gates.claim import Change, Claim, Evidence, Ground, RowsNeeded, Verdict, too_few_counted
+from calibcli.stats.gates.claim import (
+    Change,
+    Claim,
+    Evidence,
+    Ground,
+    JudgedSegments,
+    RowsNeeded,
+    Verdict,
+    too_few_counted,
+)
 from calibcli.stats.gates.rows_needed import rows_needed
+from calibcli.stats.gates.segment_bets import SegmentBets, bets_on, segments_of_sums
+from calibcli.stats.gates.segments import RowsBySegment, judged_segments
 from calibcli.stats.measures.estimate import HELD_OUT
+from calibcli.stats.measures.segments import ANY
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -109,8 +122,8 @@ class Terms(Declared):
     """What is settled when a state is begun, and the same in every call and every shard."""
 
     measure: Annotated[
-        MeasureName,
-        Among(tuple(one for one in MeasureName if one.facts.any_time)),
+        Annotated[MeasureName, Among(tuple(one for one in MeasureName if one.facts.any_time))]
+        | SegmentMeasure,
         In("rule"),
         "What is bounded.",
     ]
@@ -161,10 +174,20 @@ class Terms(Declared):
         "Conditions of the rows that are counted, ascending; absent where every row is.",
     ] = ()
 
+    def check(self, node: Node) -> None:
+        """Refuse a rule about segments that rows were not counted by, and the contrary."""
+        if isinstance(self.measure, SegmentMeasure) != (self.partition.segments is not None):
+            msg = f"does not go with the rule about {self.measure.value}"
+            raise node.child("partition").problem(msg)
+
     @property
     def threshold(self) -> float:
         """log(1 / delta)."""
         return -math.log(1.0 - self.confidence)
+
+    def bets_on(self, sums: Sums) -> Bets:
+        """Return the bets on some rows."""
+        return bets_on(sums, self.partition, measure=self.measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +329,7 @@ class GateState(Declared):
     @property
     def bets(self) -> Bets:
         """Bets on all rows."""
-        return Bets(self.sums, self.terms.partition, measure=self.terms.measure)
+        return self.terms.bets_on(self.sums)
 
     @property
     def rows(self) -> int:
@@ -322,7 +345,7 @@ class GateState(Declared):
     def starts(self) -> list[Start]:
         """What each starting point of an alarm has made, the latest first."""
         terms = self.terms
-        return starts_of(self.epochs, terms.partition, terms.stakes, measure=terms.measure, limit=terms.limit)
+        return starts_of(self.epochs, terms.partition, terms.stakes, bets=terms.bets_on, limit=terms.limit)
 
     @property
     def change(self) -> Change:
@@ -424,13 +447,15 @@ def differences(mine: Terms, other: Terms) -> list[str]:
         ("scale", mine.scale.value, other.scale.value),
         ("rows", " and ".join(mine.where) or "all", " and ".join(other.where) or "all"),
         *class_differences(mine.classes, other.classes),
+        ("segments", _segments(mine.partition), _segments(other.partition)),
         ("label that counts as 1", repr(mine.positive), repr(other.positive)),
         ("bins", _bins(mine.partition), _bins(other.partition)),
         ("identities", _kept(mine), _kept(other)),
     ]
     found = [f"{what}: {one}, not {two}" for what, one, two in pairs if one != two]
     if not found and mine.partition != other.partition:
-        found.append("outputs of the artifact: other values")
+        of = "outputs of the artifact" if mine.partition.outputs else "values that make segments"
+        found.append(f"{of}: others")
     if not found and mine.stakes != other.stakes:
         found.append("bets: other sizes")
     return found
@@ -456,6 +481,10 @@ def _limit(terms: Terms) -> str:
 
 def _question(terms: Terms) -> str:
     return "an alarm" if terms.alarm else "a gate"
+
+
+def _segments(partition: Partition) -> str:
+    return "none" if partition.segments is None else partition.segments.words
 
 
 def _bins(partition: Partition) -> str:
@@ -509,9 +538,9 @@ def _said(state: GateState, look: Look, *, least_rows: int) -> Verdict:
     return _alarm(state, look) if state.terms.alarm else _gate(state, look, least_rows=least_rows)
 
 
-def measure_word(measure: MeasureName, partition: Partition) -> str:
+def measure_word(measure: MeasureName | SegmentMeasure, partition: Partition) -> str:
     """Return the name of a measure in reports: "ece" only where each value is judged by itself."""
-    return measure.value if partition.outputs or measure is MeasureName.DCE else "binned_ece"
+    return measure.value if partition.outputs or measure is not MeasureName.ECE else "binned_ece"
 
 
 def _gate(state: GateState, look: Look, *, least_rows: int) -> Verdict:
@@ -539,7 +568,28 @@ def _gate(state: GateState, look: Look, *, least_rows: int) -> Verdict:
         needed=needed,
         reason=reason,
         evidence=_evidence(state, look),
+        segments=_judged(state) if isinstance(bets, SegmentBets) else None,
     )
+
+
+def _judged(state: GateState) -> JudgedSegments | None:
+    """Return what the bets on each segment say now, and how many segments are not judged."""
+    terms, segments = state.terms, state.terms.partition.segments
+    bets = state.bets
+    if segments is None or not isinstance(bets, SegmentBets):
+        return None
+    entries, found = segments_of_sums(state.sums, terms.partition, segments)
+    words = [one.words() for one in segments.columns]
+    names = [
+        tuple(own[at] for own, at in zip(words, level, strict=True) if at != ANY)
+        for level in found.level.tolist()
+    ]
+    table = table_of(state.sums, terms.partition)
+    rows = RowsBySegment(table, found, entries, names, segments.on, segments.depth, segments.least_rows)
+    where = {tuple(level): place for place, level in enumerate(found.level.tolist())}
+    ends = bets.each(terms.stakes, delta=1.0 - terms.confidence)
+    places = np.array([where[level] for level in segments.judged])
+    return judged_segments(rows, places, _claim(terms), ends=(ends.lower, ends.upper))
 
 
 def _needed(state: GateState, least_rows: int, *, width: float) -> RowsNeeded:
@@ -621,7 +671,10 @@ def _evidence(state: GateState, look: Look) -> Evidence:
 
 def _assumptions(state: GateState) -> tuple[str, ...]:
     terms = state.terms
-    if terms.measure is MeasureName.DCE:
+    if terms.partition.segments is not None:
+        rows = f"{terms.partition.segments.least_rows:,} rows at the first look"
+        what = f"{terms.partition.described}, those of {rows}; others are not judged"
+    elif terms.measure is MeasureName.DCE:
         what = "the bounds hold for the lower and for the upper distance"
     elif terms.partition.outputs:
         what = "the score takes few values, so this is its calibration error and not that of bins"

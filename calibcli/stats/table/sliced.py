@@ -126,15 +126,20 @@ class CoarseGrid(GridTable):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
-        if self.below_positive[many].any() or self.below_negative[many].any():
-            msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows of a group share one cell of its grid"
-            raise InputProblem(msg, "pass --exact, or measure the input in parts")
+        _refuse_full_cells(self.rows, self.below_positive, self.below_negative)
 
     @property
     def resolution(self) -> float:
         """Largest change of a score by rounding: the width of a cell."""
         return 1.0 / COARSE_CELLS
+
+
+def _refuse_full_cells(rows: Integers, *below: Integers) -> None:
+    """Refuse cells of so many rows that their sums could pass 63 bits."""
+    many = np.flatnonzero(rows > _MOST_ROWS_IN_A_CELL)
+    if any(one[many].any() for one in below):
+        msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows of a group share one cell of its grid"
+        raise InputProblem(msg, "pass --exact, or measure the input in parts")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,6 +256,12 @@ class RunningSlices:
         below = [one / _UNIT for one in whole.whole[2:]]
         sums = edge * positive - below[0], edge * (rows - positive) - below[1]
         return Leaves(whole.part, edge, rows, positive, sums)
+
+    def cells(self) -> Sums:
+        """Return what all rows of grids add up to, by part and cell."""
+        whole = self._whole().occupied()
+        _refuse_full_cells(whole.whole[0], *whole.whole[2:])
+        return whole
 
     def tables(self) -> dict[Name, Table]:
         """Return the table of every part that has rows, in the order of their names."""
