@@ -201,7 +201,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-segment-bias 0.1", "no column is named whose values make", "--on country"),
     (2, "verify t.csv --max-segment-bias 2", "--max-segment-bias 2 is out of range", "did you mean 0.02?"),
     (2, "verify t.csv --max-segment-bias 0.1 --on a --by b", "judged over all rows, and --by", "--on"),
-    (2, "verify t.csv --max-segment-bias 0.1 --on a --state s.json", "--state with segment_bias", "--state"),
+    (2, "verify t.csv --max-segment-bias 0.1 --on a --state s.json --id b", "--id with a limit", "--batch"),
     (2, "verify t.csv --rule segment_bias>=0.1 --on a", "no gate asks for segments to be wrong", ""),
     (2, "verify t.csv --max-segment-bias 0.1 --on a -w label", "importance weights are none", "frequency"),
     (3, "verify t.csv --max-segment-bias 0.1 --on nope", "nope", ""),
