@@ -16,6 +16,7 @@ class Home(Enum):
     DISTANCE = auto()
     SMOOTH = auto()
     CUTOFF = auto()
+    BIAS = auto()
     REGRESSION = auto()
     SCORES = auto()
     SKILL = auto()

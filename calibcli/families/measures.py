@@ -366,7 +366,7 @@ class MeasureName(Explained):
         Reference: Harrell (2015), Regression Modeling Strategies; Austin & Steyerberg (2019), Statistics in
             Medicine 38.
         """
-    BIAS = "bias", Facts(Home.REGRESSION, least=-1.0), """
+    BIAS = "bias", Facts(Home.BIAS, least=-1.0), """
         Observed rate minus mean score over all rows: above 0, scores are too low overall.
         Estimand: The mean over rows of P(y = 1 | f) - f: how much more often label 1 comes than the scores
             announce, on average.
@@ -386,7 +386,7 @@ class MeasureName(Explained):
         Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27;
             Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
-    OBSERVED_RATE = "observed_rate", Facts(Home.REGRESSION), """
+    OBSERVED_RATE = "observed_rate", Facts(Home.BIAS), """
         Share of rows with label 1: the base rate, or the accuracy where labels say whether an answer was
         right.
         Estimand: P(y = 1).
@@ -396,7 +396,7 @@ class MeasureName(Explained):
             over labels drawn from the scores.
         Reference: Clopper & Pearson (1934), Biometrika 26.
         """
-    MEAN_SCORE = "mean_score", Facts(Home.REGRESSION), """
+    MEAN_SCORE = "mean_score", Facts(Home.BIAS), """
         Mean of the scores: what they announce on average, of answers the mean confidence.
         Estimand: E of the score.
         Estimator: The mean score.
@@ -405,7 +405,7 @@ class MeasureName(Explained):
         Assumes: Rows are independent draws from the population. Labels play no part.
         Reference: Gaffke (2005), Mathematical Methods of Statistics 14.
         """
-    OE = "oe", Facts(Home.REGRESSION, most=inf), """
+    OE = "oe", Facts(Home.BIAS, most=inf), """
         Observed over expected events, O/E: above 1 scores are too low overall, below 1 too high.
         Estimand: Over the rows' scores, the mean of P(y = 1 | f) divided by the mean of f.
         Estimator: The number of labels 1 divided by the sum of scores; 1 + bias / mean score. Undefined where

@@ -266,9 +266,11 @@ class RowSelection:
         seed: int = DEFAULT_SEED,
     ) -> "RowSelection":
         """Return what was said, conditions as they were written."""
+        drawn = DEFAULT_SEED if sample is None else seed
+        if where is None:
+            return cls((), limit, sample, drawn)
         from calibcli.options.conditions import condition_of
 
-        drawn = DEFAULT_SEED if sample is None else seed
         return cls(tuple(condition_of(text) for text in listed(where)), limit, sample, drawn)
 
     def __post_init__(self) -> None:

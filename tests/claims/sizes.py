@@ -17,7 +17,8 @@ import numpy as np
 
 from calibcli.names import TestName
 from calibcli.stats.measures.if_calibrated import draw_calibrated
-from calibcli.stats.measures.tests import calibration_tests, drawn_u
+from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.measures.u_test import drawn_u
 from calibcli.stats.table.bins import binned
 from calibcli.stats.table.score_table import ScoreTable
 from claims.cells import OF_RATES
@@ -139,7 +140,7 @@ def _p_values(score: Floats, times: int, rng: np.random.Generator) -> Iterator[t
     left_out = OF_RATES if score.size <= _MOST_FOR_U else (*OF_RATES, TestName.U)
     names = tuple(name for name in TestName if name not in left_out)
     with (
-        patch("calibcli.stats.measures.tests.drawn_u", lambda *_, **__: once()),
+        patch("calibcli.stats.measures.u_test.drawn_u", lambda *_, **__: once()),
         patch("calibcli.stats.measures.tests.DRAWS", _DRAWS),
     ):
         for _ in range(times):

@@ -17,7 +17,7 @@ from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.regression import cox_measure
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.smooth_ece import smooth_ece_on_logit
-from calibcli.stats.measures.tests import u_test
+from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.platt import Platt

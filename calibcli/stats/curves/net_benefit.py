@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -11,16 +11,12 @@ from calibcli.codec import ABSENT, INLINE, AnyNumber, Between, Declared
 from calibcli.names import Target
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.proportion import SHARES, Shares
-from calibcli.stats.curves.thresholds import (
-    Worth,
-    gain_over_all,
-    net_benefit,
-    standardised_net_benefit,
-    thresholds_of,
-)
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.stats.curves.thresholds import Worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +71,13 @@ def net_benefits(table: Table, at: Sequence[float], *, confidence: float) -> tup
     """
     if not at:
         return ()
+    from calibcli.stats.curves.thresholds import (
+        gain_over_all,
+        net_benefit,
+        standardised_net_benefit,
+        thresholds_of,
+    )
+
     found = thresholds_of(table, at)
     everyone = found.base - (1.0 - found.base) * found.at / (1.0 - found.at)
     columns = [
@@ -119,6 +122,8 @@ def against_first(
     odds = at / (1.0 - at)
     factors = np.stack((np.ones_like(odds), -np.ones_like(odds), -odds, odds))
     value = np.asarray((factors * moves).sum(axis=0) / rows)
+    from calibcli.stats.curves.thresholds import Worth
+
     ends = Shares.of(moves, rows=rows, confidence=confidence).bounds(factors)
     gains = _stated(Worth(value, *ends), confidence=confidence)
     return tuple(replace(one, over_first=gain) for one, gain in zip(second, gains, strict=True))
@@ -128,7 +133,7 @@ def _less(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
 
 
-def _stated(worth: Worth, *, confidence: float) -> list[Stated]:
+def _stated(worth: "Worth", *, confidence: float) -> list[Stated]:
     """Return each value with its interval, none where it is not a number."""
     found = []
     for value, lower, upper in zip(*(column.tolist() for column in worth.columns), strict=True):

@@ -11,7 +11,6 @@ from calibcli.errors import EmptyTable
 from calibcli.names import Benefit
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import percent, refuse_empty
-from calibcli.stats.recalibrators.pooling import pooled_starts
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers, frozen
@@ -425,6 +424,8 @@ def _murphy_bounds(
 
 def _recalibrated(table: Table, found: Thresholds) -> Floats:
     """Return the mean elementary score of the levels of the isotonic fit."""
+    from calibcli.stats.recalibrators.pooling import pooled_starts
+
     weighs = table.weight > 0.0
     weight, positive = table.weight[weighs], table.positive[weighs]
     starts = pooled_starts(weight, positive)

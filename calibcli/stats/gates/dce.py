@@ -22,6 +22,7 @@ from calibcli.stats.gates.claim import (
     verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise
+from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.binned import mean_size
 from calibcli.stats.measures.distance import (
     ONE_POPULATION,
@@ -32,7 +33,6 @@ from calibcli.stats.measures.distance import (
     number_of_bins,
 )
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
-from calibcli.stats.measures.regression import error_shares
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges, looks_discrete
 from calibcli.stats.table.grid import Table, residuals

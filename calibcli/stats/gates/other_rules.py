@@ -37,11 +37,11 @@ from calibcli.stats.gates.claim import (
     refuse_weights,
     too_few,
 )
+from calibcli.stats.measures.bias import population_bounds
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import DRAWS, Settings, draw_calibrated
-from calibcli.stats.measures.regression import population_bounds
 from calibcli.stats.measures.scores import unseen_words
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import normal_quantile, stream

@@ -25,10 +25,10 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import LEAST_RARER, Ground
 from calibcli.stats.gates.rows_needed import Growth
 from calibcli.stats.gates.smece import norm_may_stray
+from calibcli.stats.measures.bias import error_shares, least_by_mean
 from calibcli.stats.measures.binned import each_of, farthest, grouped_residuals
 from calibcli.stats.measures.distance import dictionary, distance_interval
 from calibcli.stats.measures.l2 import lower_bound, upper_bound
-from calibcli.stats.measures.regression import error_shares, least_by_mean
 from calibcli.stats.measures.smooth_ece import stakes_for, weighed
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table.bins import Bins, binned, segment_sums

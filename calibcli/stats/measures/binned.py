@@ -12,6 +12,7 @@ from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_any_time,
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, mean_absolute_deviation, rate_bounds
+from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
@@ -21,7 +22,6 @@ from calibcli.stats.measures.if_calibrated import (
     Settings,
     of_draws,
 )
-from calibcli.stats.measures.regression import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
 from calibcli.stats.table.grid import Table, residuals

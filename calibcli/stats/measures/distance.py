@@ -23,6 +23,7 @@ from calibcli.stats.bounds.betting import (
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.bounds.resampling import label_draws
+from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
@@ -31,7 +32,6 @@ from calibcli.stats.measures.estimate import (
     effective_rows,
 )
 from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Reference, of_draws
-from calibcli.stats.measures.regression import error_shares
 from calibcli.stats.measures.smooth_ece import weighed
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table.bins import equal_width_edges, segment_sums

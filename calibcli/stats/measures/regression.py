@@ -1,7 +1,6 @@
-"""Calibration in the large and Cox's logistic recalibration: bias, intercept and slope."""
+"""Cox's logistic recalibration: intercept, slope, and calibration in the large on the scale of log odds."""
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -9,16 +8,12 @@ import numpy.typing as npt
 from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_a_mean
 from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.bounds.proportion import bounds_of_a_rate, clopper_pearson_of_a_rate, sum_margin
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     Estimate,
-    deviation,
-    on_line,
 )
 from calibcli.stats.measures.if_calibrated import (
     MANY_EVENTS,
@@ -26,11 +21,10 @@ from calibcli.stats.measures.if_calibrated import (
     Measures,
     Reference,
     Settings,
-    of_mean,
     of_moments,
 )
-from calibcli.stats.measures.scores import entropy, gathered, interval_of_mean
-from calibcli.stats.numerics import crossing, normal_quantile, student_quantile
+from calibcli.stats.measures.scores import entropy
+from calibcli.stats.numerics import crossing, student_quantile
 from calibcli.stats.recalibrators.logistic import Solution, solved
 from calibcli.stats.recalibrators.newton import (
     Aim,
@@ -48,265 +42,9 @@ from calibcli.stats.recalibrators.newton import (
     parted,
     parted_upwards,
 )
-from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
+from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
-
-# The comparison of Hoeffding (1956) behind `bounds_of_a_rate` needs an error probability of at most so much.
-_MOST_DELTA = 0.25
-
-_SHARE_BESIDE_BETS = 0.1
-
-# With fewer rows of the rarer label the mean score of other rows may matter more than the noise of labels.
-_LEAST_RARER = 10
-
-_ONLY_THESE = "of these scores only"
-
-_WHY_ONLY_THESE = (
-    f"{_ONLY_THESE}: few rows have the rarer label, or an end is as far as these scores allow, so other rows "
-    "of the population may move it farther"
-)
-
-
-def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Mean label minus mean score; positive when events are more frequent than announced.
-
-    Returns:
-        The estimate with a finite-sample interval for these scores with labels drawn anew, never beyond what
-        the mean score leaves possible. Which of three methods gives it is settled by the scores.
-
-    References:
-        Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4; Clopper & Pearson (1934), Biometrika 26;
-        Waudby-Smith & Ramdas (2024), JRSS-B 86, with bets fixed by the scores.
-    """
-    value, mean_score = _means(table)
-    interval = _interval(table, value, mean_score, confidence=confidence)
-    only_these = (_WHY_ONLY_THESE,) if _ONLY_THESE in interval.method else ()
-    return Estimate(
-        name=MeasureName.BIAS,
-        value=value,
-        interval=interval,
-        null=0.0,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, *only_these),
-        rows=table.total_rows,
-        details={
-            "mean_label": float(table.positive.sum()) / float(table.weight.sum()),
-            "mean_score": mean_score,
-        },
-        null_range=of_mean(table, 0.0, np.ones_like(table.score)),
-    )
-
-
-def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Number of labels 1 over the sum of scores; above 1 events are more frequent than announced.
-
-    Returns:
-        1 + bias / mean score, with its interval from that of `bias`. NaN where every score is 0.
-    """
-    found = bias(table, confidence=confidence)
-    mean_score = float(found.details["mean_score"])
-    if not mean_score > 0.0:
-        why = "no interval: every score is 0, so that it is undefined"
-        return Estimate(
-            MeasureName.OE, math.nan, None, None, (*found.assumptions, why), found.rows, found.details
-        )
-    return on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
-
-
-def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Share of rows with label 1: where labels say whether an answer was right, the accuracy.
-
-    Returns:
-        The share, with the Clopper-Pearson interval for the population; none with importance weights.
-    """
-    value, expected = float(table.positive.sum()) / float(table.weight.sum()), _means(table)[1]
-    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL)
-    bounds: Interval | None = None
-    if not table.weighted:
-        delta = (1.0 - confidence) / 2.0
-        ends = clopper_pearson_of_a_rate(table.total_positive_rows, table.total_rows, delta_each_side=delta)
-        bounds = Interval(*ends, confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
-        assumptions = assumptions[:1]
-    null_range = of_mean(table, expected, np.ones_like(table.score))
-    return Estimate(
-        MeasureName.OBSERVED_RATE,
-        value,
-        bounds,
-        expected,
-        assumptions,
-        table.total_rows,
-        null_range=null_range,
-    )
-
-
-def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    Mean of the scores, of the answers of a model its mean confidence.
-
-    Returns:
-        The mean, with Gaffke's bound for the population; none with importance weights.
-    """
-    value, rows = _means(table)[1], table.total_rows
-    if table.weighted:
-        return Estimate(
-            MeasureName.MEAN_SCORE, value, None, None, (INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL), rows
-        )
-    values = gathered((table.score, table.weight))
-    interval = interval_of_mean(values, most=1.0, confidence=confidence)
-    return Estimate(MeasureName.MEAN_SCORE, value, interval, None, (INDEPENDENT_ROWS,), rows)
-
-
-def interval_of_bias(table: Table, *, confidence: float) -> Interval:
-    """Return the interval that `bias` gives, without the rest."""
-    return _interval(table, *_means(table), confidence=confidence)
-
-
-def _means(table: Table) -> tuple[float, float]:
-    """Return the bias and the mean score."""
-    total = float(table.weight.sum())
-    return float(residuals(table).sum()) / total, float((table.weight * table.score).sum()) / total
-
-
-def _interval(table: Table, value: float, mean_score: float, *, confidence: float) -> Interval:
-    delta = (1.0 - confidence) / 2.0
-    if table.weighted:
-        margin = deviation(table, delta=delta)
-        bounds, method = (value - margin, value + margin), "Hoeffding at the effective number of rows"
-    else:
-        bounds, method = _shortest(table, value, mean_score, delta=min(delta, _MOST_DELTA))
-    lower, upper = max(-mean_score, bounds[0]), min(1.0 - mean_score, bounds[1])
-    method = f"{method}; {_ONLY_THESE}" if _only_these(table, cut=(lower, upper) != bounds) else method
-    # Where no label is 1, or all are, an end is the value but for the last digits of a sum.
-    ends = min(lower, value), max(upper, value)
-    return Interval(*ends, confidence, method, Target.FIXED_DESIGN, finite_sample=True)
-
-
-def _only_these(table: Table, *, cut: bool) -> bool:
-    """Whether the population's bias may well lie beyond an interval, of which an end was cut or not."""
-    ones, rows = table.total_positive_rows, table.total_rows
-    return cut or (not table.weighted and min(ones, rows - ones) < _LEAST_RARER)
-
-
-def population_bounds(
-    table: Table, *, lower: float, upper: float, factor: float = 1.0
-) -> tuple[float, float]:
-    """
-    Return bounds of the population's mean of label - factor * score by Gaffke's bound.
-
-    They are wide where rows unlike these would matter.
-    """
-    ones = table.positive_rows
-    positive = 1.0 - factor * table.score_of_positive, ones.astype(np.float64)
-    negative = -factor * table.score_of_negative, (table.rows - ones).astype(np.float64)
-    values = gathered(positive, negative)
-    least, most = min(0.0, 1.0 - factor, -factor), max(1.0, 1.0 - factor, -factor)
-    return values.lower_bound(least=least, delta=lower), values.upper_bound(most=most, delta=upper)
-
-
-def _shortest(
-    table: Table, value: float, mean_score: float, *, delta: float
-) -> tuple[tuple[float, float], str]:
-    """Return the ends, and the method, that are nearest to each other by what the scores announce."""
-    rows, level = table.total_rows, math.log(1.0 / delta)
-    scatter = float(open_variance(table).sum())
-    expected = (
-        math.hypot(-normal_quantile(delta) * math.sqrt(rows * mean_score * (1.0 - mean_score)), 0.5 * level),
-        sum_margin(scatter, delta=delta),
-        # Half of the stake is on the bet that is best for what the scores announce.
-        math.hypot(math.sqrt(2.0 * scatter * (level + math.log(2.0))), level + math.log(2.0)),
-    )
-    best = expected.index(min(expected))
-    squares = float(squared_residuals(table).sum())
-    if best == 0:
-        return _by_counts(table, value, squares, delta=delta), "Clopper-Pearson"
-    if best == 1:
-        return _by_squares(value, squares, rows, delta=delta), "normal law with a proven error"
-    # Bets are lost where scores near 0 and 1 are wrong; the others, which are not, have a part of delta each.
-    ends = (
-        _by_betting(table, scatter / rows, delta=(1.0 - 2.0 * _SHARE_BESIDE_BETS) * delta),
-        _by_counts(table, value, squares, delta=_SHARE_BESIDE_BETS * delta),
-        _by_squares(value, squares, rows, delta=_SHARE_BESIDE_BETS * delta),
-    )
-    return (max(low for low, _ in ends), min(high for _, high in ends)), "betting beside both others"
-
-
-def _by_squares(value: float, squares: float, rows: int, *, delta: float) -> tuple[float, float]:
-    margin = sum_margin(squares, delta=delta) / rows
-    return value - margin, value + margin
-
-
-def _by_counts(table: Table, value: float, squares: float, *, delta: float) -> tuple[float, float]:
-    """
-    Return the bounds of the rate, less the mean score.
-
-    Where residuals scatter more than labels do, that is where scores say little of the labels, what they
-    scatter more is added in squares, so that the interval is not too short for the population either. What
-    a single row can make of it is no sign of that.
-    """
-    count, rows = float(table.positive.sum()), float(table.total_rows)
-    ends = bounds_of_a_rate(count, rows, delta_each_side=delta)
-    excess = squares - rows * value * value - count * (rows - count) / rows
-    more = -normal_quantile(delta) * math.sqrt(max(0.0, excess - 1.0)) / rows
-    low, high = (math.hypot(end - count / rows, more) for end in ends)
-    return value - low, value + high
-
-
-def _by_betting(table: Table, variance: float, *, delta: float) -> tuple[float, float]:
-    stakes = stakes_for_a_mean(table.total_rows, variance, delta=delta)
-    whole = GroupedResiduals(
-        table.score,
-        positive=table.positive,
-        negative=table.weight - table.positive,
-        starts=np.array([0, table.distinct]),
-    )
-    upper = whole.mean_upper_bound(stakes, delta=delta, sign=1)
-    return -whole.mean_upper_bound(stakes, delta=delta, sign=-1), upper
-
-
-BY_MEAN = "|bias|"
-
-BY_MEAN_OR_NOISE = f"{BY_MEAN} or McDiarmid"
-
-_SHARE_OF_MEAN = 0.75
-
-
-def least_error(
-    table: Table, otherwise: Callable[[float], float], *, delta: float, factor: float = 1.0, parts: int = 1
-) -> float:
-    """Return a lower bound of an error that is never below the size of the mean residual times a factor."""
-    of_mean, of_other = error_shares(delta, signs=table.distinct * parts)
-    other = max(0.0, otherwise(of_other)) if of_other else 0.0
-    # The bound of a mean lies below the mean, which is found sooner.
-    found = factor * abs(float(residuals(table).sum())) / float(table.weight.sum())
-    return other if found <= other else max(other, factor * least_by_mean(table, delta=of_mean))
-
-
-def error_shares(delta: float, *, signs: int) -> tuple[float, float]:
-    """Return what of the error of a lower bound goes to the mean residual, and what to the other bound."""
-    share = 1.0 if signs == 1 else _SHARE_OF_MEAN
-    return share * delta, delta - share * delta
-
-
-def least_by_mean(table: Table, *, delta: float) -> float:
-    """Return a lower bound of |mean of label - score| at these scores, wrong with probability delta."""
-    return max(least_rise_and_fall(table, delta=delta))
-
-
-def least_rise_and_fall(table: Table, *, delta: float) -> tuple[float, float]:
-    """
-    Return by how much labels are at least above scores on average, or
-    below, at these scores; 0 if unknown.
-    """
-    # A mean within its spread has an interval around 0, whose ends are dear where they are found by bets.
-    spread = math.sqrt(float(squared_residuals(table).sum()))
-    if abs(float(residuals(table).sum())) <= -normal_quantile(0.5 * delta) * spread:
-        return 0.0, 0.0
-    low, high = interval_of_bias(table, confidence=1.0 - delta).ends
-    return max(0.0, low), max(0.0, -high)
-
 
 _MOST_STEPS = 20
 
@@ -659,12 +397,4 @@ def _cox(name: MeasureName, table: Table, settings: Settings) -> Estimate:
     return cox_measure(name, table, confidence=settings.confidence)
 
 
-MEASURES: Measures = {
-    MeasureName.BIAS: lambda _, table, settings: bias(table, confidence=settings.confidence),
-    MeasureName.OBSERVED_RATE: lambda _, table, settings: observed_rate(
-        table, confidence=settings.confidence
-    ),
-    MeasureName.MEAN_SCORE: lambda _, table, settings: mean_score(table, confidence=settings.confidence),
-    MeasureName.OE: lambda _, table, settings: observed_over_expected(table, confidence=settings.confidence),
-    **dict.fromkeys(_FAMILIES, _cox),
-}
+MEASURES: Measures = dict.fromkeys(_FAMILIES, _cox)

@@ -8,6 +8,7 @@ import numpy as np
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
 from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
@@ -17,7 +18,6 @@ from calibcli.stats.measures.if_calibrated import (
     expected_smece_along,
     mean_spread,
 )
-from calibcli.stats.measures.regression import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.kernel import (
     LEAST_BANDWIDTH,
@@ -291,10 +291,29 @@ def noise_of_norm(table: Table, bandwidth: float) -> float:
         spread = mean_spread(cosine_series_of_cells(rows), rows, bandwidth=bandwidth)
         return 1.01 * spread / (2.0 * table.total_rows)
     some = np.flatnonzero(rows)
-    steps = math.ceil(4.0 / bandwidth)
-    kernel = reflected_gaussian((some + 0.5) / cells, (np.arange(steps) + 0.5) / steps, bandwidth=bandwidth)
-    energy = rows[some] @ kernel**2
+    energy = _energy((some + 0.5) / cells, rows[some], math.ceil(4.0 / bandwidth), bandwidth=bandwidth)
     return 1.01 * float(np.sqrt(energy).mean()) / (2.0 * table.total_rows)
+
+
+def _energy(centres: Floats, rows: Floats, steps: int, *, bandwidth: float) -> Floats:
+    """Return sum_i rows_i K(centre_i, t)^2 at the middles t of so many steps of [0, 1]."""
+    # What is farther than nine bandwidths adds less than e^-80 of what is near.
+    reach = math.ceil(9.0 * bandwidth * steps)
+    if 2 * reach + 1 >= steps:
+        kernel = reflected_gaussian(centres, (np.arange(steps) + 0.5) / steps, bandwidth=bandwidth)
+        return np.asarray(rows @ kernel**2)
+    step = (centres * steps).astype(np.int64)[:, None] + np.arange(-reach, reach + 1)
+    point = (step + 0.5) / steps
+    total = np.exp(-0.5 * ((point - centres[:, None]) / bandwidth) ** 2)
+    for side, image in (
+        (centres <= 9.0 * bandwidth, -centres),
+        (centres >= 1.0 - 9.0 * bandwidth, 2.0 - centres),
+    ):
+        total[side] += np.exp(-0.5 * ((point[side] - image[side, None]) / bandwidth) ** 2)
+    energy = rows[:, None] * (total / (bandwidth * math.sqrt(2.0 * math.pi))) ** 2
+    # Beyond the ends there are no points.
+    held = np.bincount(step.ravel() + reach, weights=energy.ravel(), minlength=steps + 2 * reach)
+    return np.asarray(held[reach : reach + steps])
 
 
 def reflected_gaussian(centres: Floats, points: Floats, *, bandwidth: float) -> Floats:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
 from calibcli.stats.curves.cumulative import cumulative_curve
-from calibcli.stats.measures.regression import bias
+from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.tests import ks_and_kuiper
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
-from calibcli.stats.measures.regression import bias
+from calibcli.stats.measures.bias import bias
 from calibcli.stats.table.grid import GridTable
 from calibcli.stats.table.score_table import ScoreTable
 

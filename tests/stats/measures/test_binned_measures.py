@@ -20,6 +20,7 @@ from calibcli.stats.bounds.proportion import (
     clopper_pearson,
     rate_bounds,
 )
+from calibcli.stats.measures.bias import least_by_mean
 from calibcli.stats.measures.binned import (
     MOST_BINS,
     adaptive_error,
@@ -34,7 +35,6 @@ from calibcli.stats.measures.binned import (
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
-from calibcli.stats.measures.regression import least_by_mean
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges
 from calibcli.stats.table.grid import CELLS, Table, grid_of
 from calibcli.stats.table.score_table import ScoreTable

@@ -12,8 +12,8 @@ from sklearn.metrics import roc_auc_score
 
 from calibcli.names import MeasureName
 from calibcli.stats.bounds.means import Values
+from calibcli.stats.measures.bias import bias, mean_score, observed_over_expected, observed_rate
 from calibcli.stats.measures.discrimination import RiskCoverage, aurc, auroc, gini
-from calibcli.stats.measures.regression import bias, mean_score, observed_over_expected, observed_rate
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 

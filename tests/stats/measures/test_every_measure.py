@@ -12,7 +12,8 @@ from calibcli.names import Binning, MeasureName, Target
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
-from calibcli.stats.measures.tests import hosmer_lemeshow, ks_and_kuiper, spiegelhalter, u_test
+from calibcli.stats.measures.tests import hosmer_lemeshow, ks_and_kuiper, spiegelhalter
+from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table, grid_of
 from calibcli.stats.table.score_table import ScoreTable

@@ -32,12 +32,12 @@ from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_devi
 from calibcli.stats.bounds.resampling import excursion_cdf, excursion_tail, range_cdf, range_tail
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.ece import ece_below
+from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.binned import binned_ece, grouped_residuals, lp_error, worst_bin
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.distance import distance, lower_distance, smooth_calibration_error
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.l2 import l2_squared_plug_in, t_statistic
-from calibcli.stats.measures.regression import bias
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.measures.smooth_ece import (
     logit_axis,

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, TestName
+from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.binned import binned_ece
 from calibcli.stats.measures.estimate import NO_WEIGHTED_INTERVAL
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
 from calibcli.stats.measures.l2 import debiased_l2
-from calibcli.stats.measures.regression import bias
 from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.measures.tests import calibration_tests, ks_and_kuiper, spiegelhalter

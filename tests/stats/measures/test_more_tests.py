@@ -14,14 +14,8 @@ from calibcli.errors import NotConverged
 from calibcli.names import Binning, TestName
 from calibcli.stats.measures import tests as u_module
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, draw_calibrated, p_value
-from calibcli.stats.measures.tests import (
-    bin_information,
-    calibration_tests,
-    drawn_u,
-    hosmer_lemeshow,
-    likelihood_ratios,
-    u_test,
-)
+from calibcli.stats.measures.tests import bin_information, calibration_tests, hosmer_lemeshow
+from calibcli.stats.measures.u_test import drawn_u, likelihood_ratios, u_test
 from calibcli.stats.numerics import chi_squared_tail
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import Table

@@ -13,12 +13,11 @@ from calibcli.stats.measures.if_calibrated import draw_calibrated, p_value
 from calibcli.stats.measures.tests import (
     bin_information,
     calibration_tests,
-    drawn_u,
-    line_information,
     path_information,
     z_information,
     z_p_value,
 )
+from calibcli.stats.measures.u_test import drawn_u, line_information
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import Table, grid_of
 from calibcli.stats.table.score_table import ScoreTable

@@ -12,7 +12,7 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import WeighedResiduals, stakes_of_rows
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.smece import SmeceGrowth, lower_bound_at, smece_below
-from calibcli.stats.measures.regression import bias, least_by_mean
+from calibcli.stats.measures.bias import bias, least_by_mean
 from calibcli.stats.measures.smooth_ece import (
     noise_of_norm,
     smooth_ece,

@@ -10,6 +10,7 @@ from calibcli.names import ClassMeasure
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
+from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_error, least_rise_and_fall
 from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
@@ -28,12 +29,6 @@ from calibcli.stats.measures.l2 import (
     t_interval,
     t_statistic,
     t_variance,
-)
-from calibcli.stats.measures.regression import (
-    BY_MEAN_OR_NOISE,
-    error_shares,
-    least_error,
-    least_rise_and_fall,
 )
 from calibcli.stats.table.bins import BinnedTable
 from calibcli.stats.table.classes import ClassSums
