@@ -161,7 +161,7 @@ def test_u_is_drawn_on_cells_where_scores_are_many(monkeypatch: pytest.MonkeyPat
     table = ScoreTable.from_rows(score, rng.random(score.size) < score)
     gathered = drawn_u(table, generator=np.random.default_rng(0), draws=999)
     assert gathered.z.size < table.distinct
-    monkeypatch.setattr("calibcli.stats.measures.tests._FEW_SCORES", table.distinct)
+    monkeypatch.setattr("calibcli.stats.measures.u_test._FEW_SCORES", table.distinct)
     by_each = drawn_u(table, generator=np.random.default_rng(1), draws=499)
     assert by_each.z.size == table.distinct
     assert gathered.p_value(table.positive) == pytest.approx(by_each.p_value(table.positive), abs=0.12)
