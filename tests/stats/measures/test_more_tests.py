@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from calibcli.errors import NotConverged
 from calibcli.names import Binning, TestName
-from calibcli.stats.measures import tests as u_module
+from calibcli.stats.measures import u_test as u_module
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, draw_calibrated, p_value
 from calibcli.stats.measures.tests import bin_information, calibration_tests, hosmer_lemeshow
 from calibcli.stats.measures.u_test import drawn_u, likelihood_ratios, u_test
