@@ -42,6 +42,8 @@ PLAIN = {
     "plan": ["plan --max-ece 0.1 --artifact cal_scaling-binning.json", "plan --max-ece 0.1 --like rows.csv -s score"],
     "merge": ["merge summary.json summary_other.json -o out.json", "merge gate.json gate_other.json -o out.json"],
     "compare": ["compare rows.csv -s score -s old -y label", "compare classes.csv --probs p_* -y label --artifact classes_vector.json"],
+    "segments": ["segments rows.csv -s score -y label --on country,device"],
+    "drift": ["drift rows.csv rows.parquet -s score -y label"],
     "plot": ["plot rows.csv -s score -y label -o out.svg", "plot rows.csv -s score -y label --terminal"],
     "report": ["report rows.csv -s score -y label -o out.html"],
     "export": ["export cal_platt.json --to sql", "export classes_vector.json --to python", "export cal_by.json --to sql"],
@@ -155,7 +157,7 @@ def _tree(page: str) -> dict[str, dict[str, str]]:
     """Return what each option of each command takes, by its long name, as the reference shows it."""
     sections = re.findall(r"(?ms)^## calibcli (\w+)$(.*?)(?=^## |\Z)", page)
     option = re.compile(r"(?m)^  (?:-\w, )?--([\w-]+)(?: (\S+))?(?=  |$)")
-    return {name: dict(option.findall(text[text.index("\nOptions:") :])) for name, text in sections}
+    return {name: dict(option.findall(text.partition("\nOptions:")[2])) for name, text in sections}
 
 
 def _choices(takes: str) -> list[str]:
