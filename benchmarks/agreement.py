@@ -34,6 +34,7 @@ from calibcli.names import Binning, CompatTool  # noqa: E402 - as above
 from calibcli.options.measuring import MeasureOptions  # noqa: E402 - as above
 from calibcli.options.metrics import metrics_of  # noqa: E402 - as above
 from calibcli.options.rows import Columns as ColumnNames  # noqa: E402 - as above
+from calibcli.options.rows import RowRequest  # noqa: E402 - as above
 from calibcli.reports.compat import CompatNumber  # noqa: E402 - as above
 from oracles import golden_more, golden_table  # noqa: E402 - found by the path above
 from oracles.awkward_rows import awkward_sets, off_edges  # noqa: E402 - as above
@@ -157,7 +158,7 @@ def peers_values(sets: Mapping[str, Columns], folder: Path, python: str | None) 
 def compat_numbers(tool: CompatTool, file: str, *, bins: int | None = None) -> tuple[CompatNumber, ...]:
     """Return what `measure --compat` prints."""
     options = MeasureOptions(bins=bins, binning=Binning.EQUAL_WIDTH if bins else None, complete=False)
-    return compat_files([file], NAMES, tool=tool, options=options).numbers
+    return compat_files(RowRequest([file], NAMES), tool=tool, options=options).numbers
 
 
 def peer_rows(values: Mapping[str, dict], files: Mapping[str, str]) -> Iterator[PeerRow]:
@@ -223,7 +224,7 @@ def measured(file: str) -> dict[str, float]:
     options = MeasureOptions(
         metrics=metrics_of(["all"]), bins=15, binning=Binning.EQUAL_WIDTH, complete=False
     )
-    report = measure_files([file], NAMES, options=options)
+    report = measure_files(RowRequest([file], NAMES), options=options)
     found = {one.name.value: one.value for one in report.measures if not math.isnan(one.value)}
     for one in report.measures:
         if one.interval is not None:

@@ -33,7 +33,7 @@ def ours(data: str) -> dict[str, float]:
     from calibcli.commands.reading import read_tables
     from calibcli.names import Binning, Purpose
     from calibcli.options.fitting import FitOptions
-    from calibcli.options.rows import Columns, Reading
+    from calibcli.options.rows import Columns, Reading, RowRequest
     from calibcli.stats.measures.if_calibrated import draw_calibrated
     from calibcli.stats.measures.smooth_ece import smooth_ece
     from calibcli.stats.numerics import stream
@@ -42,10 +42,14 @@ def ours(data: str) -> dict[str, float]:
     from calibcli.stats.table.score_table import ScoreTable
 
     def whole() -> object:
-        (table,) = read_tables([data], Columns("score", "label"), reading=Reading(jobs=1)).tables.values()
+        (table,) = read_tables(
+            RowRequest([data], Columns("score", "label"), reading=Reading(jobs=1))
+        ).tables.values()
         return smooth_ece(table, confidence=0.95)
 
-    (table,) = read_tables([data], Columns("score", "label"), reading=Reading(jobs=1)).tables.values()
+    (table,) = read_tables(
+        RowRequest([data], Columns("score", "label"), reading=Reading(jobs=1))
+    ).tables.values()
     partitions = [
         binned(table, bins_of(how, 15, table=table)) for how in (Binning.EQUAL_WIDTH, Binning.EQUAL_MASS)
     ]

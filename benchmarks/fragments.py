@@ -32,7 +32,7 @@ from calibcli.documents.artifact import read_artifact
 from calibcli.names import EXACT_LIMIT, FitMethod
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.table.running import RunningTable
 
 HERE = Path(__file__).parent
@@ -46,10 +46,7 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     data, artifact = folder / "scores.parquet", folder / "cal.json"
     make_scores(data, FRAGMENT_ROWS, 2)
     _, document = fit_files(
-        [str(data)],
-        Columns("score", "label"),
-        method=FitMethod.PLATT,
-        options=FitOptions(),
+        RowRequest([str(data)], Columns("score", "label")), method=FitMethod.PLATT, options=FitOptions()
     )
     artifact.write_text(document, encoding="utf-8")
     (fragment,) = list_fragments([str(data)])
@@ -64,7 +61,7 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     packed = pickle.dumps(tallied)
     whole = RunningTable(EXACT_LIMIT)
     whole.become_grid()
-    gathered = read_tables([str(data)], Columns("score", "label"), reading=Reading(jobs=1))
+    gathered = read_tables(RowRequest([str(data)], Columns("score", "label"), reading=Reading(jobs=1)))
     reader, columns = reader_of(fragment.format), chosen[fragment.path]
     steps: dict[str, Callable[[], object]] = {
         "list it: its footer": lambda: list_fragments([str(data)]),

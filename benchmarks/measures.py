@@ -236,13 +236,13 @@ def times_inside(path: str) -> dict[str, float]:
     import numpy as np
 
     from calibcli.commands.reading import read_tables
-    from calibcli.options.rows import Columns, Reading
+    from calibcli.options.rows import Columns, RowRequest
     from calibcli.stats.table.score_table import ScoreTable
 
     # Modules are imported at first use, which is not what is timed.
     times_of(ScoreTable.from_rows(np.arange(40) / 40, np.arange(40) % 3 == 0))
     began = time.process_time()
-    (table,) = read_tables([path], Columns("score", "label"), reading=Reading()).tables.values()
+    (table,) = read_tables(RowRequest([path], Columns("score", "label"))).tables.values()
     return {"reading into a table": time.process_time() - began} | times_of(table)
 
 

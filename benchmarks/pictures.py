@@ -27,7 +27,7 @@ from calibcli.commands.measure import measure_table
 from calibcli.commands.reading import read_tables
 from calibcli.names import Binning
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.reliability import binned_curve, smooth_curve
@@ -181,7 +181,7 @@ def table_of(found: Runs, start: Runs) -> str:
 
 def curves_of(path: Path) -> dict[str, float]:
     """Return milliseconds of the default measures, and of the curve of each kind, over one table."""
-    gathered = read_tables([str(path)], Columns("score", "label"), reading=Reading())
+    gathered = read_tables(RowRequest([str(path)], Columns("score", "label"), reading=Reading()))
     table, options = gathered.tables[RAW], MeasureOptions(complete=False)
     bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
     works: dict[str, Callable[[], object]] = {

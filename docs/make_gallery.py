@@ -42,7 +42,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import largest
 from calibcli.reports.measure import MeasureReport
 from calibcli.show.words import four, interval_words
@@ -145,12 +145,15 @@ def shown(method: FitMethod, sample: Sample, *, folder: str) -> Shown:
     """Fit to the calibration half and measure on the evaluation half, from the root of the repository."""
     path = str(Path(folder) / f"{sample.stem}_{method.value}.json")
     fitted, text = fit_files(
-        [sample.half("calibration")], sample.columns, method=method, options=FitOptions(), output=path
+        RowRequest([sample.half("calibration")], sample.columns),
+        method=method,
+        options=FitOptions(),
+        output=path,
     )
     Path(path).write_text(text, encoding="utf-8")
     judging = [sample.half("evaluation")]
     options = MeasureOptions(metrics=Metrics(SHOWN, ()), complete=False, beside_raw=True)
-    after = measure_files(judging, sample.columns, artifact=path, options=options)
+    after = measure_files(RowRequest(judging, sample.columns, artifact=path), options=options)
     (before,) = after.slices.values()
     return Shown(path, fitted.method, fitted.notes, before, after)
 
@@ -204,7 +207,9 @@ def told_apart(sample: Sample, hall: Hall) -> set[FitMethod]:
             continue
         pair = (here[best].artifact, one.artifact)
         options = CompareOptions(metrics=(MeasureName.LOG_LOSS,))
-        report = compare_files([sample.half("evaluation")], sample.columns, artifacts=pair, options=options)
+        report = compare_files(
+            RowRequest([sample.half("evaluation")], sample.columns), artifacts=pair, options=options
+        )
         if report.comparisons[0].difference.verdict is not ComparisonName.NOT_TOLD_APART:
             found.add(method)
     return found
@@ -255,10 +260,10 @@ def properties(hall: Hall) -> list[str]:
         few = maps[-1].bins
         outputs = "many values" if few is None else f"{len(few)} values"
         report = verify_files(
-            [CHURN.half("evaluation")],
-            CHURN.columns,
+            RowRequest(
+                [CHURN.half("evaluation")], CHURN.columns, artifact=hall[FitMethod(name), CHURN].artifact
+            ),
             options=VerifyOptions((largest(MeasureName.ECE, LIMIT),)),
-            artifact=hall[FitMethod(name), CHURN].artifact,
         )
         (verdict,) = report.verdicts.values()
         bounded = f"{verdict.claim.measure.replace('_', ' ')} at most {four(verdict.upper)}"

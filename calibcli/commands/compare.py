@@ -41,8 +41,8 @@ from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureNam
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading, SeveralClasses
-from calibcli.options.sources import DocumentSource, RowSource
+from calibcli.options.rows import Columns, RowRequest, SeveralClasses
+from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import (
     ClassComparison,
     ClassesComparison,
@@ -73,20 +73,16 @@ Loaded = Mapping[str, OneScore | ClassArtifact]
 
 
 def compare_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    artifacts: Sequence[DocumentSource] = (),
-    options: CompareOptions | None = None,
-    reading: Reading | None = None,
+    rows: RowRequest, *, artifacts: Sequence[DocumentSource] = (), options: CompareOptions | None = None
 ) -> "CompareReport | LeaderboardReport":
     """Compare two sides, of which the first is the baseline, or more scores as a leaderboard."""
     asked = options or CompareOptions()
-    columns = with_scores(inputs, columns, reading)
+    rows = with_scores(rows)
+    columns = rows.columns
     if _is_leaderboard(columns, artifacts, asked):
         from calibcli.commands.leaderboard import leaderboard
 
-        return leaderboard(inputs, columns, options=asked, reading=reading or Reading())
+        return leaderboard(rows, options=asked)
     if asked.metrics and asked.joint:
         refuse_class_measures(columns, Metrics((), (), asked.joint))
     _require_two(columns, artifacts)
@@ -96,7 +92,7 @@ def compare_files(
     )
     loaded: Loaded = {str(path): read(path) for path in artifacts}
     said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
-    gathered = _gathered(inputs, columns, loaded, reading=reading or Reading())
+    gathered = _gathered(replace(rows, columns=columns), loaded)
     raw = gathered.as_fitted
     notes: list[str] = []
     for path, artifact in loaded.items():
@@ -209,15 +205,16 @@ def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
     return replace(found, member=looked_at[0]) if looked_at else found
 
 
-def _gathered(inputs: Sequence[RowSource], columns: Columns, loaded: Loaded, *, reading: Reading) -> Gathered:
+def _gathered(rows: RowRequest, loaded: Loaded) -> Gathered:
     """Read both sides at once, and the differences of their losses row by row."""
     transforms: dict[str, Change | None] = {RAW: None}
     maps = [row_map(one) for one in loaded.values() if not isinstance(one, ClassArtifact)]
-    several = columns.several
+    several = rows.columns.several
     if several is not None:
         changes = [ClassMap(one, path) for path, one in loaded.items() if isinstance(one, ClassArtifact)]
         base = changes[0] if len(changes) > 1 else None
-        columns = replace(columns, several=replace(several, change=changes[-1], base=base))
+        several = replace(several, change=changes[-1], base=base)
+        rows = replace(rows, columns=replace(rows.columns, several=several))
         transforms = {CONFIDENCE: Unchanged.CONFIDENCE, RAW: Unchanged.VIEW, _SECOND: None}
         beside = Beside(compared=True, one_class=several.one_class)
     elif len(maps) > 1:
@@ -226,7 +223,7 @@ def _gathered(inputs: Sequence[RowSource], columns: Columns, loaded: Loaded, *, 
     else:
         transforms[_SECOND] = maps[0] if maps else None
         beside = Beside(columns={} if maps else {_SECOND: 1}, pairs=((RAW, _SECOND),))
-    return read_tables(inputs, columns, reading=reading, transforms=transforms, beside=beside)
+    return read_tables(rows, transforms=transforms, beside=beside)
 
 
 @dataclass(frozen=True, slots=True)

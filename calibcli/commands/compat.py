@@ -1,6 +1,6 @@
 """Give the numbers of another tool beside ours."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from calibcli.commands.evaluation import row_map
@@ -13,8 +13,7 @@ from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading
-from calibcli.options.sources import DocumentSource, RowSource
+from calibcli.options.rows import RowRequest
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
 from calibcli.stats.measures.compat import Counterpart, OrderedRows, Part, Peer, peer_numbers
 from calibcli.stats.measures.estimate import Estimate, TestResult
@@ -25,13 +24,7 @@ Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
 
 
 def compat_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    tool: CompatTool,
-    artifact: DocumentSource | None = None,
-    options: MeasureOptions | None = None,
-    reading: Reading | None = None,
+    rows: RowRequest, *, tool: CompatTool, options: MeasureOptions | None = None
 ) -> CompatReport:
     """
     Give the numbers that another tool gives for one score column with
@@ -40,7 +33,7 @@ def compat_files(
     asked = options or MeasureOptions()
     in_order = tool is CompatTool.MAPIE
     twice = in_order or may_cut_cells(asked.bins, asked.binning)
-    judged = read_judged(inputs, columns, artifact=artifact, reading=reading or Reading(), twice=twice)
+    judged = read_judged(rows, twice=twice)
     table = _exact(judged.table, tool)
     peer = peer_numbers(tool, table, rows=_rows(judged) if in_order else None)
     measured = measure_table(

@@ -11,9 +11,8 @@ from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting
-from calibcli.options.sources import DocumentSource
 from calibcli.stats.measures.segments import ANY, Entries, Segments, segments_of
 from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.sliced import Leaves
@@ -48,15 +47,16 @@ class Cut:
         return tuple(self.where(level) for level in self.found.level.tolist())
 
 
-def refuse_segments(columns: Columns, artifact: DocumentSource | None, cutting: Cutting) -> None:
+def refuse_segments(rows: RowRequest, cutting: Cutting) -> None:
     """Refuse what segments cannot be found for, before anything is read."""
+    columns = rows.columns
     if not columns.on:
         msg = "no column is named whose values make segments"
         raise UsageProblem(msg, "name some, such as --on country,device")
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
         msg = "segments are tested by rows, and importance weights are none"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
-    if columns.several is not None and artifact is not None:
+    if columns.several is not None and rows.artifact is not None:
         msg = "segments of several classes are found without an artifact"
         raise UsageProblem(msg, "write the recalibrated rows with `calibcli apply` first")
     cutting.kinds(columns.on)
@@ -77,10 +77,11 @@ def cut_columns(
     return levels
 
 
-def segments_in(judged: Gathered, columns: Columns, cutting: Cutting, *, limit: int | None) -> Cut:
+def segments_in(judged: Gathered, rows: RowRequest, cutting: Cutting) -> Cut:
     """Return the segments of rows that were read for it, so that they can be read twice."""
+    columns = rows.columns
     levels = cut_columns(judged, columns, cutting)
-    leaves, is_grid = rows_again(judged).in_leaves(levels, limit=limit)
+    leaves, is_grid = rows_again(judged).in_leaves(levels, limit=rows.reading.limit)
     entries = _entries(leaves, levels)
     found = segments_of(entries, depth=cutting.depth)
     if found.size > MOST_SEGMENTS:

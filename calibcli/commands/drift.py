@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from calibcli.commands.gathering import Gathered, gather
-from calibcli.data.columns import refuse_null
-from calibcli.data.engines import engine_named
+from calibcli.commands.gathering import Gathered
+from calibcli.commands.reading import read_rows
 from calibcli.errors import UsageProblem
 from calibcli.names import Purpose, WeightMeaning
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.segmenting import DriftOptions
 from calibcli.options.sources import RowSource
 from calibcli.reports.drift import DriftColumn, DriftLevel, DriftReport
@@ -38,7 +37,6 @@ def drift_files(
     if old == "-" and new == "-":
         msg = "old and new rows are both standard input"
         raise UsageProblem(msg, "write one of them to a file first")
-    refuse_null(columns)
     kinds = asked.cut.kinds(columns.on)
     before, after = _read(old, columns, how), _read(new, columns, how)
     score = before.chosen.score
@@ -74,15 +72,7 @@ def drift_files(
 
 def _read(source: RowSource, columns: Columns, reading: Reading) -> Gathered:
     """Count the values of old or new rows."""
-    return gather(
-        [source],
-        columns,
-        engine=engine_named(reading.engine, reading.jobs, address=reading.engine_address),
-        limit=reading.limit,
-        input_format=reading.input_format,
-        labelled=False,
-        progress=reading.progress,
-    )
+    return read_rows(RowRequest([source], columns, reading=reading), labelled=False)
 
 
 def _scores(name: str, table: Table, *, in_cells: bool) -> RunningValues:

@@ -44,9 +44,8 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.rows import Columns, Reading, bytes_of, refuse_any_sum
+from calibcli.options.rows import Columns, Reading, RowRequest, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
-from calibcli.options.sources import RowSource
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
@@ -86,24 +85,22 @@ from calibcli.values import dataclass
 
 
 def fit_map(
-    inputs: Sequence[RowSource],
-    columns: Columns,
+    rows: RowRequest,
     which: MapOptions,
     options: FitOptions,
     *,
     cutting: Cutting | None = None,
     output: str | None = None,
-    reading: Reading,
 ) -> tuple[FitReport | ClassFitReport, str]:
     """
     Return what was found, and the artifact as canonical JSON: the same rows give the same bytes.
 
     `output` is where the artifact will be written, for the report.
     """
+    columns, cut = rows.columns, cutting or FitCutting()
     which.refuse_idle(columns)
-    cut = cutting or FitCutting()
     if which.method is FitMethod.SEGMENTS:
-        return fit_segment_files(inputs, columns, cut, options, output=output, reading=reading)
+        return fit_segment_files(rows, cut, options, output=output)
     _refuse_cutting(columns, cut)
     if columns.several is not None:
         method = which.multiclass or ClassMethod.TEMPERATURE
@@ -116,18 +113,14 @@ def fit_map(
             options.folds or 5,
             options.seed,
         )
-        return fit_class_files(
-            inputs, columns, method=method, options=of_classes, output=output, reading=reading
-        )
+        return fit_class_files(rows, method=method, options=of_classes, output=output)
     return fit_files(
-        inputs,
-        columns,
+        rows,
         method=which.method,
         options=options,
         candidates=which.candidate,
         least_rows=which.min_group_rows,
         output=output,
-        reading=reading,
     )
 
 
@@ -268,26 +261,24 @@ _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds
 
 
 def fit_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
+    rows: RowRequest,
     *,
     method: FitMethod,
     options: FitOptions,
     candidates: Sequence[RecalibratorName] = (),
     least_rows: int = DEFAULT_LEAST_ROWS,
     output: str | None = None,
-    reading: Reading | None = None,
 ) -> tuple[FitReport, str]:
     """Fit a recalibrator to all rows, and one to each group where a column of groups is named."""
+    columns = rows.columns
     refuse_idle(columns, method, candidates=candidates, options=options)
     grouped = bool(columns.by)
     if grouped:
         _refuse_misled(columns, options)
-    how = reading or Reading()
     if needs_exact(method, candidates, options):
-        how = replace(how, exact=True)
+        rows = replace(rows, reading=replace(rows.reading, exact=True))
     beside = Beside(sliced=(RAW,)) if grouped else _beside(columns, options)
-    gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
+    gathered = read_tables(rows, beside=beside, twice=True)
     columns = replace(columns, by=())
     choice: Choice | None = None
     once = options
@@ -548,24 +539,19 @@ def _refuse_cutting(columns: Columns, cutting: Cutting) -> None:
 
 
 def fit_segment_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    cutting: Cutting,
-    options: FitOptions,
-    *,
-    output: str | None = None,
-    reading: Reading,
+    rows: RowRequest, cutting: Cutting, options: FitOptions, *, output: str | None = None
 ) -> tuple[FitReport, str]:
     """Fit a map that looks at some columns beside the score."""
+    columns = rows.columns
     _refuse_beside_segments(columns, options)
-    gathered = read_tables(inputs, columns, reading=reading, twice=True)
+    gathered = read_tables(rows, twice=True)
     table, again = gathered.tables[RAW], gathered.again
     if again is None:
         msg = "these rows can be read only once"
         raise InputProblem(msg, "write them to a file first")
     found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, MOST_INTERVALS))
     kept, levels = completed(found)
-    leaves, kept_to = _in_leaves(again, levels, limit=reading.limit)
+    leaves, kept_to = _in_leaves(again, levels, limit=rows.reading.limit)
     folds = options.folds or DEFAULT_SEGMENT_FOLDS
     fitted = fit_segments(
         leaves, kept, depth=cutting.depth, folds=folds, generator=stream(options.seed, Purpose.FOLDS)
@@ -754,36 +740,30 @@ def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
 
 
 def fit_class_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    method: ClassMethod,
-    options: ClassFitOptions,
-    output: str | None = None,
-    reading: Reading | None = None,
+    rows: RowRequest, *, method: ClassMethod, options: ClassFitOptions, output: str | None = None
 ) -> tuple[ClassFitReport, str]:
     """Fit a map of several classes."""
-    how = reading or Reading()
+    columns, how = rows.columns, rows.reading
     _refuse_misled_classes(columns, options, how)
-    beside = Beside(classes=method.facts.from_tables)
-    gathered = read_tables(inputs, columns, reading=how, beside=beside, twice=True)
+    gathered = read_tables(rows, beside=Beside(classes=method.facts.from_tables), twice=True)
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
-    rows = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
+    source = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
     options = replace(options, least=least_of(columns.read_as))
-    recalibrator = fit_class_recalibrator(method, _tables(gathered, rows.classes), rows, options=options)
+    recalibrator = fit_class_recalibrator(method, _tables(gathered, source.classes), source, options=options)
     notes = (
         *selection_notes(gathered.input),
         *read_notes(gathered, columns.read_as),
         *recalibrator.notes,
     )
-    record = _record(recalibrator, rows, gathered.tables[RAW], options=_options(method, options), notes=notes)
-    artifact = ClassArtifact(recalibrator, record, rows.classes, scale=columns.read_as)
+    said = _options(method, options)
+    record = _record(recalibrator, source, gathered.tables[RAW], options=said, notes=notes)
+    artifact = ClassArtifact(recalibrator, record, source.classes, scale=columns.read_as)
     report = ClassFitReport(
         input=gathered.input,
         method=method,
         inner=options.inner.value if method.facts.made_of_maps else None,
         output=output,
-        classes=rows.classes,
+        classes=source.classes,
         rows=record.rows,
         loss_before=record.loss_before,
         loss_after=record.loss_after,

@@ -32,9 +32,9 @@ from calibcli.names import (
 )
 from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.rows import Columns, Reading, SeveralClasses
+from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule, limit_option
-from calibcli.options.sources import DocumentSource, RowSource
+from calibcli.options.sources import DocumentSource
 from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import TableSummary
@@ -300,35 +300,27 @@ class ReadBatches:
 
 def read_batches(
     files: Sequence[InputFile],
-    columns: Columns,
+    rows: RowRequest,
     terms: Terms,
     *,
     asked: StateOptions,
-    artifact: DocumentSource | None,
     options: VerifyOptions,
-    reading: Reading,
 ) -> ReadBatches:
     """Read every file as a batch of its own."""
+    artifact, form = rows.artifact, rows.reading.input_format
     key = RAW if artifact is None else RECALIBRATED
     beside = Beside(identified=key if terms.identified else None, part=True)
     nested = bool(terms.partition.outputs) or cells.CELLS % terms.partition.size == 0
     twice = not nested or terms.partition.segments is not None
-    columns = replace(columns, identity=asked.id_column)
+    columns = replace(rows.columns, identity=asked.id_column)
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
     empty: list[EmptyTable] = []
     for file in files:
-        form = replace(reading.input_format, format=file.forced or reading.input_format.format)
-        own = replace(reading, input_format=form)
+        how = replace(rows.reading, input_format=replace(form, format=file.forced or form.format))
+        own = RowRequest([file.rows or file.path], columns, artifact, how)
         try:
-            judged = read_judged(
-                [file.rows or file.path],
-                columns,
-                artifact=artifact,
-                reading=own,
-                twice=twice,
-                beside=beside,
-            )
+            judged = read_judged(own, twice=twice, beside=beside)
         except EmptyTable as problem:
             empty.append(problem)
             continue
@@ -427,14 +419,7 @@ def _within(judged: Gathered, partition: Partition) -> Table | Sums:
 
 
 def judge_with_state(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    rule: Rule | None,
-    options: VerifyOptions,
-    state: StateOptions,
-    artifact: DocumentSource | None,
-    reading: Reading,
+    rows: RowRequest, *, rule: Rule | None, options: VerifyOptions, state: StateOptions
 ) -> VerifyReport:
     """
     Count the rows of the inputs that a state does not know yet, and judge by all it holds.
@@ -442,8 +427,9 @@ def judge_with_state(
     Every file is a batch. All files are read before the state is locked, and all are counted or none:
     whatever goes wrong, the state is what it was before or what it is after.
     """
+    columns, artifact = rows.columns, rows.artifact
     _refuse_options(columns, options, state)
-    found = found_in(inputs)
+    found = found_in(rows.inputs)
     files = found.files
     given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
     refuse_state(state.path, inputs=given)
@@ -458,9 +444,7 @@ def judge_with_state(
         raise InputProblem(msg, "name the files to count")
     read = ReadBatches(terms)
     if files:
-        read = read_batches(
-            files, columns, terms, asked=state, artifact=artifact, options=options, reading=reading
-        )
+        read = read_batches(files, rows, terms, asked=state, options=options)
         if read.source is not None:
             read = replace(read, source=replace(read.source, notes=(*found.notes(), *read.source.notes)))
     growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)

@@ -31,7 +31,7 @@ from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DataFormat, EndsOf, OnMissing, OnRange, Scale
-from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading, RowRequest
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
@@ -444,7 +444,7 @@ def _contents(
     while True:
         try:
             columns = Columns.of(roles["score"], label=roles["label"], **_typed(said))
-            table = read_tables([path], columns, reading=Reading(input_format=form)).tables[RAW]
+            table = read_tables(RowRequest([path], columns, reading=Reading(input_format=form))).tables[RAW]
             break
         except CalibcliError as problem:
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)

@@ -13,8 +13,7 @@ from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import Binning, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.declaring import nearest
-from calibcli.options.rows import Columns, Reading
-from calibcli.options.sources import RowSource
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
 from calibcli.stats.measures.differences import PAIRED, PairedSums, Skill, skill
 from calibcli.stats.measures.estimate import Estimate
@@ -48,13 +47,12 @@ class Entries:
     notes: tuple[str, ...] = ()
 
 
-def leaderboard(
-    inputs: Sequence[RowSource], columns: Columns, *, options: CompareOptions, reading: Reading
-) -> LeaderboardReport:
+def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardReport:
     """Compare any number of scores with the best of them, or with the reference."""
+    columns = rows.columns
     _refuse(columns, options)
     if columns.by:
-        judged = read_judged(inputs, columns, artifact=None, reading=reading, beside=Beside(identified=RAW))
+        judged = read_judged(rows, beside=Beside(identified=RAW))
         entries = _models(judged)
         positive = None
     else:
@@ -62,7 +60,7 @@ def leaderboard(
         reference = options.reference
         if reference is not None and reference not in (columns.score, *columns.others):
             columns = replace(columns, others=(*columns.others, reference))
-        judged, entries = _scores(inputs, columns, options, reading)
+        judged, entries = _scores(replace(rows, columns=columns), options)
         positive = None
         if columns.on_missing is not OnMissing.PAIRWISE:
             positive = judged.table.total_positive_rows / judged.table.total_rows
@@ -101,17 +99,15 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
         raise UsageProblem(msg, hint)
 
 
-def _scores(
-    inputs: Sequence[RowSource], columns: Columns, options: CompareOptions, reading: Reading
-) -> tuple[Gathered, Entries]:
+def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entries]:
     """Read score columns side by side, with the differences of their losses row by row."""
-    beside = beside_of(columns, artifact=None)
+    columns, beside = rows.columns, beside_of(rows)
     keys = (RAW, *beside.columns)
     pairs = tuple(combinations(keys, 2))
     if options.reference is not None and not options.pairs:
         place = (columns.score, *columns.others).index(options.reference)
         pairs = tuple((keys[place], key) for key in keys if key != keys[place])
-    judged = read_judged(inputs, columns, artifact=None, reading=reading, beside=replace(beside, pairs=pairs))
+    judged = read_judged(rows, beside=replace(beside, pairs=pairs))
     sums = dict(zip(pairs, judged.aside.paired, strict=True))
     seen = tuple(
         Seen(view.source.score, view.source.score, None, view.table, discrete=False)

@@ -41,8 +41,7 @@ from calibcli.names import (
 )
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading, memory_for
-from calibcli.options.sources import DocumentSource, RowSource
+from calibcli.options.rows import Columns, RowRequest, memory_for
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
@@ -236,16 +235,10 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
 
 
 def measure_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    artifact: DocumentSource | None = None,
-    options: MeasureOptions | None = None,
-    reading: Reading | None = None,
-    summary_out: str | None = None,
+    rows: RowRequest, *, options: MeasureOptions | None = None, summary_out: str | None = None
 ) -> MeasureReport:
     """Measure one or more score columns, and groups of their rows."""
-    asked = options or MeasureOptions()
+    asked, columns = options or MeasureOptions(), rows.columns
     if asked.bounds and columns.cluster is not None:
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
         raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
@@ -254,24 +247,17 @@ def measure_files(
 
         refuse_summary(columns)
     refuse_class_measures(columns, asked.metrics)
-    columns = with_scores(inputs, columns, reading)
+    rows = with_scores(rows)
     judged = read_judged(
-        inputs,
-        columns,
-        artifact=artifact,
-        reading=reading or Reading(),
+        rows,
         twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
-        beside=replace(
-            beside_of(columns, artifact=artifact),
-            classes=each_class(columns),
-            thresholds=asked.thresholds,
-        ),
+        beside=replace(beside_of(rows), classes=each_class(columns), thresholds=asked.thresholds),
     )
     report = measure_judged(judged, options=asked)
     if summary_out is not None:
         from calibcli.commands.summaries import write_summary
 
-        write_summary(judged, summary_out, inputs=inputs)
+        write_summary(judged, summary_out, inputs=rows.inputs)
     return report
 
 

@@ -1,29 +1,21 @@
 """Plan a gate: how many labelled rows it will take, before any are collected."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.evaluation import as_fitted, as_transform
-from calibcli.commands.gathering import choose_columns
+from calibcli.commands.evaluation import through
+from calibcli.commands.gathering import RAW, RECALIBRATED
 from calibcli.commands.partition import chosen_bins
-from calibcli.commands.right_scale import ScaleCheck
+from calibcli.commands.reading import read_rows
+from calibcli.commands.right_scale import table_scale_notes
 from calibcli.commands.verify import refuse_continuous
-from calibcli.data.columns import refuse_null
-from calibcli.data.faults import Findings
-from calibcli.data.files import found_in, shown_path
-from calibcli.data.fragment import unchanged
-from calibcli.data.fragments import list_fragments
-from calibcli.data.intake import Intake
-from calibcli.data.readers import reader_of
-from calibcli.data.tally import AtPlaces, Transform
 from calibcli.documents.artifact import Artifact, read_artifact
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName, Purpose, VerdictName
 from calibcli.options.gating import PlanOptions
-from calibcli.options.rows import Columns, Reading
-from calibcli.options.sources import DocumentSource, RowSource
+from calibcli.options.rows import RowRequest
+from calibcli.options.sources import DocumentSource
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
 from calibcli.stats.gates import judge
@@ -41,9 +33,8 @@ from calibcli.stats.gates.plan import (
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.interface import randomised, values_of
 from calibcli.stats.table.bins import ATOMS, Bins
-from calibcli.stats.table.grid import LEVELS, Table
+from calibcli.stats.table.grid import LEVELS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
-from calibcli.stats.table.running import RunningTable
 from calibcli.stats.table.score_table import ScoreTable
 from calibcli.values import dataclass
 
@@ -64,22 +55,13 @@ class _Scores:
     input: InputSummary | None = None
 
 
-def plan_rows(
-    options: PlanOptions,
-    *,
-    artifact: DocumentSource | None = None,
-    like: str | None = None,
-    columns: Columns | None = None,
-    reading: Reading | None = None,
-) -> PlanReport:
-    """Find how many labelled rows a gate takes, by simulating it."""
+def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
+    """Find how many labelled rows a gate takes, by simulating it; else by what an artifact knows."""
+    artifact = rows.artifact
     if options.measure is MeasureName.SMECE and options.wanted is VerdictName.PASS:
         _refuse_unresolved(options.rule.limit)
     loaded = None if artifact is None else read_artifact(artifact)
-    if like is None:
-        scores = _of_fit(options, loaded, artifact)
-    else:
-        scores = _of_file(options, like, loaded, columns=columns or Columns(), reading=reading or Reading())
+    scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, artifact)
     generator = stream(options.seed, Purpose.PLAN)
     asked = Gate(options.rule, _ground(options, loaded, scores.bins), options.wanted)
     patterns = erring(scores.population, options.measure, options.error)
@@ -151,21 +133,20 @@ def _of_quantiles(options: PlanOptions, artifact: Artifact, path: DocumentSource
     return _Scores(population_like(table, bins=bins), bins, known)
 
 
-def _of_file(
-    options: PlanOptions, like: str, artifact: Artifact | None, *, columns: Columns, reading: Reading
-) -> _Scores:
+def _of_file(options: PlanOptions, rows: RowRequest, artifact: Artifact | None) -> _Scores:
     """Take the scores of a file for those of the rows to come."""
-    change, discrete, check = None, False, None
+    columns, transforms, key, discrete = rows.columns, None, RAW, False
     if artifact is not None:
-        check = ScaleCheck(artifact) if columns.scale is None else None
-        columns = as_fitted(columns, artifact)
-        change = as_transform(artifact.recalibrator)
-        discrete = artifact.recalibrator.bins is not None
-    table, source = read_scores([like], columns, reading=reading, change=change, check=check)
+        columns, transforms = through(artifact, columns, str(rows.artifact))
+        key, discrete = RECALIBRATED, artifact.recalibrator.bins is not None
+    gathered = read_rows(replace(rows, columns=columns), transforms=transforms, labelled=False)
+    table, source = gathered.tables[key], gathered.input
+    if artifact is not None and rows.columns.scale is None:
+        source = replace(source, notes=(*source.notes, *table_scale_notes(gathered, artifact)))
     bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=discrete)
     if bins is ATOMS and not discrete:
         refuse_continuous(table)
-    known = f"the {source.rows:,} rows of {like}"
+    known = f"the {source.rows:,} rows of {rows.inputs[0]}"
     return _Scores(population_like(table, bins=bins), bins, known, source)
 
 
@@ -205,51 +186,3 @@ def _notes(found: Plan, options: PlanOptions) -> tuple[str, ...]:
     if found.reached is not None and found.reached < options.power:
         return (f"{found.times:,} simulations reached a power of {found.reached:.3g} only: take more rows",)
     return ()
-
-
-def read_scores(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    reading: Reading,
-    change: Transform | AtPlaces | None = None,
-    check: ScaleCheck | None = None,
-) -> tuple[Table, InputSummary]:
-    """Read a score column; no label is needed, and every row of the table has label 0."""
-    refuse_null(columns)
-    found = found_in(inputs)
-    fragments = list_fragments(found, input_format=reading.input_format)
-    running, total = RunningTable(reading.limit), Findings()
-    with unchanged(fragments):
-        chosen = choose_columns(fragments, columns, labelled=False)
-        for fragment in fragments:
-            of_file = chosen[fragment.path]
-            intake = Intake(of_file, shown=fragment.shown, first_row=fragment.first_row)
-            for batch in reader_of(fragment.format).batches(fragment, of_file):
-                score, places = intake.scores_of(batch.column(of_file.score))
-                if check is not None:
-                    check.add(score)
-                if isinstance(change, AtPlaces):
-                    score = change.change(score, places.numbers(score.size))
-                elif change is not None:
-                    score = change(score)
-                running.add_rows(score, np.zeros(score.size, np.bool_))
-            total.add(intake.findings)
-    table = running.table()
-    if table.total_rows == 0:
-        msg = f"{shown_path(fragments[0].path)}: there are no rows with a score"
-        raise EmptyTable(msg)
-    first = chosen[fragments[0].path]
-    files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
-    kept = total.rows - total.dropped
-    notes = () if check is None else check.notes(intake)
-    return table, InputSummary(
-        files,
-        first.score,
-        None,
-        None,
-        kept,
-        total.dropped,
-        total.clipped,
-        (*found.notes(), *first.notes, *notes),
-    )

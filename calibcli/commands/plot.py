@@ -1,6 +1,5 @@
 """Everything a diagram shows, computed from files or taken from documents."""
 
-from dataclasses import replace
 from importlib import import_module
 from typing import NoReturn
 
@@ -149,8 +148,7 @@ _DRAWN = {
 def diagram_of(request: PlotRequest) -> Diagram:
     """Return what is to be drawn."""
     if request.document is None:
-        columns = with_scores(request.inputs, request.columns, request.reading)
-        request = replace(request, columns=columns)
+        request = with_scores(request)
     kind = kind_meant(request)
     if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION, K.CLINICAL, K.RISK_COVERAGE):
         from calibcli.commands.pictures.of_table import diagram_of_table

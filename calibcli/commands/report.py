@@ -1,6 +1,6 @@
 """Everything that is to be said of exported predictions, from one reading of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from calibcli.codec import Node
@@ -37,9 +37,8 @@ from calibcli.names import MeasureName, PlotKind
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import Segmenting, SegmentOptions
-from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import SegmentsReport
@@ -82,7 +81,7 @@ def _side_by_side(report: MeasureReport, tree: Node) -> Iterator[Shown]:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportRequest:
+class ReportRequest(RowRequest):
     """
     What is to be reported on.
 
@@ -90,12 +89,8 @@ class ReportRequest:
         gate: The rules that are judged, or None where nothing is.
     """
 
-    inputs: Sequence[RowSource]
-    columns: Columns = Columns()
-    artifact: DocumentSource | None = None
     options: MeasureOptions = field(default_factory=MeasureOptions)
     gate: VerifyOptions | None = None
-    reading: Reading = field(default_factory=Reading)
     segments: Segmenting = field(default_factory=Segmenting)
 
 
@@ -128,37 +123,28 @@ def full_report(request: ReportRequest) -> FullReport:
     options = replace(request.options, complete=True, beside_raw=request.artifact is not None)
     refuse_class_measures(columns, options.metrics)
     if columns.on:
-        refuse_segments(columns, request.artifact, request.segments.cut)
+        refuse_segments(request, request.segments.cut)
     elif request.segments.said:
         msg = f"--{request.segments.said[0]} without segments"
         raise IdleOption(msg, "name columns with --on, or leave it out", options=request.segments.said)
     if gate is not None:
         refuse_class_rules(gate.rules, columns)
         if any(rule.of_segments for rule in gate.rules):
-            refuse_segment_rules(gate, columns, request.artifact)
+            refuse_segment_rules(gate, request)
         gate = of_columns(gate, columns)
     # The fingerprints of files come last, and are to be those of what was read.
     files = [one.path for one in found_in(request.inputs).files if not is_object(one.path)]
     with unchanged_files({path: stamp_of(path) for path in files}):
-        return _full_report(request, columns, options, gate)
+        return _full_report(with_scores(request), options, gate)
 
 
-def _full_report(
-    request: ReportRequest, columns: Columns, options: MeasureOptions, gate: VerifyOptions | None
-) -> FullReport:
-    artifact = request.artifact
-    columns = with_scores(request.inputs, columns, request.reading)
-    judged = read_judged(
-        request.inputs,
-        columns,
-        artifact=artifact,
-        reading=request.reading,
-        twice=bool(columns.on) or may_cut_cells(options.bins, options.binning, options.edges),
-        beside=_beside(columns, artifact=artifact),
-    )
+def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOptions | None) -> FullReport:
+    segmented = bool(request.columns.on)
+    twice = segmented or may_cut_cells(options.bins, options.binning, options.edges)
+    judged = read_judged(request, twice=twice, beside=_beside(request))
     asked, cut = request.segments, None
-    if columns.on:
-        cut = segments_in(judged, columns, asked.cut, limit=request.reading.limit)
+    if segmented:
+        cut = segments_in(judged, request, asked.cut)
     verdicts = None if gate is None else verify_judged(judged, options=gate, segments=cut)
     measured = measure_judged(judged, options=options)
     segments = None
@@ -176,10 +162,10 @@ def _full_report(
     )
 
 
-def _beside(columns: Columns, *, artifact: DocumentSource | None) -> Beside:
+def _beside(rows: RowRequest) -> Beside:
     """Return what is gathered beside the score; with an artifact, how each row's loss changes."""
-    found = replace(beside_of(columns, artifact=artifact), classes=each_class(columns))
-    if artifact is None or columns.several is not None:
+    found = replace(beside_of(rows), classes=each_class(rows.columns))
+    if rows.artifact is None or rows.columns.several is not None:
         return found
     return replace(found, pairs=((RAW, RECALIBRATED),))
 

@@ -12,9 +12,8 @@ from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import read_judged, with_scores
 from calibcli.errors import UsageProblem
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import SegmentOptions
-from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.segments import (
     Ends,
     Found,
@@ -46,45 +45,32 @@ SIGMA = "range of cumulative residuals over the score, by the root of the sum of
 HOLM = "law of the range of a Brownian motion, corrected for skewed labels; Holm over all tested segments"
 
 
-def segments_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    artifact: DocumentSource | None = None,
-    options: SegmentOptions | None = None,
-    reading: Reading | None = None,
-) -> SegmentsReport:
+def segments_files(rows: RowRequest, *, options: SegmentOptions | None = None) -> SegmentsReport:
     """Test every segment that the values of some columns make; of several scores each by itself."""
-    asked, how = options or SegmentOptions(), reading or Reading()
-    refuse_segments(columns, artifact, asked.cut)
-    columns = with_scores(inputs, columns, how)
-    if columns.others:
-        return _of_several(inputs, columns, artifact=artifact, options=asked, reading=how)
-    judged = read_judged(inputs, columns, artifact=artifact, reading=how, twice=True)
-    return segments_report(judged, segments_in(judged, columns, asked.cut, limit=how.limit), asked)
+    asked = options or SegmentOptions()
+    refuse_segments(rows, asked.cut)
+    rows = with_scores(rows)
+    if rows.columns.others:
+        return _of_several(rows, asked)
+    judged = read_judged(rows, twice=True)
+    return segments_report(judged, segments_in(judged, rows, asked.cut), asked)
 
 
-def _of_several(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    artifact: DocumentSource | None,
-    options: SegmentOptions,
-    reading: Reading,
-) -> SegmentsReport:
+def _of_several(rows: RowRequest, options: SegmentOptions) -> SegmentsReport:
     """Read the rows for each score; further scores are slices of the first."""
+    columns = rows.columns
     names = [one for one in (columns.score, *columns.others) if one is not None]
-    if artifact is not None:
+    if rows.artifact is not None:
         msg = f"{len(names)} scores and an artifact, which recalibrates one"
         raise UsageProblem(msg, "name one score, or leave out --artifact")
     if len(set(names)) < len(names):
         msg = f"column {max(names, key=names.count)!r} is named twice as the score"
         raise UsageProblem(msg, "--score takes different columns")
-    if "-" in inputs:
+    if "-" in rows.inputs:
         msg = f"{len(names)} scores of standard input, which can be read for one"
         raise UsageProblem(msg, "write the rows to a file first")
     first, *further = (
-        segments_files(inputs, replace(columns, score=name, others=()), options=options, reading=reading)
+        segments_files(replace(rows, columns=replace(columns, score=name, others=())), options=options)
         for name in names
     )
     return replace(first, slices={f"score={one.input.score}": one for one in further})

@@ -12,8 +12,7 @@ from calibcli.data.tally import Beside
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
-from calibcli.options.rows import Columns
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import RowRequest
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, WorstGroup
 from calibcli.stats.curves.reliability import ReliabilityCurve
@@ -88,13 +87,14 @@ class View:
     slices: Slices
 
 
-def beside_of(columns: Columns, *, artifact: DocumentSource | None) -> Beside:
+def beside_of(rows: RowRequest) -> Beside:
     """Return what is gathered beside the first score."""
-    if columns.others and artifact is not None:
+    columns = rows.columns
+    if columns.others and rows.artifact is not None:
         msg = f"{len(columns.others) + 1} scores and an artifact, which recalibrates one"
         raise UsageProblem(msg, "name one score, or leave out --artifact")
     others = {f"score {place}": place for place in range(1, len(columns.others) + 1)}
-    judged = RAW if artifact is None else RECALIBRATED
+    judged = RAW if rows.artifact is None else RECALIBRATED
     return Beside(
         columns=others,
         pairs=tuple((RAW, key) for key in others),

@@ -20,9 +20,8 @@ from calibcli.names import Binning, ClassMeasure, Relation, ViewName
 from calibcli.options.gating import Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import Rule, limit_option
-from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.stats.bounds.proportion import unseen_share
 from calibcli.stats.gates import judge
@@ -34,9 +33,9 @@ from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
 
 
-def refuse_segment_rules(options: VerifyOptions, columns: Columns, artifact: DocumentSource | None) -> None:
+def refuse_segment_rules(options: VerifyOptions, rows: RowRequest) -> None:
     """Refuse rules about segments that cannot be judged, and what speaks of segments where no rule does."""
-    found = [rule for rule in options.rules if rule.of_segments]
+    columns, found = rows.columns, [rule for rule in options.rules if rule.of_segments]
     if not found:
         idle = (*(["on"] if columns.on else []), *options.segments.said)
         if idle:
@@ -51,7 +50,7 @@ def refuse_segment_rules(options: VerifyOptions, columns: Columns, artifact: Doc
         other = "--by" if columns.by else "--view"
         msg = f"{rule.key} is judged over all rows, and {other} asks for each part"
         raise UsageProblem(msg, f"leave out {other}: name the columns with --on")
-    refuse_segments(columns, artifact, options.segments.cut)
+    refuse_segments(rows, options.segments.cut)
 
 
 def refuse_class_rules(rules: Sequence[Rule], columns: Columns) -> None:
@@ -96,36 +95,22 @@ def _rule_of_state(path: str) -> str:
     return _NO_RULE
 
 
-def verify_files(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    *,
-    options: VerifyOptions,
-    artifact: DocumentSource | None = None,
-    reading: Reading | None = None,
-) -> VerifyReport:
+def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     """Judge the rules by the rows of the inputs, and by those of each group."""
-    asked = options.regression
+    asked, columns = options.regression, rows.columns
     require_some(options.rules if asked is None else asked.measures)
     refuse_class_rules(options.rules, columns)
-    refuse_segment_rules(options, columns, artifact)
+    refuse_segment_rules(options, rows)
     options = of_columns(options, columns)
     of_segments = any(rule.of_segments for rule in options.rules)
     before = None
     if asked is not None and asked.report is not None:
         before = read_baseline(asked.report, asked.measures, confidence=options.confidence)
     if asked is not None and asked.score is not None:
-        columns = replace(columns, others=(asked.score,))
-    how = reading or Reading()
-    judged = read_judged(
-        inputs,
-        columns,
-        artifact=artifact,
-        reading=how,
-        twice=of_segments or may_cut_cells(options.bins, options.binning),
-        beside=_beside(columns, options, artifact=artifact),
-    )
-    cut = segments_in(judged, columns, options.segments.cut, limit=how.limit) if of_segments else None
+        rows = replace(rows, columns=replace(columns, others=(asked.score,)))
+    twice = of_segments or may_cut_cells(options.bins, options.binning)
+    judged = read_judged(rows, twice=twice, beside=_beside(rows, options))
+    cut = segments_in(judged, rows, options.segments.cut) if of_segments else None
     return verify_judged(judged, options=options, before=before, segments=cut)
 
 
@@ -141,9 +126,9 @@ def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     return options
 
 
-def _beside(columns: Columns, options: VerifyOptions, *, artifact: DocumentSource | None) -> Beside:
+def _beside(rows: RowRequest, options: VerifyOptions) -> Beside:
     """Return what is gathered beside the score: its groups or classes, and another score row by row."""
-    key = RAW if artifact is None else RECALIBRATED
+    columns, key = rows.columns, RAW if rows.artifact is None else RECALIBRATED
     joint = any(rule.of_classes for rule in options.rules)
     return Beside(
         columns={BASELINE: 1} if columns.others else {},
@@ -315,30 +300,20 @@ def _void(report: VerifyReport) -> VerifyReport:
     return replace(report, verdicts=of(report.verdicts), groups=groups)
 
 
-def judge_rows(
-    inputs: Sequence[RowSource],
-    columns: Columns,
-    options: VerifyOptions,
-    state: StateOptions | None,
-    *,
-    artifact: DocumentSource | None,
-    reading: Reading,
-) -> VerifyReport:
+def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> VerifyReport:
     """Judge rows; without inputs by what the state holds."""
+    columns = rows.columns
     _refuse_misled(columns, options, state)
-    refuse_segment_rules(options, columns, artifact)
+    refuse_segment_rules(options, rows)
     if state is None:
-        return verify_files(inputs, columns, options=options, artifact=artifact, reading=reading)
+        return verify_files(rows, options=options)
     from calibcli.commands.gate import judge_with_state
 
     return judge_with_state(
-        inputs,
-        replace(columns, identity=None),
+        replace(rows, columns=replace(columns, identity=None)),
         rule=options.rules[0] if options.rules else None,
         options=options,
         state=replace(state, id_column=columns.identity),
-        artifact=artifact,
-        reading=reading,
     )
 
 

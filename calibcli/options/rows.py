@@ -22,6 +22,7 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -543,3 +544,13 @@ def bytes_of(size: str) -> int:
         msg = f"{size!r} is not an amount of memory"
         raise UsageProblem(msg, "write it like 256MiB or 2G")
     return int(count)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RowRequest:
+    """Which rows are meant, which column is which, what recalibrates them first, and how files are read."""
+
+    inputs: Sequence[RowSource]
+    columns: Columns = Columns()
+    artifact: DocumentSource | None = None
+    reading: Reading = Reading()

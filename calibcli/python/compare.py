@@ -4,7 +4,15 @@ from typing import Any
 
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.output import Artifacts
-from calibcli.options.rows import COMPARED_BY, COMPARED_MISSING, QUESTION, TWO_SCORES, Columns, Reading
+from calibcli.options.rows import (
+    COMPARED_BY,
+    COMPARED_MISSING,
+    QUESTION,
+    TWO_SCORES,
+    Columns,
+    Reading,
+    RowRequest,
+)
 from calibcli.python.documents import pair_of
 from calibcli.python.door import function
 from calibcli.python.results import Compared, Ranked
@@ -53,5 +61,6 @@ def compare(
     """
     from calibcli.commands.compare import compare_files
 
-    report = compare_files(inputs, columns, artifacts=artifact or (), options=options, reading=reading)
+    rows = RowRequest(inputs, columns, reading=reading)
+    report = compare_files(rows, artifacts=artifact or (), options=options)
     return Compared(report) if isinstance(report, CompareReport) else Ranked(report)

@@ -1,7 +1,7 @@
 """calibcli.fit"""
 
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.rows import FITTED_BY, FITTED_ON, Columns, Reading
+from calibcli.options.rows import FITTED_BY, FITTED_ON, Columns, Reading, RowRequest
 from calibcli.options.segmenting import FitCutting
 from calibcli.python.door import function
 from calibcli.python.recalibrator import Recalibrator
@@ -46,6 +46,6 @@ def fit(
     from calibcli.commands.fit import fit_map
     from calibcli.documents.artifact import artifact_of_text
 
-    report, text = fit_map(inputs, columns, which, options, cutting=cutting, reading=reading)
+    report, text = fit_map(RowRequest(inputs, columns, reading=reading), which, options, cutting=cutting)
     name = f"{report.method.value} map{' by group' if columns.by else ''}"
     return Recalibrator(artifact_of_text(text), name, report)

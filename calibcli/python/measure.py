@@ -2,7 +2,7 @@
 
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact
-from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading
+from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading, RowRequest
 from calibcli.python.door import function
 from calibcli.python.results import Measured
 from calibcli.python.rows import Inputs
@@ -44,4 +44,4 @@ def measure(
     """
     from calibcli.commands.measure import measure_files
 
-    return Measured(measure_files(inputs, columns, artifact=artifact, options=options, reading=reading))
+    return Measured(measure_files(RowRequest(inputs, columns, artifact, reading), options=options))

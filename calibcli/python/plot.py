@@ -1,9 +1,7 @@
 """calibcli.plot"""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from calibcli.names import ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
@@ -14,10 +12,9 @@ from calibcli.options.rows import (
     ClassOptions,
     Columns,
     Reading,
-    SeveralClasses,
+    RowRequest,
 )
 from calibcli.options.segmenting import Segmenting
-from calibcli.options.sources import is_json
 from calibcli.python.documents import plotted_document
 from calibcli.python.door import function
 from calibcli.python.rows import Inputs
@@ -74,12 +71,6 @@ def plot(
     from calibcli.commands.page import drawn_figure
     from calibcli.commands.pictures.diagram import PlotRequest
 
-    view = None if classes.view is ViewName.CONFIDENCE else classes.view
-    if classes.probs is None and is_json(inputs[0]):
-        # A document says itself what its classes are, so that a view may be asked of it by itself.
-        classes = replace(classes, view=ViewName.CONFIDENCE)
-    columns = replace(columns, several=SeveralClasses.of(classes))
-    request = PlotRequest(
-        inputs, columns, kind, artifact, options, reading, view, segments, picture.benefit, picture.smoother
-    )
+    rows = RowRequest(inputs, columns, artifact, reading)
+    request = PlotRequest.of(rows, classes, segments, options, picture, kind)
     return drawn_figure(request, picture, path, force=out.force)

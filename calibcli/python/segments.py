@@ -1,7 +1,7 @@
 """calibcli.segments"""
 
 from calibcli.options.output import Artifact, Inputs
-from calibcli.options.rows import SEGMENTED_SCORES, Columns, Reading
+from calibcli.options.rows import SEGMENTED_SCORES, Columns, Reading, RowRequest
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.python.door import function
 from calibcli.python.results import Segmented
@@ -38,4 +38,4 @@ def segments(
     """
     from calibcli.commands.segments import segments_files
 
-    return Segmented(segments_files(inputs, columns, artifact=artifact, options=options, reading=reading))
+    return Segmented(segments_files(RowRequest(inputs, columns, artifact, reading), options=options))

@@ -3,7 +3,7 @@
 from calibcli.errors import UsageProblem
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.output import Artifact
-from calibcli.options.rows import JUDGED_BY, JUDGED_ON, Columns, Reading
+from calibcli.options.rows import JUDGED_BY, JUDGED_ON, Columns, Reading, RowRequest
 from calibcli.python.door import function
 from calibcli.python.results import Verified
 from calibcli.python.rows import Inputs
@@ -51,4 +51,4 @@ def verify(
     if not inputs and state is None:
         msg = "no rows, and no state that holds some"
         raise UsageProblem(msg, "pass scores and labels, a frame, or paths")
-    return Verified(judge_rows(inputs, columns, options, state, artifact=artifact, reading=reading))
+    return Verified(judge_rows(RowRequest(inputs, columns, artifact, reading), options, state))

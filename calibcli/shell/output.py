@@ -6,8 +6,9 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from calibcli.data.outputs import STDERR, check_output, write_file
 from calibcli.data.streams import encoding_of, is_terminal
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
+from calibcli.options.rows import Columns, Reading, RowRequest
+from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -102,6 +105,18 @@ def format_of(out: Output) -> ReportFormat:
     hint = "name it .txt or .json; `calibcli report` and `calibcli plot` write pages and pictures"
     refuse_promise(out.output, str(of_report), what=what, hint=hint)
     return asked or ReportFormat(of_report or ReportFormat.TABLE)
+
+
+def request_of(
+    inputs: Sequence[str],
+    columns: Columns,
+    reading: Reading,
+    out: Output,
+    artifact: DocumentSource | None = None,
+) -> RowRequest:
+    """Return the rows of a command, read behind a bar, once it is known that its output can be written."""
+    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
+    return RowRequest(inputs, columns, artifact, replace(reading, progress=progress_bar(quiet=out.quiet)))
 
 
 def write_report(report: "Report", kind: ReportFormat, out: Output, line: "Line") -> None:

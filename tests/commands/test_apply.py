@@ -36,7 +36,7 @@ from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.maps import Shape
-from calibcli.options.rows import AS_FOUND, Columns, Reading
+from calibcli.options.rows import AS_FOUND, Columns, Reading, RowRequest
 from calibcli.stats.recalibrators.interface import WithEnds
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.table.score_table import ScoreTable
@@ -295,7 +295,9 @@ def test_pyarrow_and_the_splice_agree_on_records(
 def test_an_artifact_is_applied(tmp_path: Path) -> None:
     """From the artifact on disk to the new column, with the scale of the fit."""
     document = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
-    report, text = fit_files([str(document)], Columns(), method=RecalibratorName.PLATT, options=FitOptions())
+    report, text = fit_files(
+        RowRequest([str(document)], Columns()), method=RecalibratorName.PLATT, options=FitOptions()
+    )
     (tmp_path / "cal.json").write_text(text)
     (tmp_path / "a.csv").write_text("score\n0.25\n0.75\n")
     asked = {"output": str(tmp_path / "b.csv"), "name": "p"}
@@ -315,7 +317,9 @@ LABELLED = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibratio
 
 def artifact(path: Path, method: RecalibratorName, columns: Columns | None = None, **asked: Any) -> str:
     """Fit to the sample rows, and return where the artifact is."""
-    _, text = fit_files([str(LABELLED)], columns or Columns(), method=method, options=FitOptions(**asked))
+    _, text = fit_files(
+        RowRequest([str(LABELLED)], columns or Columns()), method=method, options=FitOptions(**asked)
+    )
     path.write_text(text)
     return str(path)
 
@@ -402,7 +406,7 @@ def test_measuring_through_noise_is_measuring_what_apply_wrote(
     kept = np.arange(3000) % 7 != 3
     columns = Columns("score", "label", on_missing=OnMissing.DROP)
     judged = read_judged(
-        [str(tmp_path / source)], columns, artifact=cal, reading=Reading(jobs=jobs, exact=True)
+        RowRequest([str(tmp_path / source)], columns, artifact=cal, reading=Reading(jobs=jobs, exact=True))
     )
     assert judged.table == ScoreTable.from_rows(values[kept], label[kept])
 
@@ -454,7 +458,7 @@ def test_the_base_rate_of_importance_weights_is_the_weighted_one(tmp_path: Path)
     (tmp_path / "w.csv").write_text("score,label,w\n0.1,0,3\n0.4,1,1\n0.6,0,1\n0.9,1,1\n")
     columns = Columns("score", "label", weight="w")
     _, text = fit_files(
-        [str(tmp_path / "w.csv")], columns, method=RecalibratorName.ISOTONIC, options=FitOptions()
+        RowRequest([str(tmp_path / "w.csv")], columns), method=RecalibratorName.ISOTONIC, options=FitOptions()
     )
     assert json.loads(text)["fit"]["base_rate"] == pytest.approx(1 / 3)
 

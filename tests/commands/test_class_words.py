@@ -9,7 +9,7 @@ from calibcli.commands.pictures.diagram import Diagram, PlotRequest, rows_line
 from calibcli.commands.plot import diagram_of
 from calibcli.documents.sealed import sealed_text
 from calibcli.names import OnSum, PlotKind, ViewName
-from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 
 DIGITS = str(Path(__file__).parent.parent.parent / "sample_data" / "digits_forest_evaluation.csv")
 SEEN = [
@@ -36,7 +36,7 @@ def test_title_and_small_print_say_how_classes_are_seen(
     view: ViewName, one_class: str | None, added: str, meaning: str, kind: PlotKind
 ) -> None:
     """Pictures from a measurement and from a table alike."""
-    check(diagram_of(PlotRequest([DIGITS], columns_of(view, one_class), kind)), added, meaning)
+    check(diagram_of(PlotRequest([DIGITS], columns_of(view, one_class), kind=kind)), added, meaning)
 
 
 @pytest.mark.parametrize(("view", "one_class", "added", "meaning"), SEEN)
@@ -44,7 +44,7 @@ def test_a_report_says_the_same_as_its_files(
     view: ViewName, one_class: str | None, added: str, meaning: str, tmp_path: Path
 ) -> None:
     """It holds the view and the class."""
-    report = measure_files([DIGITS], columns_of(view, one_class))
+    report = measure_files(RowRequest([DIGITS], columns_of(view, one_class)))
     path = tmp_path / "report.json"
     path.write_text(sealed_text(report.to_dict()))
     check(diagram_of(PlotRequest([str(path)], kind=PlotKind.BINNED)), added, meaning)

@@ -17,7 +17,7 @@ from calibcli.options.comparing import SHOWN, CompareOptions
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.stats.measures.differences import PAIRED
 
@@ -49,7 +49,7 @@ def write(path: Path, rows: int = 400, seed: int = 0) -> Path:
 def fitted(path: Path, out: Path, method: FitMethod, **options: Any) -> str:
     """Fit an artifact to the first score."""
     columns = options.pop("columns", ONE)
-    _, text = fit_files([str(path)], columns, method=method, options=FitOptions(**options))
+    _, text = fit_files(RowRequest([str(path)], columns), method=method, options=FitOptions(**options))
     out.write_text(text)
     return str(out)
 
@@ -62,10 +62,11 @@ def found_of(report: CompareReport) -> dict[MeasureName, Comparison]:
 def test_values_and_intervals_are_those_of_measure(tmp_path: Path) -> None:
     """Each side reads as `measure` would have it, over equal-width bins."""
     path = write(tmp_path / "p.csv")
-    report = compare_files([str(path)], TWO)
+    report = compare_files(RowRequest([str(path)], TWO))
     for side, column in (("first", "a"), ("second", "b")):
         alone = measure_files(
-            [str(path)], replace(ONE, score=column), options=MeasureOptions(metrics=Metrics(SHOWN, ()))
+            RowRequest([str(path)], replace(ONE, score=column)),
+            options=MeasureOptions(metrics=Metrics(SHOWN, ())),
         )
         for mine, theirs in zip(report.comparisons, alone.measures, strict=True):
             estimate = getattr(mine, side)
@@ -79,15 +80,14 @@ def test_values_and_intervals_are_those_of_measure(tmp_path: Path) -> None:
 def test_differences_are_second_less_first(tmp_path: Path) -> None:
     """The sharper score is worse in loss, and in calibration error by intervals at 97.5 %."""
     path = write(tmp_path / "p.csv", 4000)
-    report = compare_files([str(path)], TWO)
+    report = compare_files(RowRequest([str(path)], TWO))
     for name, one in found_of(report).items():
         assert one.difference.value == pytest.approx(one.second.value - one.first.value, abs=1e-12)
         assert one.difference.verdict is ComparisonName.WORSE, name
     assert (report.first.name, report.second.name) == ("a", "b")
     halves = [
         measure_files(
-            [str(path)],
-            replace(ONE, score=column),
+            RowRequest([str(path)], replace(ONE, score=column)),
             options=MeasureOptions(Metrics((MeasureName.ECE,), ()), confidence=0.975),
         ).measures[0]
         for column in ("a", "b")
@@ -108,7 +108,9 @@ def test_two_artifacts_compare_as_their_applied_columns_do(tmp_path: Path) -> No
         fitted(write(tmp_path / "q.csv", seed=1), tmp_path / f"{method}.json", method)
         for method in (FitMethod.PLATT, FitMethod.ISOTONIC)
     ]
-    through = compare_files([str(path)], ONE, artifacts=artifacts, options=CompareOptions(metrics=PAIRED))
+    through = compare_files(
+        RowRequest([str(path)], ONE), artifacts=artifacts, options=CompareOptions(metrics=PAIRED)
+    )
     from calibcli.documents.artifact import read_artifact
 
     rows = [line.split(",") for line in path.read_text().split()[1:]]
@@ -116,7 +118,9 @@ def test_two_artifacts_compare_as_their_applied_columns_do(tmp_path: Path) -> No
     applied = [read_artifact(one).recalibrator.predict(score).tolist() for one in artifacts]
     lines = [f"{f!r},{g!r},{row[2]}\n" for f, g, row in zip(*applied, rows, strict=True)]
     (tmp_path / "r.csv").write_text("a,b,label\n" + "".join(lines))
-    columns = compare_files([str(tmp_path / "r.csv")], TWO, options=CompareOptions(metrics=PAIRED))
+    columns = compare_files(
+        RowRequest([str(tmp_path / "r.csv")], TWO), options=CompareOptions(metrics=PAIRED)
+    )
     for one, other in zip(through.comparisons, columns.comparisons, strict=True):
         assert (one.name, one.difference.value) == (other.name, other.difference.value)
         near, far = one.difference.interval, other.difference.interval
@@ -138,7 +142,7 @@ def test_raw_score_is_the_baseline_of_one_artifact(tmp_path: Path) -> None:
         columns=replace(ONE, score="b"),
     )
     path = write(tmp_path / "p.csv", 3000)
-    report = compare_files([str(path)], replace(ONE, score="b"), artifacts=[artifact])
+    report = compare_files(RowRequest([str(path)], replace(ONE, score="b")), artifacts=[artifact])
     assert (report.first.artifact, report.second.artifact) == (None, artifact)
     found = found_of(report)
     assert {found[name].difference.verdict for name in PAIRED} == {ComparisonName.BETTER}
@@ -150,7 +154,7 @@ def test_fit_rows_are_noticed(tmp_path: Path) -> None:
     """Judged by the rows of the fit, a note says that this flatters it."""
     path = write(tmp_path / "p.csv")
     artifact = fitted(path, tmp_path / "cal.json", FitMethod.PLATT)
-    report = compare_files([str(path)], ONE, artifacts=[artifact])
+    report = compare_files(RowRequest([str(path)], ONE), artifacts=[artifact])
     assert report.notes == (f"these are the rows that {artifact} was fitted on: the comparison flatters it",)
 
 
@@ -162,17 +166,17 @@ def test_jobs_and_parts_change_no_digit(tmp_path: Path) -> None:
         (tmp_path / name).write_text(header + "".join(part))
     parts = [str(tmp_path / "y.csv"), str(tmp_path / "x.csv")]
     for columns in (TWO, replace(TWO, weight="n", weights_are=WeightMeaning.FREQUENCY)):
-        whole = compare_files([str(path)], columns)
-        split = compare_files(parts, columns, reading=Reading(jobs=3))
+        whole = compare_files(RowRequest([str(path)], columns))
+        split = compare_files(RowRequest(parts, columns, reading=Reading(jobs=3)))
         assert replace(split, input=whole.input) == whole
 
 
 def test_grid_tables_keep_the_paired_difference(tmp_path: Path) -> None:
     """Past the memory allowed tables are rounded, and the differences of losses are not."""
     path = write(tmp_path / "p.csv", 3000)
-    exact = compare_files([str(path)], TWO, options=CompareOptions(metrics=PAIRED))
+    exact = compare_files(RowRequest([str(path)], TWO), options=CompareOptions(metrics=PAIRED))
     grid = compare_files(
-        [str(path)], TWO, options=CompareOptions(metrics=PAIRED), reading=Reading(memory="64K")
+        RowRequest([str(path)], TWO, reading=Reading(memory="64K")), options=CompareOptions(metrics=PAIRED)
     )
     assert grid.first.table.kind == "grid"
     assert [one.difference for one in grid.comparisons] == [one.difference for one in exact.comparisons]
@@ -185,13 +189,13 @@ def test_bins_that_cut_cells_need_the_exact_table(tmp_path: Path) -> None:
         file.writelines(f"{k / 17 + shift!r},0.5,1,1,1\n" for k in range(1, 17) for shift in (-1e-7, 1e-7))
     asked = CompareOptions(metrics=(MeasureName.ECE,), bins=17)
     with pytest.raises(UsageProblem, match="17 equal-width bins would cut the cells"):
-        compare_files([str(path)], TWO, options=asked, reading=Reading(memory="64K"))
-    assert compare_files([str(path)], TWO, options=asked, reading=Reading(exact=True)).comparisons
+        compare_files(RowRequest([str(path)], TWO, reading=Reading(memory="64K")), options=asked)
+    assert compare_files(RowRequest([str(path)], TWO, reading=Reading(exact=True)), options=asked).comparisons
 
 
 def test_importance_weights_leave_the_differences_they_can(tmp_path: Path) -> None:
     """Losses keep their interval, and smECE has none and says why."""
-    report = compare_files([str(write(tmp_path / "p.csv"))], replace(TWO, weight="w"))
+    report = compare_files(RowRequest([str(write(tmp_path / "p.csv"))], replace(TWO, weight="w")))
     found = found_of(report)
     assert found[MeasureName.BRIER].difference.interval is not None
     assert found[MeasureName.ECE].difference.interval is not None
@@ -214,7 +218,7 @@ def test_few_values_are_compared_by_value_only_if_both_have_few(tmp_path: Path) 
     asked = CompareOptions(metrics=(MeasureName.ECE,))
 
     def partitions(*artifacts: str) -> list[object]:
-        report = compare_files([str(path)], ONE, artifacts=artifacts, options=asked)
+        report = compare_files(RowRequest([str(path)], ONE), artifacts=artifacts, options=asked)
         one = report.comparisons[0]
         return [one.first.details["partition"], one.second.details["partition"]]
 
@@ -225,7 +229,7 @@ def test_few_values_are_compared_by_value_only_if_both_have_few(tmp_path: Path) 
 def test_gate_looks_at_losses_unless_measures_are_named(tmp_path: Path) -> None:
     """By default the gate is Brier score and log loss; named measures are both shown and gated."""
     path = str(write(tmp_path / "p.csv", 4000))
-    report = compare_files([path], TWO, options=CompareOptions(fail_if_worse=True))
+    report = compare_files(RowRequest([path], TWO), options=CompareOptions(fail_if_worse=True))
     assert report.gate == report.worse_by == PAIRED
     assert report.to_dict()["gate"] == {
         "measures": ["brier", "log_loss"],
@@ -233,21 +237,21 @@ def test_gate_looks_at_losses_unless_measures_are_named(tmp_path: Path) -> None:
         "status": "fail",
     }
     back = compare_files(
-        [path], Columns("b", "label", others=("a",)), options=CompareOptions(fail_if_worse=True)
+        RowRequest([path], Columns("b", "label", others=("a",))), options=CompareOptions(fail_if_worse=True)
     )
     assert back.worse_by == ()
     named = CompareOptions(metrics=(MeasureName.SMECE, MeasureName.SMECE), fail_if_worse=True)
-    report = compare_files([path], TWO, options=named)
+    report = compare_files(RowRequest([path], TWO), options=named)
     assert report.gate == (MeasureName.SMECE,)
     assert len(report.comparisons) == 1
-    assert compare_files([path], TWO).to_dict()["gate"] is None
+    assert compare_files(RowRequest([path], TWO)).to_dict()["gate"] is None
 
 
 def test_infinite_log_loss_fails_the_gate(tmp_path: Path) -> None:
     """A certain and wrong score makes the second worse, with a reason in words and no NaN."""
     path = tmp_path / "p.csv"
     path.write_text("a,b,label\n0.2,0,1\n0.3,0.4,0\n0.6,0.7,1\n")
-    report = compare_files([str(path)], TWO, options=CompareOptions(fail_if_worse=True))
+    report = compare_files(RowRequest([str(path)], TWO), options=CompareOptions(fail_if_worse=True))
     assert report.worse_by == (MeasureName.LOG_LOSS,)
     text = json.dumps(report.to_dict(), allow_nan=False)
     measures = json.loads(text)["measures"]
@@ -261,9 +265,12 @@ def test_one_label_and_one_row_are_compared_as_far_as_it_goes(tmp_path: Path) ->
     """One label is no obstacle; one row has no interval and says so."""
     path = tmp_path / "p.csv"
     path.write_text("a,b,label\n0.2,0.3,1\n0.3,0.4,1\n0.6,0.5,1\n")
-    assert found_of(compare_files([str(path)], TWO))[MeasureName.BRIER].difference.interval is not None
+    assert (
+        found_of(compare_files(RowRequest([str(path)], TWO)))[MeasureName.BRIER].difference.interval
+        is not None
+    )
     path.write_text("a,b,label\n0.2,0.3,1\n")
-    for one in compare_files([str(path)], TWO).comparisons:
+    for one in compare_files(RowRequest([str(path)], TWO)).comparisons:
         assert one.difference.verdict is ComparisonName.NOT_TOLD_APART
 
 
@@ -273,10 +280,10 @@ def test_artifacts_of_different_columns_are_refused(tmp_path: Path) -> None:
     one = fitted(path, tmp_path / "one.json", FitMethod.PLATT)
     two = fitted(path, tmp_path / "two.json", FitMethod.PLATT, columns=replace(ONE, scale=Scale.LOGIT))
     with pytest.raises(UsageProblem, match="fitted to another scale"):
-        compare_files([str(path)], ONE, artifacts=[one, two])
+        compare_files(RowRequest([str(path)], ONE), artifacts=[one, two])
     yes = fitted(path, tmp_path / "yes.json", FitMethod.PLATT, columns=replace(ONE, positive="1"))
     with pytest.raises(UsageProblem, match="fitted to another positive label"):
-        compare_files([str(path)], ONE, artifacts=[one, yes])
+        compare_files(RowRequest([str(path)], ONE), artifacts=[one, yes])
 
 
 def test_applied_twice_is_refused(tmp_path: Path) -> None:
@@ -286,7 +293,7 @@ def test_applied_twice_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     path.write_text("a,label\n" + "".join(f"{value!r},{k % 2}\n" for k, value in enumerate(values * 3)))
     with pytest.raises(UsageProblem, match="already applied"):
-        compare_files([str(path)], ONE, artifacts=[artifact])
+        compare_files(RowRequest([str(path)], ONE), artifacts=[artifact])
 
 
 def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
@@ -297,7 +304,7 @@ def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
         CompareOptions(confidence=2.0)
     path = write(tmp_path / "p.csv")
     with pytest.raises(InputProblem, match="there is no column 'bb'"):
-        compare_files([str(path)], replace(TWO, others=("bb",)))
+        compare_files(RowRequest([str(path)], replace(TWO, others=("bb",))))
     few = CompareOptions(metrics=(MeasureName.ECE, MeasureName.L2), bins=4, binning=Binning.EQUAL_MASS)
-    report = compare_files([str(path)], TWO, options=few)
+    report = compare_files(RowRequest([str(path)], TWO), options=few)
     assert report.comparisons[0].first.details["partition"] == "4 equal-mass bins"

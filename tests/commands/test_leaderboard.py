@@ -18,7 +18,7 @@ from calibcli.documents.sealed import sealed
 from calibcli.errors import CalibcliError
 from calibcli.names import ComparisonName, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import LeaderboardReport
 from calibcli.show.answers import document_of
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, skill
@@ -72,7 +72,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> str:
 def board(path: str, *scores: str, label: str = "rain", **options: object) -> LeaderboardReport:
     """Return the leaderboard of some columns."""
     columns = Columns(scores[0], label, others=scores[1:])
-    report = compare_files([path], columns, options=CompareOptions(**options))  # type: ignore[arg-type]
+    report = compare_files(RowRequest([path], columns), options=CompareOptions(**options))  # type: ignore[arg-type]
     assert isinstance(report, LeaderboardReport)
     return report
 
@@ -91,8 +91,8 @@ def test_pattern_of_a_pipe_reads_every_row(forecasts: str, monkeypatch: pytest.M
     content = Path(forecasts).read_bytes()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     columns = Columns("fc_[bg]*", "rain")
-    piped = compare_files(["-"], columns)
-    named = compare_files([forecasts], columns)
+    piped = compare_files(RowRequest(["-"], columns))
+    named = compare_files(RowRequest([forecasts], columns))
     assert piped.input.rows == named.input.rows == ROWS
     assert piped.to_dict()["measures"] == named.to_dict()["measures"]
 
@@ -123,8 +123,7 @@ def test_difference_is_that_of_the_pair_alone_at_the_joint_level(forecasts: str)
     ranking = board(forecasts, "fc_bad", "fc_good", "climate").rankings[0]
     for one in ranking.standings[1:]:
         alone = compare_files(
-            [forecasts],
-            Columns(ranking.against, "rain", others=(one.name,)),
+            RowRequest([forecasts], Columns(ranking.against, "rain", others=(one.name,))),
             options=CompareOptions((MeasureName.BRIER,), confidence=1 - 0.05 / 3),
         )
         assert one.contrast is not None
@@ -200,7 +199,9 @@ def test_models_in_rows_are_models_in_columns(tmp_path: Path) -> None:
 
 def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
     """Of equal ids the first row counts; an id of one model is in no pair."""
-    report = compare_files([answers], Columns("confidence", "correct", by=("model",), identity="question"))
+    report = compare_files(
+        RowRequest([answers], Columns("confidence", "correct", by=("model",), identity="question"))
+    )
     assert isinstance(report, LeaderboardReport)
     assert "a: 1 row repeats an id of the model: of equal ids the first row counts" in report.notes
     assert any("200 ids are answered by every model, and 1 of c are not." in one for one in report.notes)
@@ -224,7 +225,7 @@ def holes(tmp_path: Path) -> str:
 def test_pairwise_takes_the_rows_that_each_pair_has(holes: str) -> None:
     """Each pair as if it were compared alone and other rows dropped; each score over its own rows."""
     columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.PAIRWISE)
-    report = compare_files([holes], columns, options=CompareOptions(pairs=True))
+    report = compare_files(RowRequest([holes], columns), options=CompareOptions(pairs=True))
     assert isinstance(report, LeaderboardReport)
     assert (report.input.rows, report.input.dropped) == (118, 2)
     for ranking in report.rankings:
@@ -238,14 +239,14 @@ def test_pairwise_takes_the_rows_that_each_pair_has(holes: str) -> None:
             assert pair.rows == 94
             drop = Columns(pair.first, "y", others=(pair.second,), on_missing=OnMissing.DROP)
             options = CompareOptions((MeasureName(ranking.name),), confidence=report.each)
-            both = compare_files([holes], drop, options=options)
+            both = compare_files(RowRequest([holes], drop), options=options)
             assert pair.difference == both.comparisons[0].difference  # type: ignore[union-attr]
 
 
 def test_pairwise_leaves_the_skill_out_where_rows_are_others(holes: str) -> None:
     """And other commands refuse it."""
     columns = Columns("a", "y", others=("b",), on_missing=OnMissing.PAIRWISE)
-    report = compare_files([holes], columns, options=CompareOptions(reference="c"))
+    report = compare_files(RowRequest([holes], columns), options=CompareOptions(reference="c"))
     assert isinstance(report, LeaderboardReport)
     assert all(one.skill is None for one in report.rankings[0].standings)
     check(json.loads(json.dumps(sealed(document_of(report)))), "compare")
@@ -326,13 +327,13 @@ def test_easy_questions_make_no_best_model(tmp_path: Path) -> None:
     rows += [f"B,{k},{0.8 if chance[k] > 0.5 else 0.2},{label[k]}" for k in place[:200]]
     file = tmp_path / "ab.csv"
     file.write_text("\n".join(("m,id,s,y", *rows)))
-    report = compare_files([str(file)], Columns("s", "y", by=("m",), identity="id"))
+    report = compare_files(RowRequest([str(file)], Columns("s", "y", by=("m",), identity="id")))
     assert isinstance(report, LeaderboardReport)
     for ranking in report.rankings:
         assert ranking.against == "A"
         assert ranking.names_the_best()
         assert ranking.of_verdict(ComparisonName.WORSE) == ("B",)
     file.write_text(file.read_text().replace("B,", "B,9000"))
-    alone = compare_files([str(file)], Columns("s", "y", by=("m",), identity="id"))
+    alone = compare_files(RowRequest([str(file)], Columns("s", "y", by=("m",), identity="id")))
     assert isinstance(alone, LeaderboardReport)
     assert not any(ranking.names_the_best() for ranking in alone.rankings)

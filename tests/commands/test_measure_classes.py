@@ -26,7 +26,7 @@ from calibcli.names import (
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics, metrics_of
-from calibcli.options.rows import Columns, Reading, SeveralClasses
+from calibcli.options.rows import Columns, Reading, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import MeasureReport
 from calibcli.stats.measures.classes.binned import ClassViews
@@ -74,7 +74,7 @@ def together(report: MeasureReport) -> dict[str, Any]:
 
 def test_slices_are_the_classes_in_both_views(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
     """Each slice has the ECE of its binary table, with confidence shared out over the slices of its view."""
-    report = measure_files([written(tmp_path / "rows.parquet", *rows)], COLUMNS, options=OPTIONS)
+    report = measure_files(RowRequest([written(tmp_path / "rows.parquet", *rows)], COLUMNS), options=OPTIONS)
     views = views_of(*rows)
     assert report.classes is not None
     assert report.classes.names == NAMES
@@ -99,9 +99,9 @@ def test_order_of_columns_permutes_slices_and_leaves_the_rest(
     probability, label = rows
     order = np.array([2, 0, 3, 1])
     names = tuple(NAMES[place] for place in order)
-    one = measure_files([written(tmp_path / "a.parquet", *rows)], COLUMNS, options=OPTIONS)
+    one = measure_files(RowRequest([written(tmp_path / "a.parquet", *rows)], COLUMNS), options=OPTIONS)
     path = written(tmp_path / "b.parquet", probability[:, order], np.argsort(order)[label], names=names)
-    two = measure_files([path], COLUMNS, options=OPTIONS)
+    two = measure_files(RowRequest([path], COLUMNS), options=OPTIONS)
     assert slice_numbers(one) == slice_numbers(two)
     assert list(one.slices) != list(two.slices)
     for key, (value, interval, null) in together(one).items():
@@ -126,7 +126,7 @@ def test_shards_and_workers_change_no_digit(
         for place, some in enumerate(cuts)
     ]
     found = [
-        measure_files(inputs, COLUMNS, options=OPTIONS, reading=Reading(jobs=jobs, memory=memory))
+        measure_files(RowRequest(inputs, COLUMNS, reading=Reading(jobs=jobs, memory=memory)), options=OPTIONS)
         for inputs, jobs in (([whole], 1), (shards, 1), (shards, 2))
     ]
     kinds = {part.table.kind for part in found[0].slices.values()}
@@ -142,8 +142,8 @@ def test_frequency_weights_are_repeated_rows(tmp_path: Path, rows: tuple[Floats,
     weighted = written(tmp_path / "w.parquet", *rows, times=times)
     repeated = written(tmp_path / "r.parquet", np.repeat(probability, times, axis=0), np.repeat(label, times))
     counted = replace(COLUMNS, weight="times", weights_are=WeightMeaning.FREQUENCY)
-    one = measure_files([weighted], counted, options=OPTIONS)
-    two = measure_files([repeated], COLUMNS, options=OPTIONS)
+    one = measure_files(RowRequest([weighted], counted), options=OPTIONS)
+    two = measure_files(RowRequest([repeated], COLUMNS), options=OPTIONS)
     assert slice_numbers(one) == slice_numbers(two)
     assert together(one) == together(two)
 
@@ -152,9 +152,9 @@ def test_frequency_weights_are_repeated_rows(tmp_path: Path, rows: tuple[Floats,
 def test_one_class_is_its_slice(tmp_path: Path, rows: tuple[Floats, Integers], view: ViewName) -> None:
     """With --class the whole report is that of the slice, and rows of other predictions are counted."""
     path = written(tmp_path / "rows.parquet", *rows)
-    every = measure_files([path], COLUMNS, options=replace(OPTIONS, binning=Binning.EQUAL_WIDTH))
+    every = measure_files(RowRequest([path], COLUMNS), options=replace(OPTIONS, binning=Binning.EQUAL_WIDTH))
     columns = replace(COLUMNS, several=replace(SEVERAL, view=view, one_class="bee"))
-    one = measure_files([path], columns, options=replace(OPTIONS, confidence=1 - 0.05 / 4))
+    one = measure_files(RowRequest([path], columns), options=replace(OPTIONS, confidence=1 - 0.05 / 4))
     key = "class=bee" if view is ViewName.ONE_VS_REST else "top-label=bee"
     values = [(each.value, each.interval) for each in one.measures]
     assert values == [(each.value, each.interval) for each in every.slices[key].measures]
@@ -169,9 +169,9 @@ def test_a_view_without_a_class_shows_its_slices_only(tmp_path: Path, rows: tupl
     """The rest of the report is that of both views."""
     path = written(tmp_path / "rows.parquet", *rows)
     columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.TOP_LABEL))
-    some = measure_files([path], columns, options=OPTIONS)
+    some = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert set(some.slices) == {f"top-label={name}" for name in NAMES}
-    assert together(some) == together(measure_files([path], COLUMNS, options=OPTIONS))
+    assert together(some) == together(measure_files(RowRequest([path], COLUMNS), options=OPTIONS))
 
 
 def test_classes_of_few_rows_are_listed(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_classes_of_few_rows_are_listed(tmp_path: Path) -> None:
     probability = np.tile([[0.7, 0.2, 0.1, 0.0]], (200, 1))
     probability[:30] = [0.1, 0.6, 0.3, 0.0]
     path = written(tmp_path / "rows.parquet", probability, np.arange(200) % 4)
-    report = measure_files([path], COLUMNS, options=replace(OPTIONS, least_rows=100))
+    report = measure_files(RowRequest([path], COLUMNS), options=replace(OPTIONS, least_rows=100))
     assert report.classes is not None
     rest, top = report.classes.views
     assert (rest.left_out, len(rest.measured)) == ({}, 4)
@@ -193,7 +193,7 @@ def test_ties_and_sums_are_counted(tmp_path: Path) -> None:
     probability = np.array([[0.4, 0.4, 0.2, 0.0], [0.7, 0.1, 0.1, 0.1], [0.6, 0.6, 0.4, 0.4]] * 10)
     path = written(tmp_path / "rows.parquet", probability, np.zeros(30, int))
     columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.NORMALISE))
-    read = measure_files([path], columns, options=OPTIONS).input.classes
+    read = measure_files(RowRequest([path], columns), options=OPTIONS).input.classes
     assert read is not None
     assert (read.count, read.tied, read.normalised) == (4, 20, 10)
 
@@ -205,7 +205,7 @@ def test_rows_taken_as_they_are_have_no_loss_of_whole_rows(
     probability, label = rows
     path = written(tmp_path / "rows.parquet", 0.5 * probability, label)
     columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.ACCEPT))
-    report = measure_files([path], columns, options=OPTIONS)
+    report = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert set(together(report)) == set(ClassMeasure) - {"class_log_loss", "class_brier"}
     assert any("sums of rows were not looked at" in note for note in report.notes)
     assert report.input.classes is not None
@@ -227,12 +227,12 @@ def test_a_bin_for_each_score_that_stands_alone_is_refused(tmp_path: Path) -> No
     options = replace(OPTIONS, metrics=metrics_of(["ece"]), binning=Binning.ATOMS)
     alone = written(tmp_path / "alone.parquet", probability, label, names=NAMES)
     with pytest.raises(UsageProblem, match=r"class=ant has 1,200 distinct scores in 1,200 rows") as problem:
-        measure_files([alone], COLUMNS, options=options)
+        measure_files(RowRequest([alone], COLUMNS), options=options)
     assert "equal-width" in str(problem.value.hint)
     tenths = np.round(probability[:, :3], 1) / 2.0
     repeated = np.column_stack((tenths, 1.0 - tenths.sum(axis=1)))
     path = written(tmp_path / "repeated.parquet", repeated, label, names=NAMES)
-    assert "class=ant" in measure_files([path], COLUMNS, options=options).slices
+    assert "class=ant" in measure_files(RowRequest([path], COLUMNS), options=options).slices
 
 
 def test_many_classes_are_measured_by_few_measures(tmp_path: Path) -> None:
@@ -241,14 +241,14 @@ def test_many_classes_are_measured_by_few_measures(tmp_path: Path) -> None:
     probability, label = drawn_rows(150, count, seed=3)
     names = tuple(f"{place:02}" for place in range(count))
     path = written(tmp_path / "rows.parquet", probability, label, names=names)
-    plain = measure_files([path], COLUMNS, options=MeasureOptions(complete=False, least_rows=1))
+    plain = measure_files(RowRequest([path], COLUMNS), options=MeasureOptions(complete=False, least_rows=1))
     assert plain.classes is not None
     assert plain.classes.few
     part = plain.slices["class=07"]
     assert (tuple(one.name for one in part.measures), part.tests) == (FEW, ())
     assert part.measures[0].null is not None
     asked = replace(OPTIONS, metrics=metrics_of(["linf", "accuracy"]))
-    found = measure_files([path], COLUMNS, options=asked)
+    found = measure_files(RowRequest([path], COLUMNS), options=asked)
     assert [one.name for one in found.slices["class=07"].measures] == [M.LINF]
     assert list(together(found)) == ["accuracy"]
 
@@ -256,7 +256,7 @@ def test_many_classes_are_measured_by_few_measures(tmp_path: Path) -> None:
 def test_measures_of_all_classes_alone_have_no_slices(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
     """Where nothing is asked that a single class has, no class is measured."""
     options = replace(OPTIONS, metrics=metrics_of(["top-label-ece"]))
-    report = measure_files([written(tmp_path / "rows.parquet", *rows)], COLUMNS, options=options)
+    report = measure_files(RowRequest([written(tmp_path / "rows.parquet", *rows)], COLUMNS), options=options)
     assert (report.slices, report.measures, list(together(report))) == ({}, (), ["top_label_ece"])
 
 
@@ -271,8 +271,8 @@ def test_measures_of_classes_need_all_of_them(tmp_path: Path, rows: tuple[Floats
         (replace(COLUMNS, cluster="site"), "depend on each other"),
     ):
         with pytest.raises(UsageProblem, match=words):
-            measure_files([path], columns, options=options)
-    report = measure_files([path], replace(COLUMNS, cluster="site"), options=OPTIONS)
+            measure_files(RowRequest([path], columns), options=options)
+    report = measure_files(RowRequest([path], replace(COLUMNS, cluster="site")), options=OPTIONS)
     assert (report.classes, report.slices) == (None, {})
     assert any("classes are not measured" in note for note in report.notes)
 
@@ -282,7 +282,7 @@ def test_a_class_that_no_row_predicts_is_an_empty_table(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.parquet", np.tile([[0.7, 0.3, 0.0, 0.0]], (20, 1)), np.zeros(20, int))
     columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.TOP_LABEL, one_class="dog"))
     with pytest.raises(EmptyTable, match="none of 20 rows predicts the class asked for"):
-        measure_files([path], columns, options=OPTIONS)
+        measure_files(RowRequest([path], columns), options=OPTIONS)
 
 
 def test_bins_that_cut_cells_of_many_scores_are_refused(
@@ -292,7 +292,9 @@ def test_bins_that_cut_cells_of_many_scores_are_refused(
     monkeypatch.setattr(sliced, "_BUFFER_ROWS", 100)
     path = written(tmp_path / "rows.parquet", *rows)
     with pytest.raises(UsageProblem, match="cut the cells"):
-        measure_files([path], COLUMNS, options=replace(OPTIONS, bins=17), reading=Reading(memory="4KiB"))
+        measure_files(
+            RowRequest([path], COLUMNS, reading=Reading(memory="4KiB")), options=replace(OPTIONS, bins=17)
+        )
 
 
 def test_importance_weights_reach_every_view(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
@@ -300,7 +302,7 @@ def test_importance_weights_reach_every_view(tmp_path: Path, rows: tuple[Floats,
     weight = np.random.default_rng(2).random(600) + 0.1
     path = written(tmp_path / "rows.parquet", *rows, heavy=weight)
     columns = replace(COLUMNS, weight="heavy", weights_are=WeightMeaning.IMPORTANCE)
-    report = measure_files([path], columns, options=OPTIONS)
+    report = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert all(part.table.weighted for part in report.slices.values())
     right = rows[0].argmax(axis=1) == rows[1]
     assert together(report)["accuracy"][0] == pytest.approx(weight[right].sum() / weight.sum())
@@ -319,7 +321,7 @@ def test_a_gate_on_a_view_judges_every_class(
     path = written(tmp_path / "rows.parquet", *rows)
     columns = replace(COLUMNS, several=replace(SEVERAL, view=view))
     options = VerifyOptions((rule(M.ECE, 0.4), rule(M.BIAS, 0.3)))
-    report = verify_files([path], columns, options=options)
+    report = verify_files(RowRequest([path], columns), options=options)
     assert report.verdicts == {}
     assert report.rules == ("max-ece", "max-bias")
     assert len(report.claims) == 8
@@ -329,7 +331,7 @@ def test_a_gate_on_a_view_judges_every_class(
     values = [one.verdicts["max-ece"].value for one in report.groups.values()]
     assert values == pytest.approx([np.abs(one.sums.residual).sum() / one.sums.total for one in parts])
     assert report.outcome is VerdictName.PASS
-    strict = verify_files([path], columns, options=replace(options, rules=(rule(M.ECE, 0.001),)))
+    strict = verify_files(RowRequest([path], columns), options=replace(options, rules=(rule(M.ECE, 0.001),)))
     assert strict.outcome is not VerdictName.PASS
 
 
@@ -340,11 +342,11 @@ def test_a_gate_on_confidence_or_one_class_judges_one_score(
     path = written(tmp_path / "rows.parquet", *rows)
     options = VerifyOptions((rule(M.ECE, 0.4),), binning=Binning.EQUAL_WIDTH)
     seen: ClassViews = views_of(*rows, bins=None)
-    whole = verify_files([path], COLUMNS, options=options)
+    whole = verify_files(RowRequest([path], COLUMNS), options=options)
     assert whole.groups == {}
     assert whole.table.rows == 600
     columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.ONE_VS_REST, one_class="cat"))
-    one = verify_files([path], columns, options=options)
+    one = verify_files(RowRequest([path], columns), options=options)
     expected = np.abs(seen.rest[2].sums.residual).sum() / 600
     assert one.verdicts["max-ece"].value == pytest.approx(expected)
 
@@ -354,4 +356,4 @@ def test_classes_and_groups_are_not_judged_together(tmp_path: Path, rows: tuple[
     path = written(tmp_path / "rows.parquet", *rows, site=["a", "b"] * 300)
     columns = replace(COLUMNS, by=("site",), several=replace(SEVERAL, view=ViewName.TOP_LABEL))
     with pytest.raises(UsageProblem, match="--view judges every class"):
-        verify_files([path], columns, options=VerifyOptions((rule(M.ECE, 0.4),)))
+        verify_files(RowRequest([path], columns), options=VerifyOptions((rule(M.ECE, 0.4),)))

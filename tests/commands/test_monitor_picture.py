@@ -167,4 +167,4 @@ def test_a_file_of_rows_is_not_called_a_state(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("score,label\n0.5,1\n")
     with pytest.raises(DocumentProblem):
-        monitor_diagram(PlotRequest([str(path)], Columns("score", "label"), PlotKind.MONITOR))
+        monitor_diagram(PlotRequest([str(path)], Columns("score", "label"), kind=PlotKind.MONITOR))

@@ -20,7 +20,7 @@ from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, PlotKind,
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.reports.measure import MeasureReport
 from calibcli.stats.curves.reliability import CurvePanels
 
@@ -60,7 +60,9 @@ def artifact(rows: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Fit a recalibrator to the same rows."""
     path = tmp_path_factory.mktemp("cal") / "cal.json"
     path.write_text(
-        fit_files([rows], Columns("other", "label"), method=FitMethod.BETA, options=FitOptions())[1]
+        fit_files(RowRequest([rows], Columns("other", "label")), method=FitMethod.BETA, options=FitOptions())[
+            1
+        ]
     )
     return str(path)
 
@@ -90,7 +92,7 @@ def test_two_scores_stand_beside_each_other_with_their_difference(rows: str) -> 
     """In the picture stands what `measure` finds of both and of their difference."""
     diagram = diagram_of(PlotRequest([rows], TWO))
     metrics = Metrics((MeasureName.SMECE, MeasureName.BRIER), ())
-    report = measure_files([rows], TWO, options=MeasureOptions(metrics, drawn=False))
+    report = measure_files(RowRequest([rows], TWO), options=MeasureOptions(metrics, drawn=False))
     first, second = picture(diagram).panels
     assert (first.name, second.name) == ("score", "other")
     assert first.error[1].startswith(f"{report.measures[0].value:.4f} [")
@@ -126,7 +128,7 @@ def test_more_than_two_scores_differ_from_the_first(rows: str) -> None:
 def test_raw_stands_beside_recalibrated(rows: str, artifact: str) -> None:
     """Rows that were fitted on are admitted."""
     columns = Columns("other", "label")
-    diagram = diagram_of(PlotRequest([rows], columns, K.COMPARE, artifact))
+    diagram = diagram_of(PlotRequest([rows], columns, kind=K.COMPARE, artifact=artifact))
     assert [one.name for one in picture(diagram).panels] == ["raw", "recalibrated"]
     assert "recalibrated less raw: -" in diagram.drawn.caption[0]
     assert "row by row, recalibrated less raw: -" in diagram.drawn.caption[1]
@@ -137,7 +139,9 @@ def test_raw_stands_beside_recalibrated(rows: str, artifact: str) -> None:
 def test_worst_groups_come_first_and_small_ones_are_listed(rows: str) -> None:
     """By the largest lower bound, then by the error; intervals are those of `measure`."""
     diagram = diagram_of(PlotRequest([rows], BY))
-    report = measure_files([rows], BY, options=MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False))
+    report = measure_files(
+        RowRequest([rows], BY), options=MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False)
+    )
     found = picture(diagram)
     assert found.kind is K.GROUPS
     assert len(found.panels) == 9
@@ -177,7 +181,7 @@ def test_classes_are_drawn_in_the_view_asked_for(rows: str, view: str, word: str
 
 def test_classes_without_a_view_stand_against_the_rest(rows: str) -> None:
     """That is what `--kind classes` means by itself."""
-    diagram = diagram_of(PlotRequest([rows], CLASSES, K.CLASSES))
+    diagram = diagram_of(PlotRequest([rows], CLASSES, kind=K.CLASSES))
     assert "against the rest" in diagram.title
     assert all(one.rows == 4_000 for one in picture(diagram).panels)
 
@@ -191,9 +195,9 @@ def test_a_report_shows_what_its_rows_show(rows: str, tmp_path: Path) -> None:
         (CLASSES, K.CLASSES, ViewName.TOP_LABEL),
     ):
         options = MeasureOptions(metrics, drawn=False, complete=kind is K.COMPARE)
-        report = report_of(measure_files([rows], columns, options=options), tmp_path)
+        report = report_of(measure_files(RowRequest([rows], columns), options=options), tmp_path)
         taken = diagram_of(PlotRequest([report], kind=kind, view=view))
-        direct = diagram_of(PlotRequest([rows], columns, kind, view=view))
+        direct = diagram_of(PlotRequest([rows], columns, kind=kind, view=view))
         assert taken.drawn.caption == direct.drawn.caption
         assert taken.drawn.foot == direct.drawn.foot
         assert taken.title == direct.title
@@ -206,7 +210,9 @@ def test_a_report_shows_what_its_rows_show(rows: str, tmp_path: Path) -> None:
 def test_a_report_without_parts_is_refused(rows: str, tmp_path: Path, kind: PlotKind) -> None:
     """The line names the file and what would write a report that has them."""
     options = MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False)
-    report = report_of(measure_files([rows], Columns("score", "label"), options=options), tmp_path)
+    report = report_of(
+        measure_files(RowRequest([rows], Columns("score", "label")), options=options), tmp_path
+    )
     with pytest.raises(CalibcliError, match=r"report\.json") as caught:
         diagram_of(PlotRequest([report], kind=kind))
     assert "calibcli measure" in str(caught.value.hint)
@@ -215,7 +221,7 @@ def test_a_report_without_parts_is_refused(rows: str, tmp_path: Path, kind: Plot
 def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> None:
     """Slices that are named must be there, and hold numbers."""
     options = MeasureOptions(Metrics((MeasureName.ECE,), ()), drawn=False)
-    tree = measure_files([rows], BY, options=options).to_dict()
+    tree = measure_files(RowRequest([rows], BY), options=options).to_dict()
     for damage in ({"slices": {}}, {"groups": {"columns": ["country"]}}, {"groups": 3}):
         path = tmp_path / "damaged.json"
         path.write_text(json.dumps({**tree, **damage}))
@@ -226,10 +232,10 @@ def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("request_", "said"),
     [
-        (PlotRequest(["x.csv"], TWO, K.SMOOTH), "--kind smooth draws one score"),
-        (PlotRequest(["x.csv"], BY, K.BINNED), "--by has no effect on --kind binned"),
-        (PlotRequest(["x.csv"], BY, K.COMPARE), "--by has no effect on --kind compare"),
-        (PlotRequest(["x.csv"], EACH, K.BINNED, view=ViewName.ONE_VS_REST), "shows one score"),
+        (PlotRequest(["x.csv"], TWO, kind=K.SMOOTH), "--kind smooth draws one score"),
+        (PlotRequest(["x.csv"], BY, kind=K.BINNED), "--by has no effect on --kind binned"),
+        (PlotRequest(["x.csv"], BY, kind=K.COMPARE), "--by has no effect on --kind compare"),
+        (PlotRequest(["x.csv"], EACH, kind=K.BINNED, view=ViewName.ONE_VS_REST), "shows one score"),
         (PlotRequest(["x.csv"], Columns(others=("b",), by=("c",))), "ask for different diagrams"),
         (PlotRequest(["x.csv"], kind=K.GROUPS), "no groups are named"),
         (PlotRequest(["x.csv"], kind=K.CLASSES), "--probs names none"),
@@ -238,8 +244,8 @@ def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> No
         (PlotRequest(["x.csv"], TWO, artifact="cal.json"), "which recalibrates one"),
         (PlotRequest(["x.csv"], kind=K.SMOOTH, options=MeasureOptions(bins=3)), "--bins has no effect"),
         (PlotRequest(["x.csv"], options=MeasureOptions(least_rows=3)), "--min-group-rows has no effect"),
-        (PlotRequest(["x.json"], BY, K.GROUPS), "on which --score, --label, --by have no effect"),
-        (PlotRequest(["x.json"], EACH, K.SMOOTH, view=ViewName.TOP_LABEL), "shows one score"),
+        (PlotRequest(["x.json"], BY, kind=K.GROUPS), "on which --score, --label, --by have no effect"),
+        (PlotRequest(["x.json"], EACH, kind=K.SMOOTH, view=ViewName.TOP_LABEL), "shows one score"),
     ],
 )
 def test_what_would_have_no_effect_is_refused_before_anything_is_read(

@@ -14,7 +14,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import Binning
 from calibcli.options.declaring import built
 from calibcli.options.gating import PlanOptions
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +59,8 @@ def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
     artifact, path = saved(fitted(rows, method), tmp_path), str(tmp_path / "rows.csv")
     drawn(4).to_csv(path, index=False)
     options = planned(max_ece=0.05)
-    found = plan_rows(options, artifact=artifact)
-    like = plan_rows(options, artifact=artifact, like=path, columns=Columns(score="score"))
+    found = plan_rows(options, RowRequest([], artifact=artifact))
+    like = plan_rows(options, RowRequest([path], Columns(score="score"), artifact))
     assert found.found.rows == pytest.approx(like.found.rows, rel=0.15)
     assert found.partition == like.partition
     assert "by 11 of their quantiles" in found.scores_from
@@ -69,12 +69,15 @@ def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
 def test_bins_cut_the_outputs_of_a_continuous_map_alone(rows: pd.DataFrame, tmp_path: Path) -> None:
     """A discrete one has its outputs, one by one."""
     few = planned(max_ece=0.05, bins=5)
-    assert plan_rows(few, artifact=saved(fitted(rows, "platt"), tmp_path)).partition == "5 equal-width bins"
+    assert (
+        plan_rows(few, RowRequest([], artifact=saved(fitted(rows, "platt"), tmp_path))).partition
+        == "5 equal-width bins"
+    )
     with pytest.raises(UsageProblem, match="an artifact has its outputs"):
-        plan_rows(few, artifact=saved(fitted(rows, "scaling-binning"), tmp_path))
+        plan_rows(few, RowRequest([], artifact=saved(fitted(rows, "scaling-binning"), tmp_path)))
     atoms = planned(max_ece=0.05, binning=Binning.ATOMS)
     with pytest.raises(UsageProblem, match=r"Theorem 12\.5"):
-        plan_rows(atoms, artifact=saved(fitted(rows, "platt"), tmp_path))
+        plan_rows(atoms, RowRequest([], artifact=saved(fitted(rows, "platt"), tmp_path)))
 
 
 def test_what_does_not_say_where_scores_fell_is_refused(rows: pd.DataFrame, tmp_path: Path) -> None:
@@ -83,5 +86,5 @@ def test_what_does_not_say_where_scores_fell_is_refused(rows: pd.DataFrame, tmp_
     older = replace(artifact, fit=replace(artifact.fit, score_quantiles=None))
     for one in (older, fitted(rows, "smooth", randomised=True)):
         with pytest.raises(UsageProblem, match="does not say where its outputs fall") as caught:
-            plan_rows(planned(max_ece=0.05), artifact=saved(one, tmp_path))
+            plan_rows(planned(max_ece=0.05), RowRequest([], artifact=saved(one, tmp_path)))
         assert caught.value.hint == "pass --like preds.csv -s score too"

@@ -22,7 +22,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.rules import largest
 from calibcli.stats.recalibrators.family import recalibrator_class
 from calibcli.stats.table.grid import grid_of
@@ -57,7 +57,9 @@ def piped(parquet: str, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def fitted(path: str, method: FitMethod, reading: Reading, options: FitOptions | None = None) -> dict:
     """The parameters that a fit comes to."""
-    _, text = fit_files([path], ASKED, method=method, options=options or FitOptions(), reading=reading)
+    _, text = fit_files(
+        RowRequest([path], ASKED, reading=reading), method=method, options=options or FitOptions()
+    )
     document = json.loads(text)
     assert document["fit"]["table"] == ("exact" if reading.exact else "grid")
     return document["parameters"]
@@ -104,8 +106,8 @@ def test_equal_width_histogram_on_a_grid_counts_rows_exactly(parquet: str) -> No
 def test_bins_that_cut_cells_are_measured_as_if_exact(parquet: str) -> None:
     """A number of bins that does not divide 720,720 gives the counts and the ECE of the exact table."""
     options = MeasureOptions(Metrics((MeasureName.ECE, MeasureName.L2), ()), bins=20_011)
-    on_grid = measure_files([parquet], ASKED, options=options, reading=GRID)
-    exact = measure_files([parquet], ASKED, options=options, reading=EXACT)
+    on_grid = measure_files(RowRequest([parquet], ASKED, reading=GRID), options=options)
+    exact = measure_files(RowRequest([parquet], ASKED, reading=EXACT), options=options)
     assert (on_grid.table.kind, exact.table.kind) == ("grid", "exact")
     assert on_grid.curve.binned.rows.tolist() == exact.curve.binned.rows.tolist()
     assert on_grid.curve.binned.rows.size > 15
@@ -117,8 +119,8 @@ def test_bins_that_cut_cells_are_measured_as_if_exact(parquet: str) -> None:
 def test_bins_that_cut_cells_are_judged_as_if_exact(parquet: str) -> None:
     """The bounds of a gate over such bins are those of the exact table."""
     options = VerifyOptions((largest(MeasureName.ECE, 0.3),), bins=49_999)
-    on_grid = verify_files([parquet], ASKED, options=options, reading=GRID).verdicts["max-ece"]
-    exact = verify_files([parquet], ASKED, options=options, reading=EXACT).verdicts["max-ece"]
+    on_grid = verify_files(RowRequest([parquet], ASKED, reading=GRID), options=options).verdicts["max-ece"]
+    exact = verify_files(RowRequest([parquet], ASKED, reading=EXACT), options=options).verdicts["max-ece"]
     assert on_grid.outcome is exact.outcome
     assert on_grid.upper == pytest.approx(exact.upper, rel=1e-9)
 
@@ -135,7 +137,7 @@ def test_input_that_grows_meanwhile_is_refused(tmp_path: Path) -> None:
     """A second pass over other rows than the first is an error, not a wrong number."""
     path = tmp_path / "grows.csv"
     path.write_text("score,label\n0.25,1\n0.5,0\n")
-    gathered = read_tables([str(path)], ASKED, reading=Reading(), twice=True)
+    gathered = read_tables(RowRequest([str(path)], ASKED, reading=Reading()), twice=True)
     assert gathered.tables[RAW].total_rows == 2
     assert gathered.again is not None
     path.write_text("score,label\n0.25,1\n0.5,0\n0.75,1\n")
@@ -152,6 +154,8 @@ def test_loss_of_an_isotonic_fit_on_a_grid_is_that_of_its_rows(tmp_path: Path) -
     pq.write_table(pa.table({"score": score, "label": label}), path)
     losses = []
     for reading in (EXACT, GRID):
-        report, _ = fit_files([path], ASKED, method=FitMethod.ISOTONIC, options=FitOptions(), reading=reading)
+        report, _ = fit_files(
+            RowRequest([path], ASKED, reading=reading), method=FitMethod.ISOTONIC, options=FitOptions()
+        )
         losses.append(report.loss_after)
     assert losses[1] == pytest.approx(losses[0], rel=5e-3)

@@ -13,7 +13,7 @@ from calibcli.commands.plot import diagram_of
 from calibcli.commands.segments import segments_files
 from calibcli.errors import CalibcliError
 from calibcli.names import FigureSize, PlotKind, Theme
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting, Segmenting, SegmentOptions
 from calibcli.reports.segments import SegmentsReport
 from calibcli.show.figures.drawing import figure_of
@@ -49,13 +49,13 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def drawn(rows: str, kind: PlotKind | None, columns: Columns = ON) -> Diagram:
     """Return a picture of segments."""
-    return diagram_of(PlotRequest([rows], columns, kind))
+    return diagram_of(PlotRequest([rows], columns, kind=kind))
 
 
 @pytest.fixture(scope="module")
 def report(rows: str) -> SegmentsReport:
     """Return what the command says of the same segments."""
-    return segments_files([rows], ON, options=SegmentOptions())
+    return segments_files(RowRequest([rows], ON), options=SegmentOptions())
 
 
 def test_points_are_the_segments_that_are_tested(rows: str, report: SegmentsReport) -> None:
@@ -144,7 +144,7 @@ def test_what_cannot_be_drawn_is_refused(
 ) -> None:
     """In one line that says what to pass."""
     with pytest.raises(CalibcliError, match=said):
-        diagram_of(PlotRequest([rows], columns, kind, segments=segments))
+        diagram_of(PlotRequest([rows], columns, kind=kind, segments=segments))
 
 
 def test_a_page_has_the_section_and_both_pictures(rows: str, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
 from calibcli.options import rows
 from calibcli.options.fitting import FitOptions
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.family import fit_recalibrator
@@ -53,14 +53,12 @@ def write(path: Path, rows: int, *, seed: int = 0, groups: int = 40) -> Path:
 def chosen(path: Path, columns: Columns = ASKED, **options: Any) -> tuple[Selection, dict[str, Any]]:
     """Fit by auto and return the choice and the artifact."""
     candidates = options.pop("candidates", FEW)
-    how = options.pop("reading", None)
+    how = options.pop("reading", Reading())
     report, text = fit_files(
-        [str(path)],
-        columns,
+        RowRequest([str(path)], columns, reading=how),
         method=FitMethod.AUTO,
         options=FitOptions(**options),
         candidates=candidates,
-        reading=how,
     )
     assert report.selection is not None
     return report.selection, json.loads(text)
@@ -90,7 +88,7 @@ def test_chosen_method_is_fitted_to_all_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", 800)
     selection, artifact = chosen(path)
     assert selection.chosen is R.PLATT
-    _, named = fit_files([str(path)], ASKED, method=FitMethod.PLATT, options=FitOptions())
+    _, named = fit_files(RowRequest([str(path)], ASKED), method=FitMethod.PLATT, options=FitOptions())
     assert "selection" not in json.loads(named)["fit"]
     assert artifact["fit"].pop("selection") == selection.to_dict()
     assert sealed(artifact) == json.loads(named)

@@ -18,7 +18,7 @@ from calibcli.names import MeasureName, OnMissing, OnRange, TestName, WeightMean
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.reports.measure import IN_TABLES, VALUES_ALONE, MeasureReport
 from calibcli.show.blocks import Grid
 from calibcli.show.pages.measure import group_blocks
@@ -70,16 +70,18 @@ def of(report: MeasureReport, name: MeasureName) -> Estimate:
 def test_each_group_is_what_its_rows_alone_give(tmp_path: Path) -> None:
     """A slice equals the measurement of a file of its rows at its confidence; the rest is the whole."""
     rows = drawn()
-    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=OPTIONS)
+    report = measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=OPTIONS)
     assert list(report.slices) == [f"country={name}" for name in NAMES]
     assert report.groups is not None
     assert report.groups.confidence == pytest.approx(1 - 0.05 / 3)
     level = replace(OPTIONS, confidence=report.groups.confidence)
     for name in NAMES:
         alone = csv(tmp_path / f"{name}.csv", [row for row in rows if row[3] == name])
-        expected = measure_files([alone], Columns("score", "label"), options=level)
+        expected = measure_files(RowRequest([alone], Columns("score", "label")), options=level)
         assert numbers(report.slices[f"country={name}"]) == numbers(expected)
-    plain = measure_files([csv(tmp_path / "b.csv", rows)], Columns("score", "label"), options=OPTIONS)
+    plain = measure_files(
+        RowRequest([csv(tmp_path / "b.csv", rows)], Columns("score", "label")), options=OPTIONS
+    )
     assert report.measures == plain.measures
 
 
@@ -95,21 +97,23 @@ def test_formats_shards_and_workers_give_the_same_numbers(
         else weights
     )
     columns = replace(BY, others=("other",), cluster="site", **meaning)
-    whole = numbers(measure_files([csv(tmp_path / "a.csv", rows)], columns, options=OPTIONS))
+    whole = numbers(measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], columns), options=OPTIONS))
     table = pa.table(
         {name: list(column) for name, column in zip(HEADER, zip(*rows, strict=True), strict=True)}
     )
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=100)
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 300)
     reading = Reading(jobs=3)
-    parquet = measure_files([str(tmp_path / "a.parquet")], columns, options=OPTIONS, reading=reading)
+    parquet = measure_files(
+        RowRequest([str(tmp_path / "a.parquet")], columns, reading=reading), options=OPTIONS
+    )
     order = np.random.default_rng(1).permutation(len(rows))
     shuffled = [rows[place] for place in order]
     shards = [csv(tmp_path / f"{k}.csv", shuffled[k::3]) for k in range(3)]
-    several = measure_files(shards, columns, options=OPTIONS, reading=reading)
+    several = measure_files(RowRequest(shards, columns, reading=reading), options=OPTIONS)
     for report in (parquet, several):
         assert_close(numbers(report), whole)
-    again = measure_files(shards, columns, options=OPTIONS, reading=Reading(jobs=1))
+    again = measure_files(RowRequest(shards, columns, reading=Reading(jobs=1)), options=OPTIONS)
     assert numbers(again) == numbers(several)
 
 
@@ -132,7 +136,7 @@ def test_columns_cross_and_slashes_are_escaped(tmp_path: Path) -> None:
     """Two columns make a slice for each pair of values; their keys are joined by a slash."""
     columns = replace(BY, by=("country", "device"))
     options = replace(OPTIONS, least_rows=10)
-    report = measure_files([csv(tmp_path / "a.csv", drawn())], columns, options=options)
+    report = measure_files(RowRequest([csv(tmp_path / "a.csv", drawn())], columns), options=options)
     assert len(report.slices) == 6
     assert "country=AT/device=desk%2Ftop" in report.slices
     assert sum(part.table.rows for part in report.slices.values()) == 900
@@ -143,7 +147,7 @@ def test_brief_groups_have_the_numbers_that_a_table_shows(tmp_path: Path, metric
     """What a table shows of a group is what the whole report of it says, and nothing else is worked out."""
     path = csv(tmp_path / "rows.csv", drawn())
     full, brief = (
-        measure_files([path], BY, options=MeasureOptions(metrics, complete=False, brief=brief))
+        measure_files(RowRequest([path], BY), options=MeasureOptions(metrics, complete=False, brief=brief))
         for brief in (False, True)
     )
     shown = [
@@ -170,12 +174,16 @@ def test_small_groups_are_listed_and_not_measured(tmp_path: Path) -> None:
     rows = drawn()
     few = {name: sum(row[3] == name for row in rows) for name in NAMES}
     least = sorted(few.values())[1]
-    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=replace(OPTIONS, least_rows=least))
+    report = measure_files(
+        RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=replace(OPTIONS, least_rows=least)
+    )
     assert report.groups is not None
     smallest = min(few, key=lambda name: few[name])
     assert report.groups.left_out == {f"country={smallest}": few[smallest]}
     assert report.groups.confidence == pytest.approx(0.975)
-    none = measure_files([csv(tmp_path / "b.csv", rows)], BY, options=replace(OPTIONS, least_rows=10_000))
+    none = measure_files(
+        RowRequest([csv(tmp_path / "b.csv", rows)], BY), options=replace(OPTIONS, least_rows=10_000)
+    )
     assert none.groups is not None
     assert (none.slices, none.groups.measured, none.groups.worst) == ({}, (), None)
 
@@ -183,7 +191,7 @@ def test_small_groups_are_listed_and_not_measured(tmp_path: Path) -> None:
 def test_worst_group_has_the_largest_estimate_and_bound(tmp_path: Path) -> None:
     """The group whose labels do not follow its scores is named, with its own numbers."""
     rows = [(*row[:2], 0 if row[3] == "DE" else row[2], *row[3:]) for row in drawn()]
-    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=OPTIONS)
+    report = measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=OPTIONS)
     assert report.groups is not None
     worst = report.groups.worst
     assert worst is not None
@@ -198,11 +206,11 @@ def test_no_group_is_named_where_every_bound_is_zero(tmp_path: Path) -> None:
     rows = [(0.9 if row[2] else 0.1, *row[1:]) for row in drawn(330, seed=5)]
     path = csv(tmp_path / "a.csv", rows)
     columns = replace(BY, by=("device",))
-    few = measure_files([path], columns, options=OPTIONS)
+    few = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert few.groups is not None
     assert few.groups.worst is not None
     assert (few.groups.worst.by_lower, few.groups.worst.lower) == (None, 0.0)
-    clustered = measure_files([path], replace(columns, cluster="site"), options=OPTIONS)
+    clustered = measure_files(RowRequest([path], replace(columns, cluster="site")), options=OPTIONS)
     assert clustered.groups is not None
     assert clustered.groups.worst is not None
     assert (clustered.groups.worst.by_lower, clustered.groups.worst.lower) == (None, None)
@@ -212,7 +220,7 @@ def test_edges_given_hold_for_groups_and_are_not_compared(tmp_path: Path) -> Non
     """Every slice is measured over the edges; differences leave out what is measured over them."""
     columns = replace(BY, others=("other",))
     options = replace(OPTIONS, edges=(0.0, 0.2, 1.0))
-    report = measure_files([csv(tmp_path / "a.csv", drawn())], columns, options=options)
+    report = measure_files(RowRequest([csv(tmp_path / "a.csv", drawn())], columns), options=options)
     partitions = {of(part, M.ECE).details["partition"] for part in (report, *report.slices.values())}
     assert len(partitions) == 1
     assert [one.name for one in report.differences["score=other"]] == [M.BRIER, M.LOG_LOSS]
@@ -223,10 +231,10 @@ def test_missing_groups_are_a_group_unless_dropped(tmp_path: Path) -> None:
     rows = [(*row[:3], "" if row[3] == "AT" else row[3], *row[4:]) for row in drawn()]
     path = csv(tmp_path / "a.csv", rows)
     missing = sum(row[3] == "" for row in rows)
-    report = measure_files([path], BY, options=OPTIONS)
+    report = measure_files(RowRequest([path], BY), options=OPTIONS)
     assert report.slices["country=(missing)"].table.rows == missing
     assert report.input.dropped == 0
-    dropped = measure_files([path], replace(BY, on_missing=OnMissing.DROP), options=OPTIONS)
+    dropped = measure_files(RowRequest([path], replace(BY, on_missing=OnMissing.DROP)), options=OPTIONS)
     assert list(dropped.slices) == ["country=DE", "country=US"]
     assert dropped.input.dropped == missing
 
@@ -237,9 +245,9 @@ def test_too_many_groups_are_refused(tmp_path: Path) -> None:
     for k in range(2):
         rows = [(*row[:3], f"u{k}-{place % 700}", *row[4:]) for place, row in enumerate(drawn())]
         paths.append(csv(tmp_path / f"{k}.csv", rows))
-    assert len(measure_files(paths[:1], BY, options=OPTIONS).groups.left_out) == 700  # type: ignore[union-attr]
+    assert len(measure_files(RowRequest(paths[:1], BY), options=OPTIONS).groups.left_out) == 700  # type: ignore[union-attr]
     with pytest.raises(InputProblem, match=r"--by country makes over 1,000 groups \(1,400 so far\)"):
-        measure_files(paths, BY, options=OPTIONS)
+        measure_files(RowRequest(paths, BY), options=OPTIONS)
 
 
 def test_groups_share_one_limit(tmp_path: Path) -> None:
@@ -247,9 +255,9 @@ def test_groups_share_one_limit(tmp_path: Path) -> None:
     rows = drawn()
     path = csv(tmp_path / "a.csv", rows)
     # A limit of 953 distinct scores holds the 900 of the whole and of all groups; 858 holds neither.
-    exact = measure_files([path], BY, options=OPTIONS, reading=Reading(memory="250K"))
+    exact = measure_files(RowRequest([path], BY, reading=Reading(memory="250K")), options=OPTIONS)
     assert {part.table.kind for part in (exact, *exact.slices.values())} == {"exact"}
-    grid = measure_files([path], BY, options=OPTIONS, reading=Reading(memory="225K"))
+    grid = measure_files(RowRequest([path], BY, reading=Reading(memory="225K")), options=OPTIONS)
     assert {part.table.kind for part in (grid, *grid.slices.values())} == {"grid"}
     for key, part in grid.slices.items():
         assert of(part, M.BIAS).value == pytest.approx(of(exact.slices[key], M.BIAS).value, abs=1e-14)
@@ -259,10 +267,10 @@ def test_groups_share_one_limit(tmp_path: Path) -> None:
 def test_bins_that_cut_the_cells_of_groups_are_refused(tmp_path: Path) -> None:
     """Groups on a grid have no second look at their rows: 17 bins are refused, 20 are not."""
     path, reading = csv(tmp_path / "a.csv", drawn()), Reading(memory="225K")
-    measure_files([path], BY, options=replace(OPTIONS, bins=20), reading=reading)
+    measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, bins=20))
     for change in ({"bins": 17}, {"edges": (0.0, 0.123456, 1.0)}):
         with pytest.raises(UsageProblem, match="would cut the cells of the grid tables that groups share"):
-            measure_files([path], BY, options=replace(OPTIONS, **change), reading=reading)
+            measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, **change))
 
 
 def test_weights_past_the_limit_are_refused(tmp_path: Path) -> None:
@@ -270,14 +278,17 @@ def test_weights_past_the_limit_are_refused(tmp_path: Path) -> None:
     columns = replace(BY, weight="heavy")
     with pytest.raises(InputProblem, match="importance weights need"):
         measure_files(
-            [csv(tmp_path / "a.csv", drawn())], columns, options=OPTIONS, reading=Reading(memory="1K")
+            RowRequest([csv(tmp_path / "a.csv", drawn())], columns, reading=Reading(memory="1K")),
+            options=OPTIONS,
         )
 
 
 def test_group_without_weight_is_left_out(tmp_path: Path) -> None:
     """A group whose every weight is 0 is listed, and the others are measured."""
     rows = [(*row[:7], 0.0 if row[3] == "AT" else 1.0) for row in drawn()]
-    report = measure_files([csv(tmp_path / "a.csv", rows)], replace(BY, weight="heavy"), options=OPTIONS)
+    report = measure_files(
+        RowRequest([csv(tmp_path / "a.csv", rows)], replace(BY, weight="heavy")), options=OPTIONS
+    )
     assert list(report.slices) == ["country=DE", "country=US"]
 
 
@@ -285,15 +296,14 @@ def test_further_scores_are_slices_with_paired_differences(tmp_path: Path) -> No
     """Each further score is measured as if alone, and differs from the first as `compare` says."""
     path = csv(tmp_path / "a.csv", drawn())
     columns = Columns("score", "label", others=("other", "heavy"), on_range=OnRange.CLIP)
-    report = measure_files([path], columns, options=OPTIONS)
+    report = measure_files(RowRequest([path], columns), options=OPTIONS)
     assert list(report.slices) == ["score=other", "score=heavy"]
-    alone = measure_files([path], replace(columns, score="other", others=()), options=OPTIONS)
+    alone = measure_files(RowRequest([path], replace(columns, score="other", others=())), options=OPTIONS)
     assert report.slices["score=other"].measures == alone.measures
     assert report.slices["score=other"].input.score == "other"
     for name in ("other", "heavy"):
         found = compare_files(
-            [path],
-            replace(columns, others=(name,)),
+            RowRequest([path], replace(columns, others=(name,))),
             options=CompareOptions((M.ECE, M.BRIER, M.LOG_LOSS)),
         )
         expected = tuple(one.difference for one in found.comparisons)
@@ -303,7 +313,7 @@ def test_further_scores_are_slices_with_paired_differences(tmp_path: Path) -> No
 def test_scores_and_groups_join_their_keys(tmp_path: Path) -> None:
     """Every score has its groups, at one confidence for all of them, and a worst group of its own."""
     report = measure_files(
-        [csv(tmp_path / "a.csv", drawn())], replace(BY, others=("other",)), options=OPTIONS
+        RowRequest([csv(tmp_path / "a.csv", drawn())], replace(BY, others=("other",))), options=OPTIONS
     )
     other = report.slices["score=other"]
     assert report.groups is not None
@@ -317,7 +327,7 @@ def test_nothing_comparable_means_no_differences(tmp_path: Path) -> None:
     """No bounds of a difference in bias are known."""
     columns = Columns("score", "label", others=("other",))
     options = replace(OPTIONS, metrics=Metrics((M.BIAS,), ()))
-    report = measure_files([csv(tmp_path / "a.csv", drawn())], columns, options=options)
+    report = measure_files(RowRequest([csv(tmp_path / "a.csv", drawn())], columns), options=options)
     assert report.differences == {}
 
 
@@ -325,8 +335,8 @@ def test_clusters_leave_means_their_intervals_and_nothing_else(tmp_path: Path) -
     """Values stay, means get cluster-robust intervals, everything else says why it has none."""
     path = csv(tmp_path / "a.csv", drawn())
     plain = Columns("score", "label")
-    report = measure_files([path], replace(plain, cluster="site"), options=MeasureOptions())
-    alone = measure_files([path], plain, options=MeasureOptions())
+    report = measure_files(RowRequest([path], replace(plain, cluster="site")), options=MeasureOptions())
+    alone = measure_files(RowRequest([path], plain), options=MeasureOptions())
     assert report.clusters is not None
     assert (report.clusters.column, report.clusters.count) == ("site", 40)
     for found, expected in zip(report.measures, alone.measures, strict=True):
@@ -349,7 +359,9 @@ def test_clusters_leave_means_their_intervals_and_nothing_else(tmp_path: Path) -
 def test_clusters_reach_slices_and_differences(tmp_path: Path) -> None:
     """Slices have clusters of their own rows, and paired differences are taken over clusters."""
     path = csv(tmp_path / "a.csv", drawn())
-    report = measure_files([path], replace(BY, others=("other",), cluster="site"), options=OPTIONS)
+    report = measure_files(
+        RowRequest([path], replace(BY, others=("other",), cluster="site")), options=OPTIONS
+    )
     part = report.slices["score=other/country=US"]
     assert of(part, M.BRIER).details["clusters"] == 40
     brier = next(one for one in report.differences["score=other"] if one.name is M.BRIER)
@@ -362,7 +374,9 @@ def test_clusters_reach_slices_and_differences(tmp_path: Path) -> None:
 def test_discrete_scores_are_cut_alike_in_every_group(tmp_path: Path) -> None:
     """Where the whole is measured at its few values, so is a group of few rows."""
     rows = [(round(row[0], 1), *row[1:]) for row in drawn()]
-    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=replace(OPTIONS, least_rows=1))
+    report = measure_files(
+        RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=replace(OPTIONS, least_rows=1)
+    )
     assert {part.table.discrete for part in (report, *report.slices.values())} == {True}
 
 
@@ -373,15 +387,15 @@ def test_missing_clusters_are_refused_or_dropped(tmp_path: Path) -> None:
     with pytest.raises(
         InputProblem, match="column 'site': 1 of 200 values is missing; the first is at row 4"
     ):
-        measure_files([path], columns, options=OPTIONS)
-    dropped = measure_files([path], replace(columns, on_missing=OnMissing.DROP), options=OPTIONS)
+        measure_files(RowRequest([path], columns), options=OPTIONS)
+    dropped = measure_files(RowRequest([path], replace(columns, on_missing=OnMissing.DROP)), options=OPTIONS)
     assert (dropped.input.rows, dropped.input.dropped) == (199, 1)
 
 
 def test_one_group_alone_keeps_the_confidence(tmp_path: Path) -> None:
     """With a single group nothing is compared, and its numbers are those of the whole."""
     rows = [(*row[:3], "AT", *row[4:]) for row in drawn(300)]
-    report = measure_files([csv(tmp_path / "a.csv", rows)], BY, options=OPTIONS)
+    report = measure_files(RowRequest([csv(tmp_path / "a.csv", rows)], BY), options=OPTIONS)
     assert report.slices["country=AT"].measures == report.measures
     assert report.groups is not None
     assert math.isclose(report.groups.confidence, 0.95)

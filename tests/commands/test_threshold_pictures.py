@@ -18,7 +18,7 @@ from calibcli.options.conditions import condition_of
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, Reading, RowSelection, SeveralClasses
+from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection, SeveralClasses
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.thresholds import DecisionCurve
 from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
@@ -38,14 +38,14 @@ def write(path: Path, *, rows: int = 300, seed: int = 0) -> str:
 
 def fitted(rows: str, path: Path, method: FitMethod, options: FitOptions | None = None) -> str:
     """Fit an artifact."""
-    _, text = fit_files([rows], COLUMNS, method=method, options=options or FitOptions())
+    _, text = fit_files(RowRequest([rows], COLUMNS), method=method, options=options or FitOptions())
     path.write_text(text)
     return str(path)
 
 
 def drawn(kind: PlotKind, *inputs: str, columns: Columns = COLUMNS, artifact: str | None = None) -> Diagram:
     """Ask for a diagram."""
-    return diagram_of(PlotRequest(inputs, columns, kind, artifact))
+    return diagram_of(PlotRequest(inputs, columns, kind=kind, artifact=artifact))
 
 
 def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:
     rows = write(tmp_path / "p.csv")
     names = (MeasureName.BRIER, MeasureName.BRIER_MCB, MeasureName.BRIER_DSC, MeasureName.BRIER_UNC)
     score, *parts = measure_files(
-        [rows], COLUMNS, options=MeasureOptions(metrics=Metrics(names, ()))
+        RowRequest([rows], COLUMNS), options=MeasureOptions(metrics=Metrics(names, ()))
     ).measures
     first, second, third = drawn(PlotKind.MURPHY, rows).drawn.caption
     assert score.interval is not None
@@ -120,7 +120,7 @@ def test_a_map_over_other_rows_has_no_band(tmp_path: Path) -> None:
     assert np.isnan(curve.lower).all()
     assert "these are others" in curve.band
     only = MeasureOptions(metrics=Metrics((MeasureName.BRIER,), ()), beside_raw=True)
-    report = measure_files([rows], COLUMNS, artifact=artifact, options=only)
+    report = measure_files(RowRequest([rows], COLUMNS, artifact=artifact), options=only)
     assert f"{report.measures[0].value:.4g}" in diagram.drawn.caption[0]
     assert f"{report.slices['score=score'].measures[0].value:.4g}" in diagram.drawn.caption[1]
 
@@ -162,7 +162,9 @@ def test_a_map_needs_an_artifact_of_one_score(tmp_path: Path) -> None:
     lines = ("a,0.5,0.3,0.2", "b,0.4,0.5,0.1", "c,0.1,0.3,0.6", "a,0.3,0.4,0.3")
     many.write_text("label,p_a,p_b,p_c\n" + "".join(f"{line}\n" for line in 10 * lines))
     columns = Columns(None, "label", several=SeveralClasses("p_*"))
-    _, text = fit_class_files([str(many)], columns, method=ClassMethod.TEMPERATURE, options=ClassFitOptions())
+    _, text = fit_class_files(
+        RowRequest([str(many)], columns), method=ClassMethod.TEMPERATURE, options=ClassFitOptions()
+    )
     artifact = tmp_path / "cal.json"
     artifact.write_text(text)
     with pytest.raises(UsageProblem, match="maps 3 probabilities"):
@@ -176,7 +178,9 @@ def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
     for kind in (PlotKind.MURPHY, PlotKind.DECISION, PlotKind.MAP):
         applied = artifact if kind is PlotKind.MAP else None
         exact, grid = (
-            diagram_of(PlotRequest([rows], COLUMNS, kind, applied, reading=Reading(memory=memory)))
+            diagram_of(
+                PlotRequest([rows], COLUMNS, kind=kind, artifact=applied, reading=Reading(memory=memory))
+            )
             for memory in ("256MiB", "16KiB")
         )
         assert exact.drawn.caption == grid.drawn.caption

@@ -46,7 +46,7 @@ def rows(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def drawn(rows: str, columns: Columns = BY, **options: object) -> Diagram:
-    return diagram_of(PlotRequest([rows], columns, PlotKind.TREND, options=MeasureOptions(**options)))
+    return diagram_of(PlotRequest([rows], columns, kind=PlotKind.TREND, options=MeasureOptions(**options)))
 
 
 def test_points_are_those_of_the_rows_in_order(rows: str, frame: pd.DataFrame) -> None:
@@ -124,7 +124,7 @@ def test_a_report_has_no_trend(rows: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_text(calibcli.measure(rows, score="pd", label="default").to_json())
     with pytest.raises(CalibcliError, match="a trend is drawn from the rows"):
-        diagram_of(PlotRequest([str(report)], BY, PlotKind.TREND))
+        diagram_of(PlotRequest([str(report)], BY, kind=PlotKind.TREND))
 
 
 def test_numbers_stand_by_their_size() -> None:

@@ -20,7 +20,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import Regression, VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import largest, rule_of
 from calibcli.reports.verify import VerifyReport
 
@@ -57,7 +57,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
 def verify(path: str, columns: Columns = ALL, **asked: Any) -> VerifyReport:
     """Judge a file."""
-    return verify_files([path], columns, options=VerifyOptions(**{"rules": RULES, **asked}))
+    return verify_files(RowRequest([path], columns), options=VerifyOptions(**{"rules": RULES, **asked}))
 
 
 def test_every_rule_is_judged_in_the_whole_and_in_each_group(rows: Callable[..., str]) -> None:
@@ -122,11 +122,11 @@ def test_small_groups_are_inconclusive_unless_they_are_left_out(rows: Callable[.
 
 def test_groups_of_an_artifact_are_judged_at_its_outputs(rows: Callable[..., str], tmp_path: Path) -> None:
     """Each group is recalibrated first, and each output judged by itself."""
-    _, text = fit_files([rows("US")], ALL, method=FitMethod.SCALING_BINNING, options=FitOptions())
+    _, text = fit_files(RowRequest([rows("US")], ALL), method=FitMethod.SCALING_BINNING, options=FitOptions())
     path = tmp_path / "cal.json"
     path.write_text(text)
     options = VerifyOptions(RULES[:1])
-    report = verify_files([rows(*SHARES)], BY, options=options, artifact=str(path))
+    report = verify_files(RowRequest([rows(*SHARES)], BY, artifact=str(path)), options=options)
     for group in report.groups.values():
         assert group.table.discrete
         assert group.table.distinct <= 10
@@ -135,7 +135,9 @@ def test_groups_of_an_artifact_are_judged_at_its_outputs(rows: Callable[..., str
 
 def measured(path: str, folder: Path, **asked: Any) -> str:
     """Measure a file and return its report."""
-    report = measure_files([path], ALL, options=MeasureOptions(metrics_of(["ece", "brier"]), **asked))
+    report = measure_files(
+        RowRequest([path], ALL), options=MeasureOptions(metrics_of(["ece", "brier"]), **asked)
+    )
     place = folder / f"{len(list(folder.iterdir()))}.json"
     place.write_text(sealed_text(report.to_dict()))
     return str(place)
@@ -210,7 +212,7 @@ def test_baseline_score_is_compared_row_by_row(rows: Callable[..., str]) -> None
 
     def compared(name: MeasureName, confidence: float) -> Any:
         options = CompareOptions((name,), confidence=confidence)
-        return compare_files([path], columns, options=options).comparisons[0].difference
+        return compare_files(RowRequest([path], columns), options=options).comparisons[0].difference
 
     brier = verdicts["regression:brier"]
     assert brier.outcome is VerdictName.PASS

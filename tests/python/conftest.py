@@ -16,7 +16,7 @@ from calibcli.names import FitMethod
 from calibcli.options.fitting import FitOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.pictures import PageOptions
-from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.options.rules import rule_of
 from html_pages import HOSTILE, HOSTILE_GROUPS
 
@@ -62,10 +62,12 @@ def artifact_request(tmp_path_factory: pytest.TempPathFactory) -> ReportRequest:
     for name, seed in (("fit", 4), ("eval", 5)):
         pyarrow.csv.write_csv(pa.table(rows(seed, by=False)), folder / f"{name}.csv")
     artifact = folder / "cal.json"
-    fitted = fit_files([str(folder / "fit.csv")], columns, method=FitMethod.PLATT, options=FitOptions())
+    fitted = fit_files(
+        RowRequest([str(folder / "fit.csv")], columns), method=FitMethod.PLATT, options=FitOptions()
+    )
     artifact.write_text(fitted[1])
     gate = VerifyOptions((rule_of("ece<=0.2"),))
-    return ReportRequest([str(folder / "eval.csv")], columns, str(artifact), gate=gate)
+    return ReportRequest([str(folder / "eval.csv")], columns, artifact=str(artifact), gate=gate)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from calibcli.commands.verify import verify_files
 from calibcli.families.explained import LABELS
 from calibcli.names import MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.show.figures.look import LIGHT
 from calibcli.show.words import four
 from html_pages import HOSTILE, Page, drawings, read
@@ -192,9 +192,12 @@ def test_numbers_are_those_of_measure_and_verify(
     assert request.gate is not None
     assert found.verdicts is not None
     measured = measure_files(
-        request.inputs, request.columns, artifact=request.artifact, options=MeasureOptions(beside_raw=True)
+        RowRequest(request.inputs, request.columns, artifact=request.artifact),
+        options=MeasureOptions(beside_raw=True),
     )
-    judged = verify_files(request.inputs, request.columns, options=request.gate, artifact=request.artifact)
+    judged = verify_files(
+        RowRequest(request.inputs, request.columns, artifact=request.artifact), options=request.gate
+    )
     assert found.measured.to_dict() == measured.to_dict()
     assert found.verdicts.to_dict() == judged.to_dict()
     assert found.against_raw is not None

@@ -16,7 +16,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import GROUPS, metrics_of
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.measure import MeasureReport
 from calibcli.show.as_data import CsvRenderer, JsonRenderer
 from calibcli.show.blocks import Grid
@@ -329,7 +329,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def everything(rows: Path) -> MeasureReport:
     """Every measure and test of all rows and of each group."""
     columns = Columns(score="score", others=("other",), label="label", by=("by",))
-    return measure_files([str(rows)], columns, options=MeasureOptions(metrics=metrics_of(["all"])))
+    return measure_files(
+        RowRequest([str(rows)], columns), options=MeasureOptions(metrics=metrics_of(["all"]))
+    )
 
 
 def _only(report: MeasureReport, names: tuple[str, ...]) -> MeasureReport:

@@ -273,11 +273,11 @@ def fitted(run: Run, thousand: Path) -> str:
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_of_the_fit_rows_say_so(kind: PlotKind, thousand: Path, fitted: str) -> None:
     """Whatever is drawn through the artifact; without it nothing is said."""
-    flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind, fitted))
+    flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=kind, artifact=fitted))
     assert FIT_ROWS in flattering.notes
     assert IN_PICTURE in flattering.drawn.foot
     if kind is PlotKind.BINNED:
-        plain = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind))
+        plain = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=kind))
         assert FIT_ROWS not in plain.notes
         assert IN_PICTURE not in plain.drawn.foot
 

@@ -1,8 +1,9 @@
 """What was asked of a diagram, and what is handed back to be drawn."""
 
 from collections.abc import Sequence
-from dataclasses import field, fields
+from dataclasses import field, fields, replace
 from pathlib import PurePath
+from typing import Self
 
 from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
@@ -10,9 +11,10 @@ from calibcli.documents.summary import is_summary
 from calibcli.errors import IdleOption
 from calibcli.names import Benefit, PlotKind, Smoother, ViewName
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.pictures import PictureOptions
+from calibcli.options.rows import ClassOptions, Columns, Reading, RowRequest, SeveralClasses
 from calibcli.options.segmenting import Segmenting
-from calibcli.options.sources import DocumentSource, RowSource, is_json
+from calibcli.options.sources import DocumentSource, is_json
 from calibcli.reports.input import InputSummary
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.curves.picture import Picture
@@ -63,28 +65,41 @@ _OPTIONS = {"others": "score", "several": "probs", "least_rows": "min-group-rows
 
 
 @dataclass(frozen=True, slots=True)
-class PlotRequest:
+class PlotRequest(RowRequest):
     """
-    What was asked of a diagram.
+    What was asked of a diagram; of files as for `measure`, or of one document.
 
     Args:
-        inputs: Files as for `measure`, or one document.
         kind: Which diagram, or None for smooth, and binned where the score takes few values.
         view: The view of single classes that was asked for, or None.
         benefit: The scale of a decision curve.
         smoother: What draws the curve of `--kind clinical`; by default a spline.
     """
 
-    inputs: Sequence[RowSource]
-    columns: Columns = Columns()
     kind: PlotKind | None = None
-    artifact: DocumentSource | None = None
     options: MeasureOptions = field(default_factory=MeasureOptions)
-    reading: Reading = field(default_factory=Reading)
     view: ViewName | None = None
     segments: Segmenting = field(default_factory=Segmenting)
     benefit: Benefit = Benefit.NET
     smoother: Smoother | None = None
+
+    @classmethod
+    def of(
+        cls,
+        rows: RowRequest,
+        classes: ClassOptions,
+        segments: Segmenting,
+        options: MeasureOptions,
+        picture: PictureOptions,
+        kind: PlotKind | None,
+    ) -> Self:
+        """Return what was asked; a document says itself what its classes are, and a view is asked of them."""
+        view = None if classes.view is ViewName.CONFIDENCE else classes.view
+        if classes.probs is None and is_json(rows.inputs[0]):
+            classes = replace(classes, view=ViewName.CONFIDENCE)
+        columns = replace(rows.columns, several=SeveralClasses.of(classes))
+        how = options, view, segments, picture.benefit, picture.smoother
+        return cls(rows.inputs, columns, rows.artifact, rows.reading, kind, *how)
 
     @property
     def document(self) -> DocumentSource | None:

@@ -136,13 +136,8 @@ def map_diagram(request: PlotRequest) -> Diagram:
         raise UsageProblem(msg, "name one with --artifact, or give it in place of the files")
     artifact = _artifact_of_one_score(request.artifact)
     options = request.options
-    judged = read_judged(
-        request.inputs,
-        request.columns,
-        artifact=request.artifact,
-        reading=request.reading,
-        twice=may_cut_cells(options.bins, options.binning or Binning.EQUAL_MASS),
-    )
+    twice = may_cut_cells(options.bins, options.binning or Binning.EQUAL_MASS)
+    judged = read_judged(request, twice=twice)
     source, found = judged.input, judged.fit_notes
     notes = (*source.notes, *judged.notes, *found)
     drawn = map_over_rows(artifact, judged, fitted_rows=bool(found), options=options)

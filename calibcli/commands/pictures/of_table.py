@@ -63,7 +63,7 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
     if request.document is not None:
         msg = f"{request.document}: --kind {kind.value} is drawn from the rows"
         raise UsageProblem(msg, "name the files that the report was measured on")
-    judged = read_judged(request.inputs, request.columns, artifact=request.artifact, reading=request.reading)
+    judged = read_judged(request)
     table, source = judged.table, judged.input
     refuse_empty(table)
     raw = judged.tables[RAW] if judged.recalibrated else None

@@ -202,13 +202,7 @@ def diagram_of_measured(
     """Measure files for a diagram, or take what was measured from a report."""
     if request.document is not None:
         return of_report(request, request.document, lambda tree: _diagram(Part("", tree), draw))
-    report = measure_files(
-        request.inputs,
-        request.columns,
-        artifact=request.artifact,
-        options=what_is_drawn(request.options, also=also),
-        reading=request.reading,
-    )
+    report = measure_files(request, options=what_is_drawn(request.options, also=also))
     notes = (*report.input.notes, *report.notes)
     return replace(_diagram(Part("", Node(report.to_dict())), draw), notes=notes, source=report.input)
 
@@ -364,13 +358,7 @@ def _slices_measured(request: PlotRequest, view: ViewName | None) -> Diagram:
         complete=False,
         drawn=False,
     )
-    report = measure_files(
-        request.inputs,
-        request.columns,
-        artifact=request.artifact,
-        options=options,
-        reading=request.reading,
-    )
+    report = measure_files(request, options=options)
     tree = Node(report.to_dict())
     diagram = groups_of_tree(tree) if view is None else classes_of_tree(tree, view)
     return replace(diagram, notes=(*report.input.notes, *report.notes), source=report.input)
@@ -506,13 +494,7 @@ def compare_diagram(request: PlotRequest) -> Diagram:
     if request.document is not None:
         return of_report(request, request.document, scores_of_tree)
     _refuse_number(request)
-    judged = read_judged(
-        request.inputs,
-        request.columns,
-        artifact=request.artifact,
-        reading=request.reading,
-        beside=_beside(request),
-    )
+    judged = read_judged(request, beside=_beside(request))
     report = _report(judged, request)
     diagram = scores_of_tree(Node(report.to_dict()))
     notes = (*report.input.notes, *report.notes, *judged.notes, *judged.fit_notes)
@@ -532,7 +514,7 @@ def _refuse_number(request: PlotRequest) -> None:
 
 def _beside(request: PlotRequest) -> Beside:
     """Return what is gathered beside the first score: the others, and losses row by row."""
-    beside = beside_of(request.columns, artifact=request.artifact)
+    beside = beside_of(request)
     # Classes seen by the one that is predicted are other rows once they are recalibrated.
     alone = request.artifact is None or request.columns.several is not None
     return beside if alone else replace(beside, pairs=((RAW, RECALIBRATED),))

@@ -39,11 +39,10 @@ def segments_diagram(request: PlotRequest) -> Diagram:
     if heat and len(columns.on) != 2:
         msg = f"--kind heatmap lays two columns against each other, and --on names {len(columns.on)}"
         raise UsageProblem(msg, "name two, such as --on country,device, or pass --kind segments")
-    refuse_segments(columns, request.artifact, asked.cut)
-    reading = request.reading
-    judged = read_judged(request.inputs, columns, artifact=request.artifact, reading=reading, twice=True)
+    refuse_segments(request, asked.cut)
+    judged = read_judged(request, twice=True)
     refuse_empty(judged.table)
-    cut = segments_in(judged, columns, asked.cut, limit=reading.limit)
+    cut = segments_in(judged, request, asked.cut)
     options = SegmentOptions(asked.cut, asked.least_rows, request.options.confidence)
     report = segments_report(judged, cut, options)
     if not report.tested:

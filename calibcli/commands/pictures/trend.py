@@ -35,8 +35,7 @@ def trend_diagram(request: PlotRequest) -> Diagram:
         raise UsageProblem(msg, "name the one that has an order, such as --by month")
     metrics = Metrics((MeasureName.BIAS,), (), chosen=True)
     options = replace(request.options, metrics=metrics, complete=False, drawn=False)
-    artifact, reading = request.artifact, request.reading
-    report = measure_files(request.inputs, columns, artifact=artifact, options=options, reading=reading)
+    report = measure_files(request, options=options)
     if report.groups is None or not report.groups.measured:
         msg = f"no group has {options.least_rows:,} rows"
         raise EmptyTable(msg, "pass a smaller --min-group-rows")

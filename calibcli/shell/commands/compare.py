@@ -1,7 +1,5 @@
 """calibcli compare."""
 
-from dataclasses import replace
-
 import typer
 
 from calibcli.options.comparing import CompareOptions
@@ -57,14 +55,13 @@ def compare(
     from calibcli.commands.compare import compare_files
     from calibcli.data.outputs import check_output
     from calibcli.shell.line import line_of
-    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     artifacts = tuple(artifact or ())
-    for path in artifacts or (None,):
+    for path in artifacts:
         check_output(out.output, force=out.force, inputs=inputs, artifact=path)
-    kind = format_of(out)
-    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    report = compare_files(inputs, columns, artifacts=artifacts, options=options, reading=reading)
+    rows, kind = request_of(inputs, columns, reading, out), format_of(out)
+    report = compare_files(rows, artifacts=artifacts, options=options)
     write_report(report, kind, out, line_of(context))
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
     return 1 if report.worse_by else 0

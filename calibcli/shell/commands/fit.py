@@ -1,7 +1,5 @@
 """calibcli fit."""
 
-from dataclasses import replace
-
 from calibcli.names import STDOUT
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.output import Inputs, Output
@@ -76,19 +74,11 @@ def fit(
     """
     from calibcli.commands.fit import fit_map
     from calibcli.data.formats import refuse_promise
-    from calibcli.data.outputs import check_output
-    from calibcli.shell.output import progress_bar, say_summary, write
+    from calibcli.shell.output import request_of, say_summary, write
 
-    check_output(out.output, force=out.force, inputs=inputs)
+    rows = request_of(inputs, columns, reading, out)
     refuse_promise(out.output, "json", what="an artifact is JSON", hint="name it cal.json")
-    report, artifact = fit_map(
-        inputs,
-        columns,
-        which,
-        options,
-        cutting=cutting,
-        output=None if out.output == STDOUT else out.output,
-        reading=replace(reading, progress=progress_bar(quiet=out.quiet)),
-    )
+    output = None if out.output == STDOUT else out.output
+    report, artifact = fit_map(rows, which, options, cutting=cutting, output=output)
     write(artifact, out.output)
     say_summary(report, out)

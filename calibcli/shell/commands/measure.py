@@ -69,7 +69,7 @@ def measure(
     from calibcli.data.formats import refuse_promise
     from calibcli.data.outputs import check_output
     from calibcli.shell.line import is_piped, line_of
-    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     if not inputs and is_piped():
         inputs = [STDOUT]
@@ -78,26 +78,20 @@ def measure(
         raise UsageProblem(msg, "calibcli measure --help")
     if compat is not None:
         _refuse_beside_compat(columns, options, summary_out)
-    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
-    kind = format_of(out)
+    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
     if summary_out is not None:
         _refuse_one_place(out.output, summary_out)
         check_output(summary_out, force=out.force, inputs=inputs, artifact=artifact)
         refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
     brief = kind.is_page and not out.verbose
     options = replace(options, beside_raw=out.verbose, complete=kind is ReportFormat.JSON, brief=brief)
-    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
     report: MeasureReport | CompatReport
     if compat is None:
-        report = measure_files(
-            inputs, columns, artifact=artifact, options=options, reading=reading, summary_out=summary_out
-        )
+        report = measure_files(rows, options=options, summary_out=summary_out)
     else:
         from calibcli.commands.compat import compat_files
 
-        report = compat_files(
-            inputs, columns, tool=compat, artifact=artifact, options=options, reading=reading
-        )
+        report = compat_files(rows, tool=compat, options=options)
     write_report(report, kind, out, line_of(context))
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
 

@@ -39,17 +39,15 @@ def plan(
       calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
     """
     from calibcli.commands.plan import plan_rows
-    from calibcli.data.outputs import check_output
     from calibcli.shell.line import line_of
-    from calibcli.shell.output import format_of, say_notes, write_report
+    from calibcli.shell.output import format_of, request_of, say_notes, write_report
 
     if file is not None and like is not None:
         msg = f"{file} and --like {like} both say how scores fall"
         raise UsageProblem(msg, "leave out one of them")
-    like = like or file
-    check_output(out.output, force=out.force, inputs=[] if like is None else [like], artifact=artifact)
-    kind = format_of(out)
-    report = plan_rows(options, artifact=artifact, like=like, columns=columns, reading=reading)
+    inputs = [one for one in (like, file) if one is not None]
+    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
+    report = plan_rows(options, rows)
     write_report(report, kind, out, line_of(context))
     # The other formats hold the notes where they are read.
     notes = () if report.input is None else report.input.notes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from calibcli.data.outputs import COMPLETION, check_output, new_file
 from calibcli.data.streams import is_terminal
 from calibcli.errors import UsageProblem
-from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind, ViewName
+from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
@@ -19,10 +19,10 @@ from calibcli.options.rows import (
     ClassOptions,
     Columns,
     Reading,
-    SeveralClasses,
+    RowRequest,
 )
 from calibcli.options.segmenting import Segmenting
-from calibcli.options.sources import DocumentSource, is_json
+from calibcli.options.sources import DocumentSource
 from calibcli.shell.door import command
 from calibcli.shell.output import screen_for, write
 
@@ -86,26 +86,9 @@ def plot(
         refuse_kind(kind)
     if output is not None or not terminal:
         _check(output, force=out.force, inputs=inputs, artifact=artifact)
-    view = None if classes.view is ViewName.CONFIDENCE else classes.view
-    if classes.probs is None and is_json(inputs[0]):
-        # A report says itself what its classes are, so that a view may be asked of it by itself.
-        classes = replace(classes, view=ViewName.CONFIDENCE)
-    columns = replace(columns, several=SeveralClasses.of(classes))
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    diagram = diagram_of(
-        PlotRequest(
-            inputs,
-            columns,
-            kind,
-            artifact,
-            options,
-            reading,
-            view,
-            segments,
-            picture.benefit,
-            picture.smoother,
-        )
-    )
+    rows = RowRequest(inputs, columns, artifact, reading)
+    diagram = diagram_of(PlotRequest.of(rows, classes, segments, options, picture, kind))
     if terminal and output is not None:
         COMPLETION.expect(2)
     if terminal:

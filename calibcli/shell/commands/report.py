@@ -1,6 +1,5 @@
 """calibcli report."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,20 +56,19 @@ def report(
       calibcli report eval.csv -s score -y label --on country,device -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
-    from calibcli.data.outputs import check_output, write_file
+    from calibcli.data.outputs import write_file
     from calibcli.shell.line import command_line, line_of
-    from calibcli.shell.output import progress_bar, say_line, say_notes
+    from calibcli.shell.output import request_of, say_line, say_notes
     from calibcli.show.html.page import require_templates
 
     require_templates()
     _refuse_suffix(out.output)
-    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
-    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    rows = request_of(inputs, columns, reading, out, artifact)
     from calibcli.commands.report import ReportRequest
     from calibcli.shell.drawing_cache import drawing_cache
 
     judged = gate if gate.rules else None
-    request = ReportRequest(inputs, columns, artifact, options, judged, reading, gate.segments)
+    request = ReportRequest(inputs, columns, artifact, rows.reading, options, judged, gate.segments)
     with drawing_cache():
         from calibcli.commands.page import html_report
 

@@ -1,7 +1,5 @@
 """calibcli segments."""
 
-from dataclasses import replace
-
 import typer
 
 from calibcli.options.output import Artifact, Inputs, Output
@@ -39,13 +37,10 @@ def segments(
       calibcli segments preds.csv -s old -s new -y label --on country,device
     """
     from calibcli.commands.segments import segments_files
-    from calibcli.data.outputs import check_output
     from calibcli.shell.line import line_of
-    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
-    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
-    kind = format_of(out)
-    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    report = segments_files(inputs, columns, artifact=artifact, options=options, reading=reading)
+    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
+    report = segments_files(rows, options=options)
     write_report(report, kind, out, line_of(context))
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)

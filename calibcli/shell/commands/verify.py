@@ -100,7 +100,7 @@ def verify(
     """
     from calibcli.commands.verify import judge_rows
     from calibcli.shell.line import line_of
-    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     inputs = files or []
     if (
@@ -110,12 +110,11 @@ def verify(
     ):
         msg = f"{out.output} is the state"
         raise OutputProblem(msg, "write the report to another file")
+    rows = request_of(inputs, columns, reading, out, artifact)
     baseline = None if options.regression is None else options.regression.report
-    for read in (artifact, baseline):
-        check_output(out.output, force=out.force, inputs=inputs, artifact=read)
+    check_output(out.output, force=out.force, inputs=inputs, artifact=baseline)
     kind = format_of(out)
-    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    report = judge_rows(inputs, columns, options, state, artifact=artifact, reading=reading)
+    report = judge_rows(rows, options, state)
     write_report(report, kind, out, line_of(context))
     write_reports(report, wanted)
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)

@@ -20,7 +20,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.data.engines import engine_named, refuse_other_versions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EngineName
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.shell.app import main
 from calibcli.version import __version__
 from same_bytes import COMMANDS, differing, make_files, written
@@ -137,8 +137,10 @@ def test_reports_are_byte_identical_to_those_of_this_process(cluster: Cluster, t
     """Whatever is asked of the files."""
     files = parts(tmp_path, 5)
     asked = Columns("score", "label")
-    here = measure_files(files, asked)
-    there = measure_files(files, asked, reading=Reading(engine=EngineName.DASK, engine_address=cluster.file))
+    here = measure_files(RowRequest(files, asked))
+    there = measure_files(
+        RowRequest(files, asked, reading=Reading(engine=EngineName.DASK, engine_address=cluster.file))
+    )
     assert json.dumps(here.to_dict()) == json.dumps(there.to_dict())
 
 
@@ -195,9 +197,9 @@ def test_a_problem_with_a_file_is_the_one_that_is_reported_here(cluster: Cluster
     for text in ("score,label\n0.5,1\n1.5,0\n", 'score,label,c\n0.5,1,"x\n0.25,0,y\n'):
         Path(files[1]).write_text(text)
         with pytest.raises(InputProblem) as here:
-            measure_files(files, Columns("score", "label"))
+            measure_files(RowRequest(files, Columns("score", "label")))
         with pytest.raises(InputProblem) as there:
-            measure_files(files, Columns("score", "label"), reading=elsewhere)
+            measure_files(RowRequest(files, Columns("score", "label"), reading=elsewhere))
         assert (here.value.message, here.value.hint) == (there.value.message, there.value.hint)
 
 
@@ -225,7 +227,7 @@ def test_pipes_stay_in_this_process(cluster: Cluster, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = subprocess.Popen(["sh", "-c", f"printf 'score,label\\n0.5,1\\n' > {pipe}"])
     with pytest.raises(UsageProblem, match="pipe"):
-        measure_files([str(pipe)], reading_columns(), reading=elsewhere(cluster))
+        measure_files(RowRequest([str(pipe)], reading_columns(), reading=elsewhere(cluster)))
     writer.wait(timeout=10)
 
 

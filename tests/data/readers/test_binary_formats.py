@@ -21,7 +21,7 @@ from calibcli.data.readers import npz, reader_of
 from calibcli.data.tally import Beside
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat, ViewName
-from calibcli.options.rows import Columns, SeveralClasses
+from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.stats.table.score_table import ScoreTable
 
 SCORES = np.array([0.25, 0.5, 0.25, 1.0, 0.0])
@@ -280,4 +280,4 @@ def test_arrow_of_many_columns_is_read_by_few_of_them(tmp_path: Path, columns: i
     table = pa.table({"score": [0.25, 0.5], "label": [0, 1], **{name: [1.0, 2.0] for name in names}})
     with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as sink:
         sink.write_table(table)
-    assert measure_files([str(tmp_path / "a.arrow")], Columns()).table.rows == 2
+    assert measure_files(RowRequest([str(tmp_path / "a.arrow")], Columns())).table.rows == 2

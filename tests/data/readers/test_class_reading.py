@@ -16,7 +16,7 @@ from calibcli.commands.reading import read_tables
 from calibcli.data.columns import class_columns, columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnSum
-from calibcli.options.rows import Columns, Reading, SeveralClasses, bytes_of
+from calibcli.options.rows import Columns, RowRequest, SeveralClasses, bytes_of
 from calibcli.stats.table.again import ClassBlock
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
@@ -45,9 +45,7 @@ def wide(rows: np.ndarray = ROWS, labels: Any = LABELS) -> dict[str, Any]:
 def read(*paths: str, probs: str = "p_*", **asked: Any) -> ClassBlock:
     """The rows of files as a fit sees them, in one block."""
     several = SeveralClasses(probs, asked.pop("classes", None), asked.pop("on_sum", OnSum.ERROR))
-    gathered = read_tables(
-        paths, Columns(label="label", several=several, **asked), reading=Reading(), twice=True
-    )
+    gathered = read_tables(RowRequest(paths, Columns(label="label", several=several, **asked)), twice=True)
     blocks = list(source_of(gathered, memory=bytes_of("64MiB")).blocks())
     return ClassBlock(
         np.concatenate([one.probability for one in blocks]), np.concatenate([one.label for one in blocks])

@@ -43,7 +43,7 @@ from calibcli.names import OnMissing
 from calibcli.options.conditions import condition_of
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import is_respelled, number_name
-from calibcli.options.rows import Columns, Reading, RowSelection
+from calibcli.options.rows import Columns, RowRequest, RowSelection
 from calibcli.options.rules import rule_of
 from calibcli.options.sources import RowsInMemory
 from calibcli.python.frames import column_of
@@ -601,10 +601,8 @@ def test_whole_numbers_are_never_rounded_on_the_way_in(tmp_path: Path) -> None:
 
 def gate(state: Path, *names: str) -> Any:
     asked = StateOptions(str(state), id_column="v")
-    return judge_with_state(
-        names, Columns("s", "y"), rule=rule_of("ece<=0.3"), options=VerifyOptions(), state=asked,
-        artifact=None, reading=Reading(),
-    )  # fmt: skip
+    rows = RowRequest(names, Columns("s", "y"))
+    return judge_with_state(rows, rule=rule_of("ece<=0.3"), options=VerifyOptions(), state=asked)
 
 
 def test_ids_of_a_state_do_not_mix_numbers_with_their_respelling(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from calibcli.data.intake import known_groups
 from calibcli.data.readers import read_problems
 from calibcli.data.readers.text import text_problems
 from calibcli.errors import InputProblem
-from calibcli.options.rows import Columns
+from calibcli.options.rows import Columns, RowRequest
 
 
 def text_of(pieces: list[bytes]) -> Any:
@@ -76,7 +76,7 @@ def test_want_of_memory_is_not_taken_for_damage(
         pq.write_table(table, path)
         monkeypatch.setattr(pq.ParquetFile, "iter_batches", out_of_memory)
     with pytest.raises(InputProblem, match=r"there is not enough memory to read it: malloc of size 1048576"):
-        measure_files([str(path)], Columns())
+        measure_files(RowRequest([str(path)], Columns()))
 
 
 def test_want_of_memory_for_a_thread_is_said_to_be_that() -> None:

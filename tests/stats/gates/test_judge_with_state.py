@@ -12,7 +12,7 @@ from calibcli.documents.state import read_state, save_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Bound, MeasureName, Relation, VerdictName, WeightMeaning
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import Rule
 from calibcli.reports.verify import VerifyReport
 from calibcli.stats.bounds.betting import Stakes
@@ -33,13 +33,10 @@ def judged(
 ) -> VerifyReport:
     """Judge files with a state."""
     return judge_with_state(
-        [str(file) for file in files],
-        columns or Columns(),
+        RowRequest([str(file) for file in files], columns or Columns()),
         rule=rule,
         options=options or VerifyOptions(),
         state=StateOptions(str(state), batch=batch, alarm=alarm),
-        artifact=None,
-        reading=Reading(),
     )
 
 
