@@ -1,7 +1,8 @@
 """What a page is made of: the same blocks become terminal text and Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
+from typing import Any, TypeVar
 
 from calibcli.values import dataclass
 
@@ -106,6 +107,24 @@ class Listing:
 
 Block = Paragraph | Grid | Listing
 Page = tuple[Block, ...]
+
+
+Item = TypeVar("Item")
+Cells = dict[Column | str, Callable[[Item], str | Bar]]
+"""The columns of a table, each with what stands there of an item."""
+
+
+def grid_of(
+    items: Iterable[Item],
+    cells: Cells[Item],
+    notes: Iterable[Line | str] = (),
+    **more: Any,  # noqa: ANN401 - the other fields
+) -> Grid:
+    """Return a table with a row for each item, by columns and what stands there; texts as notes are faint."""
+    columns = tuple(Column(one) if isinstance(one, str) else one for one in cells)
+    rows = tuple(tuple(cell(item) for cell in cells.values()) for item in items)
+    faint = tuple(Line(one, Tone.FAINT) if isinstance(one, str) else one for one in notes)
+    return Grid(columns, rows, faint, **more)
 
 
 def paragraph(*lines: Line | str) -> Paragraph:

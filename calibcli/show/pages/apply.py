@@ -2,13 +2,7 @@
 
 from calibcli.reports.apply import ApplyReport, ClassesApplied, FolderApplyReport
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.show.pages.header import (
-    clipped_lines,
-    file_words,
-    note_lines,
-    pooled_lines,
-    unscored_lines,
-)
+from calibcli.show.pages.header import clipped_lines, file_words, note_lines, pooled_lines, unscored_lines
 from calibcli.show.words import between, count, four, listed, plural, quoted
 
 # More new columns than these are not all named.

@@ -1,6 +1,8 @@
 """The page of `compare`: both values, their difference, and whether the rows tell the two apart."""
 
 import math
+from collections.abc import Callable
+from operator import itemgetter
 
 from calibcli.names import ClassMeasure, ComparisonName
 from calibcli.reports.compare import (
@@ -11,7 +13,20 @@ from calibcli.reports.compare import (
     Side,
     ViewComparison,
 )
-from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
+from calibcli.show.blocks import (
+    Block,
+    Cells,
+    Column,
+    Grid,
+    Item,
+    Line,
+    Listing,
+    Page,
+    Paragraph,
+    Tone,
+    grid_of,
+    paragraph,
+)
 from calibcli.show.pages.header import (
     answer_paragraph,
     note_lines,
@@ -93,31 +108,24 @@ def _second_rows(report: CompareReport) -> list[str]:
 
 
 def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> Grid:
-    columns = (
-        Column("measure"),
-        Column("first"),
-        Column("second"),
-        Column("difference"),
-        Column(f"{percent(report.confidence)} interval"),
-        Column("verdict"),
-    )
-    rows = tuple(
-        (
-            one.name.value,
-            four(one.first.value),
-            four(one.second.value),
-            four(one.difference.value),
-            interval_words(one.difference.interval),
-            verdict_words(one, report),
-        )
-        for one in comparisons
-    )
     undecided = any(one.difference.verdict is ComparisonName.NOT_TOLD_APART for one in comparisons)
     direction = _DIRECTION
     if any(one.name is ClassMeasure.ACCURACY for one in comparisons):
         direction = _DIRECTION.replace(".", "; for accuracy above 0.")
     notes = (direction, *((_UNDECIDED,) if undecided else ()))
-    return Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in notes))
+    return grid_of(comparisons, _cells(report, report.confidence, lambda one: one), notes)
+
+
+def _cells(report: CompareReport, confidence: float, of: Callable[[Item], Comparison]) -> Cells[Item]:
+    """Return what a table says of the comparison of each item."""
+    return {
+        "measure": lambda one: of(one).name.value,
+        "first": lambda one: four(of(one).first.value),
+        "second": lambda one: four(of(one).second.value),
+        "difference": lambda one: four(of(one).difference.value),
+        f"{percent(confidence)} interval": lambda one: interval_words(of(one).difference.interval),
+        "verdict": lambda one: verdict_words(of(one), report),
+    }
 
 
 def verdict_words(one: Comparison, report: CompareReport) -> str:
@@ -133,18 +141,14 @@ def verdict_words(one: Comparison, report: CompareReport) -> str:
 
 def _both(report: CompareReport, *, verbose: bool) -> tuple[Block, ...]:
     """Return the interval of each side, and what that of the difference is worth, or how it was found."""
-    last = "how" if verbose else VALID
-    columns = (Column("measure"), Column("first interval"), Column("second interval"), Column(last))
-    rows = tuple(
-        (
-            one.name.value,
-            interval_words(one.first.interval),
-            interval_words(one.second.interval),
-            _how(one, verbose=verbose),
-        )
-        for one in report.every_comparison
-    )
-    return (Grid(columns, rows, spare=(VALID,)),) if rows else ()
+    cells: Cells[Comparison] = {
+        "measure": lambda one: one.name.value,
+        "first interval": lambda one: interval_words(one.first.interval),
+        "second interval": lambda one: interval_words(one.second.interval),
+        "how" if verbose else VALID: lambda one: _how(one, verbose=verbose),
+    }
+    every = report.every_comparison
+    return (grid_of(every, cells, spare=(VALID,)),) if every else ()
 
 
 def _how(one: Comparison, *, verbose: bool) -> str:
@@ -164,10 +168,7 @@ def _how(one: Comparison, *, verbose: bool) -> str:
 
 def _meanings(report: CompareReport) -> Listing:
     items = [
-        (
-            one.name.value,
-            f"{one.name.meaning} Assumes: {'; '.join(one.difference.assumptions)}.",
-        )
+        (one.name.value, f"{one.name.meaning} Assumes: {'; '.join(one.difference.assumptions)}.")
         for one in report.every_comparison
     ]
     return Listing(tuple(items), "What they say")
@@ -224,37 +225,19 @@ def _view_blocks(
     parts = sorted(view.classes.items(), key=_badness)
     listed_parts = parts if verbose else parts[:MOST_ROWS]
     measures = len(parts[0][1].comparisons) if verbose or report.chosen else 1
-    columns = (
-        Column("class"),
-        Column("rows", numeric=True),
-        Column("measure"),
-        Column("first"),
-        Column("second"),
-        Column("difference"),
-        Column(f"{percent(view.confidence)} interval"),
-        Column("verdict"),
-    )
-    rows = tuple(
-        _cells(key, part, part.comparisons[place], report)
-        for key, part in listed_parts
-        for place in range(measures)
-    )
+    cells: Cells[tuple[str, ClassComparison, Comparison]] = {
+        "class": lambda one: one[0].partition("=")[2],
+        Column("rows", numeric=True): lambda one: _rows(one[1]),
+        **_cells(report, view.confidence, itemgetter(2)),
+    }
+    items = [(key, part, one) for key, part in listed_parts for one in part.comparisons[:measures]]
     notes = _notes(report, classes, view, hidden=len(parts) - len(listed_parts), verbose=verbose)
-    return (paragraph(*title), Grid(columns, rows, tuple(Line(note, Tone.FAINT) for note in notes)))
+    return (paragraph(*title), grid_of(items, cells, notes))
 
 
-def _cells(key: str, part: ClassComparison, one: Comparison, report: CompareReport) -> tuple[str, ...]:
+def _rows(part: ClassComparison) -> str:
     first, second = count(part.first_rows), count(part.second_rows)
-    return (
-        key.partition("=")[2],
-        first if first == second else f"{first}, {second}",
-        one.name.value,
-        four(one.first.value),
-        four(one.second.value),
-        four(one.difference.value),
-        interval_words(one.difference.interval),
-        verdict_words(one, report),
-    )
+    return first if first == second else f"{first}, {second}"
 
 
 def _badness(one: tuple[str, ClassComparison]) -> tuple[bool, float, float]:

@@ -3,7 +3,7 @@
 import math
 
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
-from calibcli.show.blocks import Column, Grid, Line, Page, Tone, paragraph
+from calibcli.show.blocks import Cells, Column, Line, Page, Tone, grid_of, paragraph
 from calibcli.show.pages.header import artifact_lines, note_lines, repair_lines, source_line, table_lines
 from calibcli.show.words import NONE
 from calibcli.stats.measures.compat import Part
@@ -22,28 +22,20 @@ def compat_page(report: CompatReport, *, verbose: bool) -> Page:  # noqa: ARG001
         f"theirs: what {report.package} {report.version} gives by default, computed here without it",
         *note_lines(report.notes),
     )
-    columns = (
-        Column(tool),
-        Column("theirs", numeric=True),
-        Column("ours", numeric=True),
-        Column("by"),
-        Column("why"),
-    )
-    rows = tuple(_row(one) for one in report.numbers)
-    return (top, Grid(columns, rows, (Line(_OURS, Tone.FAINT),)))
+    cells: Cells[CompatNumber] = {
+        tool: lambda one: one.name,
+        Column("theirs", numeric=True): lambda one: _digits(one.value),
+        Column("ours", numeric=True): lambda one: "" if one.ours is None else _digits(one.ours.value),
+        "by": lambda one: "" if one.ours is None else _called(one.ours),
+        "why": _why,
+    }
+    return (top, grid_of(report.numbers, cells, (_OURS,)))
 
 
-def _row(one: CompatNumber) -> tuple[str, ...]:
-    ours = one.ours
-    bins = f"; here {ours.partition}" if ours is not None and ours.partition is not None else ""
+def _why(one: CompatNumber) -> str:
+    bins = f"; here {one.ours.partition}" if one.ours is not None and one.ours.partition is not None else ""
     same = "no difference in these rows: " if one.same else ""
-    return (
-        one.name,
-        _digits(one.value),
-        "" if ours is None else _digits(ours.value),
-        "" if ours is None else _called(ours),
-        f"{same}{one.why}{bins}",
-    )
+    return f"{same}{one.why}{bins}"
 
 
 def _called(ours: OurNumber) -> str:

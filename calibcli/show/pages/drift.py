@@ -3,7 +3,7 @@
 from calibcli.reports.drift import DriftColumn, DriftReport
 from calibcli.reports.input import InputSummary
 from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
-from calibcli.show.blocks import Column, Grid, Line, Page, Tone, paragraph
+from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Tone, grid_of, paragraph
 from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
 from calibcli.show.words import count, p_words, percent, plural, share, three
 
@@ -33,31 +33,19 @@ def _rows(which: str, source: InputSummary) -> list[Line]:
 
 def _columns(report: DriftReport) -> Grid:
     sure = percent(report.confidence)
-    columns = (
-        Column("column"),
-        Column("PSI"),
-        Column(f"by chance ({sure})"),
-        Column("p, jointly"),
-        Column("shift"),
-        Column("by convention"),
-        Column("p-value from"),
-    )
-    rows = tuple(
-        (
-            one.name,
-            three(one.psi),
-            f"up to {three(one.by_chance)}",
-            p_words(one.p_joint),
-            "shown" if one.shifted else "not shown",
-            shift_size(one.psi),
-            one.method,
-        )
-        for one in report.columns
-    )
-    of_any = " in any column" if len(rows) > 1 else ""
+    cells: Cells[DriftColumn] = {
+        "column": lambda one: one.name,
+        "PSI": lambda one: three(one.psi),
+        f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
+        "p, jointly": lambda one: p_words(one.p_joint),
+        "shift": lambda one: "shown" if one.shifted else "not shown",
+        "by convention": lambda one: shift_size(one.psi),
+        "p-value from": lambda one: one.method,
+    }
+    of_any = " in any column" if len(report.columns) > 1 else ""
     chance = f'"By chance": where nothing has shifted, {sure} of such pairs of files show no more{of_any}.'
     notes = (f"{chance} Rows are independent.", _CONVENTION)
-    return Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in notes), spare=("p-value from",))
+    return grid_of(report.columns, cells, notes, spare=("p-value from",))
 
 
 def _levels(column: DriftColumn, *, verbose: bool) -> Grid:
@@ -73,14 +61,7 @@ def _levels(column: DriftColumn, *, verbose: bool) -> Grid:
     titles = (column.name, "old", "share", "new", "share", "PSI")
     columns = tuple(Column(one, numeric=place % 5 > 0) for place, one in enumerate(titles))
     rows = tuple(
-        (
-            one.where,
-            count(one.old),
-            share(one.old, old),
-            count(one.new),
-            share(one.new, new),
-            three(one.psi),
-        )
+        (one.where, count(one.old), share(one.old, old), count(one.new), share(one.new, new), three(one.psi))
         for one in levels
     )
     return Grid(columns, rows, tuple(notes))

@@ -5,10 +5,10 @@ import math
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.show.answers import answer_of
-from calibcli.show.blocks import Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.show.blocks import Cells, Column, Grid, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages.header import loss_words, note_lines, repair_lines, source_line
 from calibcli.show.words import count, four, listed, plural, quoted, share
-from calibcli.stats.recalibrators.segments import SegmentMap
+from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import NOTHING_CHANGED, RAW, Selection, Trial
 
 _PAIRED = "The standard error is that of the difference to the best, fold by fold."
@@ -60,25 +60,15 @@ def _segments(found: SegmentMap) -> str:
 
 def _strengths(found: SegmentMap) -> Grid:
     """Return what cross-validation found of each strength of the penalty."""
-    columns = (
-        Column("penalty"),
-        Column("log loss"),
-        Column("above best"),
-        Column("standard error"),
-        Column(""),
-    )
-    rows = tuple(
-        (
-            _strength(one.strength),
-            four(one.loss),
-            f"{one.difference:.3g}",
-            f"{one.standard_error:.2g}",
-            "chosen" if one.chosen else "",
-        )
-        for one in found.trials
-    )
+    cells: Cells[StrengthTrial] = {
+        "penalty": lambda one: _strength(one.strength),
+        "log loss": lambda one: four(one.loss),
+        "above best": lambda one: f"{one.difference:.3g}",
+        "standard error": lambda one: f"{one.standard_error:.2g}",
+        "": lambda one: "chosen" if one.chosen else "",
+    }
     said = f"Mean log loss of rows left out, {plural(found.folds, 'fold')}; new rows may gain less."
-    return Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in (said, _PAIRED, _PENALTY)))
+    return grid_of(found.trials, cells, (said, _PAIRED, _PENALTY))
 
 
 def _strength(strength: float | None) -> str:
@@ -89,24 +79,14 @@ def _strength(strength: float | None) -> str:
 
 def _groups(report: FitReport) -> Grid:
     """Return what became of each group."""
-    columns = (
-        Column(report.by or ""),
-        Column("rows", numeric=True),
-        Column("loss before"),
-        Column("after"),
-        Column("map"),
-    )
-    rows = tuple(
-        (
-            quoted(one.key),
-            count(one.rows),
-            "" if one.loss_before is None else four(one.loss_before),
-            "" if one.loss_after is None else four(one.loss_after),
-            _map_of(one),
-        )
-        for one in report.groups
-    )
-    return Grid(columns, rows)
+    cells: Cells[GroupFit] = {
+        report.by or "": lambda one: quoted(one.key),
+        Column("rows", numeric=True): lambda one: count(one.rows),
+        "loss before": lambda one: "" if one.loss_before is None else four(one.loss_before),
+        "after": lambda one: "" if one.loss_after is None else four(one.loss_after),
+        "map": _map_of,
+    }
+    return grid_of(report.groups, cells)
 
 
 def _map_of(group: GroupFit) -> str:
@@ -118,28 +98,18 @@ def _map_of(group: GroupFit) -> str:
 def _trials(selection: Selection) -> Grid:
     """Return what cross-validation found, from simple to complex."""
     loss = "squared error" if selection.loss is FitLoss.BRIER else "log loss"
-    columns = (Column("method"), Column(loss), Column("above best"), Column("standard error"), Column(""))
-    rows = tuple(
-        (
-            trial.method,
-            "" if trial.loss is None else four(trial.loss),
-            _above(trial),
-            "" if trial.standard_error is None else f"{trial.standard_error:.2g}",
-            _remark(trial),
-        )
-        for trial in selection.trials
-    )
+    cells: Cells[Trial] = {
+        "method": lambda one: one.method,
+        loss: lambda one: "" if one.loss is None else four(one.loss),
+        "above best": lambda one: "" if one.difference is None else f"{one.difference:.3g}",
+        "standard error": lambda one: "" if one.standard_error is None else f"{one.standard_error:.2g}",
+        "": _remark,
+    }
     how = f"drawn with seed {selection.seed}"
     if selection.grouped_by is not None:
         how = f"by the hash of column {quoted(selection.grouped_by)}"
     said = f"Mean {loss} of rows that the fit had not seen, {plural(selection.folds, 'fold')} {how}."
-    return Grid(columns, rows, tuple(Line(text, Tone.FAINT) for text in (said, _PAIRED, _RULE)))
-
-
-def _above(trial: Trial) -> str:
-    if trial.difference is None:
-        return ""
-    return f"{trial.difference:.3g}"
+    return grid_of(selection.trials, cells, (said, _PAIRED, _RULE))
 
 
 def _remark(trial: Trial) -> str:

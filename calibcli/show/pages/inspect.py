@@ -1,7 +1,9 @@
 """The page of `inspect`: what a file is, what it holds and what to type next."""
 
+from operator import attrgetter
+
 from calibcli.reports.inspect import InspectReport
-from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.show.blocks import Block, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.words import count, quoted
 
 # A table takes much longer to lay out than to read; those that have a role are always among them.
@@ -15,12 +17,11 @@ def inspect_page(report: InspectReport, *, verbose: bool) -> Page:  # noqa: ARG0
     if report.facts:
         blocks.append(Listing(report.facts))
     if report.columns:
-        columns = (Column("column"), Column("type"), Column("taken for"))
         shown = [one for k, one in enumerate(report.columns) if k < _MOST_LISTED or one.role]
-        rows = tuple((one.name, one.kind, one.role) for one in shown)
         more = len(report.columns) - len(shown)
         notes = (Line(f"{count(more)} more columns; --json lists all."),) if more else ()
-        blocks.append(Grid(columns, rows, notes))
+        names = {"column": "name", "type": "kind", "taken for": "role"}
+        blocks.append(grid_of(shown, {title: attrgetter(name) for title, name in names.items()}, notes))
     if report.suggestion is not None:
         blocks.append(Listing((("next", report.suggestion),)))
     return tuple(blocks)

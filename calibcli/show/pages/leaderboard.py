@@ -4,7 +4,7 @@ import math
 
 from calibcli.names import ComparisonName
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
-from calibcli.show.blocks import Block, Column, Grid, Line, Page, Paragraph, Tone, paragraph
+from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
 from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
 from calibcli.show.words import (
     NONE,
@@ -119,26 +119,15 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
 
 def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], sure: str) -> Grid:
     """Return every pair of scores."""
-    columns = (
-        Column("first"),
-        Column("second"),
-        Column("rows", numeric=True),
-        Column(f"{ranking.name.value}, second less first"),
-        Column(f"{sure} jointly", beside=True),
-        Column("the second is"),
-    )
-    rows = tuple(
-        (
-            quoted(one.first),
-            quoted(one.second),
-            count(one.rows),
-            four(one.difference.value),
-            interval_words(one.difference.interval),
-            _verdict(one.difference),
-        )
-        for one in pairs
-    )
-    return Grid(columns, rows)
+    cells: Cells[Contrast] = {
+        "first": lambda one: quoted(one.first),
+        "second": lambda one: quoted(one.second),
+        Column("rows", numeric=True): lambda one: count(one.rows),
+        f"{ranking.name.value}, second less first": lambda one: four(one.difference.value),
+        Column(f"{sure} jointly", beside=True): lambda one: interval_words(one.difference.interval),
+        "the second is": lambda one: _verdict(one.difference),
+    }
+    return grid_of(pairs, cells)
 
 
 def _assumptions(ranking: Ranking) -> Paragraph:

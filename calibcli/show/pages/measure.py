@@ -15,7 +15,19 @@ from calibcli.reports.measure import (
     ViewSummary,
     WorstGroup,
 )
-from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.show.blocks import (
+    Bar,
+    Block,
+    Cells,
+    Column,
+    Grid,
+    Line,
+    Listing,
+    Page,
+    Tone,
+    grid_of,
+    paragraph,
+)
 from calibcli.show.pages.header import (
     answer_paragraph,
     artifact_lines,
@@ -200,19 +212,20 @@ def difference_blocks(report: MeasureReport) -> tuple[Block, ...]:
 def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) -> tuple[Block, ...]:
     other = quoted(report.slices[key].input.score)
     title = f"{other} less {quoted(report.input.score)}: below 0, {other} is better"
-    interval = Column(f"{percent(report.confidence)} interval")
-    columns = (Column("measure"), Column("difference"), interval, Column("verdict"))
-    rows = tuple(
-        (one.name.value, four(one.value), interval_words(one.interval), _verdict(one, other)) for one in found
-    )
+    cells: Cells[Difference] = {
+        "measure": lambda one: one.name.value,
+        "difference": lambda one: four(one.value),
+        f"{percent(report.confidence)} interval": lambda one: interval_words(one.interval),
+        "verdict": lambda one: _verdict(one, other),
+    }
     undecided = any(one.verdict is ComparisonName.NOT_TOLD_APART for one in found)
-    notes = [Line(_UNDECIDED, Tone.FAINT)] if undecided else []
+    notes = [_UNDECIDED] if undecided else []
     compared = {one.name for one in found}
     names = (*(one.name for one in report.measures), *(one.name for one in report.tests))
     others = [field_name(name) for name in names if name not in compared]
     if report.chosen and others:
-        notes.append(Line(f"Shown for each score, and not compared: {listed(others)}.", Tone.FAINT))
-    return paragraph(Line(title, Tone.TITLE)), Grid(columns, rows, tuple(notes))
+        notes.append(f"Shown for each score, and not compared: {listed(others)}.")
+    return paragraph(Line(title, Tone.TITLE)), grid_of(found, cells, notes)
 
 
 def _verdict(one: Difference, other: str) -> str:
@@ -281,28 +294,18 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
     if total > MOST_BINS:
         shown = shown[: MOST_BINS // 2] + shown[-(MOST_BINS // 2) :]
     labels = _places(bins.lower.tolist(), bins.upper.tolist())
-    rows = tuple(
-        (
-            labels[k],
-            count(int(bins.rows[k])),
-            four(float(bins.score[k])),
-            four(float(bins.rate[k])),
-            between(float(bins.rate_lower[k]), float(bins.rate_upper[k])),
-            _bar(curve, k),
-        )
-        for k in shown
-    )
-    interval = Column(f"{percent(curve.confidence)} interval")
-    columns = (
-        Column("score range"),
-        Column("rows", numeric=True),
-        Column("mean"),
-        Column("observed"),
-        interval,
-        Column("reliability"),
-    )
-    notes, spare = _notes(curve, total - len(shown)), ("rows", interval.title)
-    return (Grid(columns, rows, notes, spare, caption="Observed rates by score"),) if rows else ()
+    interval = f"{percent(curve.confidence)} interval"
+    cells: Cells[int] = {
+        "score range": lambda k: labels[k],
+        Column("rows", numeric=True): lambda k: count(int(bins.rows[k])),
+        "mean": lambda k: four(float(bins.score[k])),
+        "observed": lambda k: four(float(bins.rate[k])),
+        interval: lambda k: between(float(bins.rate_lower[k]), float(bins.rate_upper[k])),
+        "reliability": lambda k: _bar(curve, k),
+    }
+    notes, spare = _notes(curve, total - len(shown)), ("rows", interval)
+    found = grid_of(shown, cells, notes, spare=spare, caption="Observed rates by score")
+    return (found,) if shown else ()
 
 
 def _notes(curve: ReliabilityCurve, hidden: int) -> tuple[Line, ...]:
@@ -532,26 +535,21 @@ def together_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...
 def _measures(
     report: MeasureReport, measures: tuple[Estimate | ClassEstimate, ...], *, verbose: bool
 ) -> Grid:
-    interval = Column(f"{percent(report.confidence)} interval")
-    rows = tuple(
-        (
-            one.name.value,
-            four(one.value),
-            interval_words(one.interval),
-            _by_chance(one),
-            _how(one, report) if verbose else _valid(one, report),
-        )
-        for one in measures
-    )
-    last = "how" if verbose else VALID
-    columns = (Column("measure"), Column("value"), interval, Column(BY_CHANCE), Column(last))
+    worth = _how if verbose else _valid
+    cells: Cells[Estimate | ClassEstimate] = {
+        "measure": lambda one: one.name.value,
+        "value": lambda one: four(one.value),
+        f"{percent(report.confidence)} interval": lambda one: interval_words(one.interval),
+        BY_CHANCE: _by_chance,
+        "how" if verbose else VALID: lambda one: worth(one, report),
+    }
     by_chance = [NULL_REFERENCE] if any(one.null is not None for one in measures) else []
     limited = _limited(measures)
     notes = [*by_chance, *limited, *([] if verbose else _partitions(measures))]
-    return Grid(
-        columns,
-        rows,
-        tuple(Line(one, Tone.FAINT) for one in notes),
+    return grid_of(
+        measures,
+        cells,
+        notes,
         spare=(VALID, BY_CHANCE),
         caption=f"Measures of {_named(report.input)}",
         paper=(*table_lines(report.table), *map(Line, [*by_chance, *limited, *_methods(report, measures)])),

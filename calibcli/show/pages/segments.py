@@ -2,9 +2,9 @@
 
 from collections import Counter
 
-from calibcli.reports.segments import Segment, SegmentsReport
+from calibcli.reports.segments import Ends, Segment, SegmentsReport
 from calibcli.show.answers import segment_name, segmented
-from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Tone, paragraph
+from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages.header import (
     artifact_lines,
     note_lines,
@@ -68,49 +68,39 @@ def _table(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
     if not rows:
         return ()
     sure = percent(report.confidence)
-    columns = [
-        Column("rows", numeric=True),
-        Column("predicted"),
-        Column("observed"),
-        Column(f"too high by ({sure}, jointly)"),
-        Column("sigmas"),
-        Column("p, jointly"),
-        *([Column("O/E"), Column("detectable")] if verbose else []),
-        Column("segment"),
-    ]
+    more: Cells[Segment] = {
+        "O/E": lambda one: _range(one.ratio_interval),
+        "detectable": lambda one: "" if one.smallest_detectable is None else three(one.smallest_detectable),
+    }
+    cells: Cells[Segment] = {
+        Column("rows", numeric=True): lambda one: count(one.rows),
+        "predicted": lambda one: three(one.mean_score),
+        "observed": lambda one: three(one.observed_rate),
+        f"too high by ({sure}, jointly)": lambda one: _range(one.bias_interval),
+        "sigmas": lambda one: three(one.sigma),
+        "p, jointly": lambda one: p_words(one.p_value),
+        **(more if verbose else {}),
+        "segment": lambda one: f"{segment_name(one)}{_why(one, verbose=verbose)}",
+    }
     notes = [_READING]
     hidden = len(report.shown) - len(rows)
     if hidden > 0:
         notes.append(f"{plural(hidden, 'more segment')} in JSON and CSV; -v shows all that were tested.")
-    cells = tuple(_cells(one, verbose=verbose) for one in rows)
-    return (Grid(tuple(columns), cells, tuple(Line(note, Tone.FAINT) for note in notes)),)
+    return (grid_of(rows, cells, notes),)
 
 
-def _cells(one: Segment, *, verbose: bool) -> tuple[str, ...]:
-    ends, ratio = one.bias_interval, one.ratio_interval
-    interval = "" if ends is None else f"{three(ends.lower)} to {three(ends.upper)}"
-    more = []
-    if verbose:
-        least = one.smallest_detectable
-        more = [
-            "" if ratio is None else f"{three(ratio.lower)} to {three(ratio.upper)}",
-            "" if least is None else three(least),
-        ]
-    explained, because, why = one.explained_by, one.because_of, ""
+def _range(ends: Ends | None) -> str:
+    return "" if ends is None else f"{three(ends.lower)} to {three(ends.upper)}"
+
+
+def _why(one: Segment, *, verbose: bool) -> str:
+    """Return for which part a segment is wrong, or which larger one explains it."""
+    explained, because = one.explained_by, one.because_of
     if because is not None:
-        why = f" (only for {' and '.join(map(printable, because))})"
-    elif explained is not None and verbose:
-        why = f" (as {' and '.join(map(printable, explained)) or 'all rows'})"
-    return (
-        count(one.rows),
-        three(one.mean_score),
-        three(one.observed_rate),
-        interval,
-        three(one.sigma),
-        p_words(one.p_value),
-        *more,
-        f"{segment_name(one)}{why}",
-    )
+        return f" (only for {' and '.join(map(printable, because))})"
+    if explained is not None and verbose:
+        return f" (as {' and '.join(map(printable, explained)) or 'all rows'})"
+    return ""
 
 
 def _untested(report: SegmentsReport) -> tuple[Block, ...]:

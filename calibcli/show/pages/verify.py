@@ -6,7 +6,18 @@ from collections import Counter
 from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, verdict_word
-from calibcli.show.blocks import Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, paragraph
+from calibcli.show.blocks import (
+    Block,
+    Cells,
+    Column,
+    Line,
+    Listing,
+    Page,
+    Paragraph,
+    Tone,
+    grid_of,
+    paragraph,
+)
 from calibcli.show.ci.cases import Case, cases_of, worst_first
 from calibcli.show.pages.header import (
     artifact_lines,
@@ -30,7 +41,15 @@ from calibcli.show.words import (
     quoted,
     three,
 )
-from calibcli.stats.gates.claim import FEWER, Claim, Evidence, JudgedSegments, RowsNeeded, Verdict
+from calibcli.stats.gates.claim import (
+    FEWER,
+    Claim,
+    Evidence,
+    JudgedSegment,
+    JudgedSegments,
+    RowsNeeded,
+    Verdict,
+)
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 
 TONES = {
@@ -269,49 +288,34 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     if not cases:
         return (paragraph(title, *left_out),)
     shown = cases if verbose else _shown(cases)
-    several = len(report.rules) > 1
-    claims = [Column("claim")] if several else []
-    columns = (
-        Column("group"),
-        Column("rows", numeric=True),
-        *claims,
-        Column("verdict"),
-        Column("value"),
-        Column("lower bound"),
-        Column("upper bound"),
-        Column("why"),
-    )
-    rows = tuple(_cells(case, several=several) for case in shown)
-    if not any(row[-1] for row in rows):
-        columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
-    small = [Line(_HOW_LEFT_OUT, Tone.FAINT)] if any(map(_of_few_rows, cases)) else []
+    cells: Cells[Case] = {
+        "group": lambda one: one.group,
+        Column("rows", numeric=True): lambda one: count(one.verdict.rows),
+        "claim": lambda one: claim_words(one.verdict.claim),
+        "verdict": lambda one: one.verdict.outcome.value.upper(),
+        "value": lambda one: beside(one.verdict.value, one.verdict.claim.limit),
+        "lower bound": lambda one: _beside(one.verdict.lower, one.verdict),
+        "upper bound": lambda one: _beside(one.verdict.upper, one.verdict),
+        "why": lambda one: _why(one.verdict),
+    }
+    if len(report.rules) < 2:
+        del cells["claim"]
+    if not any(_why(one.verdict) for one in shown):
+        del cells["why"]
+    notes = [_HOW_LEFT_OUT] if any(map(_of_few_rows, cases)) else []
     hidden = len(cases) - len(shown)
-    more = (
-        [Line(f"{plural(hidden, 'more verdict')} passed; -v lists every one.", Tone.FAINT)] if hidden else []
-    )
-    return (paragraph(title, *left_out), Grid(columns, rows, (*small, *more)))
+    notes += [f"{plural(hidden, 'more verdict')} passed; -v lists every one."] if hidden else []
+    return (paragraph(title, *left_out), grid_of(shown, cells, notes))
+
+
+def _beside(bound: float | None, verdict: Verdict) -> str:
+    return NONE if bound is None else beside(bound, verdict.claim.limit)
 
 
 def _shown(cases: tuple[Case, ...]) -> tuple[Case, ...]:
     """Return every case that did not pass, and as many others as fill the table."""
     open_cases = sum(case.verdict.outcome is not VerdictName.PASS for case in cases)
     return cases[: max(MOST_ROWS, open_cases)]
-
-
-def _cells(case: Case, *, several: bool) -> tuple[str, ...]:
-    verdict = case.verdict
-    limit = verdict.claim.limit
-    lower, upper = (NONE if one is None else beside(one, limit) for one in (verdict.lower, verdict.upper))
-    return (
-        case.group,
-        count(verdict.rows),
-        *([claim_words(verdict.claim)] if several else []),
-        verdict.outcome.value.upper(),
-        beside(verdict.value, limit),
-        lower,
-        upper,
-        _why(verdict),
-    )
 
 
 # Segments that did not pass and are in the table, unless more is asked for.
@@ -332,38 +336,23 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
     shown = every if verbose else undecided[:_MOST_SEGMENTS]
     if not shown:
         return ()
-    limit = verdict.claim.limit
-    columns = (
-        Column("rows", numeric=True),
-        Column("verdict"),
-        Column("predicted"),
-        Column("observed"),
-        Column("off by"),
-        Column("at least"),
-        Column("at most"),
-        Column("segment"),
-    )
-    rows = tuple(
-        (
-            count(one.rows),
-            one.outcome.value.upper(),
-            three(one.mean_score),
-            three(one.observed_rate),
-            *(
-                NONE if size is None else beside(size, limit)
-                for size in (abs(one.bias), one.lower, one.upper)
-            ),
-            segment_name(one),
-        )
-        for one in shown
-    )
+    cells: Cells[JudgedSegment] = {
+        Column("rows", numeric=True): lambda one: count(one.rows),
+        "verdict": lambda one: one.outcome.value.upper(),
+        "predicted": lambda one: three(one.mean_score),
+        "observed": lambda one: three(one.observed_rate),
+        "off by": lambda one: _beside(abs(one.bias), verdict),
+        "at least": lambda one: _beside(one.lower, verdict),
+        "at most": lambda one: _beside(one.upper, verdict),
+        "segment": segment_name,
+    }
     hidden = len(undecided) - len(shown)
     notes = [_JUDGED_BY] if any(one.lower is not None for one in shown) else []
     if hidden > 0:
         notes.append(f"{plural(hidden, 'more segment')} did not pass; -v lists every one.")
     if any(one.outcome is VerdictName.INCONCLUSIVE for one in every):
         notes.append(_FEWER_SEGMENTS)
-    return (Grid(columns, rows, tuple(Line(note, Tone.FAINT) for note in notes)),)
+    return (grid_of(shown, cells, notes),)
 
 
 def _why(verdict: Verdict) -> str:
