@@ -440,21 +440,21 @@ def _falls(loss: str, before: float, after: float, where: str) -> str:
 
 def planned(report: "PlanReport") -> tuple[str, ...]:
     """Return how many rows to collect, and what they are enough for."""
-    found, passes = report.found, report.wanted is VerdictName.PASS
+    passes = report.wanted is VerdictName.PASS
     aim = "pass" if passes else "fail"
     claim = f"{report.measure.replace('_', ' ')} <= {report.limit:g}"
-    if found.rows is None:
+    if report.rows is None:
         from calibcli.stats.gates.plan import MOST_ROWS
 
         return (f"More than {count(MOST_ROWS)} labelled rows would be needed to {aim} {claim}.",)
     does = f"asked once after so many rows {aim}{'es' if passes else 's'}"
-    if found.step is not None:
+    if report.rows_between_looks is not None:
         done = "passed" if passes else "failed"
-        does = f"asked after every {plural(found.step, 'row')} has {done} by then"
-    chance = percent(round(found.reached or 0.0, 3))
+        does = f"asked after every {plural(report.rows_between_looks, 'row')} has {done} by then"
+    chance = percent(round(report.reached or 0.0, 3))
     return (
-        f"Collect about {about(found.rows)} labelled rows to {aim} {claim}.",
-        f"If {found.population.words}, a gate {does} with a probability of {chance}.",
+        f"Collect about {about(report.rows)} labelled rows to {aim} {claim}.",
+        f"If {report.pattern}, a gate {does} with a probability of {chance}.",
     )
 
 

@@ -61,7 +61,7 @@ def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
     options = planned(max_ece=0.05)
     found = plan_rows(options, RowRequest([], artifact=artifact))
     like = plan_rows(options, RowRequest([path], Columns(score="score"), artifact))
-    assert found.found.rows == pytest.approx(like.found.rows, rel=0.15)
+    assert found.rows == pytest.approx(like.rows, rel=0.15)
     assert found.partition == like.partition
     assert "by 11 of their quantiles" in found.scores_from
 

@@ -20,28 +20,28 @@ def _answer(report: PlanReport) -> Paragraph:
 
 
 def _simulated(report: PlanReport) -> list[str]:
-    found, verdict = report.found, "passes" if report.wanted is VerdictName.PASS else "fails"
-    if found.rows is None:
+    verdict = "passes" if report.wanted is VerdictName.PASS else "fails"
+    if report.rows is None:
         return []
     lines = [f"Found by {_error(report)}; the power asked for is {percent(report.power)}."]
-    if found.half is not None:
-        lines.append(f"Every second such gate {verdict} with about {about(found.half)} rows.")
+    if report.rows_for_half is not None:
+        lines.append(f"Every second such gate {verdict} with about {about(report.rows_for_half)} rows.")
     return lines
 
 
 def _error(report: PlanReport) -> str:
     """Return how many gates were simulated, and how far their share may be from the probability."""
-    reached, times = report.found.reached or 0.0, report.found.times
+    reached, times = report.reached or 0.0, report.simulations
     off = 2.0 * (reached * (1.0 - reached) / times) ** 0.5
     return f"{count(times)} simulated gates, give or take {percent(round(off, 3))}"
 
 
 def _theorem(report: PlanReport) -> list[str]:
-    found = report.found
-    if found.by_theorem is None or found.rows is None:
+    theorem = report.rows_by_theorem_12_4
+    if theorem is None or report.rows is None:
         return []
-    times = f"{found.by_theorem / found.rows:.2g} times as many"
-    return [f"By Theorem 12.4 it would take about {about(found.by_theorem)} rows for the same, {times}."]
+    times = f"{theorem / report.rows:.2g} times as many"
+    return [f"By Theorem 12.4 it would take about {about(theorem)} rows for the same, {times}."]
 
 
 def _grounds(report: PlanReport) -> Listing:
@@ -52,7 +52,7 @@ def _grounds(report: PlanReport) -> Listing:
         (
             ("gate", f"{gate}; nothing is concluded below {plural(report.least_rows, 'row')}"),
             ("scores", f"as {report.scores_from}"),
-            ("true error", f"{error}; {report.found.population.words}"),
+            ("true error", f"{error}; {report.pattern}"),
             ("seed", str(report.seed)),
         )
     )

@@ -1,7 +1,7 @@
 """A map for each pair of classes, and the probabilities that agree with all pairs."""
 
 from itertools import combinations
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -46,6 +46,8 @@ class OneVsOne(Declared):
         PMLR 60, on Venn-Abers predictors of pairs.
     """
 
+    name: ClassVar = ClassMethod.ONE_VS_ONE
+    keeps_prediction: ClassVar = False  # the maps of two pairs differ
     classes: Annotated[tuple[str, ...], HIDDEN]
     maps: Annotated[tuple[PairMap, ...], Key("pairs")]
 
@@ -87,16 +89,6 @@ class OneVsOne(Declared):
     def pairs(self) -> dict[Pair, Recalibrator]:
         """The maps by pair."""
         return {one.pair: one.map for one in self.maps}
-
-    @property
-    def name(self) -> ClassMethod:
-        """The method."""
-        return ClassMethod.ONE_VS_ONE
-
-    @property
-    def keeps_prediction(self) -> bool:
-        """Never for certain: the maps of two pairs differ."""
-        return False
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """A map for the probability of each class against the rest, divided by their sum."""
 
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -21,6 +21,8 @@ class OneVsRest(Declared):
         Zadrozny & Elkan (2002), KDD, section 4; marginal calibration in Kumar, Liang & Ma (2019).
     """
 
+    name: ClassVar = ClassMethod.ONE_VS_REST
+    keeps_prediction: ClassVar = False  # the maps of two classes differ
     members: Members
     output_sum: Annotated[
         OutputSum,
@@ -33,16 +35,6 @@ class OneVsRest(Declared):
         """Fit."""
         members = Members.fit(tables.classes, tables.rest, options=options, spare=tables.confidence)
         return cls(members, options.output_sum)
-
-    @property
-    def name(self) -> ClassMethod:
-        """The method."""
-        return ClassMethod.ONE_VS_REST
-
-    @property
-    def keeps_prediction(self) -> bool:
-        """Never for certain: the maps of two classes differ."""
-        return False
 
     @property
     def notes(self) -> tuple[str, ...]:

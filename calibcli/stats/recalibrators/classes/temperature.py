@@ -1,7 +1,7 @@
 """One temperature for all classes: softmax(log p / T)."""
 
 from functools import partial
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
@@ -34,11 +34,13 @@ class ClassTemperature(Declared):
         Guo, Pleiss, Sun & Weinberger (2017), ICML, section 4.2.
     """
 
+    name: ClassVar = ClassMethod.TEMPERATURE
+    keeps_prediction: ClassVar = True  # a positive temperature keeps the order of a row's probabilities
     temperature: Annotated[
         float, Between(1.0 / _LARGEST, _LARGEST), "Above 1 lowers confidence, below 1 raises it."
     ]
     least: Least = LEAST_BESIDE_ZERO
-    limited: Annotated[tuple[str, ...], HIDDEN] = ()  # how many probabilities were, right after the fit
+    notes: Annotated[tuple[str, ...], HIDDEN] = ()  # how many probabilities were limited, right after the fit
 
     @classmethod
     def fit(cls, rows: ClassRowSource, *, least: float | None = None) -> Self:
@@ -64,21 +66,6 @@ class ClassTemperature(Declared):
                 return cls(1.0 / slope, again.least, again.limited)
         msg = f"the temperature did not settle in {_MOST_STEPS} steps"
         raise NotConverged(msg)
-
-    @property
-    def name(self) -> ClassMethod:
-        """The method."""
-        return ClassMethod.TEMPERATURE
-
-    @property
-    def keeps_prediction(self) -> bool:
-        """Always: a positive temperature keeps the order of a row's probabilities."""
-        return True
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
-        return self.limited
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""
