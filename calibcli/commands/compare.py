@@ -52,13 +52,7 @@ from calibcli.reports.compare import (
 )
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.classes.differences import JOINT
-from calibcli.stats.measures.differences import (
-    PAIRED,
-    Compared,
-    Difference,
-    PairedSums,
-    reach_of_maps,
-)
+from calibcli.stats.measures.differences import PAIRED, Compared, Difference, PairedSums, reach_of_maps
 from calibcli.stats.measures.estimate import ClassEstimate
 from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.table.grid import Table, digest

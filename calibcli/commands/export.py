@@ -17,7 +17,13 @@ from calibcli.documents.artifact import (
 )
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export.maps import GroupMaps, Origin, Shift
-from calibcli.export.python import Style
+from calibcli.export.python import (
+    Style,
+    module_of_classes,
+    module_of_groups,
+    module_of_one,
+    module_of_segments,
+)
 from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.maps import ExportAsk
 from calibcli.options.numerals import usual_name
@@ -76,52 +82,44 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
     places = {key: place + 1 for place, key in enumerate(members)} | dict.fromkeys(artifact.shared, 0)
     pools = ask.unseen is OnUnseen.POOLED
     groups = GroupMaps(_given(ask.by, artifact.by), maps, places, pools)
-    match ask.target:
-        case ExportTarget.SQL:
-            from calibcli.export.sql import query_of_groups
+    apart = f", or fit each group apart, with --where '{artifact.by}==GROUP' in place of --by"
+    _refuse_scores_alone(ask.target, f"the map is one for each group of {artifact.by!r}", apart)
+    if ask.target is ExportTarget.PYTHON:
+        return module_of_groups(groups, origin=origin).encode()
+    from calibcli.export.sql import query_of_groups
 
-            return query_of_groups(groups, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
-        case ExportTarget.PYTHON:
-            from calibcli.export.python import module_of_groups
-
-            return module_of_groups(groups, origin=origin).encode()
-        case ExportTarget.ONNX | ExportTarget.SKLEARN:
-            what = "an ONNX model" if ask.target is ExportTarget.ONNX else "a scikit-learn estimator"
-            msg = f"{what} is given scores alone, and the map is one for each group of {artifact.by!r}"
-            apart = f"or fit each group apart, with --where '{artifact.by}==GROUP' in place of --by"
-            raise UsageProblem(msg, f"use --to sql or --to python, {apart}")
-        case _:
-            assert_never(ask.target)
+    return query_of_groups(groups, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
 
 
 def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
     refuse_prior(ask.prior)
     origin, found = replace(_origin(artifact), on=artifact.names), artifact.recalibrator
-    match ask.target:
-        case ExportTarget.SQL:
-            from calibcli.export.sql import query_of_segments
+    _refuse_scores_alone(ask.target, f"the map looks at {', '.join(artifact.names)} too")
+    if ask.target is ExportTarget.PYTHON:
+        return module_of_segments(found, origin=origin).encode()
+    from calibcli.export.sql import query_of_segments
 
-            return query_of_segments(found, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
-        case ExportTarget.PYTHON:
-            from calibcli.export.python import module_of_segments
-
-            return module_of_segments(found, origin=origin).encode()
-        case ExportTarget.ONNX | ExportTarget.SKLEARN:
-            what = "an ONNX model" if ask.target is ExportTarget.ONNX else "a scikit-learn estimator"
-            msg = f"{what} is given scores alone, and the map looks at {', '.join(artifact.names)} too"
-            raise UsageProblem(msg, "use --to sql or --to python")
-        case _:
-            assert_never(ask.target)
+    return query_of_segments(found, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
 
 
-def _origin(artifact: OneMap) -> Origin:
+def _refuse_scores_alone(target: ExportTarget, why: str, more: str = "") -> None:
+    """Refuse targets that are given nothing beside the score, where a map looks at more."""
+    if target in (ExportTarget.ONNX, ExportTarget.SKLEARN):
+        what = "an ONNX model" if target is ExportTarget.ONNX else "a scikit-learn estimator"
+        msg = f"{what} is given scores alone, and {why}"
+        raise UsageProblem(msg, f"use --to sql or --to python{more}")
+
+
+def _origin(artifact: OneMap | ClassArtifact) -> Origin:
+    of_classes = artifact if isinstance(artifact, ClassArtifact) else None
     return Origin(
         digest=digest_of(artifact),
         calibcli=artifact.calibcli,
         method=artifact.recalibrator.name.value,
         scale=artifact.scale,
         rows=artifact.fit.rows,
-        positive=artifact.positive,
+        classes=() if of_classes is None else of_classes.classes,
+        positive=None if isinstance(artifact, ClassArtifact) else artifact.positive,
     )
 
 
@@ -145,8 +143,6 @@ def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
                 artifact.recalibrator, origin=origin, names=(score, name), shift=shift, single=ask.single
             )
         case ExportTarget.PYTHON | ExportTarget.SKLEARN:
-            from calibcli.export.python import module_of_one
-
             style = _style(ask.target)
             return module_of_one(artifact.recalibrator, origin=origin, shift=shift, style=style).encode()
         case _:
@@ -157,14 +153,7 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
     if ask.prior is not None:
         msg = "--prior is the base rate of one label, and the map was fitted to several classes"
         raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
-    origin = Origin(
-        digest=digest_of(artifact),
-        calibcli=artifact.calibcli,
-        method=artifact.recalibrator.name.value,
-        scale=artifact.scale,
-        rows=artifact.fit.rows,
-        classes=artifact.classes,
-    )
+    origin = _origin(artifact)
     match ask.target:
         case ExportTarget.SQL:
             from calibcli.export.sql_classes import query_of_classes
@@ -178,8 +167,6 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
             names = (_given(ask.score, "scores"), _given(ask.name, _NAME))
             return model_of_classes(artifact.recalibrator, origin=origin, names=names, single=ask.single)
         case ExportTarget.PYTHON | ExportTarget.SKLEARN:
-            from calibcli.export.python import module_of_classes
-
             style = _style(ask.target)
             return module_of_classes(artifact.recalibrator, origin=origin, style=style).encode()
         case _:

@@ -412,10 +412,7 @@ def choice_of(
     else:
         tables = [gathered.tables[key] for key in _beside(columns, options).fold_keys]
         folds = grouped_folds(
-            tables,
-            column=columns.group,
-            groups=gathered.groups,
-            rounded=gathered.tables[RAW].kind == "grid",
+            tables, column=columns.group, groups=gathered.groups, rounded=gathered.tables[RAW].kind == "grid"
         )
     return select(folds, tuple(candidates) or DEFAULT_CANDIDATES, options=options, by=by)
 
@@ -750,11 +747,7 @@ def fit_class_files(
     source = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
     options = replace(options, least=least_of(columns.read_as))
     recalibrator = fit_class_recalibrator(method, _tables(gathered, source.classes), source, options=options)
-    notes = (
-        *selection_notes(gathered.input),
-        *read_notes(gathered, columns.read_as),
-        *recalibrator.notes,
-    )
+    notes = (*selection_notes(gathered.input), *read_notes(gathered, columns.read_as), *recalibrator.notes)
     said = _options(method, options)
     record = _record(recalibrator, source, gathered.tables[RAW], options=said, notes=notes)
     artifact = ClassArtifact(recalibrator, record, source.classes, scale=columns.read_as)

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from calibcli.commands.pictures.diagram import Drawn, PlotRequest
-from calibcli.commands.plot import diagram_of, refuse_axis
+from calibcli.commands.plot import diagram_of, figure_of_diagram, refuse_axis
 from calibcli.commands.report import FullReport, ReportRequest, full_report
 from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.names import AxisScale, FigureSize, PlotKind
@@ -42,12 +42,7 @@ from calibcli.stats.curves.limits import axis_for
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.curves.picture import Picture
-from calibcli.stats.curves.reliability import (
-    BinnedCurve,
-    CurvePanels,
-    ReliabilityCurve,
-    ResidualCurve,
-)
+from calibcli.stats.curves.reliability import BinnedCurve, CurvePanels, ReliabilityCurve, ResidualCurve
 from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
@@ -333,11 +328,7 @@ def drawn_figure(request: PlotRequest, look: PictureOptions, path: str | None, *
     if path is not None:
         picture_format(path)
         refuse_existing(path, force=force, inputs=[one for one in request.inputs if isinstance(one, str)])
-    diagram = diagram_of(request)
-    words = Words(look.title or diagram.title, diagram.drawn.caption, diagram.drawn.foot)
-    picture = diagram.drawn.picture
-    scale = look.axis or axis_for(picture)
-    figure = figure_of(picture, words, look=look_of(look.size, look.theme), scale=scale)
+    figure = figure_of_diagram(diagram_of(request), look)
     if path is not None:
         with new_file(path) as file:
             save(figure, file, picture_format(path))

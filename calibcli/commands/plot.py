@@ -1,12 +1,16 @@
 """Everything a diagram shows, computed from files or taken from documents."""
 
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.reading import with_scores
 from calibcli.errors import IdleOption
 from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Benefit, PlotKind
+from calibcli.options.pictures import PictureOptions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 K = PlotKind
 
@@ -65,9 +69,7 @@ def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: Pl
     if meant is K.COMPARE:
         one_each = f"--kind {kind.value} draws one score"
         _refuse(
-            one_each,
-            "make one picture for each; --kind compare draws reliability curves together",
-            "kind",
+            one_each, "make one picture for each; --kind compare draws reliability curves together", "kind"
         )
     _refuse(
         f"{option} has no effect on --kind {kind.value}",
@@ -157,3 +159,16 @@ def diagram_of(request: PlotRequest) -> Diagram:
     module, _, name = _DRAWN[kind].partition(".")
     found: Diagram = getattr(import_module(f"calibcli.commands.pictures.{module}"), name)(request)
     return found
+
+
+def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
+    """Draw a diagram as it is to look."""
+    from calibcli.show.figures.drawing import figure_of
+    from calibcli.show.figures.look import look_of
+    from calibcli.show.figures.page import Words
+    from calibcli.stats.curves.limits import axis_for
+
+    drawn = diagram.drawn
+    words = Words(look.title or diagram.title, drawn.caption, drawn.foot)
+    scale = look.axis or axis_for(drawn.picture)
+    return figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=scale)

@@ -14,14 +14,7 @@ from calibcli.commands.reading import read_judged, with_scores
 from calibcli.errors import UsageProblem
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import SegmentOptions
-from calibcli.reports.segments import (
-    Ends,
-    Found,
-    Segment,
-    SegmentColumn,
-    SegmentsReport,
-    WrongFor,
-)
+from calibcli.reports.segments import Ends, Found, Segment, SegmentColumn, SegmentsReport, WrongFor
 from calibcli.stats.measures.segments import (
     ANY,
     LEAST_SPREAD,

@@ -139,11 +139,7 @@ def _beside(rows: RowRequest, options: VerifyOptions) -> Beside:
 
 
 def verify_judged(
-    judged: Gathered,
-    *,
-    options: VerifyOptions,
-    before: Before | None = None,
-    segments: Cut | None = None,
+    judged: Gathered, *, options: VerifyOptions, before: Before | None = None, segments: Cut | None = None
 ) -> VerifyReport:
     """
     Judge every rule in the whole and in each group or class, as many claims together as that makes.

@@ -166,6 +166,14 @@ class Diagram:
     source: InputSummary | None = None
 
 
+def diagram_of_rows(
+    drawn: Drawn, source: InputSummary, notes: Sequence[str], *, through: str | None
+) -> Diagram:
+    """Return a picture of rows with what must be known of their labels, and of rows that the fit has seen."""
+    foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
+    return Diagram(replace(drawn, foot=foot), title_of(source, artifact=through), tuple(notes), source)
+
+
 def title_of(source: InputSummary, *, artifact: str | None = None) -> str:
     """Return files and column in a line, and how several classes are seen as one score."""
     where = () if source.selected is None else source.selected.where

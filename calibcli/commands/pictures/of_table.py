@@ -17,12 +17,10 @@ from calibcli.commands.pictures.diagram import (
     Drawn,
     PlotRequest,
     bounds_line,
-    class_words,
-    fit_rows_foot,
+    diagram_of_rows,
     places_for,
     rounding_foot,
     rows_line,
-    title_of,
 )
 from calibcli.commands.reading import read_judged
 from calibcli.errors import UsageProblem
@@ -69,8 +67,7 @@ def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
     raw = judged.tables[RAW] if judged.recalibrated else None
     drawn = _drawn(kind, table, raw=raw, request=request, source=source)
     notes = (*source.notes, *judged.notes, *judged.fit_notes)
-    foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
-    return Diagram(replace(drawn, foot=foot), title_of(source, artifact=judged.through), notes, source)
+    return diagram_of_rows(drawn, source, notes, through=judged.through)
 
 
 def _drawn(

@@ -7,15 +7,7 @@ from itertools import product
 import numpy as np
 
 from calibcli.commands.cutting import refuse_segments, segments_in
-from calibcli.commands.pictures.diagram import (
-    Diagram,
-    Drawn,
-    PlotRequest,
-    class_words,
-    fit_rows_foot,
-    rows_line,
-    title_of,
-)
+from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
 from calibcli.commands.reading import read_judged
 from calibcli.commands.segments import segments_report
 from calibcli.errors import EmptyTable, UsageProblem
@@ -51,10 +43,7 @@ def segments_diagram(request: PlotRequest) -> Diagram:
     drawn = cells_drawn(report) if heat else points_drawn(report)
     source = judged.input
     notes = (*source.notes, *report.notes)
-    drawn = Drawn(
-        drawn.picture, drawn.caption, (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
-    )
-    return Diagram(drawn, title_of(source, artifact=judged.through), notes, source)
+    return diagram_of_rows(drawn, source, notes, through=judged.through)
 
 
 def segment_pictures(report: SegmentsReport | None) -> Iterator[tuple[PlotKind, Drawn]]:

@@ -7,15 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.commands.measure import mean_score, measure_files
-from calibcli.commands.pictures.diagram import (
-    Diagram,
-    Drawn,
-    PlotRequest,
-    class_words,
-    fit_rows_foot,
-    rows_line,
-    title_of,
-)
+from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import MeasureName
 from calibcli.options.metrics import Metrics
@@ -56,13 +48,9 @@ def trend_diagram(request: PlotRequest) -> Diagram:
     source, few = report.input, report.groups.left_out
     left_out = f"{len(few):,} of fewer than {options.least_rows:,} rows left out." if few else ""
     notes = (*source.notes, *report.notes)
-    foot = (
-        f"Groups stand in the order of their names, numbers in them by size. {left_out}".strip(),
-        *class_words(source).meaning,
-        *fit_rows_foot(notes),
-    )
-    drawn = Drawn(curve, _caption(curve, report), foot)
-    return Diagram(drawn, title_of(source, artifact=report.artifact), notes, source)
+    foot = f"Groups stand in the order of their names, numbers in them by size. {left_out}".strip()
+    drawn = Drawn(curve, _caption(curve, report), (foot,))
+    return diagram_of_rows(drawn, source, notes, through=report.artifact)
 
 
 def in_order(keys: Sequence[str]) -> list[str]:

@@ -119,17 +119,11 @@ def _check(output: str | None, *, force: bool, inputs: list[str], artifact: Docu
 
 
 def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
-    from calibcli.show.figures.drawing import figure_of
+    from calibcli.commands.plot import figure_of_diagram
     from calibcli.show.figures.formats import picture_format
-    from calibcli.show.figures.look import look_of
-    from calibcli.show.figures.page import Words
     from calibcli.show.figures.saving import save
-    from calibcli.stats.curves.limits import axis_for
 
-    drawn = diagram.drawn
-    words = Words(look.title or diagram.title, drawn.caption, drawn.foot)
-    scale = look.axis or axis_for(drawn.picture)
-    figure = figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=scale)
+    figure = figure_of_diagram(diagram, look)
     with new_file(output) as file:
         save(figure, file, picture_format(output))
 
