@@ -17,6 +17,9 @@ from calibcli.values import dataclass
 
 _BATCH_ROWS = 1 << 17
 
+# Bytes.
+_SMALL = 1 << 16
+
 # A batch of a wide table has fewer rows, so that it holds no more numbers.
 _BATCH_NUMBERS = 1 << 21
 
@@ -72,6 +75,11 @@ class Fragment:
     def streams(self) -> bool:
         """Whether the bytes come from a pipe and can be read once."""
         return self.pipe is not None and not self.pipe.is_spooled
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is a file so small that a thread to read it costs more than it saves."""
+        return self.stamp is not None and isinstance(size := self.stamp[2], int) and size < _SMALL
 
 
 def refuse_pipes(fragments: Sequence[Fragment]) -> None:

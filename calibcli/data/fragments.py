@@ -6,6 +6,7 @@ columns of its file and of its path is a piece: what one item of work needs to k
 """
 
 import csv
+import os
 import re
 import shlex
 import sys
@@ -116,8 +117,8 @@ def _can_stream(whole: Fragment, head: bytes) -> bool:
 
 def _folder(path: str) -> str:
     """Return the directory that a path counts from; none where it names a place by itself."""
-    there = path == STDIN or is_object(path) or Path(path).is_absolute()
-    return "" if there else str(Path.cwd())
+    there = path == STDIN or is_object(path) or os.path.isabs(path)  # noqa: PTH117 - asked for every file
+    return "" if there else os.getcwd()  # noqa: PTH109
 
 
 def _pipe(path: str) -> Pipe | None:

@@ -510,12 +510,12 @@ def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator
     """
     Yield what an intake makes of each batch of a fragment.
 
-    Batches of most formats are decoded and checked two ahead in a thread. What comes through a pipe may keep
-    a reader waiting, and so is read where an interrupt is heard, as is CSV.
+    Batches of most formats are decoded and checked two ahead in a thread, but not those of small files. What
+    comes through a pipe may keep a reader waiting, and so is read where an interrupt is heard, as is CSV.
     """
     batches = batches_of(fragment, chosen)
     rows = map(intake.rows_of, chosen.rows.first_of(batches, fragment.first_row))
-    ahead = reader_of(fragment.format).ahead and not fragment.streams
+    ahead = reader_of(fragment.format).ahead and not (fragment.streams or fragment.is_small)
     return made_ahead(rows, 2 * ahead)
 
 

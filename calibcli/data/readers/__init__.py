@@ -6,6 +6,7 @@ A new format is a class of a module here that says `stored` and `streamed`, and 
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from typing import ClassVar, cast
 
@@ -99,6 +100,7 @@ class Reader:
         return None
 
 
+@cache
 def reader_of(kind: DataFormat | InMemory) -> Reader:
     """Return what reads a format."""
     module = "in_memory" if isinstance(kind, InMemory) else FORMATS[kind].reader

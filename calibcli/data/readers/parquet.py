@@ -35,7 +35,7 @@ def decode_one(file: "pq.ParquetFile", group: int, names: Sequence[str] | None) 
 
     pyarrow ends the process where one is looked at that is encrypted, and raises where one is decoded.
     """
-    next(file.iter_batches(1, [group], None if names is None else list(names)), None)
+    next(file.iter_batches(1, [group], None if names is None else list(names), use_threads=False), None)
 
 
 @contextmanager
@@ -143,20 +143,16 @@ class ParquetReader(Reader):
         self, fragment: Fragment, names: Sequence[str] | None, *, width: int, words: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
         columns = None if names is None else list(names)
-        text = [name for name in words if columns is not None and name in columns]
-        if text:
-            kinds = self.stored(fragment)
-            text = [name for name in text if _is_text(kinds.field(name).type)]
+        seen = [name for name in words if columns is not None and name in columns]
+        with _opened(fragment, columns=width) as file:
+            kinds = file.schema_arrow if seen else None
+            text = [] if kinds is None else [name for name in seen if _is_text(kinds.field(name).type)]
+            if not text:
+                yield from _batches(file, fragment, columns, width=width)
+                return
+        # What a file is to read as a dictionary is settled as it is opened.
         with _opened(fragment, as_dictionary=text, columns=width) as file:
-            groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
-            chunks = Chunks(file, groups=groups, names=columns, shown=fragment.shown)
-            if len(groups):
-                for batch in file.iter_batches(
-                    batch_size=batch_rows(width), row_groups=list(groups), columns=columns, use_threads=False
-                ):
-                    chunks.came(batch.num_rows)
-                    yield checked_batch(batch, shown=fragment.shown)
-            chunks.end()
+            yield from _batches(file, fragment, columns, width=width)
 
     def row_count(self, fragment: Fragment) -> int | None:
         return sum(self.row_group_rows(fragment))
@@ -169,6 +165,20 @@ class ParquetReader(Reader):
 
 
 READER = ParquetReader()
+
+
+def _batches(
+    file: pq.ParquetFile, fragment: Fragment, columns: list[str] | None, *, width: int
+) -> Iterator[pa.RecordBatch]:
+    groups = range(file.num_row_groups) if fragment.row_groups is None else fragment.row_groups
+    chunks = Chunks(file, groups=groups, names=columns, shown=fragment.shown)
+    if len(groups):
+        for batch in file.iter_batches(
+            batch_size=batch_rows(width), row_groups=list(groups), columns=columns, use_threads=False
+        ):
+            chunks.came(batch.num_rows)
+            yield checked_batch(batch, shown=fragment.shown)
+    chunks.end()
 
 
 def _is_text(kind: pa.DataType) -> bool:
