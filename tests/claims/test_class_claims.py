@@ -100,13 +100,13 @@ def check_at_the_limit(rows: int, repetitions: int) -> None:
 
 
 def test_sides_that_are_equally_good_are_rarely_told_apart() -> None:
-    """200 repetitions of 500 rows."""
-    check_equally_good(500, 200)
+    """80 repetitions of 500 rows."""
+    check_equally_good(500, 80)
 
 
 def test_rules_at_their_limit_are_rarely_decided() -> None:
-    """100 repetitions of 1,000 rows."""
-    check_at_the_limit(1000, 100)
+    """40 repetitions of 1,000 rows."""
+    check_at_the_limit(1000, 40)
 
 
 @pytest.mark.slow

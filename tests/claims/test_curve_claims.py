@@ -73,7 +73,7 @@ def test_intervals_of_the_curve_hold_as_often_as_documented(scores: str, rates: 
 @pytest.mark.parametrize(("scores", "rates", "rows"), FEW)
 def test_intervals_of_the_curve_hold_in_short(scores: str, rates: str, rows: int) -> None:
     """The same in two worlds."""
-    assert misses(scores, rates, rows, repetitions=20).sum(axis=1).max() <= most_misses(20, 0.08)
+    assert misses(scores, rates, rows, repetitions=10).sum(axis=1).max() <= most_misses(10, 0.08)
 
 
 @pytest.mark.slow

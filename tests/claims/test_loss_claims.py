@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from calibcli.stats.measures.differences import PAIRED, PairedSums, reach_of_maps
 from claims.simulation import generator_of, most_misses
 from claims.worlds import WORLDS, Law
 
 
-def test_maps_of_one_score_are_compared_as_promised() -> None:
+@pytest.mark.parametrize("times", [60, pytest.param(1_000, marks=pytest.mark.slow)])
+def test_maps_of_one_score_are_compared_as_promised(times: int) -> None:
     """Where 0.3 % of scores are rare and costly, a map of all is told apart wrongly as rarely as promised."""
 
     def moved(f: np.ndarray) -> np.ndarray:
@@ -20,7 +22,7 @@ def test_maps_of_one_score_are_compared_as_promised() -> None:
     after = Law(replace(law.table, score=shift), law.rate).means()
     for rows in (300, 3_000):
         rng, missed = generator_of("maps", rows), np.zeros((2, 2))
-        for _ in range(150):
+        for _ in range(times):
             count = rng.multinomial(rows, law.share)
             ones = rng.binomial(count, law.rate)
             sums = PairedSums()
@@ -31,4 +33,4 @@ def test_maps_of_one_score_are_compared_as_promised() -> None:
                 true = after[measure] - law.means()[measure]
                 interval = sums.difference(measure, confidence=0.95).interval
                 missed[place] += interval.upper < true, interval.lower > true
-        assert missed.max() <= most_misses(150, 0.025)
+        assert missed.max() <= most_misses(times, 0.025)

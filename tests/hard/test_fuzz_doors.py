@@ -59,7 +59,7 @@ def _swept() -> Iterator[None]:
 def test_wrong_input_is_refused_politely(door: Door) -> None:
     """Nothing but what the door knows, or an error with an exit code, comes of valid input made wrong."""
 
-    @settings(deadline=None, max_examples=EXAMPLES.get(door, 40), derandomize=True, database=None)
+    @settings(deadline=None, max_examples=EXAMPLES.get(door, 25), derandomize=True, database=None)
     @given(st.integers(0, 2**32), st.integers(0, 2**16))
     def try_it(number: int, which: int) -> None:
         random, chosen = Random(number), valid(door)[which % len(valid(door))]  # noqa: S311 - mutations

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,10 @@ DEEP = 200_000
 # What may load code from data, or run it.
 _DANGEROUS = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "joblib", "runpy", "code"}
 _BUILT_IN = {"eval", "exec", "compile", "__import__"}
+# Only files with such words are looked into.
+_SUSPECT = re.compile(
+    rf"(?<![\w.])({'|'.join(_BUILT_IN)})\(|(import|from) .*\b({'|'.join(_DANGEROUS)})\b|allow_pickle|shell="
+)
 HOSTILE = {
     "deep arrays": "[" * DEEP + "]" * DEEP,
     "deep objects": '{"schema":' * DEEP + "1" + "}" * DEEP,
@@ -117,6 +122,7 @@ def test_a_file_of_five_gigabytes_is_not_read(tmp_path: Path) -> None:
     assert path.stat().st_size > MOST_BYTES
 
 
+@pytest.mark.untraced
 def test_nothing_in_the_package_can_run_what_it_reads() -> None:
     """
     No pickle, no eval, no shell; engines alone pickle, our own work for our own workers.
@@ -127,7 +133,7 @@ def test_nothing_in_the_package_can_run_what_it_reads() -> None:
     found = [
         f"{path}:{node.lineno}"
         for path in sorted((ROOT / "calibcli").rglob("*.py"))
-        if path.parent.name != "engines"
+        if path.parent.name != "engines" and _SUSPECT.search(path.read_text())
         for node in ast.walk(ast.parse(path.read_text()))
         if runs_what_it_reads(node, _BUILT_IN - ({"exec"} if path.name == "values.py" else set()))
     ]

@@ -35,16 +35,11 @@ QUICK = (
     "parquet where",
     "csv sample",
     "jsonl by",
-    "fit platt",
-    "fit isotonic grid",
     "fit auto",
     "fit by",
     "measure by grid",
-    "segments",
     "segments grid",
-    "segments map",
     "verify state",
-    "compare",
     "apply fault",
 )
 
