@@ -1,6 +1,5 @@
 """Fitted maps that tests of exports write down, and the scores that they ask them about."""
 
-import sys
 from dataclasses import replace
 from functools import cache
 
@@ -139,7 +138,7 @@ def wanted(artifact: Artifact, scores: np.ndarray) -> list[np.ndarray]:
 GROUPS = ("DE", "it's", "back\\slash", '"; DROP TABLE predictions; --', "${x} {{y}}", "(missing)", "é ✓")
 
 # Whatever Python takes off a text, as `apply` does.
-BLANKS = "".join(one for one in map(chr, range(sys.maxunicode + 1)) if one.isspace())
+BLANKS = "".join(one for one in map(chr, range(1 << 14)) if one.isspace())
 
 
 @cache

@@ -29,7 +29,6 @@ from published import changed, in_turn, places, replaced, validator
 FROZEN = Path(__file__).with_name("frozen_classes")
 EXPECTED = json.loads((FROZEN / "predictions.json").read_text())
 ROWS = np.array(EXPECTED["rows"])
-VALIDATOR = validator(DocumentKind.ARTIFACT)
 FEW = ("own", "pairs")
 
 
@@ -70,7 +69,7 @@ def test_artifact_survives_the_disk(method: str, document: Any, tmp_path: Path) 
 
 def test_every_method_fits_the_published_schema(document: Any) -> None:
     """The JSON Schema accepts every artifact that is written."""
-    VALIDATOR.validate(document)
+    validator(DocumentKind.ARTIFACT).validate(document)
 
 
 def test_missing_and_surplus_keys_are_refused_with_their_place(document: Any, tmp_path: Path) -> None:
@@ -85,7 +84,7 @@ def test_missing_and_surplus_keys_are_refused_with_their_place(document: Any, tm
                 reread(damaged, tmp_path)
             assert "\n" not in problem.value.message
             if "parameters" not in path[:-2]:
-                assert not VALIDATOR.is_valid(damaged), path
+                assert not validator(DocumentKind.ARTIFACT).is_valid(damaged), path
 
 
 @pytest.mark.untraced
@@ -106,7 +105,7 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(document: Any, tmp_pat
         else:
             accepted += 1
             assert np.all((predicted >= 0) & (predicted <= 1)), (path, value)
-            assert VALIDATOR.is_valid(sealed(damaged)), (path, value)
+            assert validator(DocumentKind.ARTIFACT).is_valid(sealed(damaged)), (path, value)
     assert refused > 3 * accepted
 
 

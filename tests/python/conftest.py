@@ -20,7 +20,7 @@ from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.options.rules import rule_of
 from html_pages import HOSTILE, HOSTILE_GROUPS
 
-ROWS = 1_200
+ROWS = 400
 
 
 def rows(seed: int = 3, *, by: bool = True) -> dict[str, Any]:
