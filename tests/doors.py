@@ -333,7 +333,9 @@ def _settings(content: bytes) -> None:
     from calibcli.shell.configuration import configuration_of, defaults_for
 
     commands = COMMANDS
-    path = _file(content, "pyproject.toml" if b"tool" in content else "calibcli.toml")
+    # In a folder of their own: where rows of other doors lie, commands would take them for theirs.
+    (scratch() / "settings").mkdir(exist_ok=True)
+    path = _file(content, f"settings/{'pyproject' if b'tool' in content else 'calibcli'}.toml")
     configuration = configuration_of(path, isolated=False).checked(commands)
     for name, command in commands.items():
         defaults_for(name, command, configuration)
