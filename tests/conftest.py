@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, settings
 
 import calibcli
 
+# Workers share the cores, and inherit this: threads of OpenBLAS that wait for a core burn the time of others.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # A full disk shows itself later where output is buffered, as it is for users.
 os.environ.pop("PYTHONUNBUFFERED", None)
 
