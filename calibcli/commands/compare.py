@@ -249,14 +249,14 @@ def _sides(gathered: Gathered, loaded: Loaded, several: SeveralClasses | None) -
     score, tables = gathered.input.score, gathered.tables
     one, two = tables.get(_FIRST, tables[RAW]), tables[_SECOND]
     sides = [
-        Seen(path, score, path, two, discrete=outputs_through(artifact, several) is not None)
+        Seen(path, score, two, path, discrete=outputs_through(artifact, several) is not None)
         for path, artifact in loaded.items()
     ]
     if len(sides) < 2:
-        sides.insert(0, Seen(score, score, None, one, discrete=False))
+        sides.insert(0, Seen(score, score, one))
     if len(sides) < 2:
         other = gathered.chosen.further[0]
-        sides.append(Seen(other, other, None, two, discrete=False))
+        sides.append(Seen(other, other, two))
     return _Sides(replace(sides[0], table=one), sides[1], gathered.aside.compared, gathered.chosen.classes)
 
 

@@ -31,9 +31,9 @@ class Seen:
 
     name: str
     score: str
-    artifact: str | None
     table: Table
-    discrete: bool
+    artifact: str | None = None
+    discrete: bool = False
 
 
 def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
@@ -159,10 +159,7 @@ def differences_to(
     first: View, other: View, paired: PairedSums, *, options: CompareOptions, known: Known | None = None
 ) -> tuple[Difference, ...]:
     """Return how the measures of a further score differ from those of the first, and keep what that took."""
-    one, two = (
-        Seen(view.source.score, view.source.score, None, view.table, discrete=False)
-        for view in (first, other)
-    )
+    one, two = (Seen(view.source.score, view.source.score, view.table) for view in (first, other))
     confidence, found = options.confidence, differences(one, two, paired, options=options, known=known)
     if first.clusters is None or other.clusters is None:
         return found

@@ -109,10 +109,7 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
         pairs = tuple((keys[place], key) for key in keys if key != keys[place])
     judged = read_judged(rows, beside=replace(beside, pairs=pairs))
     sums = dict(zip(pairs, judged.aside.paired, strict=True))
-    seen = tuple(
-        Seen(view.source.score, view.source.score, None, view.table, discrete=False)
-        for view in views_of(judged)
-    )
+    seen = tuple(Seen(view.source.score, view.source.score, view.table) for view in views_of(judged))
 
     def paired(one: int, other: int) -> PairedSums:
         found = sums.get((keys[one], keys[other]))
@@ -152,8 +149,7 @@ def _models(judged: Gathered) -> Entries:
         )
     listed = list(answers.values())
     seen = tuple(
-        Seen(name, name, None, ScoreTable.from_rows(one.score, one.label), discrete=False)
-        for name, one in answers.items()
+        Seen(name, name, ScoreTable.from_rows(one.score, one.label)) for name, one in answers.items()
     )
     return Entries(seen, lambda one, other: listed[one].against(listed[other]), len(asked) == 1, tuple(notes))
 

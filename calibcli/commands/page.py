@@ -5,8 +5,9 @@ pictures with the values behind them.
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -55,6 +56,9 @@ from calibcli.version import __version__
 MOST = 25
 
 _MOST_OF_A_PANEL = 12
+
+# The name of each column, and what stands there.
+Columns: TypeAlias = Sequence[tuple[str, Callable[[int], str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,7 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
 
 
 def _of_points(
-    columns: tuple[str, ...],
+    columns: tuple[str, str, str],
     x: Floats,
     y: Floats,
     ends: tuple[Floats, Floats],
@@ -135,15 +139,8 @@ def _of_points(
     most: int = MOST,
 ) -> Marks:
     """Return points with their intervals: those at some places, else evenly spread ones."""
-    lower, upper = ends
-    marks = tuple(
-        Mark(
-            Place(panel, float(x[k]), float(y[k])),
-            (four(float(x[k])), four(float(y[k])), between(float(lower[k]), float(upper[k]))),
-        )
-        for k in places or _some(x, most)
-    )
-    return Marks(columns, marks)
+    cells = zip(columns, (_fours(x), _fours(y), _between(*ends)), strict=True)
+    return _at(x, y, places or _some(x, most), tuple(cells), panel=panel)
 
 
 def _of_curve(curve: ReliabilityCurve, panel: int, *, most: int) -> Marks:
@@ -155,77 +152,66 @@ def _of_curve(curve: ReliabilityCurve, panel: int, *, most: int) -> Marks:
 
 
 def _of_bins(bins: BinnedCurve, panel: int, *, most: int) -> Marks:
-    columns = ("scores", "rows", "mean score", "observed rate", "interval of the rate")
-    marks = tuple(
-        Mark(
-            Place(panel, float(bins.score[k]), float(bins.rate[k])),
-            (
-                _range(float(bins.lower[k]), float(bins.upper[k])),
-                count(int(bins.rows[k])),
-                four(float(bins.score[k])),
-                four(float(bins.rate[k])),
-                between(float(bins.rate_lower[k]), float(bins.rate_upper[k])),
-            ),
-        )
-        for k in _some(bins.score, most)
+    cells = (
+        ("scores", lambda k: _range(float(bins.lower[k]), float(bins.upper[k]))),
+        ("rows", lambda k: count(int(bins.rows[k]))),
+        ("mean score", _fours(bins.score)),
+        ("observed rate", _fours(bins.rate)),
+        ("interval of the rate", _between(bins.rate_lower, bins.rate_upper)),
     )
-    return Marks(columns, marks)
+    return _at(bins.score, bins.rate, _some(bins.score, most), cells, panel=panel)
 
 
 def _of_cumulative(curve: CumulativeCurve) -> Marks:
-    columns = ("share of rows", "up to score", "sum of label less score")
-    low, high = int(np.argmin(curve.value)), int(np.argmax(curve.value))
-    marks = tuple(
-        Mark(
-            Place(0, float(curve.share[k]), float(curve.value[k])),
-            (
-                four(float(curve.share[k])),
-                four(curve.spread.at(float(curve.share[k]))),
-                four(float(curve.value[k])),
-            ),
-        )
-        for k in sorted({*_some(curve.share), low, high})
+    cells = (
+        ("share of rows", _fours(curve.share)),
+        ("up to score", lambda k: four(curve.spread.at(float(curve.share[k])))),
+        ("sum of label less score", _fours(curve.value)),
     )
-    return Marks(columns, marks)
+    ends = {int(np.argmin(curve.value)), int(np.argmax(curve.value))}
+    return _at(curve.share, curve.value, sorted({*_some(curve.share), *ends}), cells)
 
 
 def _of_segments(picture: SegmentPoints) -> Marks:
     """Return those that stand out and the largest."""
-    order = np.lexsort((-picture.rows, ~picture.stands_out))[:MOST]
-    marks = tuple(
-        Mark(
-            Place(0, float(picture.rows[k]), float(picture.bias[k])),
-            (
-                picture.names[k],
-                count(int(picture.rows[k])),
-                four(float(picture.bias[k])),
-                between(float(picture.lower[k]), float(picture.upper[k])),
-            ),
-        )
-        for k in sorted(order.tolist(), key=lambda one: float(picture.rows[one]))
+    largest = np.lexsort((-picture.rows, ~picture.stands_out))[:MOST]
+    places = sorted(largest.tolist(), key=lambda k: float(picture.rows[k]))
+    cells = (
+        ("segment", lambda k: picture.names[k]),
+        ("rows", lambda k: count(int(picture.rows[k]))),
+        ("too high by", _fours(picture.bias)),
+        ("interval, jointly", _between(picture.lower, picture.upper)),
     )
-    return Marks(("segment", "rows", "too high by", "interval, jointly"), marks)
+    return _at(picture.rows, picture.bias, places, cells)
 
 
 def _of_cells(picture: SegmentCells) -> Marks:
     """Return the cells that have rows."""
     lines, columns = (*picture.lines, "all"), (*picture.columns, "all")
-    marks = tuple(
-        Mark(
-            Place(0, k + 0.5, i + 0.5),
-            (
-                line,
-                column,
-                count(int(picture.rows[i, k])),
-                four(float(picture.bias[i, k])),
-                between(float(picture.lower[i, k]), float(picture.upper[i, k])),
-            ),
-        )
-        for i, line in enumerate(lines)
-        for k, column in enumerate(columns)
-        if picture.rows[i, k]
+    line, column = np.divmod(np.arange(picture.rows.size), len(columns))
+    cells = (
+        (picture.down, lambda k: lines[line[k]]),
+        (picture.across, lambda k: columns[column[k]]),
+        ("rows", lambda k: count(int(picture.rows.flat[k]))),
+        ("too high by", _fours(picture.bias.ravel())),
+        ("interval, jointly", _between(picture.lower.ravel(), picture.upper.ravel())),
     )
-    return Marks((picture.down, picture.across, "rows", "too high by", "interval, jointly"), marks)
+    return _at(column + 0.5, line + 0.5, np.flatnonzero(picture.rows).tolist(), cells)
+
+
+def _at(x: Floats, y: Floats, places: Sequence[int], columns: Columns, *, panel: int = 0) -> Marks:
+    """Return what stands at some places, in columns."""
+    names, cells = zip(*columns, strict=True)
+    marks = (Mark(Place(panel, float(x[k]), float(y[k])), tuple(cell(k) for cell in cells)) for k in places)
+    return Marks(names, tuple(marks))
+
+
+def _fours(values: Floats) -> Callable[[int], str]:
+    return lambda k: four(float(values[k]))
+
+
+def _between(lower: Floats, upper: Floats) -> Callable[[int], str]:
+    return lambda k: between(float(lower[k]), float(upper[k]))
 
 
 def _of_panels(picture: CurvePanels) -> Marks:

@@ -176,9 +176,9 @@ def _against_raw(judged: Gathered, asked: MeasureOptions) -> CompareReport | Non
     source, tables = judged.input, judged.tables
     if judged.through is None or source.classes is not None or not names:
         return None
-    raw = Seen(source.score, source.score, None, tables[RAW], discrete=False)
+    raw = Seen(source.score, source.score, tables[RAW])
     discrete = judged.outputs is not None
-    recalibrated = Seen(judged.through, source.score, judged.through, tables[RECALIBRATED], discrete=discrete)
+    recalibrated = Seen(judged.through, source.score, tables[RECALIBRATED], judged.through, discrete=discrete)
     options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
     paired = judged.paired or PairedSums()
     if isinstance(judged.artifact, Artifact):

@@ -12,12 +12,18 @@ from calibcli.data.columns import named
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
-from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen, Scale
-from calibcli.options.rows import Columns, SeveralClasses, names_of
+from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen
+from calibcli.options.rows import SeveralClasses, names_of
 from calibcli.python.frames import FRAME, columns_of_frame, rows_of_frame, settled, widened
 from calibcli.python.problems import reads_documents
-from calibcli.python.recalibrator import Recalibrator, columns_added, recalibrator_of, rows_in_memory
-from calibcli.python.rows import chosen, maybe_chosen, paths_of, probs_of
+from calibcli.python.recalibrator import (
+    Recalibrator,
+    asked_of,
+    columns_added,
+    recalibrator_of,
+    rows_in_memory,
+)
+from calibcli.python.rows import chosen, paths_of, probs_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -132,13 +138,7 @@ def apply(
         if by is not None and not isinstance(by, str):
             msg = "by is an array, and the rows are a frame"
             raise UsageProblem(msg, "name a column of the frame")
-        asked = Columns(
-            score=score,
-            scale=maybe_chosen(Scale, scale, "scale"),
-            on_missing=chosen(OnMissing, on_missing, "on_missing"),
-            on_range=chosen(OnRange, on_range, "on_range"),
-            on_unseen=chosen(OnUnseen, unseen, "unseen"),
-        )
+        asked = asked_of(scale, on_range, unseen, on_missing, score=score)
         sums, columns = chosen(OnSum, on_sum, "on_sum"), (probs, classes)
         request = ApplyRequest(recalibrator.name, recalibrator.artifact, asked, sums, name, prior)
         return _widened_frame(request, rows, columns, by)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
@@ -86,17 +87,27 @@ def columns_added(predictor: Predictor, fragment: Fragment) -> dict[str, Any]:
     return {name: numbers[name] if name in numbers else pa.chunked_array(others[name]) for name in others}
 
 
+def asked_of(
+    scale: str | None, on_range: str, unseen: str, on_missing: str = OnMissing.ERROR, score: str | None = None
+) -> Columns:
+    """Return how scores are to be taken, from the words for it."""
+    return Columns(
+        scale=maybe_chosen(Scale, scale, "scale"),
+        on_missing=chosen(OnMissing, on_missing, "on_missing"),
+        on_range=chosen(OnRange, on_range, "on_range"),
+        on_unseen=chosen(OnUnseen, unseen, "unseen"),
+        score=score,
+    )
+
+
 def predicted_scores(
     artifact: OneScore,
     scores: Any,  # noqa: ANN401 - an array of any make
+    asked: Columns,
     *,
     prior: float | None,
     by: object,
     on: object = None,
-    unseen: str,
-    on_missing: str = OnMissing.ERROR,
-    on_range: str,
-    scale: str | None,
 ) -> list[Array]:
     """Return a probability for each score by its map, and its ends where there are some, shape (n,) each."""
     if is_matrix(scores) or is_frame(scores):
@@ -112,14 +123,11 @@ def predicted_scores(
         found = _values_given(on, artifact, scores=scores, rows=len(columns[SCORES]))
         members = tuple(found)
         columns |= found
-    asked = Columns(
-        scale=maybe_chosen(Scale, scale, "scale") or artifact.of_all_rows.scale,
-        on_missing=chosen(OnMissing, on_missing, "on_missing"),
-        on_range=chosen(OnRange, on_range, "on_range"),
-        member=map_columns(artifact, chosen(OnUnseen, unseen, "unseen")),
+    scale, member = asked.scale or artifact.of_all_rows.scale, map_columns(artifact, asked.on_unseen)
+    chosen_columns = ChosenColumns(replace(asked, scale=scale, member=member), SCORES, None, members=members)
+    predictor = ScorePredictor(
+        artifact, chosen_columns, shown=SCORES, prior=prior, checked=asked.scale is None
     )
-    named_columns = ChosenColumns(asked, SCORES, None, members=members)
-    predictor = ScorePredictor(artifact, named_columns, shown=SCORES, prior=prior, checked=scale is None)
     held_columns = {name: partial(itself, one) for name, one in columns.items()}
     return list(columns_added(predictor, rows_in_memory(SCORES, len(columns[SCORES]), held_columns)).values())
 
@@ -159,40 +167,33 @@ def _values_given(
 def predicted_rows(
     artifact: ClassArtifact,
     rows: Any,  # noqa: ANN401 - of any make
+    asked: Columns,
     *,
     name: str,
     classes: str | Sequence[str] | None,
-    on_missing: str,
-    on_range: str,
-    on_sum: str,
-    scale: str | None,
+    on_sum: OnSum,
 ) -> Any:  # noqa: ANN401
     """Return recalibrated rows of probabilities, of the make of those given."""
-    sums = chosen(OnSum, on_sum, "on_sum")
-    refuse_any_sum(sums)
-    asked = Columns(
-        scale=maybe_chosen(Scale, scale, "scale") or artifact.scale,
-        on_missing=chosen(OnMissing, on_missing, "on_missing"),
-        on_range=chosen(OnRange, on_range, "on_range"),
-        several=SeveralClasses(_PROBS, on_sum=sums),
-    )
+    refuse_any_sum(on_sum)
+    several = SeveralClasses(_PROBS, on_sum=on_sum)
+    whole = replace(asked, scale=asked.scale or artifact.scale, several=several)
     change = ClassMap(artifact, name)
     arrow = isinstance(rows, pa.Array | pa.ChunkedArray)
     if is_frame(rows):
         rows = settled(rows)
         columns = columns_of_frame(rows)
-        found = columns_of_classes(artifact.classes, asked, tuple(columns), lists=(), path=FRAME)
+        found = columns_of_classes(artifact.classes, whole, tuple(columns), lists=(), path=FRAME)
         fragment = rows_in_memory(FRAME, len(columns[found.names[0]]()), columns)
         names = found.names
     elif arrow or is_matrix(rows):
         lists = rows if arrow else lists_of(matrix_of(rows, what=_PROBS))
         names = names_of(classes) or artifact.classes
-        found = ChosenColumns(asked, _PROBS, None, probs=ClassColumns((_PROBS,), names))
+        found = ChosenColumns(whole, _PROBS, None, probs=ClassColumns((_PROBS,), names))
         fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(itself, lists)})
     else:
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")
-    predictor = ClassPredictor(change, found, fragment, checked=scale is None)
+    predictor = ClassPredictor(change, found, fragment, checked=asked.scale is None)
     values = np.full((READER.row_count(fragment) or 0, len(found.classes)), np.nan)
     for batch in READER.batches(fragment, found):
         _, after, places = predictor.recalibrated(batch)
@@ -317,29 +318,11 @@ class Recalibrator(Shown):
         if on is not None and not isinstance(held, SegmentArtifact):
             msg = "--on names columns that a map by segments looks at, and this one looks at none"
             raise UsageProblem(msg, "leave it out, or fit with --method segments")
+        asked = asked_of(scale, on_range, unseen, on_missing)
         if isinstance(held, ClassArtifact):
-            return predicted_rows(
-                held,
-                scores,
-                name=self.name,
-                classes=classes,
-                on_missing=on_missing,
-                on_range=on_range,
-                on_sum=on_sum,
-                scale=scale,
-            )
-        found = predicted_scores(
-            held,
-            scores,
-            prior=prior,
-            by=by,
-            on=on,
-            unseen=unseen,
-            on_missing=on_missing,
-            on_range=on_range,
-            scale=scale,
-        )
-        return values_like(scores, found[0])
+            sums = chosen(OnSum, on_sum, "on_sum")
+            return predicted_rows(held, scores, asked, name=self.name, classes=classes, on_sum=sums)
+        return values_like(scores, predicted_scores(held, scores, asked, prior=prior, by=by, on=on)[0])
 
     def _refuse_idle(
         self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str
@@ -394,9 +377,8 @@ class Recalibrator(Shown):
         held, ends = self.artifact, []
         self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
         if not isinstance(held, ClassArtifact | SegmentArtifact):
-            _, *ends = predicted_scores(
-                held, scores, prior=prior, by=by, unseen=unseen, on_range=on_range, scale=scale
-            )
+            asked = asked_of(scale, on_range, unseen)
+            _, *ends = predicted_scores(held, scores, asked, prior=prior, by=by)
         if not ends:
             msg = f"{self.method} gives one probability, without ends"
             raise UsageProblem(msg, "fit with --method venn-abers")
@@ -429,8 +411,6 @@ class Recalibrator(Shown):
 
     def page(self, *, verbose: bool = False) -> "Page":
         """Return what is said of the map."""
-        from dataclasses import replace
-
         from calibcli.commands.inspect import artifact_report
         from calibcli.show.pages import page_of
 

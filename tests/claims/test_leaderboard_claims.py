@@ -56,7 +56,7 @@ WORLDS: dict[str, World] = {
 def entries_of(scores: list[Floats], label: Floats) -> Entries:
     """Return score columns as a leaderboard takes them."""
     tables = [ScoreTable.from_rows(one, label) for one in scores]
-    seen = [Seen(f"s{k}", f"s{k}", None, table, discrete=False) for k, table in enumerate(tables)]
+    seen = [Seen(f"s{k}", f"s{k}", table) for k, table in enumerate(tables)]
 
     def paired(one: int, other: int) -> PairedSums:
         sums = PairedSums()

@@ -288,7 +288,7 @@ def test_equal_scores_are_never_told_apart() -> None:
     """A score and itself, twice, where no row has label 1, too."""
     label = np.zeros(50, np.bool_)
     score = np.full(50, 0.1)
-    seen = tuple(Seen(name, name, None, ScoreTable.from_rows(score, label), discrete=False) for name in "abc")
+    seen = tuple(Seen(name, name, ScoreTable.from_rows(score, label)) for name in "abc")
     sums = PairedSums()
     sums.add(score, score, label)
     for ranking in rankings(Entries(seen, lambda *_: sums), CompareOptions(), None):
