@@ -82,12 +82,14 @@ def segments_in(judged: Gathered, rows: RowRequest, cutting: Cutting) -> Cut:
     columns = rows.columns
     levels = cut_columns(judged, columns, cutting)
     leaves, is_grid = rows_again(judged).in_leaves(levels, limit=rows.reading.limit)
-    entries = _entries(leaves, levels)
+    entries, notes = _entries(leaves, levels), tuple(_notes(leaves, is_grid=is_grid))
+    # As large as the entries, which are all that is needed from here on.
+    del leaves
     found = segments_of(entries, depth=cutting.depth)
     if found.size > MOST_SEGMENTS:
         msg = f"--on {','.join(columns.on)} makes {found.size:,} segments"
         raise UsageProblem(msg, f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer")
-    return Cut(found, entries, levels, is_grid, tuple(_notes(leaves, is_grid=is_grid)))
+    return Cut(found, entries, levels, is_grid, notes)
 
 
 def rows_again(judged: Gathered) -> SecondPass:
@@ -106,7 +108,7 @@ def _entries(leaves: Leaves, levels: tuple[Levels, ...]) -> Entries:
     part, columns = leaves.part, []
     for one in reversed(levels):
         part, place = np.divmod(part, len(one.words))
-        columns.append(place)
+        columns.append(place.astype(np.int16))
     sizes = [len(one.words) for one in levels]
     return Entries.of_table(
         np.stack(columns[::-1]),

@@ -8,12 +8,14 @@ label, so that all that is said here holds given scores and columns.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from functools import partial
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.ahead import in_order
 from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
 from calibcli.stats.bounds.resampling import range_tail
 from calibcli.stats.numerics import crossing, normal_quantile
@@ -28,6 +30,8 @@ LEAST_SPREAD = 5.0
 DETECTED = 0.8
 # Score cells in which a segment is compared with a larger one, and rows of that one that each has at least.
 _CELLS, _ROWS_OF_A_CELL = 256, 20
+# Of so many entries on as many sets of columns are crossed at once: sorting and adding up share cores.
+_MANY, _AT_ONCE = 50_000, 2
 # The level of a segment in a column of which it has all rows.
 ANY = -1
 Level = tuple[int, ...]
@@ -70,7 +74,7 @@ class Entries:
         scores: tuple[Floats, Floats],
     ) -> "Entries":
         """Return entries; `scores` are the sums of the scores of rows with label 1 and with label 0."""
-        order = np.argsort(at, kind="stable")
+        order = _order(at)
         many, ones = rows[order].astype(np.float64), positive[order].astype(np.float64)
         of_ones, of_others = scores[0][order], scores[1][order]
         mean = (of_ones + of_others) / many
@@ -86,6 +90,15 @@ class Entries:
             many * mean * (1.0 - mean),
             _square_over(missed, ones) + _square_over(of_others, many - ones),
         )
+
+
+def _order(values: Floats) -> Integers:
+    """Return the order of values, equal ones as they come: the fast sort is right where none are equal."""
+    order = np.argsort(values)
+    ascending = values[order]
+    if (ascending[1:] == ascending[:-1]).any():
+        order = np.argsort(values, kind="stable")
+    return order
 
 
 def _square_over(total: Floats, many: Floats) -> Floats:
@@ -177,11 +190,11 @@ def segments_of(entries: Entries, *, depth: int) -> Segments:
     columns, score = range(len(entries.sizes)), entries.score
     slant = entries.variance * (1.0 - 2.0 * score) ** 2
     each = (entries.rows, entries.positive, entries.rows * score, entries.residual, entries.variance)
-    found = [
-        _crossed(entries, chosen, (*each, entries.squares, slant))
-        for many in range(min(depth, len(entries.sizes)) + 1)
-        for chosen in combinations(columns, many)
-    ]
+    tied = np.flatnonzero(entries.at[1:] == entries.at[:-1]).size > 0
+    crossed = partial(_crossed, entries, columns=(*each, entries.squares, slant), tied=tied)
+    depths = range(min(depth, len(entries.sizes)) + 1)
+    choices = chain.from_iterable(combinations(columns, many) for many in depths)
+    found = list(in_order(crossed, choices, _AT_ONCE if entries.rows.size > _MANY else 1))
     whole = Segments(*(np.concatenate(parts) for parts in zip(*map(_arrays, found), strict=True)))
     return replace(whole, same=_repeated(whole))
 
@@ -190,14 +203,16 @@ def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
     return tuple(getattr(found, name) for name in Segments.__dataclass_fields__)
 
 
-def _crossed(entries: Entries, chosen: Sequence[int], columns: Sequence[Floats]) -> Segments:
+def _crossed(entries: Entries, chosen: Sequence[int], *, columns: Sequence[Floats], tied: bool) -> Segments:
     """Return the segments that the levels of some columns make."""
     code, size = _codes(entries, chosen)
     if size > 1 << 16:
         code = np.unique(code, return_inverse=True)[1].reshape(-1)
-    # Sixteen bits are sorted by radix.
-    order = np.argsort(code.astype(np.uint16) if size <= 1 << 16 else code, kind="stable")
-    apart = code[order]
+    # Eight and sixteen bits are sorted by radix.
+    small = np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int64
+    few = code.astype(small, copy=False)
+    order = np.argsort(few, kind="stable")
+    apart = few[order]
     new = np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
 
     rows, positive, score, residual, variance, squares, slant = (
@@ -215,7 +230,7 @@ def _crossed(entries: Entries, chosen: Sequence[int], columns: Sequence[Floats])
         variance,
         squares,
         np.sqrt(slant / share),
-        _over(_ranges(entries.residual[order], entries.at[order], new), np.sqrt(variance)),
+        _over(_ranges(entries.residual[order], entries.at[order] if tied else None, new), np.sqrt(variance)),
         np.zeros(new.size, np.bool_),
     )
 
@@ -230,14 +245,13 @@ def _added(code: Integers, column: Floats, size: int = 0) -> Floats:
     return np.asarray(np.bincount(code, weights=column, minlength=size), np.float64)
 
 
-def _ranges(residual: Floats, at: Floats, new: Integers) -> Floats:
+def _ranges(residual: Floats, at: Floats | None, new: Integers) -> Floats:
     """Return the range, 0 included, of the sums of residuals from the start of each segment; ties are one."""
     path = np.cumsum(residual)
-    start = np.concatenate(([0.0], path[new[1:] - 1]))
-    last = np.concatenate((at[1:] != at[:-1], [True]))
-    last[new[1:] - 1] = True
-    first = new
-    if not last.all():
+    start, first = np.concatenate(([0.0], path[new[1:] - 1])), new
+    if at is not None:
+        last = np.concatenate((at[1:] != at[:-1], [True]))
+        last[new[1:] - 1] = True
         ends = np.flatnonzero(last)
         path, first = path[ends], np.searchsorted(ends, new)
     high = np.maximum(np.maximum.reduceat(path, first), start)
