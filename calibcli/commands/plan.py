@@ -1,18 +1,20 @@
 """Plan a gate: how many labelled rows it will take, before any are collected."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
+from calibcli.commands.cutting import segments_in
 from calibcli.commands.evaluation import through
 from calibcli.commands.gathering import RAW, RECALIBRATED
 from calibcli.commands.partition import chosen_bins
 from calibcli.commands.reading import read_rows
 from calibcli.commands.right_scale import table_scale_notes
-from calibcli.commands.verify import refuse_continuous
+from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
 from calibcli.documents.artifact import Artifact, read_artifact
 from calibcli.errors import UsageProblem
-from calibcli.names import MeasureName, Purpose, VerdictName
+from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, Purpose, VerdictName
 from calibcli.options.gating import PlanOptions
 from calibcli.options.rows import RowRequest
 from calibcli.options.sources import DocumentSource
@@ -30,6 +32,9 @@ from calibcli.stats.gates.plan import (
     population_like,
     population_of,
 )
+from calibcli.stats.gates.plan_segments import planned_segments
+from calibcli.stats.gates.segments import SEGMENT_METHOD
+from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.interface import randomised, values_of
 from calibcli.stats.table.bins import ATOMS, Bins
@@ -55,31 +60,43 @@ class _Scores:
     input: InputSummary | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What was planned, and what it rests on."""
+
+    found: Plan
+    measure: str
+    method: str
+    partition: str
+    values: int
+    known_from: str
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
+    input: InputSummary | None
+
+
 def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
     """Find how many labelled rows a gate takes, by simulating it; else by what an artifact knows."""
     artifact = rows.artifact
     if options.measure is MeasureName.SMECE and options.wanted is VerdictName.PASS:
         _refuse_unresolved(options.rule.limit)
+    refuse_segment_rules(options, rows)
     loaded = None if artifact is None else read_artifact(artifact)
-    scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, artifact)
-    generator = stream(options.seed, Purpose.PLAN)
-    asked = Gate(options.rule, _ground(options, loaded, scores.bins), options.wanted)
-    patterns = erring(scores.population, options.measure, options.error)
-    found = planned(asked, patterns, power=options.power, again=options.any_time, generator=generator)
-    example = _example(asked, found, generator, any_time=options.any_time)
+    made = (_by_segments if options.rule.of_segments else _by_scores)(options, rows, loaded)
+    found = made.found
     return PlanReport(
-        measure=example.claim.measure,
+        measure=made.measure,
         limit=options.rule.limit,
         error=options.error,
         wanted=options.wanted,
         power=options.power,
         confidence=options.confidence,
         any_time=options.any_time,
-        method=example.method,
-        partition=example.partition,
-        values=scores.population.score.size,
+        method=made.method,
+        partition=made.partition,
+        values=made.values,
         least_rows=options.least_rows,
-        scores_from=scores.known_from,
+        scores_from=made.known_from,
         pattern=found.population.words,
         rows=found.rows,
         reached=found.reached,
@@ -88,15 +105,89 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
         rows_by_theorem_12_4=found.by_theorem,
         rows_between_looks=found.step,
         artifact=None if artifact is None else str(artifact),
-        input=scores.input,
+        input=made.input,
         seed=options.seed,
-        assumptions=(f"the rows to come have scores as {scores.known_from}", *example.assumptions),
-        notes=(
-            *(() if loaded is None else loaded.doubts),
-            *_notes(found, options),
-            *_of_values(found, example),
-        ),
+        assumptions=made.assumptions,
+        notes=(*(() if loaded is None else loaded.doubts), *_notes(found, options), *made.notes),
     )
+
+
+def _by_scores(options: PlanOptions, rows: RowRequest, loaded: Artifact | None) -> _Made:
+    """Plan a gate on a measure of the score."""
+    scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, rows.artifact)
+    generator = stream(options.seed, Purpose.PLAN)
+    asked = Gate(options.rule, _ground(options, loaded, scores.bins), options.wanted)
+    patterns = erring(scores.population, MeasureName(options.measure), options.error)
+    found = planned(asked, patterns, power=options.power, again=options.any_time, generator=generator)
+    example = _example(asked, found, generator, any_time=options.any_time)
+    known = scores.known_from
+    return _Made(
+        found,
+        example.claim.measure,
+        example.method,
+        example.partition,
+        scores.population.score.size,
+        known,
+        (f"the rows to come have scores as {known}", *example.assumptions),
+        _of_values(found, example),
+        scores.input,
+    )
+
+
+def _by_segments(options: PlanOptions, rows: RowRequest, loaded: Artifact | None) -> _Made:
+    """Plan a gate on the segments that a file has: those with enough rows there."""
+    if not rows.inputs:
+        msg = "how many rows it takes depends on how large segments are, and nothing says so"
+        raise UsageProblem(msg, "pass a file of scores and columns: --like preds.csv -s score")
+    columns, transforms = rows.columns, None
+    if loaded is not None:
+        columns, transforms = through(loaded, columns, str(rows.artifact))
+    asked = replace(rows, columns=columns)
+    read = read_rows(asked, transforms=transforms, labelled=False, twice=True)
+    cut = segments_in(replace(read, artifact=loaded), asked, options.segments.cut)
+    least, different = options.segments.least_rows, ~cut.found.same
+    large = (cut.found.rows >= least) & different
+    if not large.any():
+        msg = f"no segment of {rows.inputs[0]} has {least:,} rows"
+        raise UsageProblem(msg, "give it more rows, or pass a smaller --min-segment-rows")
+    places, names = np.flatnonzero(large), cut.names()
+    found = planned_segments(
+        Gate(options.rule, _ground(options, loaded, ATOMS), options.wanted),
+        cut.entries,
+        subset(cut.found, places),
+        [" and ".join(names[place]) or "all rows" for place in places.tolist()],
+        error=options.error,
+        power=options.power,
+        generator=stream(options.seed, Purpose.PLAN),
+    )
+    known = f"the {read.input.rows:,} rows of {rows.inputs[0]}"
+    smaller = float(cut.found.rows[~large & different].max(initial=0.0))
+    return _Made(
+        found,
+        options.measure.value,
+        SEGMENT_METHOD,
+        f"{places.size:,} segments by {', '.join(columns.on)}",
+        found.population.score.size,
+        known,
+        (
+            f"the rows to come have scores and columns as {known}",
+            f"segments are those with {least:,} rows there",
+        ),
+        _of_smaller(found, float(cut.found.rows[large].min()), smaller, rows=read.input.rows),
+        read.input,
+    )
+
+
+def _of_smaller(found: Plan, least: float, smaller: float, *, rows: int) -> tuple[str, ...]:
+    """Return how many rows the smallest segment gets, and what keeps out those that are smaller still."""
+    if found.rows is None:
+        return ()
+    mine, others = (one * found.rows / rows for one in (least, smaller))
+    said = f"the smallest of these segments gets about {mine:,.0f} of these rows"
+    if others < DEFAULT_LEAST_ROWS:
+        return (said,)
+    between = float(f"{math.sqrt(mine * others):.2g}")
+    return (f"{said}; gate with --min-segment-rows {between:.0f}, or smaller ones keep it open",)
 
 
 def _refuse_unresolved(limit: float) -> None:

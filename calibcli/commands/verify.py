@@ -17,7 +17,7 @@ from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import Binning, ClassMeasure, Relation, ViewName
-from calibcli.options.gating import Regression, StateOptions, VerifyOptions, refuse_without_state
+from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, RowRequest
@@ -33,7 +33,7 @@ from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import Table
 
 
-def refuse_segment_rules(options: VerifyOptions, rows: RowRequest) -> None:
+def refuse_segment_rules(options: VerifyOptions | PlanOptions, rows: RowRequest) -> None:
     """Refuse rules about segments that cannot be judged, and what speaks of segments where no rule does."""
     columns, found = rows.columns, [rule for rule in options.rules if rule.of_segments]
     if not found:

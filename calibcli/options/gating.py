@@ -290,6 +290,7 @@ class PlanOptions:
     binning: Binning | None = option(None, like=BINNING)
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
     seed: int = option(DEFAULT_SEED, like=SEED)
+    segments: Segmenting = nested(Segmenting(), Segmenting)
 
     @classmethod
     def of(
@@ -331,9 +332,10 @@ class PlanOptions:
         return rule
 
     @property
-    def measure(self) -> MeasureName:
+    def measure(self) -> MeasureName | SegmentMeasure:
         """The measure that has a limit."""
-        return MeasureName(self.rule.subject)
+        subject = self.rule.subject
+        return subject if isinstance(subject, SegmentMeasure) else MeasureName(subject)
 
     @property
     def wanted(self) -> VerdictName:

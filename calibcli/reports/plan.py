@@ -18,7 +18,9 @@ class PlanReport(Kept):
 
     page: ClassVar[str] = "plan"
     measure: Annotated[
-        str, Among(("ece", "binned_ece", "l2", "linf", "smece", "dce")), "What the rule bounds."
+        str,
+        Among(("ece", "binned_ece", "l2", "linf", "smece", "dce", "segment_bias")),
+        "What the rule bounds.",
     ]
     limit: Annotated[Fraction, "The limit."]
     error: Annotated[Fraction, "The true error that is reckoned with."]

@@ -255,3 +255,36 @@ def test_a_state_through_an_artifact_and_by_frequency(run: Run, frame: pd.DataFr
     for where, one in listed[0].items():
         assert one["bias"] == pytest.approx(listed[1][where]["bias"], abs=1e-9)
         assert one["upper"] >= listed[1][where]["upper"] - 1e-9
+
+
+def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
+    run: Run, rows: Path, frame: pd.DataFrame, tmp_path: Path
+) -> None:
+    """Scores and columns settle it; smaller segments are kept out by the option that the note names."""
+    asked = ("--max-segment-bias", "0.05", *ON, "-s", "score")
+    ended = run("plan", rows, *asked, "--json")
+    assert ended.code == 0, ended.err
+    report = json.loads(ended.out)
+    jsonschema.validate(report, json.loads(schema_text(DocumentKind.PLAN)))
+    assert report["measure"] == "segment_bias"
+    assert report["partition"] == "15 segments by country, age"
+    unlabelled = tmp_path / "unlabelled.parquet"
+    frame.drop(columns="label").to_parquet(unlabelled)
+    again = json.loads(run("plan", unlabelled, *asked, "--json").out)
+    assert again["rows"] == report["rows"]
+    assert "gate with --min-segment-rows" in " ".join(report["notes"])
+    fail = json.loads(run("plan", rows, *asked, "--json", "--error", 0.15).out)
+    assert (fail["wanted"], fail["pattern"].startswith("only country = ")) == ("fail", True)
+    for words, problem in [
+        (
+            ("--max-segment-bias", "0.05", "--artifact", "none.json", *ON),
+            "no file of scores and columns|none.json",
+        ),
+        (("--max-segment-bias", "0.05"), "no column is named whose values make"),
+        (("--max-ece", "0.05", *ON), "--on without a rule about segments"),
+        ((*asked, "--any-time"), "speaks of the ece, not of segment_bias"),
+        ((*asked, "--min-segment-rows", 10_000), "no segment of .* has 10,000 rows"),
+    ]:
+        refused = run("plan", rows, "-s", "score", *words)
+        assert refused.code in (2, 3), words
+        assert re.search(problem, refused.err), refused.err

@@ -6,14 +6,15 @@ from calibcli.errors import UsageProblem
 from calibcli.names import ReportFormat
 from calibcli.options.gating import PlanOptions
 from calibcli.options.output import Artifact, Like, LikeFile, Output
-from calibcli.options.rows import Columns, Reading
+from calibcli.options.rows import JUDGED_ON, Columns, Reading
 from calibcli.shell.door import command
 
 
 @command(
     "max_ece max_smece artifact like score power error any_time confidence json | max_l2 max_linf max_dce "
-    "bins binning min_rows seed scale on_missing on_range *format exact memory allow_edited fmt output "
-    "force quiet verbose color debug"
+    "max_segment_bias on depth max_values categorical numeric min_segment_rows bins binning min_rows seed "
+    "scale on_missing on_range *format exact memory allow_edited fmt output force quiet verbose color debug",
+    on=JUDGED_ON,
 )
 def plan(
     context: typer.Context,
@@ -37,6 +38,7 @@ def plan(
       calibcli plan --max-ece 0.02 --artifact cal.json --any-time --error 0.005
       calibcli plan preds.csv --max-ece 0.03 -s score --power 0.8
       calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
+      calibcli plan preds.csv --max-segment-bias 0.05 -s score --on country,device
     """
     from calibcli.commands.plan import plan_rows
     from calibcli.shell.line import line_of

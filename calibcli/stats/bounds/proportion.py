@@ -133,6 +133,7 @@ def clopper_pearson_of_a_rate(positive: int, rows: int, *, delta_each_side: floa
     return float(low[0]), float(high[0])
 
 
+@lru_cache(maxsize=4_096)
 def sum_margin(squares: float, *, delta: float) -> float:
     """
     Return how far, but for a probability of delta, a sum of unlike labels lies from its mean on one side.
@@ -166,6 +167,7 @@ def _normal_deviate(spread: float, *, delta: float) -> float:
     return crossing(room, 0.0, 40.0)[1]
 
 
+@lru_cache(maxsize=256)
 def _bennett_margin(variance: float, *, delta: float) -> float:
     """Return what a sum of independent values, each at most 1 above its mean, exceeds its mean by at most."""
     level = math.log(1.0 / delta)

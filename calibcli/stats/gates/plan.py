@@ -684,13 +684,33 @@ def _looking(
 ) -> Plan:
     looks = Looks(gate, population, generator)
     start, least = _start(gate, population), gate.ground.least_rows
-    rows = _rows_at(lambda n: looks.reaches(n, effort.searching, power), start=start, least=least)
-    reached = half = None
-    if rows is not None:
-        rows, reached = _settled(looks, power, rows=rows, times=effort.final)
-        half = _rows_at(lambda n: looks.reaches(n, effort.searching, 0.5), start=rows, least=least)
+    rows, reached, half = searched(looks, start=start, least=least, power=power, effort=effort)
     theorem = _by_theorem(looks, start=start, power=power, effort=effort)
     return Plan(population, rows, reached, effort.final, half, theorem)
+
+
+class Asked(Protocol):
+    """A gate that is asked once, simulated."""
+
+    def share(self, rows: int, times: int) -> float:
+        """Return the share of tables of so many rows that get the wanted verdict."""
+        ...
+
+    def reaches(self, rows: int, times: int, power: float) -> bool:
+        """Whether the wanted verdict comes in at least this share of so many tables."""
+        ...
+
+
+def searched(
+    looks: Asked, *, start: int, least: int, power: float, effort: Effort
+) -> tuple[int | None, float | None, int | None]:
+    """Return the rows that reach a power, the share that they do reach, and the rows that reach one half."""
+    rows = _rows_at(lambda n: looks.reaches(n, effort.searching, power), start=start, least=least)
+    if rows is None:
+        return None, None, None
+    rows, reached = _settled(looks, power, rows=rows, times=effort.final)
+    half = _rows_at(lambda n: looks.reaches(n, effort.searching, 0.5), start=rows, least=least)
+    return rows, reached, half
 
 
 def _streaming(
@@ -766,7 +786,7 @@ def _rows_at(reaches: Callable[[int], bool], *, start: int, least: int) -> int |
     return high
 
 
-def _settled(looks: Looks, power: float, *, rows: int, times: int) -> tuple[int, float]:
+def _settled(looks: Asked, power: float, *, rows: int, times: int) -> tuple[int, float]:
     """Simulate at the rows found more often, and take a little more rows until that is enough."""
     reached = looks.share(rows, times)
     for _ in range(_TRIES):

@@ -40,7 +40,7 @@ _MOST_DELTA = 0.25
 # Beyond so many rows, as a power of ten, the bounds are too close together to be computed.
 _MOST_ROWS = 13.0
 
-_METHOD = "Clopper-Pearson or the normal law with a proven error; a fail by Bonferroni over segments"
+SEGMENT_METHOD = "Clopper-Pearson or the normal law with a proven error; a fail by Bonferroni over segments"
 
 _BY_VALUE = "estimate alone, no confidence"
 
@@ -94,7 +94,7 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     some = subset(rows.found, places)
     by_value = rule.bound is Bound.VALUE
     size = np.abs(some.bias)
-    lower, upper = (size, size) if by_value else _sizes(some, *levels(rule, ground))
+    lower, upper = (size, size) if by_value else sizes_of(some, *_each(levels(rule, ground), some.size))
     judged = judged_segments(rows, places, claim, ends=(lower, upper), by_value=by_value)
     bounded = places.size > 0 and not by_value
 
@@ -111,7 +111,7 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
             float(size.max()) if places.size else math.nan,
             float(lower.max()) if bounded else None,
             float(upper.max()) if bounded else None,
-            _BY_VALUE if by_value else _METHOD,
+            _BY_VALUE if by_value else SEGMENT_METHOD,
             Target.FIXED_DESIGN,
             (NO_CONFIDENCE,) if by_value else _ASSUMPTIONS,
             f"{places.size:,} segments by {', '.join(rows.columns)}",
@@ -167,11 +167,16 @@ def judged_segments(
     )
 
 
-def _sizes(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, Floats]:
-    """Return bounds of the size of every bias: lower ones hold together, upper ones each by itself."""
+def _each(both: tuple[float, float], many: int) -> tuple[float, float]:
+    """Return levels of a lower and an upper bound, any of so many lower ones being the one that may fail."""
+    return both[0] / (2.0 * max(many, 1)), both[1]
+
+
+def sizes_of(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, Floats]:
+    """Return bounds of the size of every bias, each end with such an error probability."""
     if not some.size:
         return np.zeros(0), np.zeros(0)
-    wide = bias_bounds(some, delta=min(at_lower / (2.0 * some.size), _MOST_DELTA))
+    wide = bias_bounds(some, delta=min(at_lower, _MOST_DELTA))
     close = bias_bounds(some, delta=min(at_upper, _MOST_DELTA))
     lower = np.maximum(0.0, np.maximum(wide.lower, -wide.upper))
     return lower, np.maximum(close.upper, -close.lower)
@@ -205,7 +210,12 @@ def _variance(some: Segments) -> Floats:
     return np.minimum(some.variance, some.rows * some.score * (1.0 - some.score))
 
 
-class _Growth:
+def slowness(some: Segments) -> Floats:
+    """Return what is larger for segments that take more rows of all to be known as well."""
+    return np.asarray(np.sqrt(_variance(some)) / some.rows + 3.0 / some.rows)
+
+
+class SegmentGrowth:
     """
     The bounds that more rows like these would give a segment.
 
@@ -231,7 +241,7 @@ class _Growth:
             variance=one.variance / one.rows * many,
             squares=(one.variance if calibrated else one.squares) / one.rows * many,
         )
-        lower, upper = _sizes(more, *self._levels)
+        lower, upper = sizes_of(more, *self._levels)
         return float(lower[0]), float(upper[0])
 
     def rows_to_pass(self, limit: float, *, calibrated: bool = False) -> int:
@@ -252,12 +262,12 @@ def _rows_needed(some: Segments, first: int, claim: Claim, ground: Ground, *, ro
     At best it takes as many as the segment whose mean is known worst; segments are those that are judged now.
     """
 
-    def growth(place: int) -> _Growth:
+    def growth(place: int) -> SegmentGrowth:
         one = subset(some, np.array([place]))
-        each = ground.fail_delta / some.size, ground.delta
-        return _Growth(one, share=float(one.rows[0]) / rows, levels=each)
+        each = _each((ground.fail_delta, ground.delta), some.size)
+        return SegmentGrowth(one, share=float(one.rows[0]) / rows, levels=each)
 
-    slowest = int((np.sqrt(_variance(some)) / some.rows + 3.0 / some.rows).argmax())
+    slowest = int(slowness(some).argmax())
     best = growth(slowest).rows_to_pass(claim.limit, calibrated=True)
     known, size = growth(first), abs(float(some.bias[first]))
     lower, upper = known.ends(rows)

@@ -351,7 +351,7 @@ def beyond(entries: Entries, large: Level, added: Sequence[Sequence[int]]) -> di
     References:
         Mantel & Haenszel (1959), J. Natl. Cancer Inst. 22, for the variances.
     """
-    inside = np.flatnonzero(_holds(entries, large))
+    inside = np.flatnonzero(in_segment(entries, large))
     rows, residual = entries.rows[inside], entries.residual[inside]
     cell, cells = _score_cells(entries.at[inside], rows)
     all_rows, every = _added(cell, rows), _added(cell, residual)
@@ -389,7 +389,7 @@ def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Integers, int]:
     return code, size
 
 
-def _holds(entries: Entries, level: Level) -> Booleans:
+def in_segment(entries: Entries, level: Level) -> Booleans:
     """Return which entries are of a segment."""
     found = np.ones(entries.rows.size, np.bool_)
     for column, one in enumerate(level):
@@ -412,7 +412,7 @@ def _score_cells(at: Floats, rows: Floats) -> tuple[Integers, int]:
 
 def without(entries: Entries, large: Level, small: Level) -> float:
     """Return how probable the range in a segment without one of its parts is, were the rest calibrated."""
-    inside = np.flatnonzero(_holds(entries, large) & ~_holds(entries, small))
+    inside = np.flatnonzero(in_segment(entries, large) & ~in_segment(entries, small))
     variance = entries.variance[inside]
     total = np.array([variance.sum()])
     if not total[0]:
@@ -439,7 +439,7 @@ class Stretch:
 
 def stretch_of(entries: Entries, level: Level) -> Stretch:
     """Return where the scores of a segment are wrong in one direction: what its statistic is the range of."""
-    inside = np.flatnonzero(_holds(entries, level))
+    inside = np.flatnonzero(in_segment(entries, level))
     at, rows, residual = entries.at[inside], entries.rows[inside], entries.residual[inside]
     ends = np.concatenate(([0], np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True]))) + 1))
     path = np.concatenate(([0.0], np.cumsum(residual)))[ends]

@@ -1,0 +1,106 @@
+"""A plan of a gate on segments names rows that give the verdict as often as it says."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from calibcli.errors import UsageProblem
+from calibcli.names import Bound, Relation, SegmentMeasure, VerdictName
+from calibcli.options.rules import Rule
+from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.plan import Gate, Plan
+from calibcli.stats.gates.plan_segments import planned_segments
+from calibcli.stats.gates.segments import RowsBySegment, segment_rule
+from calibcli.stats.measures.segments import segments_of, subset
+from calibcli.stats.table.bins import ATOMS
+from calibcli.stats.table.score_table import ScoreTable
+from stats.segment_rows import entries_of
+
+GROUND = Ground(ATOMS, least_rows=1, rows_wanted=False)
+SHARES = np.array([0.6, 0.3, 0.1])
+
+
+def drawn(rows: int, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Return levels of one column, which are unlike in size, and scores."""
+    level = rng.choice(3, rows, p=SHARES).reshape(1, -1)
+    return level, rng.uniform(0.1, 0.9, rows)
+
+
+def planned(limit: float, error: float = 0.0, *, power: float = 0.9) -> Plan:
+    """Plan a gate on the segments of 20,000 rows."""
+    level, score = drawn(20_000, np.random.default_rng(1))
+    entries = entries_of(level, score, np.zeros(score.size))
+    found = segments_of(entries, depth=1)
+    rule = Rule("max-segment-bias", SegmentMeasure.SEGMENT_BIAS, Bound.UPPER, Relation.AT_MOST, limit)
+    wanted = VerdictName.PASS if error < limit else VerdictName.FAIL
+    names = ["all rows", "a", "b", "c"]
+    generator = np.random.default_rng(2)
+    return planned_segments(
+        Gate(rule, GROUND, wanted), entries, found, names, error=error, power=power, generator=generator
+    )
+
+
+def share_of(found: Plan, limit: float, error: float, outcome: VerdictName) -> float:
+    """Return how often the gate itself gives a verdict after so many rows."""
+    rule = Rule("max-segment-bias", SegmentMeasure.SEGMENT_BIAS, Bound.UPPER, Relation.AT_MOST, limit)
+    rng, given = np.random.default_rng(3), []
+    assert found.rows is not None
+    for _ in range(100):
+        level, score = drawn(found.rows, rng)
+        label = rng.random(score.size) < score + error * (level[0] == 2)
+        entries = entries_of(level, score, label)
+        segments = segments_of(entries, depth=1)
+        table = ScoreTable.from_rows(score, label)
+        rows = RowsBySegment(table, segments, entries, [()] * segments.size, ("a",), 1, 1)
+        given.append(segment_rule(rows, rule, ground=GROUND).outcome is outcome)
+    return float(np.mean(given))
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"), [(0.0, VerdictName.PASS), (0.03, VerdictName.PASS), (0.15, VerdictName.FAIL)]
+)
+def test_gates_of_so_many_rows_give_the_verdict_as_often_as_planned(
+    error: float, outcome: VerdictName
+) -> None:
+    """Nine in ten do, by draws of whole rows and by the gate itself, within what 100 draws tell."""
+    found = planned(0.07, error)
+    assert found.rows is not None
+    assert found.half is not None
+    assert found.half < found.rows
+    assert share_of(found, 0.07, error, outcome) == pytest.approx(found.reached, abs=0.09)
+    where = "in every segment" if not error else "only c is wrong, 10 % of rows"
+    assert where in found.population.words
+
+
+def test_more_room_and_less_power_take_fewer_rows() -> None:
+    """The smallest segment settles the number: a tenth of the rows take ten times as many of all."""
+    narrow, wide = planned(0.05).rows, planned(0.1).rows
+    assert narrow is not None
+    assert wide is not None
+    # Bounds narrow by the root of the rows.
+    assert 3.0 < narrow / wide < 5.0
+    assert (planned(0.1, power=0.5).rows or 0) < wide
+
+
+def test_an_error_that_no_segment_can_have_is_refused() -> None:
+    """Scores of 0.1 to 0.9 cannot be off by 0.9 on average."""
+    with pytest.raises(UsageProblem, match=r"no labels make the bias of any of 4 segments 0\.9"):
+        planned(0.05, 0.9)
+
+
+@pytest.mark.slow
+def test_only_the_slowest_segments_are_simulated_and_the_rest_pass_before_them() -> None:
+    """Of a hundred segments a quarter is drawn; the number hardly depends on the others."""
+    rng = np.random.default_rng(5)
+    level = np.stack([rng.integers(0, 100, 50_000)])
+    score = rng.uniform(0.2, 0.8, 50_000)
+    entries = entries_of(level, score, np.zeros(50_000))
+    found = segments_of(entries, depth=1)
+    rule = Rule("max-segment-bias", SegmentMeasure.SEGMENT_BIAS, Bound.UPPER, Relation.AT_MOST, 0.1)
+    gate = Gate(rule, GROUND, VerdictName.PASS)
+    names = [str(place) for place in range(found.size)]
+    plan = planned_segments(gate, entries, found, names, error=0.0, power=0.9, generator=rng)
+    few = subset(found, np.argsort(found.rows)[:30])
+    least = planned_segments(gate, entries, few, names, error=0.0, power=0.9, generator=rng)
+    assert plan.rows == pytest.approx(least.rows, rel=0.05)
