@@ -1,5 +1,6 @@
 """An edited document is refused by every command that reads one, and read with a note where that is meant."""
 
+import contextlib
 import json
 import os
 import re
@@ -23,7 +24,20 @@ from command_line import Run
 from mutations import edits
 
 COLUMNS = ("-s", "score", "-y", "label")
-ASK = ("--metric", "ece", "--json")
+ROWS = "a.csv -s score -y label"
+# Documents of the folder, by what writes them.
+MADE = f"""
+fit fit.csv -s score -y label -m histogram -o artifact.json
+fit fit.csv -s score -y label -m platt --by g -o groups.json
+fit fit.csv --probs p_* -y label -o classes.json
+measure {ROWS} --metric ece --json -o report.json --summary-out summary.json
+measure b.csv -s score -y label --summary-out more.json -o unused.txt
+compare {ROWS} --artifact artifact.json --json -o compare.json
+plan --max-ece 0.1 --artifact artifact.json --json -o plan.json
+measure {ROWS} --compat sklearn --json -o compat.json
+verify {ROWS} --max-ece 0.1 --state gate.json -o u.txt
+verify b.csv -s score -y label --max-ece 0.1 --state shard.json -o v.txt
+"""
 
 
 @pytest.fixture(scope="module")
@@ -41,67 +55,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for k, (s, y) in enumerate(zip(score, label, strict=True))
         )
         (path / f"{name}.csv").write_text(f"score,label,p_1,p_0,g\n{rows}")
-    fit, rows, more = (str(path / f"{name}.csv") for name in ("fit", "a", "b"))
-    for words in (
-        ["fit", fit, *COLUMNS, "-m", "histogram", "-o", str(path / "artifact.json")],
-        ["fit", fit, *COLUMNS, "-m", "platt", "--by", "g", "-o", str(path / "groups.json")],
-        ["fit", fit, "--probs", "p_*", "-y", "label", "-o", str(path / "classes.json")],
-        [
-            "measure",
-            rows,
-            *COLUMNS,
-            *ASK,
-            "-o",
-            str(path / "report.json"),
-            "--summary-out",
-            str(path / "summary.json"),
-        ],
-        ["measure", more, *COLUMNS, "--summary-out", str(path / "more.json"), "-o", str(path / "unused.txt")],
-        [
-            "compare",
-            rows,
-            *COLUMNS,
-            "--artifact",
-            str(path / "artifact.json"),
-            "--json",
-            "-o",
-            str(path / "compare.json"),
-        ],
-        [
-            "plan",
-            "--max-ece",
-            "0.1",
-            "--artifact",
-            str(path / "artifact.json"),
-            "--json",
-            "-o",
-            str(path / "plan.json"),
-        ],
-        ["measure", rows, *COLUMNS, "--compat", "sklearn", "--json", "-o", str(path / "compat.json")],
-        [
-            "verify",
-            rows,
-            *COLUMNS,
-            "--max-ece",
-            "0.1",
-            "--state",
-            str(path / "gate.json"),
-            "-o",
-            str(path / "u.txt"),
-        ],
-        [
-            "verify",
-            more,
-            *COLUMNS,
-            "--max-ece",
-            "0.1",
-            "--state",
-            str(path / "shard.json"),
-            "-o",
-            str(path / "v.txt"),
-        ],
-    ):
-        assert main([*words, "-q"]) in (0, 4), words
+    with contextlib.chdir(path):
+        for line in MADE.strip().splitlines():
+            assert main([*line.split(), "-q"]) in (0, 4), line
     return path
 
 
@@ -119,41 +75,42 @@ EDITS: dict[str, Callable[[Any], object]] = {
     "compat": lambda one: one["peer"].update(version="0"),
     "gate": lambda one: one["batches"][0].update(digest="sha256:0", key="sha256:0"),
 }
-READERS: list[tuple[str, list[str]]] = [
-    ("artifact", ["apply", "DOC", "a.csv", "-o", "OUT.csv"]),
-    ("groups", ["apply", "DOC", "a.csv", "-o", "OUT.csv"]),
-    ("classes", ["apply", "DOC", "a.csv", "-o", "OUT.csv"]),
-    ("artifact", ["apply", "DOC", "a.csv", "--out-dir", "OUT"]),
-    ("artifact", ["measure", "a.csv", *COLUMNS, "--artifact", "DOC", *ASK]),
-    ("groups", ["measure", "a.csv", *COLUMNS, "--artifact", "DOC", *ASK]),
-    ("classes", ["measure", "a.csv", "--probs", "p_*", "-y", "label", "--artifact", "DOC", *ASK]),
-    ("artifact", ["verify", "a.csv", *COLUMNS, "--artifact", "DOC", "--max-ece", "0.3", "--json"]),
-    (
-        "artifact",
-        ["verify", "a.csv", *COLUMNS, "--artifact", "DOC", "--max-ece", "0.3", "--state", "OUT.json"],
+# What each kind of document is read by.
+READ_BY = f"""
+artifact: apply DOC a.csv -o OUT.csv
+groups: apply DOC a.csv -o OUT.csv
+classes: apply DOC a.csv -o OUT.csv
+artifact: apply DOC a.csv --out-dir OUT
+artifact: measure {ROWS} --artifact DOC --metric ece --json
+groups: measure {ROWS} --artifact DOC --metric ece --json
+classes: measure a.csv --probs p_* -y label --artifact DOC --metric ece --json
+artifact: verify {ROWS} --artifact DOC --max-ece 0.3 --json
+artifact: verify {ROWS} --artifact DOC --max-ece 0.3 --state OUT.json
+classes: verify a.csv --probs p_* -y label --artifact DOC --max-ece 0.3
+report: verify {ROWS} --baseline DOC --max-regression 0.5
+artifact: compare {ROWS} --artifact DOC
+classes: compare a.csv --probs p_* -y label --artifact DOC
+artifact: plan --max-ece 0.1 --artifact DOC
+artifact: export DOC --to sql -o OUT.sql
+groups: export DOC --to python -o OUT.py
+artifact: plot DOC --kind map -o OUT.svg
+artifact: plot {ROWS} --artifact DOC -o OUT.svg
+report: plot DOC -o OUT.svg
+gate: plot DOC --kind monitor -o OUT.svg
+gate: merge DOC shard.json -o OUT.json
+gate: verify b.csv -s score -y label --max-ece 0.1 --state DOC --json
+gate: verify --max-ece 0.1 --state DOC
+summary: measure DOC --metric ece --json
+summary: verify DOC --max-ece 0.3
+summary: fit DOC -o OUT.json
+summary: plot DOC -o OUT.svg
+summary: merge DOC more.json -o OUT.json
+"""
+READERS = [
+    *(
+        (kind, words.split())
+        for kind, _, words in (one.partition(":") for one in READ_BY.strip().splitlines())
     ),
-    (
-        "classes",
-        ["verify", "a.csv", "--probs", "p_*", "-y", "label", "--artifact", "DOC", "--max-ece", "0.3"],
-    ),
-    ("report", ["verify", "a.csv", *COLUMNS, "--baseline", "DOC", "--max-regression", "0.5"]),
-    ("artifact", ["compare", "a.csv", *COLUMNS, "--artifact", "DOC"]),
-    ("classes", ["compare", "a.csv", "--probs", "p_*", "-y", "label", "--artifact", "DOC"]),
-    ("artifact", ["plan", "--max-ece", "0.1", "--artifact", "DOC"]),
-    ("artifact", ["export", "DOC", "--to", "sql", "-o", "OUT.sql"]),
-    ("groups", ["export", "DOC", "--to", "python", "-o", "OUT.py"]),
-    ("artifact", ["plot", "DOC", "--kind", "map", "-o", "OUT.svg"]),
-    ("artifact", ["plot", "a.csv", *COLUMNS, "--artifact", "DOC", "-o", "OUT.svg"]),
-    ("report", ["plot", "DOC", "-o", "OUT.svg"]),
-    ("gate", ["plot", "DOC", "--kind", "monitor", "-o", "OUT.svg"]),
-    ("gate", ["merge", "DOC", "shard.json", "-o", "OUT.json"]),
-    ("gate", ["verify", "b.csv", *COLUMNS, "--max-ece", "0.1", "--state", "DOC", "--json"]),
-    ("gate", ["verify", "--max-ece", "0.1", "--state", "DOC"]),
-    ("summary", ["measure", "DOC", *ASK]),
-    ("summary", ["verify", "DOC", "--max-ece", "0.3"]),
-    ("summary", ["fit", "DOC", "-o", "OUT.json"]),
-    ("summary", ["plot", "DOC", "-o", "OUT.svg"]),
-    ("summary", ["merge", "DOC", "more.json", "-o", "OUT.json"]),
     *((kind, ["inspect", "DOC"]) for kind in EDITS),
 ]
 
