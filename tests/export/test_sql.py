@@ -149,12 +149,12 @@ def test_every_dialect_reads_a_name_back(word: str, dialect: SqlDialect) -> None
     assert [one.name for one in statements[0].find_all(sqlglot.exp.Table)] == [word.replace(".", "")]
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("dialect", SqlDialect)
 def test_every_dialect_parses(dialect: SqlDialect) -> None:
     """A parser of each dialect takes the query as one statement, of one score and of several classes."""
     maps = [one_map(kind) for kind in ("isotonic", "venn-abers", "scaling-binning")]
-    maps += [one_map("spline", Scale.LOGIT), class_map("temperature"), class_map("one-vs-rest histogram")]
-    for artifact in maps:
+    for artifact in (*maps, one_map("spline", Scale.LOGIT), class_map("one-vs-rest platt")):
         assert len(sqlglot.parse(sql(artifact, dialect=dialect), dialect=dialect.value)) == 1
 
 
@@ -201,6 +201,7 @@ def test_few_steps_are_cases_and_many_are_looked_up() -> None:
         assert words[dialect] in sql(one_map("smooth"), dialect=dialect)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("dialect", [SqlDialect.SNOWFLAKE, SqlDialect.BIGQUERY])
 def test_queries_longer_than_the_engine_takes_are_refused(dialect: SqlDialect) -> None:
     """A map of 32,769 knots is refused where a query may have a million characters."""

@@ -370,10 +370,11 @@ def test_every_format_shows_what_was_asked_for(everything: MeasureReport) -> Non
         blocks = group_blocks(report, slices)
         titles = _titles(blocks)
         grids = [block for block in blocks if isinstance(block, Grid)]
+        page = MarkupRenderer().render(report).replace("\\", "")
         for name in names:
             own = f"{name} p-value" if isinstance(name, TestName) else name
             assert titles.count(own) == 1, (names, titles)
-            assert f"| {own} |" in MarkupRenderer().render(report).replace("\\", "")
+            assert f"| {own} |" in page
         measured = [one for part in slices.values() for one in part.measures]
         with_interval = {one.name for one in measured if one.interval is not None}
         assert sum("interval" in title for title in titles) == len(with_interval)
