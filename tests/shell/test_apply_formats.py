@@ -180,7 +180,7 @@ def test_arrow_keeps_its_codec_batches_and_metadata(
     assert [codec_of(list_fragments([str(one)])[0]) for one in (path, output)] == [codec, codec]
 
 
-def test_standard_output_gets_a_stream(shell: Run, artifact: Path, tmp_path: Path) -> None:
+def test_standard_output_gets_a_stream(run: Run, artifact: Path, tmp_path: Path) -> None:
     """From a file, and from a stream through a pipe."""
     path = source(tmp_path, "arrow")
     words = [*COMMAND, "apply", str(artifact), "-s", "score", "-o", "-", "-q"]
@@ -189,9 +189,9 @@ def test_standard_output_gets_a_stream(shell: Run, artifact: Path, tmp_path: Pat
     keep = ["--keep", "id", "--name", "p"]
     again = subprocess.run([*words, "-", *keep], input=first, capture_output=True, check=True).stdout
     assert read(again, "arrow")["p"].to_pylist() == read(first, "arrow")["calibrated"].to_pylist()
-    lines = shell(*words[3:], "-", "--to", "jsonl", "--name", "p", stdin=first).out.splitlines()
+    lines = run(*words[3:], "-", "--to", "jsonl", "--name", "p", stdin=first).out.splitlines()
     assert len(lines) == ROWS
-    assert shell(*words[3:], "-", stdin=b"\n".join(line.encode() for line in lines)).code == 2
+    assert run(*words[3:], "-", stdin=b"\n".join(line.encode() for line in lines)).code == 2
 
 
 def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_path: Path) -> None:

@@ -99,13 +99,11 @@ def test_no_label_is_needed_and_columns_may_stand_in_any_order(cal: Path, tmp_pa
     assert np.array_equal(matrix(table), expected)
 
 
-def test_standard_input_to_standard_output(
-    preds: Path, cal: Path, tmp_path: Path, shell: Run, run: Run
-) -> None:
+def test_standard_input_to_standard_output(preds: Path, cal: Path, tmp_path: Path, run: Run) -> None:
     """A pipe gives the same bytes as files do."""
     out = tmp_path / "o.csv"
     run("apply", cal, preds, "-o", out)
-    ran = shell("apply", cal, "-", "-o", "-", "-q", stdin=preds.read_bytes())
+    ran = run("apply", cal, "-", "-o", "-", "-q", stdin=preds.read_bytes())
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.encode() == out.read_bytes()
 

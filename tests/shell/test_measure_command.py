@@ -145,10 +145,10 @@ def test_many_further_scores_are_a_line_each(run: Run, tmp_path: Path) -> None:
     assert run(*words[:-2]).out.count("score=s") == 5 + 1
 
 
-def test_standard_input_and_files_agree(run: Run, shell: Run, three: Path) -> None:
+def test_standard_input_and_files_agree(run: Run, three: Path) -> None:
     """Groups, clusters and scores come through a pipe as from a file."""
     words = ["-s", "a", "-s", "b", "-y", "label", "--by", "country", "--cluster", "site", *FEW, "--json"]
-    piped = shell("measure", "-", *words, stdin=three.read_bytes())  # type: ignore[call-arg]
+    piped = run("measure", "-", *words, stdin=three.read_bytes())
     assert piped.code == 0, piped.err
     from_pipe, from_file = json.loads(piped.out), json.loads(run("measure", three, *words).out)
     for report in (from_pipe, from_file):
@@ -223,7 +223,7 @@ def test_ours_are_what_measure_prints(tied: Path, run: Run) -> None:
     assert numbers["spiegelhalter_statistic"]["same"] is True
 
 
-def test_mapie_sees_rows_in_the_order_of_the_input(tied: Path, run: Run, shell: Run) -> None:
+def test_mapie_sees_rows_in_the_order_of_the_input(tied: Path, run: Run) -> None:
     """From a file and through a pipe; sorted rows give another number."""
     score, label = rows_of(np.random.default_rng(3))
     table = ScoreTable.from_rows(score, label)
@@ -232,7 +232,7 @@ def test_mapie_sees_rows_in_the_order_of_the_input(tied: Path, run: Run, shell: 
     assert expected != by_score
     for ran in (
         run("measure", tied, "--compat", "mapie", "--json"),
-        shell("measure", "-", "--compat", "mapie", "--json", stdin=tied.read_bytes()),
+        run("measure", "-", "--compat", "mapie", "--json", stdin=tied.read_bytes()),
     ):
         found = json.loads(ran.out)["numbers"]["kolmogorov_smirnov_statistic"]["value"]
         assert found == pytest.approx(expected, rel=1e-12)

@@ -1,7 +1,6 @@
 """Lines as people type them: what can only mean one thing means it."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,24 +14,18 @@ EVALUATION = SAMPLE / "breast_cancer_evaluation.csv"
 CALIBRATION = SAMPLE / "breast_cancer_calibration.csv"
 
 
-def piped(*words: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
-    """Run a command with the rows of the sample coming through a pipe."""
-    command = [sys.executable, "-m", "calibcli", *map(str, words)]
-    rows = CALIBRATION.read_bytes()
-    return subprocess.run(command, input=rows, capture_output=True, check=False, cwd=cwd, env={**os.environ})
-
-
-def test_rows_come_through_a_pipe_where_none_are_named(tmp_path: Path) -> None:
+def test_rows_come_through_a_pipe_where_none_are_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same as with a dash; what is written goes to standard output."""
-    fitted = piped("fit", "-o", "cal.json", cwd=tmp_path)
-    assert fitted.returncode == 0, fitted.stderr
-    assert (
-        piped("measure", "--json", cwd=tmp_path).stdout
-        == piped("measure", "-", "--json", cwd=tmp_path).stdout
-    )
-    applied = piped("apply", "cal.json", cwd=tmp_path)
-    assert applied.stdout == piped("apply", "cal.json", "-", "-o", "-", cwd=tmp_path).stdout
-    assert applied.stdout.startswith(b"id,score,label,calibrated\n")
+    monkeypatch.chdir(tmp_path)
+    rows = CALIBRATION.read_bytes()
+    fitted = run("fit", "-o", "cal.json", stdin=rows)
+    assert fitted.code == 0, fitted.err
+    assert run("measure", "--json", stdin=rows).out == run("measure", "-", "--json", stdin=rows).out
+    applied = run("apply", "cal.json", stdin=rows)
+    assert applied.out == run("apply", "cal.json", "-", "-o", "-", stdin=rows).out
+    assert applied.out.startswith("id,score,label,calibrated\n")
 
 
 def test_other_names_of_methods_and_measures(run: Run, tmp_path: Path) -> None:
@@ -53,7 +46,10 @@ def test_a_file_to_plan_with_is_one_to_be_like(run: Run) -> None:
 
 def test_a_picture_goes_to_standard_output(tmp_path: Path) -> None:
     """`plot -o -` writes a PNG, for whoever reads the pipe."""
-    assert piped("plot", "-o", "-", cwd=tmp_path).stdout.startswith(b"\x89PNG")
+    command = [sys.executable, "-m", "calibcli", "plot", "-o", "-"]
+    rows = CALIBRATION.read_bytes()
+    ended = subprocess.run(command, input=rows, capture_output=True, check=True, cwd=tmp_path)
+    assert ended.stdout.startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("name", ["fit", "apply", "measure", "compare", "verify", "plan", "plot", "report"])
