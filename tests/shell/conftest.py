@@ -49,9 +49,9 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 def shell() -> Run:
     """Run a command in a process of its own."""
 
-    def call(*words: object, stdin: bytes | None = None) -> Ran:
+    def call(*words: object) -> Ran:
         command = [sys.executable, "-m", "calibcli", *(str(word) for word in words)]
-        ended = subprocess.run(command, input=stdin, capture_output=True, check=False)
+        ended = subprocess.run(command, capture_output=True, check=False)
         return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
     return call
