@@ -49,6 +49,14 @@ COUNTRY_SHARE = (0.08, 0.22, 0.26, 0.16, 0.18, 0.10)
 DEVICES = ("desktop", "mobile", "tablet")
 DEVICE_SHARE = (0.40, 0.52, 0.08)
 
+# Subscribers: what plan and country do adds up in the model; in one plan of one country a price rose.
+SUBSCRIBER_TRAINING_ROWS = 20_000
+SUBSCRIBER_ROWS = 24_000
+PLANS = ("basic", "family", "plus", "student")
+PLAN_SHARE = (0.42, 0.18, 0.28, 0.12)
+MARKETS = ("CA", "GB", "IN", "MX", "US")
+MARKET_SHARE = (0.12, 0.18, 0.18, 0.18, 0.34)
+
 # Rating grades with the probability of default that the model gives, and what is true of them; from the
 # middle of the second year on the odds of a default are larger, which the model does not know.
 PORTFOLIO_MONTHLY_ROWS = 2_000
@@ -201,6 +209,51 @@ def _loan_features(frame: Frame) -> npt.NDArray[np.float64]:
     return np.column_stack([*flags, *numbers]).astype(np.float64)
 
 
+def subscriptions(generator: np.random.Generator, rows: int) -> Frame:
+    """Independent subscribers; families in Mexico leave more often than plan and country add up to."""
+    plan = generator.choice(len(PLANS), rows, p=PLAN_SHARE)
+    country = generator.choice(len(MARKETS), rows, p=MARKET_SHARE)
+    months = np.ceil(generator.exponential(20.0, rows)).astype(np.int64)
+    used = generator.gamma(2.0, 4.0, rows)
+    logit = (
+        -0.75
+        + np.asarray((0.15, -0.45, -0.1, 0.5))[plan]
+        + np.asarray((-0.1, 0.0, 0.35, 0.1, -0.05))[country]
+        - 0.02 * np.minimum(months, 60)
+        - 0.09 * (used - 8.0)
+        + 1.2 * ((plan == 1) & (country == 3))
+    )
+    label = generator.random(rows) < 1.0 / (1.0 + np.exp(-logit))
+    return {
+        "plan": np.asarray(PLANS)[plan],
+        "country": np.asarray(MARKETS)[country],
+        "months": months.astype(np.int16),
+        "used": used,
+        "label": label.astype(np.int8),
+    }
+
+
+def subscribers() -> Frame:
+    """Logistic regression on plan, country, months and use, which adds up what they do."""
+    training_stream, scored_stream = np.random.SeedSequence([SEED, 13]).spawn(2)
+    training = subscriptions(np.random.default_rng(training_stream), SUBSCRIBER_TRAINING_ROWS)
+    scored = subscriptions(np.random.default_rng(scored_stream), SUBSCRIBER_ROWS)
+    model = LogisticRegression(C=1.0, max_iter=1_000)
+    model.fit(_subscriber_features(training), training["label"])
+    return {
+        "id": np.arange(SUBSCRIBER_ROWS, dtype=np.int32),
+        "score": np.round(model.predict_proba(_subscriber_features(scored))[:, 1], 4),
+        "label": scored["label"],
+        **{name: scored[name] for name in ("plan", "country", "months")},
+    }
+
+
+def _subscriber_features(frame: Frame) -> npt.NDArray[np.float64]:
+    flags = [frame["plan"] == one for one in PLANS] + [frame["country"] == one for one in MARKETS]
+    numbers = [np.minimum(frame["months"].astype(np.float64), 60.0) / 10.0, frame["used"]]
+    return np.column_stack([*flags, *numbers]).astype(np.float64)
+
+
 def portfolio(year: int) -> Frame:
     """Loans by rating grade, month after month; the scores are those of a master scale."""
     generator = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(year,)))
@@ -257,7 +310,7 @@ def write_csv(frame: Frame, path: Path) -> None:
         writer.writerows(zip(*(column.tolist() for column in frame.values()), strict=True))
 
 
-_REPEATED = ("group", "weight", "country", "device", "month", "grade", "pd")
+_REPEATED = ("group", "weight", "country", "device", "plan", "months", "month", "grade", "pd")
 
 
 def write_parquet(frame: Frame, path: Path) -> None:
@@ -297,6 +350,7 @@ def main(directory: Path) -> None:
         write_halves(digits(forest), directory, "digits_forest", "csv")
         write_halves(churn(), directory, "churn", "parquet")
         write_halves(loans(), directory, "loans", "parquet")
+        write_halves(subscribers(), directory, "subscribers", "parquet")
     write_csv(forecasts(), directory / "forecasts.csv")
     write_csv(answers(), directory / "answers.csv")
     for year in (2023, 2024):
