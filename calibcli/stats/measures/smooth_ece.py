@@ -263,9 +263,12 @@ def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: flo
     b_j bounds what label noise adds to the norm on average; smECE >= min(sigma, smECE_sigma) at every sigma.
     """
     n = table.total_rows
-    table = in_few_places(table)
     count = _LOWER_BANDWIDTHS.size
     strayed = math.sqrt(math.log(count / delta) / (2.0 * n))
+    # Smoothing adds nothing to the size of the residuals.
+    if float(np.abs(residuals(table)).sum()) <= strayed * n:
+        return 0.0
+    table = in_few_places(table)
     best = 0.0
     for sigma in _LOWER_BANDWIDTHS[::-1]:
         norm = float(series.l1_norm(float(sigma) / length))

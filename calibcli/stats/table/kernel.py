@@ -9,8 +9,9 @@ References:
     Blasiok & Nakkiran (2023), "Smooth ECE: Principled Reliability Diagrams via Kernel Smoothing".
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,11 @@ MESH = 16_380
 _REACH = 2.8
 # Smallest bandwidth the mesh resolves.
 LEAST_BANDWIDTH = _REACH / MESH
-_USUAL_BANDWIDTH = 0.01
+# Small bandwidths take long transforms, and few solutions lie there: these are tried in turn.
+_BANDWIDTHS = (1.0, 0.08, 0.01, LEAST_BANDWIDTH)
+# Of so few masses those first coefficients that a bandwidth takes are summed one by one.
+_FEW_MASSES = 64
+_FIRST = tuple(2 + int(_REACH / bandwidth) for bandwidth in _BANDWIDTHS[1:-1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,13 +41,18 @@ class CosineSeries:
 
     Args:
         coefficients: Shape (..., n_coefficients), from k = 0.
+        whole: Where these are the first ones only, what gives all.
     """
 
     coefficients: Floats
+    whole: "Callable[[], CosineSeries] | None" = None
 
     def smoothed(self, bandwidth: float, *, oversampling: int = 32) -> Floats:
         """Return the density smoothed at a bandwidth, on an even grid of [0, 1] that includes both ends."""
-        kept = min(int(_REACH / bandwidth) + 2, self.coefficients.shape[-1])
+        kept = int(_REACH / bandwidth) + 2
+        if kept > self.coefficients.shape[-1] and self.whole is not None:
+            return self.whole().smoothed(bandwidth, oversampling=oversampling)
+        kept = min(kept, self.coefficients.shape[-1])
         k = np.arange(kept)
         damping = np.exp(-0.5 * (bandwidth * np.pi * k) ** 2)
         intervals = 1 << int(np.ceil(np.log2(oversampling * kept)))
@@ -79,8 +89,25 @@ def cosine_series(score: Floats, mass: Floats) -> CosineSeries:
         mass: Shape (..., n): one or more signed masses at each score.
     """
     cell = np.minimum((score * MESH).astype(np.int64), MESH - 1)
-    offset = score - (cell + 0.5) / MESH
-    rows = mass.reshape(-1, score.size)
+    centre = (cell + 0.5) / MESH
+    offset = score - centre
+    if mass.ndim > 1 or mass.size > _FEW_MASSES:
+        return _gathered(cell, offset, mass)
+
+    def first(counts: Sequence[int]) -> CosineSeries:
+        if not counts:
+            return _gathered(cell, offset, mass)
+        k = np.arange(counts[0])
+        turns = np.pi * k[:, None] * centre
+        sums = np.cos(turns) @ mass - np.pi * k * (np.sin(turns) @ (mass * offset))
+        return CosineSeries(sums, cache(lambda: first(counts[1:])))
+
+    return first(_FIRST)
+
+
+def _gathered(cell: npt.NDArray[np.int64], offset: Floats, mass: Floats) -> CosineSeries:
+    """Transform masses in cells, with how far each stands from the middle of its cell."""
+    rows = mass.reshape(-1, cell.size)
     gathered = np.zeros((rows.shape[0], MESH))
     moments = np.zeros_like(gathered)
     for index, row in enumerate(rows):
@@ -147,8 +174,9 @@ def fixpoint(series: CosineSeries, *, added: float = 0.0, scale: float = 1.0) ->
 
 def bandwidths_around(rises: Callable[[float], float], *, within: float) -> tuple[float, float]:
     """Enclose the bandwidth, of those resolved, at which an increasing function changes sign."""
-    # Small bandwidths take long transforms, and few solutions lie there.
-    low, high = crossing(rises, _USUAL_BANDWIDTH, 1.0, within=within)
-    if high == _USUAL_BANDWIDTH:
-        return crossing(rises, LEAST_BANDWIDTH, _USUAL_BANDWIDTH, within=within)
-    return low, high
+    at = cache(rises)
+    for high, low in pairwise(_BANDWIDTHS):
+        found = crossing(at, low, high, within=within)
+        if found[1] > low:
+            break
+    return found

@@ -36,6 +36,7 @@ from calibcli.stats.measures.smooth_ece import (
     logit_axis,
     noise_of_norm,
     probit_axis,
+    reflected_gaussian,
     smooth_ece,
     smooth_ece_on_logit,
     smooth_ece_on_probit,
@@ -43,7 +44,7 @@ from calibcli.stats.measures.smooth_ece import (
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
 from calibcli.stats.table.grid import Table, grid_of, residuals
-from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, in_cells
 from calibcli.stats.table.score_table import ScoreTable
 from score_rows import PAIRS, table_of, uniform
 
@@ -302,6 +303,21 @@ def test_noise_of_narrow_kernels_joins_that_of_wide_ones() -> None:
     table = uniform(3000)
     below, above = noise_of_norm(table, 0.003999), noise_of_norm(table, 0.004)
     assert below == pytest.approx(above, rel=2e-3)
+
+
+@pytest.mark.parametrize("bandwidth", [0.004, 0.02, 0.05, 0.2])
+def test_noise_is_summed_where_the_kernel_is_not_0(bandwidth: float) -> None:
+    """Within nine bandwidths, or over all of [0, 1]: the same, with scores at both ends."""
+    rng = np.random.default_rng(5)
+    table = ScoreTable.from_rows(
+        np.concatenate(([0.0, 1.0, 1e-9, 0.999], rng.beta(0.3, 0.9, 400))), rng.random(404) < 0.4
+    )
+    cells, steps = math.ceil(8.0 / bandwidth), math.ceil(4.0 / bandwidth)
+    rows = in_cells(table.score, table.weight, cells)
+    points = (np.arange(steps) + 0.5) / steps
+    kernel = reflected_gaussian((np.arange(cells) + 0.5) / cells, points, bandwidth=bandwidth)
+    whole = 1.01 * float(np.sqrt(rows @ kernel**2).mean()) / (2.0 * table.total_rows)
+    assert noise_of_norm(table, bandwidth) == pytest.approx(whole, rel=1e-13)
 
 
 def test_weighted_quantile_is_the_inverse_of_the_distribution() -> None:

@@ -125,6 +125,22 @@ def test_fixpoint_ends_at_the_ends() -> None:
     assert fixpoint(nothing, added=2.0) == pytest.approx(1.0, abs=1e-9)
 
 
+@settings(max_examples=15)
+@given(seed=SEEDS)
+def test_few_masses_have_the_series_of_many(seed: int) -> None:
+    """Summed one by one or transformed in cells, coefficients, norms and fixpoint are equal to rounding."""
+    rng = np.random.default_rng(seed)
+    score, mass = rng.random(20), rng.normal(size=20) / 20
+    few, many = cosine_series(score, mass), cosine_series(score, mass[None])
+    assert few.whole is not None
+    assert many.whole is None
+    count = few.coefficients.size
+    assert few.coefficients == pytest.approx(many.coefficients[0, :count], abs=1e-12)
+    for bandwidth in (LEAST_BANDWIDTH, 0.004, 0.03, 0.5):
+        assert few.l1_norm(bandwidth) == pytest.approx(many.l1_norm(bandwidth)[0], abs=1e-11)
+    assert fixpoint(few) == pytest.approx(fixpoint(CosineSeries(many.coefficients[0])), abs=2e-13)
+
+
 def test_several_measures_at_once_are_each_by_itself() -> None:
     """Leading axes of the masses are kept, and each measure has its own norm."""
     rng = np.random.default_rng(0)
