@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from itertools import pairwise
 from typing import Self
@@ -123,7 +124,8 @@ class RunningValues:
             msg = f"column {self.name!r} holds {min(self._texts)!r}, which is no number"
             raise InputProblem(msg, "leave out --numeric for it, or make all its values numbers")
         if by_look if categorical is None else categorical:
-            return _categories(self.name, values, counts, self._texts, most=most, missing=self._missing > 0)
+            found = _categories(self.name, values, counts, self._texts, most=most, missing=self._missing > 0)
+            return replace(found, rounded=self._rounded)
         cut = (values, counts) if like is None else like.rounded_like(self).numbers()
         among = None if like is None else values
         return _intervals(self.name, *cut, intervals, among=among, missing=self._missing > 0)
@@ -138,7 +140,7 @@ class RunningValues:
         value, number = (np.concatenate(column) for column in zip(*parts, strict=True))
         while True:
             if self._rounded:
-                value = (value.view(np.int64) & _KEPT_BITS).view(np.float64)
+                value = _coarse(value)
             distinct, place = np.unique(value, return_inverse=True)
             if self._rounded or distinct.size <= _MOST_NUMBERS:
                 break
@@ -150,6 +152,10 @@ class RunningValues:
 
 def _size(part: tuple[Floats, Integers]) -> int:
     return part[0].size
+
+
+def _coarse(value: Floats) -> Floats:
+    return (value.view(np.int64) & _KEPT_BITS).view(np.float64)
 
 
 def _totals(code: Integers, number: Integers, size: int) -> list[int]:
@@ -171,6 +177,7 @@ class Levels:
         missing: The level of rows without a value; -1 where there are none.
         ends: Whether numbers end intervals.
         rare: The values without a level of their own; None where they are many.
+        rounded: Whether numbers that are categories were rounded: those of rows are then rounded too.
     """
 
     name: str
@@ -182,6 +189,7 @@ class Levels:
     missing: int
     ends: bool
     rare: tuple[str, ...] | None = ()
+    rounded: bool = False
 
     def places(self, values: Mixed) -> Integers:
         """Return the level of each row, shape (n,)."""
@@ -191,8 +199,10 @@ class Levels:
         else:
             found = np.full(gap.size, self.other, np.int64)
             if self.numbers.size:
-                place = np.minimum(np.searchsorted(self.numbers, values.number + 0.0), self.numbers.size - 1)
-                found = np.where(self.numbers[place] == values.number, self.numbered[place], found)
+                number = values.number + 0.0
+                number = _coarse(number) if self.rounded else number
+                place = np.minimum(np.searchsorted(self.numbers, number), self.numbers.size - 1)
+                found = np.where(self.numbers[place] == number, self.numbered[place], found)
         found = np.where(gap, self.missing, found)
         if values.code is None or not values.texts:
             return np.asarray(found, np.int64)

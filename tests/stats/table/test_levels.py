@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
@@ -89,6 +89,7 @@ columns = st.lists(
 )
 
 
+@example(["x", 0.0, 1.00001], 0, 3, 1)
 @given(columns, st.integers(0, 50), st.integers(1, 5), st.integers(1, 50))
 def test_parts_make_the_levels_of_the_whole(values: list[Value], cut: int, most: int, few: int) -> None:
     """Parts in either order give the levels of all rows, also where numbers are rounded."""
