@@ -30,7 +30,7 @@ from calibcli.data.readers import reader_of
 from calibcli.data.tally import MOST_BUNDLES, Refused, Signals, TallyWork
 from calibcli.documents.artifact import read_artifact
 from calibcli.names import EXACT_LIMIT, FitMethod
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.table.running import RunningTable
@@ -46,7 +46,7 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     data, artifact = folder / "scores.parquet", folder / "cal.json"
     make_scores(data, FRAGMENT_ROWS, 2)
     _, document = fit_files(
-        RowRequest([str(data)], Columns("score", "label")), method=FitMethod.PLATT, options=FitOptions()
+        RowRequest([str(data)], Columns("score", "label")), MapOptions(FitMethod.PLATT), FitOptions()
     )
     artifact.write_text(document, encoding="utf-8")
     (fragment,) = list_fragments([str(data)])

@@ -17,19 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from gallery_picture import Panel, draw_maps
-from gallery_words import (
-    DOTS,
-    ENDS,
-    FIRST,
-    GATE,
-    HEAD,
-    INTERVALS,
-    LEGEND,
-    LIMIT,
-    PICTURE,
-    PORTRAITS,
-    WHICH,
-)
+from gallery_words import DOTS, ENDS, FIRST, GATE, HEAD, INTERVALS, LEGEND, LIMIT, PICTURE, PORTRAITS, WHICH
 
 from calibcli.commands.compare import compare_files
 from calibcli.commands.fit import fit_files
@@ -38,7 +26,7 @@ from calibcli.commands.verify import verify_files
 from calibcli.documents.artifact import read_artifact
 from calibcli.names import ComparisonName, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.comparing import CompareOptions
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
@@ -146,8 +134,8 @@ def shown(method: FitMethod, sample: Sample, *, folder: str) -> Shown:
     path = str(Path(folder) / f"{sample.stem}_{method.value}.json")
     fitted, text = fit_files(
         RowRequest([sample.half("calibration")], sample.columns),
-        method=method,
-        options=FitOptions(),
+        MapOptions(method),
+        FitOptions(),
         output=path,
     )
     Path(path).write_text(text, encoding="utf-8")

@@ -30,7 +30,6 @@ from calibcli.errors import CalibcliError, IdleOption, InputProblem, TooManyCell
 from calibcli.names import (
     DEFAULT_FOLDS,
     DEFAULT_LEAST_CLASS_ROWS,
-    DEFAULT_LEAST_ROWS,
     Binning,
     ClassMethod,
     EngineName,
@@ -104,7 +103,7 @@ def fit_map(
     _refuse_cutting(columns, cut)
     if columns.several is not None:
         method = which.multiclass or ClassMethod.TEMPERATURE
-        refuse_idle_class_options(method, least_rows=which.min_class_rows, output_sum=which.output_sum)
+        _refuse_idle_class_options(method, which)
         of_classes = ClassFitOptions(
             inner_method(method, which.method),
             options,
@@ -114,14 +113,7 @@ def fit_map(
             options.seed,
         )
         return fit_class_files(rows, method=method, options=of_classes, output=output)
-    return fit_files(
-        rows,
-        method=which.method,
-        options=options,
-        candidates=which.candidate,
-        least_rows=which.min_group_rows,
-        output=output,
-    )
+    return fit_files(rows, which, options, output=output)
 
 
 SHARED_UNCHANGED = (
@@ -261,54 +253,38 @@ _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds
 
 
 def fit_files(
-    rows: RowRequest,
-    *,
-    method: FitMethod,
-    options: FitOptions,
-    candidates: Sequence[RecalibratorName] = (),
-    least_rows: int = DEFAULT_LEAST_ROWS,
-    output: str | None = None,
+    rows: RowRequest, which: MapOptions, options: FitOptions, *, output: str | None = None
 ) -> tuple[FitReport, str]:
     """Fit a recalibrator to all rows, and one to each group where a column of groups is named."""
     columns = rows.columns
-    refuse_idle(columns, method, candidates=candidates, options=options)
+    _refuse_idle(columns, which, options)
     grouped = bool(columns.by)
     if grouped:
         _refuse_misled(columns, options)
-    if needs_exact(method, candidates, options):
+    if _needs_exact(which, options):
         rows = replace(rows, reading=replace(rows.reading, exact=True))
     beside = Beside(sliced=(RAW,)) if grouped else _beside(columns, options)
     gathered = read_tables(rows, beside=beside, twice=True)
     columns = replace(columns, by=())
     choice: Choice | None = None
     once = options
-    if method is FitMethod.AUTO:
-        choice = choice_of(gathered, columns, candidates=candidates, options=options, by=grouped)
+    if which.method is FitMethod.AUTO:
+        choice = _choice_of(gathered, columns, candidates=which.candidate, options=options, by=grouped)
         once = replace(options, folds=None)
-    name = RecalibratorName(method) if choice is None else choice.selection.chosen
+    name = RecalibratorName(which.method) if choice is None else choice.selection.chosen
     table, selected = gathered.tables[RAW], selection_notes(gathered.input)
     notes = (*read_notes(gathered, columns.read_as), *selected, *_grid_notes(table, name, once))
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
-    record = whole.fit
-    report = FitReport(
-        input=gathered.input,
-        method=FitMethod(name),
-        output=output,
-        rows=record.rows,
-        positive=record.positive,
+    report = replace(
+        _report(gathered, FitMethod(name), whole.fit, output),
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
-        loss_before=record.loss_before,
-        loss_after=record.loss_after,
         outputs=distinct_outputs(whole.recalibrator),
-        notes=record.notes,
-        answer=NOTHING_CHANGED if NOTHING_CHANGED in record.notes else None,
-        selection=record.selection,
+        answer=NOTHING_CHANGED if NOTHING_CHANGED in whole.fit.notes else None,
+        selection=whole.fit.selection,
     )
     if not grouped:
         return report, artifact_text(whole)
-    members, shared = _members(
-        gathered, columns, method=method, choice=choice, options=options, least_rows=least_rows
-    )
+    members, shared = _members(gathered, columns, which, options, choice=choice)
     artifact = GroupArtifact(gathered.chosen.by[0], whole, members, shared)
     groups = [
         GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after, method=one.recalibrator.name)
@@ -322,6 +298,22 @@ def fit_files(
         answer=None if choice is None else _answer(artifact),
     )
     return report, artifact_text(artifact)
+
+
+def _report(gathered: Gathered, method: FitMethod, record: FitRecord, output: str | None) -> FitReport:
+    """Return what a record says of a map of one score."""
+    return FitReport(
+        input=gathered.input,
+        method=method,
+        output=output,
+        rows=record.rows,
+        positive=record.positive,
+        loss="log loss",
+        loss_before=record.loss_before,
+        loss_after=record.loss_after,
+        outputs=None,
+        notes=record.notes,
+    )
 
 
 def fit_table(
@@ -351,14 +343,12 @@ def fit_table(
     return Artifact(recalibrator, record, scale=columns.read_as, positive=columns.positive)
 
 
-def refuse_idle(
-    columns: Columns, method: FitMethod, *, candidates: Sequence[RecalibratorName], options: FitOptions
-) -> None:
+def _refuse_idle(columns: Columns, which: MapOptions, options: FitOptions) -> None:
     """Refuse options that would change nothing."""
-    _refuse_idle_options(method, candidates, options)
-    if method is FitMethod.AUTO:
+    _refuse_idle_options(which.method, which.candidate, options)
+    if which.method is FitMethod.AUTO:
         return
-    for given, option in ((candidates, "--candidate"), (columns.group, "--group")):
+    for given, option in ((which.candidate, "--candidate"), (columns.group, "--group")):
         if given:
             msg = f"{option} without --method auto"
             raise IdleOption(msg, f"pass --method auto, or leave out {option}", options=(option[2:],))
@@ -383,11 +373,11 @@ def _refuse_idle_options(
             raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
 
 
-def needs_exact(method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions) -> bool:
+def _needs_exact(which: MapOptions, options: FitOptions) -> bool:
     """Whether a fit draws single rows, so that no grid will do."""
-    binned = method is FitMethod.SCALING_BINNING or RecalibratorName.SCALING_BINNING in candidates
+    binned = which.method is FitMethod.SCALING_BINNING or RecalibratorName.SCALING_BINNING in which.candidate
     thirds = binned and options.split is Split.THREE_WAY
-    return thirds or (method is FitMethod.VENN_ABERS and options.folds is not None)
+    return thirds or (which.method is FitMethod.VENN_ABERS and options.folds is not None)
 
 
 def _beside(columns: Columns, options: FitOptions) -> Beside:
@@ -397,7 +387,7 @@ def _beside(columns: Columns, options: FitOptions) -> Beside:
     return Beside(folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
 
 
-def choice_of(
+def _choice_of(
     gathered: Gathered,
     columns: Columns,
     *,
@@ -447,26 +437,20 @@ def _refuse_misled(columns: Columns, options: FitOptions) -> None:
 
 
 def _members(
-    gathered: Gathered,
-    columns: Columns,
-    *,
-    method: FitMethod,
-    choice: Choice | None,
-    options: FitOptions,
-    least_rows: int,
+    gathered: Gathered, columns: Columns, which: MapOptions, options: FitOptions, *, choice: Choice | None
 ) -> tuple[dict[str, Artifact], dict[str, Shared]]:
     """Return the map of each group, and the groups that share that of all rows."""
     members: dict[str, Artifact] = {}
     shared: dict[str, Shared] = {}
     for (key,), table in gathered.aside.slices[RAW].tables().items():
-        reason = _too_small(table, least_rows)
+        reason = _too_small(table, which.min_group_rows)
         if reason is not None:
             shared[key] = Shared(table.total_rows, reason)
             continue
         notes = (*selection_notes(gathered.input), *_rounded(table))
         try:
             if choice is None:
-                name = RecalibratorName(method)
+                name = RecalibratorName(which.method)
                 members[key] = fit_table(name, table, columns, options=options, notes=notes)
             else:
                 members[key] = _chosen(choice, table, columns, options=options, notes=notes)
@@ -553,12 +537,8 @@ def fit_segment_files(
     fitted = fit_segments(
         leaves, kept, depth=cutting.depth, folds=folds, generator=stream(options.seed, Purpose.FOLDS)
     )
-    weight = float(table.weight.sum())
-    record = FitRecord(
-        rows=table.total_rows,
-        positive=table.total_positive_rows,
-        table_digest=digest(table),
-        table=table.kind,
+    record = FitRecord.of_table(
+        table,
         options={
             "depth": cutting.depth,
             "max_values": cutting.most_values,
@@ -567,8 +547,7 @@ def fit_segment_files(
             "folds": folds,
             "seed": options.seed,
         },
-        loss_before=fitted.loss_before,
-        loss_after=fitted.loss_after,
+        losses=(fitted.loss_before, fitted.loss_after),
         mean_variance=fitted.mean_variance,
         notes=(
             *fitted.map.notes,
@@ -576,21 +555,10 @@ def fit_segment_files(
             *selection_notes(gathered.input),
             *kept_to,
         ),
-        base_rate=float(table.positive.sum()) / weight,
-        score_quantiles=score_quantiles(table),
     )
     artifact = SegmentArtifact("segments", fitted.map, record, columns.read_as, columns.positive)
-    report = FitReport(
-        input=gathered.input,
-        method=FitMethod.SEGMENTS,
-        output=output,
-        rows=record.rows,
-        positive=record.positive,
-        loss="log loss",
-        loss_before=record.loss_before,
-        loss_after=record.loss_after,
-        outputs=None,
-        notes=record.notes,
+    report = replace(
+        _report(gathered, FitMethod.SEGMENTS, record, output),
         answer=NOTHING_CHANGED if fitted.map.strength is None else None,
         segments=fitted.map,
     )
@@ -860,9 +828,10 @@ def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]
     return {"folds": options.folds} if method.facts.folds else {}
 
 
-def refuse_idle_class_options(method: ClassMethod, *, least_rows: int, output_sum: OutputSum) -> None:
+def _refuse_idle_class_options(method: ClassMethod, which: MapOptions) -> None:
     """Refuse options that do nothing for a method of several classes."""
-    if least_rows != DEFAULT_LEAST_CLASS_ROWS and not method.facts.made_of_maps:
+    output_sum = which.output_sum
+    if which.min_class_rows != DEFAULT_LEAST_CLASS_ROWS and not method.facts.made_of_maps:
         msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"
         raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("min-class-rows",))
     if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:

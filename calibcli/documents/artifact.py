@@ -118,14 +118,26 @@ class FitRecord(Declared):
         recalibrator: Recalibrator,
         table: Table,
         *,
-        options: Mapping[str, object],
-        losses: tuple[float, float],
         notes: tuple[str, ...] = (),
-        selection: Selection | None = None,
+        **more: Any,  # noqa: ANN401 - as `of_table` takes it
     ) -> Self:
         """Record a fit."""
         g = recalibrator.predict(table.score)
-        weight = table.weight
+        spread = float(np.sum(table.weight * g * (1.0 - g)) / np.sum(table.weight))
+        return cls.of_table(table, mean_variance=spread, notes=(*recalibrator.notes, *notes), **more)
+
+    @classmethod
+    def of_table(
+        cls,
+        table: Table,
+        *,
+        options: Mapping[str, object],
+        losses: tuple[float, float],
+        mean_variance: float,
+        notes: tuple[str, ...],
+        selection: Selection | None = None,
+    ) -> Self:
+        """Record a fit to the rows of a table, of which it is known what it did."""
         return cls(
             rows=table.total_rows,
             positive=table.total_positive_rows,
@@ -134,9 +146,9 @@ class FitRecord(Declared):
             options=dict(options),
             loss_before=float(losses[0]),
             loss_after=float(losses[1]),
-            mean_variance=float(np.sum(weight * g * (1.0 - g)) / np.sum(weight)),
-            notes=(*recalibrator.notes, *notes),
-            base_rate=float(np.sum(table.positive) / np.sum(weight)),
+            mean_variance=mean_variance,
+            notes=notes,
+            base_rate=float(np.sum(table.positive) / np.sum(table.weight)),
             selection=selection,
             score_quantiles=score_quantiles(table),
         )

@@ -34,7 +34,7 @@ from calibcli.documents.artifact import Artifact, read_artifact
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.maps import Shape
 from calibcli.options.rows import AS_FOUND, Columns, Reading, RowRequest
 from calibcli.stats.recalibrators.interface import WithEnds
@@ -296,7 +296,7 @@ def test_an_artifact_is_applied(tmp_path: Path) -> None:
     """From the artifact on disk to the new column, with the scale of the fit."""
     document = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
     report, text = fit_files(
-        RowRequest([str(document)], Columns()), method=RecalibratorName.PLATT, options=FitOptions()
+        RowRequest([str(document)], Columns()), MapOptions(RecalibratorName.PLATT), FitOptions()
     )
     (tmp_path / "cal.json").write_text(text)
     (tmp_path / "a.csv").write_text("score\n0.25\n0.75\n")
@@ -318,7 +318,7 @@ LABELLED = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibratio
 def artifact(path: Path, method: RecalibratorName, columns: Columns | None = None, **asked: Any) -> str:
     """Fit to the sample rows, and return where the artifact is."""
     _, text = fit_files(
-        RowRequest([str(LABELLED)], columns or Columns()), method=method, options=FitOptions(**asked)
+        RowRequest([str(LABELLED)], columns or Columns()), MapOptions(method), FitOptions(**asked)
     )
     path.write_text(text)
     return str(path)
@@ -458,7 +458,7 @@ def test_the_base_rate_of_importance_weights_is_the_weighted_one(tmp_path: Path)
     (tmp_path / "w.csv").write_text("score,label,w\n0.1,0,3\n0.4,1,1\n0.6,0,1\n0.9,1,1\n")
     columns = Columns("score", "label", weight="w")
     _, text = fit_files(
-        RowRequest([str(tmp_path / "w.csv")], columns), method=RecalibratorName.ISOTONIC, options=FitOptions()
+        RowRequest([str(tmp_path / "w.csv")], columns), MapOptions(RecalibratorName.ISOTONIC), FitOptions()
     )
     assert json.loads(text)["fit"]["base_rate"] == pytest.approx(1 / 3)
 

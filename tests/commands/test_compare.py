@@ -14,7 +14,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, WeightMeaning
 from calibcli.options.comparing import SHOWN, CompareOptions
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
@@ -49,7 +49,7 @@ def write(path: Path, rows: int = 400, seed: int = 0) -> Path:
 def fitted(path: Path, out: Path, method: FitMethod, **options: Any) -> str:
     """Fit an artifact to the first score."""
     columns = options.pop("columns", ONE)
-    _, text = fit_files(RowRequest([str(path)], columns), method=method, options=FitOptions(**options))
+    _, text = fit_files(RowRequest([str(path)], columns), MapOptions(method), FitOptions(**options))
     out.write_text(text)
     return str(out)
 

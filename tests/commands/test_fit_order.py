@@ -10,7 +10,7 @@ import pytest
 from calibcli.commands.fit import fit_files
 from calibcli.errors import UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest
 
 R = RecalibratorName
@@ -36,7 +36,7 @@ def write(path: Path, score: np.ndarray, label: np.ndarray, **more: np.ndarray) 
 
 def artifact(inputs: list[str], method: FitMethod, reading: Reading, columns: Columns = ASKED) -> str:
     """The artifact that a fit writes."""
-    return fit_files(RowRequest(inputs, columns, reading=reading), method=method, options=FitOptions())[1]
+    return fit_files(RowRequest(inputs, columns, reading=reading), MapOptions(method), FitOptions())[1]
 
 
 @pytest.mark.parametrize("reading", [EXACT, GRID], ids=["exact", "grid"])
@@ -91,4 +91,4 @@ def test_option_that_a_method_does_not_heed_is_refused(
     path = tmp_path / "rows.csv"
     path.write_text("score,label\n0.2,0\n0.7,1\n0.4,1\n0.3,0\n")
     with pytest.raises(UsageProblem, match=option):
-        fit_files(RowRequest([str(path)], ASKED), method=method, options=options)
+        fit_files(RowRequest([str(path)], ASKED), MapOptions(method), options)

@@ -17,7 +17,7 @@ from calibcli.commands.plot import diagram_of, refuse_axis
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
 from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, PlotKind, ViewName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
@@ -60,9 +60,7 @@ def artifact(rows: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Fit a recalibrator to the same rows."""
     path = tmp_path_factory.mktemp("cal") / "cal.json"
     path.write_text(
-        fit_files(RowRequest([rows], Columns("other", "label")), method=FitMethod.BETA, options=FitOptions())[
-            1
-        ]
+        fit_files(RowRequest([rows], Columns("other", "label")), MapOptions(FitMethod.BETA), FitOptions())[1]
     )
     return str(path)
 

@@ -18,7 +18,7 @@ from calibcli.commands.reading import read_tables
 from calibcli.commands.verify import verify_files
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
@@ -58,7 +58,7 @@ def piped(parquet: str, monkeypatch: pytest.MonkeyPatch) -> str:
 def fitted(path: str, method: FitMethod, reading: Reading, options: FitOptions | None = None) -> dict:
     """The parameters that a fit comes to."""
     _, text = fit_files(
-        RowRequest([path], ASKED, reading=reading), method=method, options=options or FitOptions()
+        RowRequest([path], ASKED, reading=reading), MapOptions(method), options or FitOptions()
     )
     document = json.loads(text)
     assert document["fit"]["table"] == ("exact" if reading.exact else "grid")
@@ -155,7 +155,7 @@ def test_loss_of_an_isotonic_fit_on_a_grid_is_that_of_its_rows(tmp_path: Path) -
     losses = []
     for reading in (EXACT, GRID):
         report, _ = fit_files(
-            RowRequest([path], ASKED, reading=reading), method=FitMethod.ISOTONIC, options=FitOptions()
+            RowRequest([path], ASKED, reading=reading), MapOptions(FitMethod.ISOTONIC), FitOptions()
         )
         losses.append(report.loss_after)
     assert losses[1] == pytest.approx(losses[0], rel=5e-3)

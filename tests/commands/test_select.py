@@ -16,7 +16,7 @@ from calibcli.documents.sealed import sealed
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import FitLoss, FitMethod, Purpose, RecalibratorName
 from calibcli.options import rows
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import stream
@@ -56,9 +56,8 @@ def chosen(path: Path, columns: Columns = ASKED, **options: Any) -> tuple[Select
     how = options.pop("reading", Reading())
     report, text = fit_files(
         RowRequest([str(path)], columns, reading=how),
-        method=FitMethod.AUTO,
-        options=FitOptions(**options),
-        candidates=candidates,
+        MapOptions(FitMethod.AUTO, candidates),
+        FitOptions(**options),
     )
     assert report.selection is not None
     return report.selection, json.loads(text)
@@ -88,7 +87,7 @@ def test_chosen_method_is_fitted_to_all_rows(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", 800)
     selection, artifact = chosen(path)
     assert selection.chosen is R.PLATT
-    _, named = fit_files(RowRequest([str(path)], ASKED), method=FitMethod.PLATT, options=FitOptions())
+    _, named = fit_files(RowRequest([str(path)], ASKED), MapOptions(FitMethod.PLATT), FitOptions())
     assert "selection" not in json.loads(named)["fit"]
     assert artifact["fit"].pop("selection") == selection.to_dict()
     assert sealed(artifact) == json.loads(named)

@@ -15,7 +15,7 @@ from calibcli.commands.plot import diagram_of
 from calibcli.errors import UsageProblem
 from calibcli.names import BetaForm, Binning, ClassMethod, FitMethod, MeasureName, PlotKind, RecalibratorName
 from calibcli.options.conditions import condition_of
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection, SeveralClasses
@@ -38,7 +38,7 @@ def write(path: Path, *, rows: int = 300, seed: int = 0) -> str:
 
 def fitted(rows: str, path: Path, method: FitMethod, options: FitOptions | None = None) -> str:
     """Fit an artifact."""
-    _, text = fit_files(RowRequest([rows], COLUMNS), method=method, options=options or FitOptions())
+    _, text = fit_files(RowRequest([rows], COLUMNS), MapOptions(method), options or FitOptions())
     path.write_text(text)
     return str(path)
 

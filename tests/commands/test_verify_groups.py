@@ -16,7 +16,7 @@ from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, MeasureName, VerdictName
 from calibcli.options.comparing import CompareOptions
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import Regression, VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
@@ -122,7 +122,7 @@ def test_small_groups_are_inconclusive_unless_they_are_left_out(rows: Callable[.
 
 def test_groups_of_an_artifact_are_judged_at_its_outputs(rows: Callable[..., str], tmp_path: Path) -> None:
     """Each group is recalibrated first, and each output judged by itself."""
-    _, text = fit_files(RowRequest([rows("US")], ALL), method=FitMethod.SCALING_BINNING, options=FitOptions())
+    _, text = fit_files(RowRequest([rows("US")], ALL), MapOptions(FitMethod.SCALING_BINNING), FitOptions())
     path = tmp_path / "cal.json"
     path.write_text(text)
     options = VerifyOptions(RULES[:1])
@@ -144,8 +144,7 @@ def measured(path: str, folder: Path, **asked: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("place", "outcome"),
-    [(1.1, VerdictName.PASS), (-0.1, VerdictName.FAIL), (0.5, VerdictName.INCONCLUSIVE)],
+    ("place", "outcome"), [(1.1, VerdictName.PASS), (-0.1, VerdictName.FAIL), (0.5, VerdictName.INCONCLUSIVE)]
 )
 def test_regression_takes_the_far_ends_of_both_intervals(
     rows: Callable[..., str], tmp_path: Path, place: float, outcome: VerdictName

@@ -13,7 +13,7 @@ from calibcli.commands.fit import fit_files
 from calibcli.commands.page import WrittenReport, html_report
 from calibcli.commands.report import ReportRequest
 from calibcli.names import FitMethod
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.pictures import PageOptions
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
@@ -63,7 +63,7 @@ def artifact_request(tmp_path_factory: pytest.TempPathFactory) -> ReportRequest:
         pyarrow.csv.write_csv(pa.table(rows(seed, by=False)), folder / f"{name}.csv")
     artifact = folder / "cal.json"
     fitted = fit_files(
-        RowRequest([str(folder / "fit.csv")], columns), method=FitMethod.PLATT, options=FitOptions()
+        RowRequest([str(folder / "fit.csv")], columns), MapOptions(FitMethod.PLATT), FitOptions()
     )
     artifact.write_text(fitted[1])
     gate = VerifyOptions((rule_of("ece<=0.2"),))
