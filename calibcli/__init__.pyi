@@ -256,6 +256,7 @@ def plot(
     axis: str | None = None,
     benefit: str = "net",
     smoother: str | None = None,
+    loss: str | None = None,
     title: str | None = None,
     bins: int | None = None,
     binning: str | None = None,

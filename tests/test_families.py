@@ -1,6 +1,7 @@
 """Every member of a family has its one entry, and every entry serves a member."""
 
 from importlib import import_module
+from inspect import signature
 from pkgutil import iter_modules
 
 import pytest
@@ -92,6 +93,20 @@ def test_every_picture_is_named_and_explained() -> None:
     """There is a title and a sentence for every diagram, no two titles alike."""
     assert len({kind.facts.title for kind in PlotKind}) == len(PlotKind)
     assert all(kind.facts.reading.endswith(".") for kind in PlotKind)
+
+
+def test_every_picture_is_made_and_drawn_by_what_its_entry_names() -> None:
+    """Both functions are there, and a figure takes a scale where scores may be laid out by log-odds."""
+    for kind in PlotKind:
+        rooms = (
+            ("calibcli.commands.pictures", kind.facts.made),
+            ("calibcli.show.figures", kind.facts.figure),
+        )
+        for room, found in rooms:
+            module, _, name = found.partition(".")
+            function = getattr(import_module(f"{room}.{module}"), name)
+            assert callable(function), found
+        assert ("scale" in signature(function).parameters) == kind.facts.logit, kind
 
 
 def test_what_is_loaded_by_its_name_is_there() -> None:

@@ -17,7 +17,7 @@ from calibcli.commands.plot import diagram_of, figure_of_diagram, refuse_axis
 from calibcli.commands.report import FullReport, ReportRequest, full_report
 from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.names import AxisScale, FigureSize, PlotKind
-from calibcli.options.pictures import PageOptions, PictureOptions
+from calibcli.options.pictures import PageOptions
 from calibcli.reports.input import Setting
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.formats import picture_format
@@ -41,13 +41,10 @@ from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.limits import axis_for
 from calibcli.stats.curves.map import MapCurve
-from calibcli.stats.curves.monitor import MonitorCurve
-from calibcli.stats.curves.picture import Picture
-from calibcli.stats.curves.reliability import BinnedCurve, CurvePanels, ReliabilityCurve, ResidualCurve
-from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
+from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.curves.picture import CurvePanels, Picture
+from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, SmoothCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
-from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
-from calibcli.stats.curves.trend import TrendCurve
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 from calibcli.version import __version__
@@ -97,11 +94,6 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
     has many, none where no page has it.
     """
     match picture:
-        case ReliabilityCurve():
-            return _of_curve(picture, 0, most=MOST)
-        case IsotonicCurve():
-            names = ("score", "isotonic rate", "band by chance")
-            return _of_points(names, picture.at, picture.level, (picture.lower, picture.upper))
         case CumulativeCurve():
             return _of_cumulative(picture)
         case ResidualCurve():
@@ -115,17 +107,12 @@ def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each 
             return _of_segments(picture)
         case SegmentCells():
             return _of_cells(picture)
+        case McbDsc():
+            return _of_scores(picture)
         case CurvePanels():
             return _of_panels(picture)
-        case (
-            ClinicalCurve()
-            | MurphyCurve()
-            | DecisionCurve()
-            | RiskCoverageCurve()
-            | MonitorCurve()
-            | TrendCurve()
-        ):
-            return Marks((), ())
+        case _:
+            return _of_curve(picture, 0, most=MOST)
 
 
 def _of_points(
@@ -143,12 +130,22 @@ def _of_points(
     return _at(x, y, places or _some(x, most), tuple(cells), panel=panel)
 
 
-def _of_curve(curve: ReliabilityCurve, panel: int, *, most: int) -> Marks:
-    """Return the points of bins, or some of a curve without."""
-    if curve.kind is PlotKind.BINNED or curve.smooth is None:
-        return _of_bins(curve.binned, panel, most=most)
-    names, smooth = ("mean score", "observed rate", "band of the rate"), curve.smooth
-    return _of_points(names, smooth.x, smooth.y, (smooth.lower, smooth.upper), panel=panel, most=most)
+def _of_curve(curve: Picture, panel: int, *, most: int) -> Marks:
+    """Return the points of bins, or some of a curve without; none of lines over thresholds."""
+    match curve:
+        case ReliabilityCurve(kind=PlotKind.SMOOTH, smooth=SmoothCurve() as smooth):
+            names = ("mean score", "observed rate", "band of the rate")
+            ends = smooth.lower, smooth.upper
+            return _of_points(names, smooth.x, smooth.y, ends, panel=panel, most=most)
+        case ReliabilityCurve():
+            return _of_bins(curve.binned, panel, most=most)
+        case IsotonicCurve():
+            names, ends = ("score", "isotonic rate", "band by chance"), (curve.lower, curve.upper)
+            return _of_points(names, curve.at, curve.level, ends, panel=panel, most=most)
+        case ClinicalCurve():
+            return _of_bins(curve.groups, panel, most=most)
+        case _:
+            return Marks((), ())
 
 
 def _of_bins(bins: BinnedCurve, panel: int, *, most: int) -> Marks:
@@ -170,6 +167,19 @@ def _of_cumulative(curve: CumulativeCurve) -> Marks:
     )
     ends = {int(np.argmin(curve.value)), int(np.argmax(curve.value))}
     return _at(curve.share, curve.value, sorted({*_some(curve.share), *ends}), cells)
+
+
+def _of_scores(picture: McbDsc) -> Marks:
+    marks = tuple(
+        Mark(Place(0, mcb, dsc), (name, *(four(one) for one in (value, mcb, high, dsc))))
+        for name, value, mcb, high, dsc in zip(
+            picture.names,
+            *(one.tolist() for one in (picture.value, picture.mcb, picture.by_chance, picture.dsc)),
+            strict=True,
+        )
+        if math.isfinite(mcb)
+    )
+    return Marks(("score", "mean score", "MCB", "by chance up to", "DSC"), marks)
 
 
 def _of_segments(picture: SegmentPoints) -> Marks:
@@ -283,9 +293,9 @@ def html_report(
 
 def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale | None = None) -> Illustration:
     """Draw a picture for a page."""
-    wide = kind.facts.panels
+    wide = isinstance(drawn.picture, CurvePanels)
     look = look_of(FigureSize.PAGE if wide else FigureSize.COLUMN)
-    scale = (axis or axis_for(drawn.picture)) if kind.facts.scores else AxisScale.LINEAR
+    scale = (axis or axis_for(drawn.picture)) if kind.facts.logit else AxisScale.LINEAR
     marks = marks_of(drawn.picture)
     name = f"picture-{kind.value}"
     figure = figure_of(drawn.picture, Words("", (), drawn.foot), look=look, scale=scale)
@@ -308,8 +318,9 @@ def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale | None = None)
     )
 
 
-def drawn_figure(request: PlotRequest, look: PictureOptions, path: str | None, *, force: bool) -> Figure:
+def drawn_figure(request: PlotRequest, path: str | None, *, force: bool) -> Figure:
     """Return a diagram as a figure, and write it where a path is named."""
+    look = request.look
     refuse_axis(request.kind, look.axis)
     if path is not None:
         picture_format(path)

@@ -18,8 +18,6 @@ _OF_PARTS = (K.CLASSES, K.GROUPS, K.TREND)
 
 _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
 
-_WITHOUT_LOGIT = (K.CUMULATIVE, K.RISK_COVERAGE, K.MONITOR, K.TREND, *_OF_SEGMENTS)
-
 
 def kind_meant(request: PlotRequest) -> PlotKind | None:
     """Return the diagram asked for, or that which scores, groups or a view of classes imply."""
@@ -41,19 +39,20 @@ def kind_meant(request: PlotRequest) -> PlotKind | None:
 
 def refuse_axis(kind: PlotKind | None, axis: AxisScale | None) -> None:
     """Refuse another scale for axes that are not those of scores."""
-    if kind in _WITHOUT_LOGIT and axis is AxisScale.LOGIT:
+    if kind is not None and not kind.facts.logit and axis is AxisScale.LOGIT:
         _refuse(f"--axis {axis.value} has no effect on --kind {kind.value}", "leave it out", "axis")
 
 
 def _implied(request: PlotRequest) -> list[tuple[str, PlotKind]]:
     """Return which options were given that ask for a diagram, and for which."""
-    several = request.columns.several
+    several, kind = request.columns.several, request.kind
+    together = kind is not None and kind.facts.several
     found = []
-    if request.columns.others:
+    if request.columns.others and not together:
         found.append(("a second --score", K.COMPARE))
     if request.view is not None and (several is None or several.one_class is None):
         found.append((f"--view {request.view.value}", K.CLASSES))
-    if request.columns.by and request.kind is not K.TREND:
+    if request.columns.by and kind is not K.TREND and not together:
         found.append(("--by", K.GROUPS))
     if request.columns.on and request.kind is not K.HEATMAP:
         found.append(("--on", K.SEGMENTS))
@@ -98,8 +97,10 @@ def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
 
 def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     """Refuse options that would change nothing."""
-    options = request.options
-    if options.least_rows != DEFAULT_LEAST_ROWS and kind not in _OF_PARTS:
+    options, look = request.options, request.look
+    if request.columns.others and request.columns.by:
+        _refuse("a second --score and --by ask for different diagrams", "leave out one of them")
+    if options.least_rows != DEFAULT_LEAST_ROWS and kind not in _OF_PARTS and not request.columns.by:
         _refuse(
             "--min-group-rows has no effect without groups or classes",
             "name groups with --by",
@@ -108,14 +109,17 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     if kind not in _OF_SEGMENTS and request.segments.said:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
-    if request.smoother is not None and kind is not K.CLINICAL:
-        _refuse(
-            "--smoother has no effect without --kind clinical", "pass it, or leave --smoother out", "smoother"
-        )
-    if request.benefit is not Benefit.NET and kind is not K.DECISION:
-        _refuse(
-            "--benefit has no effect without --kind decision", "pass it, or leave --benefit out", "benefit"
-        )
+    for option, given, meant in (
+        ("smoother", look.smoother is not None, K.CLINICAL),
+        ("benefit", look.benefit is not Benefit.NET, K.DECISION),
+        ("loss", look.loss is not None, K.MCB_DSC),
+    ):
+        if given and kind is not meant:
+            _refuse(
+                f"--{option} has no effect without --kind {meant.value}",
+                f"pass it, or leave --{option} out",
+                option,
+            )
     if kind is not None and not kind.facts.bins:
         for option, value in (("--bins", options.bins), ("--binning", options.binning)):
             if value is not None:
@@ -130,33 +134,12 @@ def _refuse(message: str, hint: str, *options: str) -> NoReturn:
     raise IdleOption(message, hint, options=options)
 
 
-# Which module of pictures draws a diagram, by which function.
-_DRAWN = {
-    None: "reliability.reliability_diagram",
-    K.SMOOTH: "reliability.reliability_diagram",
-    K.BINNED: "reliability.reliability_diagram",
-    K.MAP: "map.map_diagram",
-    K.RESIDUAL: "reliability.residual_diagram",
-    K.COMPARE: "reliability.compare_diagram",
-    K.CLASSES: "reliability.classes_diagram",
-    K.GROUPS: "reliability.groups_diagram",
-    K.TREND: "trend.trend_diagram",
-    K.SEGMENTS: "segments.segments_diagram",
-    K.HEATMAP: "segments.segments_diagram",
-    K.MONITOR: "monitor.monitor_diagram",
-}
-
-
 def diagram_of(request: PlotRequest) -> Diagram:
     """Return what is to be drawn."""
     if request.document is None:
         request = with_scores(request)
     kind = kind_meant(request)
-    if kind in (K.ISOTONIC, K.CUMULATIVE, K.MURPHY, K.DECISION, K.CLINICAL, K.RISK_COVERAGE):
-        from calibcli.commands.pictures.of_table import diagram_of_table
-
-        return diagram_of_table(request, kind)
-    module, _, name = _DRAWN[kind].partition(".")
+    module, _, name = (kind or K.SMOOTH).facts.made.partition(".")
     found: Diagram = getattr(import_module(f"calibcli.commands.pictures.{module}"), name)(request)
     return found
 

@@ -12,8 +12,10 @@ from calibcli.commands.measure import each_class, measure_judged, refuse_class_m
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
-from calibcli.commands.pictures.of_table import cumulative_drawn, isotonic_drawn
+from calibcli.commands.pictures.mcb_dsc import mcb_dsc_drawn
+from calibcli.commands.pictures.of_tables import drawn_of_tables
 from calibcli.commands.pictures.reliability import (
+    MOST,
     Part,
     caption_of,
     classes_of_tree,
@@ -22,9 +24,10 @@ from calibcli.commands.pictures.reliability import (
     scores_of_tree,
 )
 from calibcli.commands.pictures.segments import segment_pictures
+from calibcli.commands.pictures.trend import bias_alone, is_over_time, trend_drawn
 from calibcli.commands.reading import read_judged, with_scores
 from calibcli.commands.segments import segments_report
-from calibcli.commands.slices import beside_of
+from calibcli.commands.slices import beside_of, views_of
 from calibcli.commands.summaries import file_digests
 from calibcli.commands.verify import of_columns, refuse_class_rules, refuse_segment_rules, verify_judged
 from calibcli.data.files import found_in, stamp_of
@@ -33,10 +36,11 @@ from calibcli.data.objects import is_object
 from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption
-from calibcli.names import MeasureName, PlotKind
+from calibcli.names import FitLoss, MeasureName, PlotKind
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import CLINICAL
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import Segmenting, SegmentOptions
 from calibcli.reports.compare import CompareReport
@@ -44,6 +48,7 @@ from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import SegmentsReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
 Shown = tuple[PlotKind, Drawn]
@@ -52,17 +57,33 @@ Shown = tuple[PlotKind, Drawn]
 def pictures_of(report: MeasureReport, judged: Gathered, *, options: MeasureOptions) -> Iterator[Shown]:
     """Return every diagram there is, of the score itself first."""
     tree = Node(report.to_dict())
-    smooth = report.curve.smooth is not None
+    # A curve between yes and no would show rates of scores that no row has.
+    smooth = report.curve.smooth is not None and not Part("", tree).yes_no
     for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
         if smooth or kind is PlotKind.BINNED:
             yield kind, Drawn(replace(report.curve, kind=kind), caption_of(tree, kind))
-    yield PlotKind.ISOTONIC, isotonic_drawn(judged.table, options=options)
-    yield PlotKind.CUMULATIVE, cumulative_drawn(judged.table, options=options)
+    tables = {view.source.score: view.table for view in views_of(judged)}
+    one = {report.input.score: judged.table}
+    raw = judged.tables[RAW] if judged.recalibrated and len(tables) == 1 else None
+
+    def drawn(kind: PlotKind, tables: Mapping[str, Table]) -> Shown:
+        return kind, drawn_of_tables(kind, tables, report.input, raw=raw, options=options)
+
+    yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= MOST else one)
+    if len(tables) > 1:
+        yield PlotKind.MCB_DSC, mcb_dsc_drawn(tables, options=options, loss=FitLoss.BRIER)
+    yield drawn(PlotKind.CUMULATIVE, one)
+    if options.metrics.chosen and {*CLINICAL} <= {*options.metrics.measures}:
+        yield drawn(PlotKind.CLINICAL, tables if len(tables) <= MOST else one)
+    if options.thresholds:
+        yield drawn(PlotKind.DECISION, tables)
     by_bins = report.table.discrete or not smooth
     yield PlotKind.RESIDUAL, residual_drawn(Part("", tree), by_bins=by_bins)
     if isinstance(judged.artifact, Artifact):
-        drawn = map_over_rows(judged.artifact, judged, fitted_rows=judged.fitted_rows, options=options)
-        yield PlotKind.MAP, drawn
+        fitted = judged.fitted_rows
+        yield PlotKind.MAP, map_over_rows(judged.artifact, judged, fitted_rows=fitted, options=options)
+    if is_over_time(report):
+        yield PlotKind.TREND, trend_drawn(measure_judged(judged, options=bias_alone(options)))
     yield from _side_by_side(report, tree)
 
 
@@ -141,7 +162,8 @@ def full_report(request: ReportRequest) -> FullReport:
 def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOptions | None) -> FullReport:
     segmented = bool(request.columns.on)
     twice = segmented or may_cut_cells(options.bins, options.binning, options.edges)
-    judged = read_judged(request, twice=twice, beside=_beside(request))
+    beside = replace(_beside(request), thresholds=options.thresholds)
+    judged = read_judged(request, twice=twice, beside=beside)
     asked, cut = request.segments, None
     if segmented:
         cut = segments_in(judged, request, asked.cut)

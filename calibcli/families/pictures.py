@@ -11,16 +11,20 @@ class PictureFacts(NamedTuple):
     Args:
         title: What a page of diagrams calls it.
         reading: How it is read.
-        scores: Whether its axes are those of scores on a page, so that they may be stretched.
+        made: The module of `commands/pictures` and its function that read for it.
+        figure: The module of `show/figures` and its function that draw it.
+        logit: Whether scores may be laid out by log-odds.
         bins: Whether bins change it.
-        panels: Whether it has a panel for each part, and takes the width of a page.
+        several: Whether it shows several scores, or the groups of `--by`, as well as one.
     """
 
     title: str
     reading: str
-    scores: bool = False
+    made: str
+    figure: str
+    logit: bool = True
     bins: bool = True
-    panels: bool = False
+    several: bool = False
 
 
 class PlotKind(StrEnum):
@@ -40,7 +44,8 @@ class PlotKind(StrEnum):
         PictureFacts(
             "Reliability without bins",
             "Observed rate against score: above the diagonal scores are too low, below it too high.",
-            scores=True,
+            "reliability.reliability_diagram",
+            "reliability.reliability_figure",
             bins=False,
         ),
     )
@@ -49,7 +54,8 @@ class PlotKind(StrEnum):
         PictureFacts(
             "Reliability by bins",
             "Observed rate of each bin against its mean score; if calibrated, near the diagonal.",
-            scores=True,
+            "reliability.reliability_diagram",
+            "reliability.reliability_figure",
         ),
     )
     ISOTONIC = (
@@ -58,8 +64,10 @@ class PlotKind(StrEnum):
             "Isotonic reliability (CORP)",
             "The best rising curve through the labels: above the diagonal scores are too low, "
             "below it too high.",
-            scores=True,
+            "of_tables.diagram_of_tables",
+            "isotonic.isotonic_figure",
             bins=False,
+            several=True,
         ),
     )
     CUMULATIVE = (
@@ -68,25 +76,52 @@ class PlotKind(StrEnum):
             "Cumulative differences",
             "Sums of label less score from low to high scores: where the path rises, scores are too low, "
             "and where it falls, too high.",
+            "of_tables.diagram_of_tables",
+            "cumulative.cumulative_figure",
             bins=False,
+            logit=False,
         ),
     )
     MAP = (
         "map",
-        PictureFacts("The recalibration map", "What the artifact makes of each score.", scores=True),
+        PictureFacts(
+            "The recalibration map",
+            "What the artifact makes of each score.",
+            "map.map_diagram",
+            "map.map_figure",
+        ),
     )
     RESIDUAL = (
         "residual",
         PictureFacts(
             "Residuals",
             "Observed less predicted: above 0 scores are too low, below it too high.",
-            scores=True,
+            "reliability.residual_diagram",
+            "reliability.residual_figure",
         ),
     )
     MURPHY = (
         "murphy",
         PictureFacts(
-            "Murphy curve", "Mean elementary score at every threshold; lower is better.", bins=False
+            "Murphy curve",
+            "Mean elementary score at every threshold; lower is better.",
+            "of_tables.diagram_of_tables",
+            "thresholds.murphy_figure",
+            bins=False,
+            several=True,
+        ),
+    )
+    MCB_DSC = (
+        "mcb-dsc",
+        PictureFacts(
+            "Miscalibration and discrimination",
+            "Each score by what recalibration would save (across) and what it tells apart (up): further left "
+            "and further up is better.",
+            "mcb_dsc.mcb_dsc_diagram",
+            "mcb_dsc.mcb_dsc_figure",
+            bins=False,
+            logit=False,
+            several=True,
         ),
     )
     RISK_COVERAGE = (
@@ -95,7 +130,11 @@ class PlotKind(StrEnum):
             "Risk and coverage",
             "Share of label 0 among the rows with the highest scores, against how many are kept; lower is "
             "better.",
+            "of_tables.diagram_of_tables",
+            "risk_coverage.risk_coverage_figure",
             bins=False,
+            logit=False,
+            several=True,
         ),
     )
     DECISION = (
@@ -103,7 +142,10 @@ class PlotKind(StrEnum):
         PictureFacts(
             "Decision curve",
             "What acting from a threshold on is worth, against acting on all rows or on none.",
+            "of_tables.diagram_of_tables",
+            "thresholds.decision_figure",
             bins=False,
+            several=True,
         ),
     )
     CLINICAL = (
@@ -112,26 +154,37 @@ class PlotKind(StrEnum):
             "Calibration plot of a prediction model",
             "Observed rate against score, with the numbers that papers report: above the diagonal scores are "
             "too low, below it too high.",
-            scores=True,
+            "of_tables.diagram_of_tables",
+            "clinical.clinical_figure",
             bins=False,
+            several=True,
         ),
     )
     COMPARE = (
         "compare",
         PictureFacts(
-            "Scores side by side", "The same rows by each score, on the same axes.", scores=True, panels=True
+            "Scores side by side",
+            "The same rows by each score, on the same axes.",
+            "reliability.compare_diagram",
+            "reliability.reliability_figure",
         ),
     )
     CLASSES = (
         "classes",
         PictureFacts(
-            "Classes, the worst first", "One panel a class, on the same axes.", scores=True, panels=True
+            "Classes, the worst first",
+            "One panel a class, on the same axes.",
+            "reliability.classes_diagram",
+            "reliability.reliability_figure",
         ),
     )
     GROUPS = (
         "groups",
         PictureFacts(
-            "Groups, the worst first", "One panel a group, on the same axes.", scores=True, panels=True
+            "Groups, the worst first",
+            "One panel a group, on the same axes.",
+            "reliability.groups_diagram",
+            "reliability.reliability_figure",
         ),
     )
     TREND = (
@@ -140,7 +193,10 @@ class PlotKind(StrEnum):
             "Groups in their order",
             "Observed rate less mean score of each group, in the order of names: above 0 scores are too "
             "low, below it too high.",
+            "trend.trend_diagram",
+            "trend.trend_figure",
             bins=False,
+            logit=False,
         ),
     )
     SEGMENTS = (
@@ -149,7 +205,10 @@ class PlotKind(StrEnum):
             "Segments",
             "Mean score less observed rate of every segment against its rows: above 0 scores are too high, "
             "below it too low.",
+            "segments.segments_diagram",
+            "segments.points_figure",
             bins=False,
+            logit=False,
         ),
     )
     HEATMAP = (
@@ -158,10 +217,19 @@ class PlotKind(StrEnum):
             "Segments of two columns",
             "Mean score less observed rate of every pair of values: above 0 scores are too high, below it "
             "too low.",
+            "segments.segments_diagram",
+            "segments.cells_figure",
             bins=False,
+            logit=False,
         ),
     )
     MONITOR = (
         "monitor",
-        PictureFacts("A gate over time", "What the bets of a gate were worth as rows came in."),
+        PictureFacts(
+            "A gate over time",
+            "What the bets of a gate were worth as rows came in.",
+            "monitor.monitor_diagram",
+            "monitor.monitor_figure",
+            logit=False,
+        ),
     )

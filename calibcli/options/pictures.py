@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from calibcli.names import AxisScale, Benefit, FigureSize, PlotKind, Smoother, Theme
+from calibcli.names import AxisScale, Benefit, FigureSize, FitLoss, PlotKind, Smoother, Theme
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
@@ -34,6 +34,10 @@ class PictureOptions:
     smoother: Smoother | None = option(
         None, "--smoother", section=Section.PICTURE, help="What draws the curve of --kind clinical. [default: spline]",
         doc='What draws the curve of `kind="clinical"`; by default a spline.',
+    )  # fmt: skip
+    loss: FitLoss | None = option(
+        None, "--loss", section=Section.PICTURE, help="Mean score of --kind mcb-dsc. [default: brier]",
+        doc='Mean score of `kind="mcb-dsc"`; by default the Brier score.',
     )  # fmt: skip
     title: str | None = option(
         None, "--title", section=Section.PICTURE, help="Title of the picture. [default: file, column]",

@@ -77,8 +77,8 @@ TWO_SCORES = SEVERAL_SCORES._replace(
     "known.",
 )  # fmt: skip
 PLOTTED_SCORES = SEVERAL_SCORES._replace(
-    help="Score column, else the one with a usual name; up to 6 or 'fc_*' are drawn beside each other.",
-    doc='Score column of a frame or of files, or a pattern such as "fc_*"; several are drawn beside each other.',
+    help="Score column, else the one with a usual name; several or 'fc_*' are drawn in one picture.",
+    doc='Score column of a frame or of files, or a pattern such as "fc_*"; several are drawn in one picture.',
 )  # fmt: skip
 BY = Option(
     ("--by",), section=Section.GROUPS, metavar="COL", complete=COLUMNS, shell=list[str] | None, python="Groups | None",
@@ -92,8 +92,8 @@ JUDGED_BY = BY._replace(
     doc="Every rule holds in each of these groups too: as for `measure`.",
 )  # fmt: skip
 PLOTTED_BY = BY._replace(
-    help="Draw the worst groups of equal values; repeatable.",
-    doc="What makes groups, of which the worst are drawn: as for `measure`.",
+    help="Draw the worst groups of equal values, or all in one picture by --kind; repeatable.",
+    doc="What makes groups, of which the worst are drawn, or all in one picture by `kind`: as for `measure`.",
 )  # fmt: skip
 COMPARED_BY = BY._replace(
     help="Column of models: each answers the questions of --id, one row for each answer.",

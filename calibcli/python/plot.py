@@ -29,7 +29,7 @@ def _as_document(given: dict[str, Any]) -> None:
 
 @function(
     "path score label *classes kind artifact by min_group_rows on depth max_values categorical numeric "
-    "min_segment_rows size theme axis benefit smoother title bins binning "
+    "min_segment_rows size theme axis benefit smoother loss title bins binning "
     "confidence seed *values *rows *format *reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,
@@ -73,4 +73,4 @@ def plot(
 
     rows = RowRequest(inputs, columns, artifact, reading)
     request = PlotRequest.of(rows, classes, segments, options, picture, kind)
-    return drawn_figure(request, picture, path, force=out.force)
+    return drawn_figure(request, path, force=out.force)

@@ -22,7 +22,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.reports.measure import MeasureReport
-from calibcli.stats.curves.reliability import CurvePanels
+from calibcli.stats.curves.picture import CurvePanels
 
 K = PlotKind
 BY = Columns("score", "label", by=("country",))
@@ -104,11 +104,11 @@ def test_two_scores_stand_beside_each_other_with_their_difference(rows: str) -> 
 def test_few_values_are_binned_in_every_panel(rows: str) -> None:
     """And so is anything where bins were asked for; one score of many values keeps both without bins."""
     mixed = picture(diagram_of(PlotRequest([rows], Columns("few", "label", others=("other",)))))
-    assert mixed.smooth
+    assert {one.curve.kind for one in mixed.panels} == {PlotKind.SMOOTH}
     asked = picture(
         diagram_of(PlotRequest([rows], TWO, options=MeasureOptions(bins=6, binning=Binning.EQUAL_MASS)))
     )
-    assert not asked.smooth
+    assert {one.curve.kind for one in asked.panels} == {PlotKind.BINNED}
     assert [one.curve.binned.rows.size for one in asked.panels] == [6, 6]
     assert asked.panels[0].error[0].startswith("ECE ")
 
@@ -238,7 +238,7 @@ def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> No
         (PlotRequest(["x.csv"], kind=K.GROUPS), "no groups are named"),
         (PlotRequest(["x.csv"], kind=K.CLASSES), "--probs names none"),
         (PlotRequest(["x.csv"], kind=K.COMPARE), "nothing to compare with"),
-        (PlotRequest(["x.csv"], Columns("a", others=tuple("bcdefg"))), "7 scores are named"),
+        (PlotRequest(["x.csv"], Columns("a", others=tuple("bcdefghij"))), "10 scores, and a picture"),
         (PlotRequest(["x.csv"], TWO, artifact="cal.json"), "which recalibrates one"),
         (PlotRequest(["x.csv"], kind=K.SMOOTH, options=MeasureOptions(bins=3)), "--bins has no effect"),
         (PlotRequest(["x.csv"], options=MeasureOptions(least_rows=3)), "--min-group-rows has no effect"),

@@ -1,5 +1,6 @@
 """What was asked of a diagram, and what is handed back to be drawn."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import field, fields, replace
 from pathlib import PurePath
@@ -9,7 +10,7 @@ from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.documents.summary import is_summary
 from calibcli.errors import IdleOption
-from calibcli.names import Benefit, PlotKind, Smoother, ViewName
+from calibcli.names import PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import ClassOptions, Columns, Reading, RowRequest, SeveralClasses
@@ -72,16 +73,14 @@ class PlotRequest(RowRequest):
     Args:
         kind: Which diagram, or None for smooth, and binned where the score takes few values.
         view: The view of single classes that was asked for, or None.
-        benefit: The scale of a decision curve.
-        smoother: What draws the curve of `--kind clinical`; by default a spline.
+        look: How the picture looks, and what some diagrams show.
     """
 
     kind: PlotKind | None = None
     options: MeasureOptions = field(default_factory=MeasureOptions)
     view: ViewName | None = None
     segments: Segmenting = field(default_factory=Segmenting)
-    benefit: Benefit = Benefit.NET
-    smoother: Smoother | None = None
+    look: PictureOptions = field(default_factory=PictureOptions)
 
     @classmethod
     def of(
@@ -98,7 +97,7 @@ class PlotRequest(RowRequest):
         if classes.probs is None and is_json(rows.inputs[0]):
             classes = replace(classes, view=ViewName.CONFIDENCE)
         columns = replace(rows.columns, several=SeveralClasses.of(classes))
-        how = options, view, segments, picture.benefit, picture.smoother
+        how = options, view, segments, picture
         return cls(rows.inputs, columns, rows.artifact, rows.reading, kind, *how)
 
     @property
@@ -136,6 +135,27 @@ class PlotRequest(RowRequest):
 
 
 @dataclass(frozen=True, slots=True)
+class Brief:
+    """
+    What is said of a picture that stands beside others.
+
+    Args:
+        lines: Up to two, each in wordings of falling length.
+        foot: Small print.
+        ranked: The number by which it is held against the others, which is the better the lower.
+    """
+
+    lines: tuple[tuple[str, ...], ...]
+    foot: tuple[str, ...] = ()
+    ranked: tuple[str, float] | None = None
+
+    @property
+    def number(self) -> float:
+        """What puts it in order; the same for all that have none."""
+        return math.inf if self.ranked is None else self.ranked[1]
+
+
+@dataclass(frozen=True, slots=True)
 class Drawn:
     """
     A picture and what is said of it.
@@ -143,11 +163,13 @@ class Drawn:
     Args:
         caption: What the picture shows with its interval first, then the number of rows and the like; one
             line each.
+        brief: What is said of it beside others, or None where it never stands so.
     """
 
     picture: Picture
     caption: tuple[str, ...]
     foot: tuple[str, ...] = ()
+    brief: Brief | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@ Reliability diagrams and residuals: of one score, of several side by
 side, and of the worst groups or classes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from calibcli.codec import Node, version_of
 from calibcli.commands.comparing import differences_to
@@ -30,12 +32,16 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA, MeasureReport
-from calibcli.stats.curves.reliability import CurvePanel, CurvePanels, ReliabilityCurve, residual_curve
+from calibcli.stats.curves.picture import CurvePanel, CurvePanels
+from calibcli.stats.curves.reliability import ReliabilityCurve, residual_curve
 from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.values import dataclass
 
 _LETTERS = 30
+
+# So many names of scores stand in a title.
+_NAMED = 2
 
 _OTHERS = {
     "calibcli.gate": ("the state of a gate", PlotKind.MONITOR),
@@ -124,6 +130,11 @@ class Part:
         return ReliabilityCurve.from_dict(self.tree.child("curve"))
 
     @property
+    def yes_no(self) -> bool:
+        """Whether every score is 0 or 1, as those of a forecast that says yes or no."""
+        return self.discrete and bool(np.all(np.isin(self.curve.binned.score, (0.0, 1.0))))
+
+    @property
     def smooth(self) -> bool:
         """Whether there is a curve without bins."""
         return self.tree.child("curve").optional("smooth") is not None
@@ -150,6 +161,11 @@ def brief(name: str) -> str:
     shown = name or "(empty)"
     half = _LETTERS // 2
     return shown if len(shown) <= _LETTERS else f"{shown[:half]}…{shown[-half:]}"
+
+
+def several_names(names: Collection[str]) -> str:
+    """Return two names for a title, and of more how many there are: they stand in the picture."""
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} scores"
 
 
 def of_report(request: PlotRequest, path: DocumentSource, made: Callable[[Node], Diagram]) -> Diagram:
@@ -181,7 +197,7 @@ def _refuse_others(path: DocumentSource, schema: Node) -> None:
 def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") -> str:
     """Return files and columns in a line."""
     source, artifact = tree.child("input"), tree.optional("artifact")
-    score = ", ".join(scores) or source.child("score").text()
+    score = several_names(scores) or source.child("score").text()
     path = None if artifact is None else artifact.text()
     selected = source.members().get("selected")
     where = () if selected is None else selected.child("where").texts()
@@ -189,6 +205,8 @@ def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") ->
 
 
 _SMALL = 0.004
+
+_YES_NO = "Every score is 0 or 1, so that there is no curve between: the rate of each is drawn."
 
 
 def reliability_diagram(request: PlotRequest) -> Diagram:
@@ -224,6 +242,11 @@ def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
 def _drawn(measured: Part, *, kind: PlotKind | None) -> Drawn:
     curve = measured.curve
     chosen = kind or (PlotKind.BINNED if measured.discrete or curve.smooth is None else PlotKind.SMOOTH)
+    if kind is PlotKind.SMOOTH and measured.yes_no:
+        # A curve between yes and no would show rates of scores that no row has.
+        return Drawn(
+            replace(curve, kind=PlotKind.BINNED), caption_of(measured.tree, PlotKind.BINNED), (_YES_NO,)
+        )
     if chosen is PlotKind.SMOOTH and curve.smooth is None:
         msg = "the report holds no smooth curve"
         raise UsageProblem(msg, "measure smece as well, or pass --kind binned")
@@ -286,7 +309,16 @@ def _bias(measured: Part) -> list[str]:
     return [f"Mean label - mean score {bias.child('value').number():+.4f}{bounds}"]
 
 
+# So many panels stand beside each other.
 MOST = 9
+
+
+def refuse_panels(count: int, what: str) -> None:
+    """Refuse more panels than a page has room for."""
+    if count > MOST:
+        msg = f"{count} {what}, and a picture shows at most {MOST} beside each other"
+        raise UsageProblem(msg, "name fewer, or show all in one with --kind mcb-dsc or --kind murphy")
+
 
 _LISTED = 5
 
@@ -398,7 +430,7 @@ def groups_of_tree(tree: Node) -> Diagram:
         raise tree.problem(msg, "write one with `calibcli measure ... --by COL --json`")
     summary = tree.child("groups")
     columns = summary.child("columns").texts()
-    name = {one: _group_name(one, columns) for one in _keys(summary)}
+    name = {one: group_name(one, columns) for one in _keys(summary)}
     stated = Part("", tree).stated(MeasureName.ECE)
     whole = "" if stated is None else f"ECE of all rows {stated.words()}{stated.at}"
     seen = class_words_of_tree(tree).added
@@ -410,7 +442,7 @@ def _keys(summary: Node) -> tuple[str, ...]:
     return (*summary.child("measured").texts(), *summary.child("left_out").members())
 
 
-def _group_name(key: str, columns: Sequence[str]) -> str:
+def group_name(key: str, columns: Sequence[str]) -> str:
     """Return the values of a group: of one column with its name, of several without."""
     if len(columns) == 1:
         return f"{columns[0]} = {key.removeprefix(f'{columns[0]}=')}"
@@ -484,8 +516,6 @@ def _foot(found: _Many, shown: int) -> tuple[str, ...]:
     return (" ".join(lines),) if lines else ()
 
 
-MOST_SCORES = 6
-
 _RAW, _THROUGH = "raw", "recalibrated"
 
 
@@ -507,9 +537,7 @@ def _refuse_number(request: PlotRequest) -> None:
     if scores == 1 and request.artifact is None:
         msg = "nothing to compare with"
         raise UsageProblem(msg, "name two scores (-s a -s b), or add --artifact cal.json")
-    if scores > MOST_SCORES:
-        msg = f"{scores} scores are named, and a picture shows at most {MOST_SCORES} beside each other"
-        raise UsageProblem(msg, "leave some out; the first is what the others are compared with")
+    refuse_panels(scores, "scores")
 
 
 def _beside(request: PlotRequest) -> Beside:
@@ -605,7 +633,7 @@ def _parts(tree: Node) -> list[Part]:
     if through is not None and f"score={score}" in slices:
         return [Part(_RAW, slices[f"score={score}"]), Part(_THROUGH, tree)]
     parts = [Part(score, tree)]
-    for key in compared[: MOST_SCORES - 1]:
+    for key in compared[: MOST - 1]:
         part = tree.child("slices").child(key)
         parts.append(Part(part.child("input").child("score").text(), part))
     if len(parts) == 1:

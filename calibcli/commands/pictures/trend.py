@@ -10,6 +10,7 @@ from calibcli.commands.measure import mean_score, measure_files
 from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import MeasureName
+from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.reports.measure import MeasureReport
 from calibcli.stats.bounds.interval import Interval
@@ -25,11 +26,35 @@ def trend_diagram(request: PlotRequest) -> Diagram:
     if len(columns.by) != 1:
         msg = f"--kind trend shows the groups of one column, and --by names {len(columns.by)}"
         raise UsageProblem(msg, "name the one that has an order, such as --by month")
+    report = measure_files(request, options=bias_alone(request.options))
+    notes = (*report.input.notes, *report.notes)
+    return diagram_of_rows(trend_drawn(report), report.input, notes, through=report.artifact)
+
+
+def bias_alone(options: MeasureOptions) -> MeasureOptions:
+    """Return options that measure what is drawn, and nothing else."""
     metrics = Metrics((MeasureName.BIAS,), (), chosen=True)
-    options = replace(request.options, metrics=metrics, complete=False, drawn=False)
-    report = measure_files(request, options=options)
+    return replace(options, metrics=metrics, complete=False, drawn=False, beside_raw=False, thresholds=())
+
+
+# A moment begins with its year: 2024, 2024-03, 2024Q1, 2024-W07, 20240315, 2024-03-15 06:00.
+_MOMENT = re.compile(r"(19|20)\d\d([-/. ]?[QW]?\d{1,2})?([-/.]?\d{1,2})?([T ]\d.*)?")
+
+
+def is_over_time(report: MeasureReport) -> bool:
+    """Whether rows fall into groups of one column, all of whose values are moments."""
+    groups = report.groups
+    if groups is None or len(groups.columns) != 1 or len(groups.measured) < 2:
+        return False
+    column = groups.columns[0]
+    return all(_MOMENT.fullmatch(key.removeprefix(f"{column}=")) for key in groups.measured)
+
+
+def trend_drawn(report: MeasureReport) -> Drawn:
+    """Return the bias of every group that was measured, in order."""
     if report.groups is None or not report.groups.measured:
-        msg = f"no group has {options.least_rows:,} rows"
+        least = 0 if report.groups is None else report.groups.least_rows
+        msg = f"no group has {least:,} rows"
         raise EmptyTable(msg, "pass a smaller --min-group-rows")
     column, confidence = report.groups.columns[0], report.confidence
     keys = in_order(report.groups.measured)
@@ -45,12 +70,10 @@ def trend_diagram(request: PlotRequest) -> Diagram:
         np.array([high for _, high in ends]),
         confidence,
     )
-    source, few = report.input, report.groups.left_out
-    left_out = f"{len(few):,} of fewer than {options.least_rows:,} rows left out." if few else ""
-    notes = (*source.notes, *report.notes)
+    few = report.groups.left_out
+    left_out = f"{len(few):,} of fewer than {report.groups.least_rows:,} rows left out." if few else ""
     foot = f"Groups stand in the order of their names, numbers in them by size. {left_out}".strip()
-    drawn = Drawn(curve, _caption(curve, report), (foot,))
-    return diagram_of_rows(drawn, source, notes, through=report.artifact)
+    return Drawn(curve, _caption(curve, report), (foot,))
 
 
 def in_order(keys: Sequence[str]) -> list[str]:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label artifact by max_ece rule metric probs title | *classes max_l2 max_linf max_smece "
-    "max_dce max_segment_bias on depth max_values categorical numeric min_segment_rows min_rows "
+    "output score label artifact by max_ece rule metric threshold probs title | *classes max_l2 max_linf "
+    "max_smece max_dce max_segment_bias on depth max_values categorical numeric min_segment_rows min_rows "
     "allow_fit_rows min_group_rows bins binning confidence seed axis date unseen *rows *values *format "
     "*reading allow_edited force quiet debug",
     output=TO_A_FILE,
@@ -54,6 +54,7 @@ def report(
       calibcli report eval.csv -s score -y label --artifact cal.json --max-ece 0.02 -o report.html
       calibcli report eval.parquet -s old -s new -y label --by country -o report.html
       calibcli report eval.csv -s score -y label --on country,device -o report.html
+      calibcli report eval.csv -s score -y label -m clinical --threshold 0.1,0.2 -o report.html
       calibcli report eval.parquet --probs 'p_*' -y label -o report.html
     """
     from calibcli.data.outputs import write_file

@@ -3,17 +3,21 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.axes import dress_panel, show_limits
+from calibcli.show.figures.axes import RATE_LABEL
 from calibcli.show.figures.bars import draw_diagonal
 from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_edges
-from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide, new_page
+from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
+from calibcli.show.figures.panels import panels_figure
 from calibcli.stats.curves.clinical import ClinicalCurve
-from calibcli.stats.curves.limits import Limits, band_sentence, has_band, limits_of
+from calibcli.stats.curves.limits import Extent, Limits, band_sentence, has_band
+from calibcli.stats.curves.picture import Picture, curves_of
+from calibcli.values import dataclass
 
 _LETTERS = 7.5
 
@@ -23,62 +27,75 @@ _LINE, _GAP = 1.35, 0.02
 _POINTS = 72.0
 
 
-def clinical_figure(
-    curve: ClinicalCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
+def clinical_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
     """Draw the curve with its band, the groups, the numbers and, below, the scores by outcome."""
-    limits = _limits(curve, scale)
-    groups = curve.groups
-    whiskers = band_sentence(groups.band, groups.rate_lower, called="Whiskers")
-    notes = [
-        f"Curve: {curve.how}. {band_sentence(curve.band, curve.lower)}",
-        f"Points: {groups.rows.size} groups of about equally many rows. {whiskers}",
-        "Below: scores of label 1 upwards, of label 0 downwards.",
-    ]
-    foot = [*notes, limits.sentence, *words.foot]
-    page = new_page(Words(words.title, words.caption, foot), look=look, key=_key(curve, look))
-    panel = page.panels[0]
-    _draw(panel, curve, limits, look)
-    _draw_scores(panel, curve, limits, look)
-    dress_panel(page, panel, strip_label="rows")
-    show_limits(panel.main, limits)
-    _write_box(panel, curve, limits, look)
-    return page.figure
+    plots = ClinicalPlots(curves_of(picture, ClinicalCurve))
+    return panels_figure(picture, plots, words, look=look, scale=scale)
 
 
-def _limits(curve: ClinicalCurve, scale: AxisScale) -> Limits:
+@dataclass(frozen=True, slots=True)
+class ClinicalPlots:
+    """Calibration plots of prediction models."""
+
+    curves: tuple[ClinicalCurve, ...]
+
+    rate_label = RATE_LABEL
+    strip_label = "rows"
+
+    @property
+    def extents(self) -> list[Extent]:
+        """What each asks of the axes."""
+        return [_extent(one) for one in self.curves]
+
+    def notes(self) -> list[str]:
+        """Return what the picture shows, for the small print."""
+        groups = [one.groups for one in self.curves]
+        counts = [one.rows.size for one in groups]
+        many = " to ".join(dict.fromkeys(f"{one:,}" for one in (min(counts), max(counts))))
+        whiskers = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in groups)
+        curves = (f"Curve: {one.how}. {band_sentence(one.band, one.lower)}" for one in self.curves)
+        return [
+            *dict.fromkeys(curves),
+            f"Points: {many} groups of about equally many rows. {' '.join(dict.fromkeys(whiskers))}",
+            "Below: scores of label 1 upwards, of label 0 downwards.",
+        ]
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what the marks mean."""
+        ink = look.palette.ink
+        level = f"{100 * self.curves[0].confidence:g} %"
+        entries: list[Entry] = []
+        if any(has_band(one.rate) for one in self.curves):
+            entries.append((Line2D([], [], color=ink, linewidth=look.points(1.6), marker=""), "curve"))
+        if any(has_band(one.lower) for one in self.curves):
+            entries.append((Patch(**band_fill(look)), f"{level} band"))
+        dot = Line2D(
+            [], [], color=ink, linestyle="", marker="o", markersize=look.points(4.0), markerfacecolor="none"
+        )
+        bounded = any(has_band(one.groups.rate_lower) for one in self.curves)
+        entries.append((dot, f"group, {level} interval" if bounded else "group"))
+        return [*entries, (Line2D([], [], **dashed(look)), "ideal")]
+
+    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+        """Draw one of them, with its numbers where it stands alone: others have them in their headings."""
+        curve = self.curves[place]
+        _draw(panel.main, curve, limits, look)
+        if panel.strip is not None:
+            _draw_scores(panel.strip, curve, limits, look)
+        if len(self.curves) == 1:
+            _write_box(panel.main, curve, limits, look)
+
+
+def _extent(curve: ClinicalCurve) -> Extent:
     groups = curve.groups
     mass = groups.rows / groups.rows.sum()
     held = np.flatnonzero(curve.events + curve.others > 0.0)
     ends = float(curve.edges[held[0]]), float(curve.edges[held[-1] + 1])
-    return limits_of(
-        groups.score,
-        groups.rate,
-        mass=mass,
-        lower=groups.rate_lower,
-        upper=groups.rate_upper,
-        reach=ends,
-        scale=scale,
-    )
+    return Extent(groups.score, groups.rate, mass, groups.rate_lower, groups.rate_upper, reach=ends)
 
 
-def _key(curve: ClinicalCurve, look: Look) -> list[Entry]:
-    """Return what the marks mean."""
-    ink = look.palette.ink
-    level = f"{100 * curve.confidence:g} %"
-    entries: list[Entry] = [(Line2D([], [], color=ink, linewidth=look.points(1.6), marker=""), "curve")]
-    if has_band(curve.lower):
-        entries.append((Patch(**band_fill(look)), f"{level} band"))
-    dot = Line2D(
-        [], [], color=ink, linestyle="", marker="o", markersize=look.points(4.0), markerfacecolor="none"
-    )
-    bounded = has_band(curve.groups.rate_lower)
-    entries.append((dot, f"group, {level} interval" if bounded else "group"))
-    return [*entries, (Line2D([], [], **dashed(look)), "ideal")]
-
-
-def _draw(panel: Panel, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
-    axes, ink, groups = panel.main, look.palette.ink, curve.groups
+def _draw(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
+    ink, groups = look.palette.ink, curve.groups
     at, rate, lower, upper = (limits.held(one) for one in (curve.at, curve.rate, curve.lower, curve.upper))
     if has_band(curve.lower):
         axes.fill_between(at, lower, upper, **band_fill(look), zorder=0.5)
@@ -95,9 +112,9 @@ def _draw(panel: Panel, curve: ClinicalCurve, limits: Limits, look: Look) -> Non
     )  # fmt: skip
 
 
-def _draw_scores(panel: Panel, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
+def _draw_scores(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
     """Draw how many rows of either label have which score."""
-    axes, palette = panel.rows, look.palette
+    palette = look.palette
     left, right = limits.held(curve.edges[:-1]), limits.held(curve.edges[1:])
     for sign, rows, color in ((1.0, curve.events, palette.ink), (-1.0, curve.others, palette.rows)):
         axes.bar(
@@ -109,9 +126,9 @@ def _draw_scores(panel: Panel, curve: ClinicalCurve, limits: Limits, look: Look)
     axes.set_yticks([])
 
 
-def _write_box(panel: Panel, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
+def _write_box(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
     """Write the numbers into the upper left corner, or the lower right one where the curve is there."""
-    axes, groups = panel.main, curve.groups
+    groups = curve.groups
     size, across = look.points(_LETTERS), inches_wide(axes)
     names, numbers = zip(*curve.box, strict=True)
     indent, width = (

@@ -7,7 +7,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.axes import dress_panel, show_limits
 from calibcli.show.figures.bars import (
     DARKER,
     area_key,
@@ -19,40 +18,94 @@ from calibcli.show.figures.bars import (
     strength,
 )
 from calibcli.show.figures.look import Look, band_fill, draw_edges
-from calibcli.show.figures.page import Entry, Panel, Words, inches_wide, new_page
+from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
+from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import draw_binned
 from calibcli.stats.curves.isotonic import IsotonicCurve
-from calibcli.stats.curves.limits import Limits, has_band, limits_of
+from calibcli.stats.curves.limits import Extent, Limits, has_band
+from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.reliability import BinnedCurve, percent
 from calibcli.stats.numerics import Floats
+from calibcli.values import dataclass
 
-RATE_LABEL = "recalibrated rate of label 1"
 _MESH = 256
 # How dark a place is drawn, rows within this part of the axis to both sides decide.
 _BLUR = 0.03
 _MOST_NEEDLES = 250
+# Up to so many scores, such as those of a forecast that says yes or no, are not joined.
+_FEWEST = 2
 
 
-def isotonic_figure(
-    curve: IsotonicCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
-    """Draw CORP's reliability diagram."""
-    limits = limits_of(
-        curve.at, curve.level, mass=curve.share, lower=curve.lower, upper=curve.upper, scale=scale
-    )
-    foot = [*_notes(curve), limits.sentence, *words.foot]
-    page = new_page(Words(words.title, words.caption, foot), look=look, key=_key(curve, look))
-    panel = page.panels[0]
-    draw_isotonic(panel, curve, limits=limits, look=look)
-    dress_panel(page, panel, y_label=RATE_LABEL)
-    show_limits(panel.main, limits)
-    return page.figure
+def isotonic_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
+    """Draw CORP's reliability diagrams."""
+    plots = IsotonicPlots(curves_of(picture, IsotonicCurve))
+    return panels_figure(picture, plots, words, look=look, scale=scale)
 
 
-def draw_isotonic(panel: Panel, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
+@dataclass(frozen=True, slots=True)
+class IsotonicPlots:
+    """Isotonic fits."""
+
+    curves: tuple[IsotonicCurve, ...]
+
+    rate_label = "recalibrated rate of label 1"
+    strip_label = "rows"
+
+    @property
+    def extents(self) -> list[Extent]:
+        """What each asks of the axes."""
+        return [Extent(one.at, one.level, one.share, one.lower, one.upper) for one in self.curves]
+
+    def notes(self) -> list[str]:
+        """Return what the picture shows, for the small print."""
+        fit = (
+            "Isotonic regression of the labels: the rising curve that fits them best. Coloured: what "
+            f"recalibration to it would change. {DARKER}"
+        )
+        return [fit, *dict.fromkeys(_about_band(one) for one in self.curves)]
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what the marks mean."""
+        palette = look.palette
+        curve = next((one for one in self.curves if one.points is None), self.curves[0])
+        few = curve.points is not None
+        line = Line2D(
+            [], [], color=palette.ink, linewidth=look.points(0.8 if few else 1.5),
+            linestyle="" if _apart(curve) else "-", marker="o" if few else "", markersize=look.points(4.5),
+        )  # fmt: skip
+        entries: list[Entry] = [(line, "isotonic fit")]
+        if any(np.any(one.upper > one.lower) for one in self.curves):
+            entries.append(
+                (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), "by chance")
+            )
+        return [*entries, *area_key(look)]
+
+    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+        """Draw one of them."""
+        draw_isotonic(panel, self.curves[place], limits=limits, look=look, counted=len(self.curves) == 1)
+
+
+def _about_band(curve: IsotonicCurve) -> str:
+    band = f"{curve.band[:1].upper()}{curve.band[1:]}."
+    if not has_band(curve.lower):
+        return band
+    often = f"about {percent(curve.confidence)} of the time"
+    seldom = ", near the ends less often" if curve.coarse else ""
+    return f"{band} Were the scores calibrated, the fit at any one score would lie in it {often}{seldom}."
+
+
+def _apart(curve: IsotonicCurve) -> bool:
+    """Whether there are too few scores for a line between them: it would show rates of scores no row has."""
+    return curve.points is not None and curve.points.rows.size <= _FEWEST
+
+
+def draw_isotonic(
+    panel: Panel, curve: IsotonicCurve, *, limits: Limits, look: Look, counted: bool = True
+) -> None:
     """Draw the fit, the error as area, the band about the diagonal and, below, where the rows lie."""
     if curve.points is not None:
-        _draw_points(panel, curve, curve.points, limits=limits, look=look)
+        draw_binned(panel, curve.points, limits=limits, look=look, counted=counted)
+        _draw_points(panel.main, curve, curve.points, limits=limits, look=look)
         return
     if has_band(curve.lower):
         _draw_band(panel.main, curve, limits=limits, look=look)
@@ -72,12 +125,11 @@ def draw_isotonic(panel: Panel, curve: IsotonicCurve, *, limits: Limits, look: L
 
 
 def _draw_points(
-    panel: Panel, curve: IsotonicCurve, points: BinnedCurve, *, limits: Limits, look: Look
+    axes: Axes, curve: IsotonicCurve, points: BinnedCurve, *, limits: Limits, look: Look
 ) -> None:
-    """Draw few distinct scores one by one; the band of each is a bar across the diagonal."""
-    draw_binned(panel, points, limits=limits, look=look)
+    """Join few distinct scores; the band of each is a bar across the diagonal."""
     if has_band(curve.lower):
-        panel.main.vlines(
+        axes.vlines(
             limits.held(curve.at),
             limits.held(curve.lower),
             limits.held(curve.upper),
@@ -85,7 +137,9 @@ def _draw_points(
             linewidth=look.points(3.0),
             zorder=2.2,
         )
-    panel.main.plot(
+    if _apart(curve):
+        return
+    axes.plot(
         limits.held(points.score),
         limits.held(points.rate),
         color=look.palette.ink,
@@ -150,32 +204,3 @@ def _draw_needles(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Loo
     axes.vlines(score, 0.0, share, colors=look.palette.rows, linewidth=width)
     show_shares(axes, share)
     return True
-
-
-def _notes(curve: IsotonicCurve) -> list[str]:
-    fit = (
-        "Isotonic regression of the labels (pool adjacent violators). The mean squared height of the area is"
-        f" at most MCB. {DARKER}"
-    )
-    band = f"{curve.band[:1].upper()}{curve.band[1:]}."
-    if not has_band(curve.lower):
-        return [fit, band]
-    often = f"about {percent(curve.confidence)} of the time"
-    seldom = ", near the ends less often" if curve.coarse else ""
-    return [
-        fit,
-        f"{band} Were the scores calibrated, the fit at any one score would lie in it {often}{seldom}.",
-    ]
-
-
-def _key(curve: IsotonicCurve, look: Look) -> list[Entry]:
-    palette, few = look.palette, curve.points is not None
-    marker = "o" if few else ""
-    width = look.points(0.8 if few else 1.5)
-    line = Line2D([], [], color=palette.ink, linewidth=width, marker=marker, markersize=look.points(4.5))
-    entries: list[Entry] = [(line, "isotonic fit")]
-    if has_band(curve.lower):
-        entries.append(
-            (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), "by chance")
-        )
-    return [*entries, *area_key(look)]

@@ -164,6 +164,32 @@ def fitted(text: str, size: float, room: float, *, weight: str = "normal") -> st
     return shown
 
 
+# Letters that names share are shown so far beside what tells them apart, the first that has room.
+_CONTEXTS = (16, 12, 8, 5, 3, 0)
+
+
+def told_apart(names: Sequence[str], size: float, rooms: Sequence[float]) -> list[str]:
+    """Return names fitted into rooms; where two would then read alike, without what all have in common."""
+    shown = [fitted(name, size, room) for name, room in zip(names, rooms, strict=True)]
+    if len(set(shown)) == len(set(names)):
+        return shown
+    head = _in_common(names)
+    tail = _in_common([name[head:][::-1] for name in names])
+    own = [*names]
+    for context in _CONTEXTS:
+        first, last = max(head - context, 0), max(tail - context, 0)
+        own = [f"{'…' * (first > 0)}{name[first : len(name) - last]}{'…' * (last > 0)}" for name in names]
+        if all(inches_of(printable(one), size) <= room for one, room in zip(own, rooms, strict=True)):
+            break
+    return [fitted(name, size, room) for name, room in zip(own, rooms, strict=True)]
+
+
+def _in_common(names: Sequence[str]) -> int:
+    """Return with how many letters all of some names begin."""
+    letters = zip(*names, strict=False)
+    return next((place for place, some in enumerate(letters) if len(set(some)) > 1), min(map(len, names)))
+
+
 def shortened(text: str, letters: int) -> str:
     """Return a text cut in the middle, where paths and column names say least."""
     if len(text) <= letters:
@@ -453,11 +479,25 @@ def write(
 
 def inches_wide(axes: Axes) -> float:
     """Return the width of axes in inches."""
+    left, _, right, _ = box_of(axes)
+    return right - left
+
+
+def inches_high(axes: Axes) -> float:
+    """Return the height of axes in inches."""
+    _, lower, _, upper = box_of(axes)
+    return upper - lower
+
+
+def box_of(axes: Axes) -> tuple[float, float, float, float]:
+    """Return where axes stand, in inches: left, lower, right and upper end."""
     figure = axes.get_figure()
     if not isinstance(figure, Figure):
         msg = "these axes stand on no figure"
         raise TypeError(msg)
-    return float(axes.get_position().width * figure.get_size_inches()[0])
+    width, height = figure.get_size_inches()
+    box = axes.get_position()
+    return box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height
 
 
 def label_place(axes: Axes, look: Look) -> float:

@@ -8,62 +8,89 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calibcli.names import AxisScale
-from calibcli.show.figures.axes import dress_panel, log_odds_ticks, round_numbers, show_limits
+from calibcli.errors import UsageProblem
+from calibcli.names import AxisScale, PlotKind
+from calibcli.show.figures.axes import RATE_LABEL, dress_panel, log_odds_ticks, round_numbers
 from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
 from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
 from calibcli.show.figures.page import Entry, Panel, Sheet, Words, new_page
+from calibcli.show.figures.panels import Plots, panels_figure
 from calibcli.stats.curves.limits import (
+    Extent,
     Limits,
     band_sentence,
+    binned_extent,
     binned_limits,
     has_band,
+    smooth_extent,
     smooth_limits,
     unbroken,
     with_margin,
 )
-from calibcli.stats.curves.reliability import BinnedCurve, ResidualCurve, SmoothCurve
+from calibcli.stats.curves.picture import Picture, curves_of
+from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
 
-def binned_figure(
-    curve: BinnedCurve, words: Words, *, look: Look, confidence: float, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
-    """Draw a reliability diagram of bins."""
-    limits = binned_limits(curve, scale)
-    foot = [*binned_notes(curve), limits.sentence, *words.foot]
-    page = new_page(
-        Words(words.title, words.caption, foot), look=look, key=binned_key(curve, look, confidence=confidence)
-    )
-    panel = page.panels[0]
-    draw_binned(panel, curve, limits=limits, look=look)
-    dress_panel(page, panel)
-    show_limits(panel.main, limits)
-    return page.figure
+def reliability_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
+    """Draw reliability diagrams: without bins if all of them are of that kind, else of bins."""
+    curves = curves_of(picture, ReliabilityCurve)
+    confidence = curves[0].confidence
+    plots: Plots = BinnedPlots(tuple(one.binned for one in curves), confidence)
+    if all(one.kind is PlotKind.SMOOTH for one in curves):
+        smooth = tuple(one.smooth for one in curves if one.smooth is not None)
+        if len(smooth) < len(curves):
+            msg = "there is no smooth curve to draw"
+            raise UsageProblem(msg, "pass --kind binned, or draw the files that the report was measured on")
+        plots = SmoothPlots(smooth, confidence)
+    return panels_figure(picture, plots, words, look=look, scale=scale)
 
 
-def binned_notes(curve: BinnedCurve) -> list[str]:
-    """Return what the picture shows, for the small print."""
-    count, atoms = curve.rows.size, bool(np.all(curve.lower == curve.upper))
-    what = ("distinct score" if atoms else "occupied bin") + ("" if count == 1 else "s")
-    where = "" if atoms else " Points stand at mean scores."
-    band = band_sentence(curve.band, curve.rate_lower, called="Whiskers")
-    lone = count == 1 and not atoms and curve.total_rows > 1
-    finer = ["All rows lie in one bin: --binning equal-mass cuts where they are."] if lone else []
-    return [f"{count:,} {what}.{where} {DARKER}", *finer, band]
+@dataclass(frozen=True, slots=True)
+class BinnedPlots:
+    """Curves of bins."""
 
+    curves: tuple[BinnedCurve, ...]
+    confidence: float
 
-def binned_key(curve: BinnedCurve, look: Look, *, confidence: float) -> list[Entry]:
-    """Return what the marks mean."""
-    ink = look.palette.ink
-    dot = Line2D([], [], color=ink, linestyle="", marker="o", markersize=look.points(4.5))
-    entries: list[Entry] = [(dot, "observed rate")]
-    if has_band(curve.rate_lower):
-        size, width = look.points(11), look.points(0.9)
-        whisker = Line2D([], [], color=ink, linestyle="", marker="|", markersize=size, markeredgewidth=width)
-        entries.append((whisker, f"{100 * confidence:g} % interval"))
-    return [*entries, *area_key(look)]
+    rate_label = RATE_LABEL
+    strip_label = "rows"
+
+    @property
+    def extents(self) -> list[Extent]:
+        """What each asks of the axes."""
+        return [binned_extent(one) for one in self.curves]
+
+    def notes(self) -> list[str]:
+        """Return what the picture shows, for the small print."""
+        atoms = all(bool(np.all(one.lower == one.upper)) for one in self.curves)
+        counts = [one.rows.size for one in self.curves]
+        least, most = min(counts), max(counts)
+        many = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+        what = ("distinct score" if atoms else "occupied bin") + ("" if most == 1 else "s")
+        where = "" if atoms else " Points stand at mean scores."
+        lone = any(one.rows.size == 1 < one.total_rows for one in self.curves) and not atoms
+        finer = ["All rows lie in one bin: --binning equal-mass cuts where they are."] if lone else []
+        bands = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in self.curves)
+        return [f"{many} {what}.{where} {DARKER}", *finer, *dict.fromkeys(bands)]
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what the marks mean."""
+        ink = look.palette.ink
+        dot = Line2D([], [], color=ink, linestyle="", marker="o", markersize=look.points(4.5))
+        entries: list[Entry] = [(dot, "observed rate")]
+        if any(has_band(one.rate_lower) for one in self.curves):
+            size, width = look.points(11), look.points(0.9)
+            whisker = Line2D(
+                [], [], color=ink, linestyle="", marker="|", markersize=size, markeredgewidth=width
+            )
+            entries.append((whisker, f"{100 * self.confidence:g} % interval"))
+        return [*entries, *area_key(look)]
+
+    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+        """Draw one of them, with the rows of each bin where it stands alone."""
+        draw_binned(panel, self.curves[place], limits=limits, look=look, counted=len(self.curves) == 1)
 
 
 def draw_binned(
@@ -120,40 +147,44 @@ class Strokes:
     density: Floats
 
 
-def smooth_figure(
-    curve: SmoothCurve, words: Words, *, look: Look, confidence: float, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
-    """Draw a reliability diagram without bins."""
-    limits = smooth_limits(curve, scale)
-    foot = [*smooth_notes(curve), limits.sentence, *words.foot]
-    page = new_page(
-        Words(words.title, words.caption, foot), look=look, key=smooth_key(curve, look, confidence=confidence)
-    )
-    panel = page.panels[0]
-    draw_smooth(panel, curve, limits=limits, look=look)
-    dress_panel(page, panel, strip_label="density")
-    show_limits(panel.main, limits)
-    return page.figure
+@dataclass(frozen=True, slots=True)
+class SmoothPlots:
+    """Curves without bins."""
 
+    curves: tuple[SmoothCurve, ...]
+    confidence: float
 
-def smooth_notes(curve: SmoothCurve) -> list[str]:
-    """Return what the picture shows, for the small print."""
-    notes = [
-        f"Mean label against mean score, Gaussian kernel of bandwidth {curve.bandwidth:.3g}. {DARKER}",
-        band_sentence(curve.band, curve.lower),
-    ]
-    if np.isnan(curve.x).any():
-        notes.append("The curve is broken where no score lies within three bandwidths.")
-    return notes
+    rate_label = RATE_LABEL
+    strip_label = "density"
 
+    @property
+    def extents(self) -> list[Extent]:
+        """What each asks of the axes."""
+        return [smooth_extent(one) for one in self.curves]
 
-def smooth_key(curve: SmoothCurve, look: Look, *, confidence: float) -> list[Entry]:
-    """Return what the marks mean."""
-    line = Line2D([], [], color=look.palette.ink, linewidth=look.points(2.4), marker="")
-    entries: list[Entry] = [(line, "observed rate")]
-    if has_band(curve.lower):
-        entries.append((Patch(**band_fill(look)), f"{100 * confidence:g} % band"))
-    return [*entries, *area_key(look)]
+    def notes(self) -> list[str]:
+        """Return what the picture shows, for the small print."""
+        widths = [one.bandwidth for one in self.curves]
+        width = " to ".join(dict.fromkeys(f"{one:.3g}" for one in (min(widths), max(widths))))
+        bands = dict.fromkeys(band_sentence(one.band, one.lower) for one in self.curves)
+        broken = any(np.isnan(one.x).any() for one in self.curves)
+        return [
+            f"Mean label against mean score, Gaussian kernel of bandwidth {width}. {DARKER}",
+            *bands,
+            *(["The curve is broken where no score lies within three bandwidths."] if broken else []),
+        ]
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what the marks mean."""
+        line = Line2D([], [], color=look.palette.ink, linewidth=look.points(2.4), marker="")
+        entries: list[Entry] = [(line, "observed rate")]
+        if any(has_band(one.lower) for one in self.curves):
+            entries.append((Patch(**band_fill(look)), f"{100 * self.confidence:g} % band"))
+        return [*entries, *area_key(look)]
+
+    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+        """Draw one of them."""
+        draw_smooth(panel, self.curves[place], limits=limits, look=look)
 
 
 def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
@@ -317,6 +348,8 @@ def _show_scores(axes: Axes, limits: Limits) -> None:
 
 def _about_axes(limits: Limits) -> list[str]:
     """Return what a reader must be told of the axes."""
+    if limits.certain:
+        return [limits.sentence]
     outside = f"{100.0 * limits.outside:.1g} % of the rows"
     notes = []
     if limits.scale is AxisScale.LOGIT:
@@ -331,17 +364,17 @@ def _about_axes(limits: Limits) -> list[str]:
 def _notes(curve: ResidualCurve) -> list[str]:
     """Return what the picture shows, for the small print."""
     if isinstance(curve.source, BinnedCurve):
-        return binned_notes(curve.source)
+        return BinnedPlots((curve.source,), curve.confidence).notes()
     kernel = f"Gaussian kernel of bandwidth {curve.source.bandwidth:.3g}"
     first = f"Mean label - mean score, {kernel}. Weighted by density, the area is smECE. {DARKER}"
-    return [first, *smooth_notes(curve.source)[1:]]
+    return [first, *SmoothPlots((curve.source,), curve.confidence).notes()[1:]]
 
 
 def _key(curve: ResidualCurve, look: Look) -> list[Entry]:
     """Return what the marks mean."""
     if isinstance(curve.source, BinnedCurve):
-        entries = binned_key(curve.source, look, confidence=curve.confidence)
+        entries = BinnedPlots((curve.source,), curve.confidence).key(look)
     else:
-        entries = smooth_key(curve.source, look, confidence=curve.confidence)
+        entries = SmoothPlots((curve.source,), curve.confidence).key(look)
     renamed = {"observed rate": RESIDUAL_LABEL}
     return [(mark, renamed.get(name, name)) for mark, name in entries]

@@ -3,16 +3,20 @@
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from calibcli.show.figures.axes import dress_panel, round_numbers
+from calibcli.names import AxisScale
+from calibcli.show.figures.axes import round_numbers
+from calibcli.show.figures.lines import Reference, lines_figure
 from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
-from calibcli.show.figures.page import Entry, Words, new_page
-from calibcli.show.figures.thresholds import WIDE
+from calibcli.show.figures.page import Entry, Words
 from calibcli.stats.curves.limits import band_sentence, has_band
+from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
+from calibcli.stats.numerics import Floats
+from calibcli.values import dataclass
 
 # A band that reaches farther than this times the highest risk is cut: few rows know little.
 _HIGHEST = 1.6
@@ -26,53 +30,73 @@ _RULE = (
 )
 
 
-def risk_coverage_figure(curve: RiskCoverageCurve, words: Words, *, look: Look) -> Figure:
+def risk_coverage_figure(picture: Picture, words: Words, *, look: Look) -> Figure:
     """Draw the risk against the coverage."""
-    foot = [_RULE, band_sentence(curve.band, curve.lower), *words.foot]
-    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=WIDE, key=_key(curve, look))
-    panel = page.panels[0]
-    axes = panel.main
-    if has_band(curve.lower):
-        axes.fill_between(curve.coverage, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
-        draw_edges(axes, curve.coverage, (curve.lower, curve.upper), look=look)
-    axes.axhline(curve.base, **dashed(look), zorder=1.5)
-    axes.plot(curve.coverage, curve.least, **_best(look), zorder=2.0)
-    axes.plot(curve.coverage, curve.risk, **_line(look), zorder=3.0)
-    dress_panel(
-        page,
-        panel,
-        x_label="coverage: share of rows kept, highest scores first",
-        y_label="risk: share of label 0",
-    )
-    round_numbers(axes.xaxis)
-    round_numbers(axes.yaxis)
-    axes.set_xlim(-0.012, 1.012)
-    axes.set_ylim(0.0, _top(curve))
-    return page.figure
+    return lines_figure(picture, RiskCoverageLines(curves_of(picture, RiskCoverageCurve)), words, look=look)
 
 
-def _top(curve: RiskCoverageCurve) -> float:
-    """Return the upper end of the axis of risks."""
+@dataclass(frozen=True, slots=True)
+class RiskCoverageLines:
+    """Risk-coverage curves."""
+
+    curves: tuple[RiskCoverageCurve, ...]
+
+    x_label = "coverage: share of rows kept, highest scores first"
+    y_label = "risk: share of label 0"
+    own = "kept by score"
+    beside = "Beside each name: its AURC, the area under its line."
+
+    @property
+    def bases(self) -> list[float]:
+        """The share of label 0."""
+        return [one.base for one in self.curves]
+
+    def points(self, place: int) -> tuple[Floats, Floats]:
+        """Return the line of one of them."""
+        return self.curves[place].coverage, self.curves[place].risk
+
+    def notes(self, scale: AxisScale) -> list[str]:  # noqa: ARG002 - one shape for all
+        """Return what the picture shows, for the small print."""
+        first = self.curves[0]
+        return [_RULE, *([band_sentence(first.band, first.lower)] if len(self.curves) == 1 else [])]
+
+    def references(self, look: Look) -> list[Reference]:
+        """Return what keeping rows at random gives, and the best order."""
+        first = self.curves[0]
+        ends = np.array([0.0, 1.0])
+        return [
+            Reference("kept at random", ends, np.full(2, first.base), dashed(look)),
+            Reference("kept in the best order", first.coverage, first.least, _best(look)),
+        ]
+
+    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:  # noqa: ARG002 - one shape for all
+        """Draw the band."""
+        (curve,) = self.curves
+        if has_band(curve.lower):
+            axes.fill_between(curve.coverage, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
+            draw_edges(axes, curve.coverage, (curve.lower, curve.upper), look=look)
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what these marks mean."""
+        (curve,) = self.curves
+        if not has_band(curve.lower):
+            return []
+        return [(Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval")]
+
+    def show(self, axes: Axes, scale: AxisScale) -> None:  # noqa: ARG002 - one shape for all
+        """Give axes their ends and numbers."""
+        round_numbers(axes.xaxis)
+        round_numbers(axes.yaxis)
+        axes.set_xlim(-0.012, 1.012)
+        axes.set_ylim(0.0, max(_top(one, alone=len(self.curves) == 1) for one in self.curves))
+
+
+def _top(curve: RiskCoverageCurve, *, alone: bool) -> float:
+    """Return the upper end of the axis of risks that a curve needs, with its band where it has one."""
     known = curve.coverage >= min(_FIRST, float(curve.coverage[-1]))
     highest = float(curve.risk[known].max())
-    band = float(np.nan_to_num(curve.upper[known]).max())
+    band = float(np.nan_to_num(curve.upper[known]).max()) if alone else 0.0
     return min(1.0, 1.06 * max(highest, min(band, _HIGHEST * highest))) or 0.1
-
-
-def _key(curve: RiskCoverageCurve, look: Look) -> list[Entry]:
-    """Return what the marks mean."""
-    entries: list[Entry] = [(Line2D([], [], **_line(look)), "kept by score")]
-    if has_band(curve.lower):
-        entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
-    return [
-        *entries,
-        (Line2D([], [], **dashed(look)), "kept at random"),
-        (Line2D([], [], **_best(look)), "kept in the best order"),
-    ]
-
-
-def _line(look: Look) -> dict[str, Any]:
-    return {"color": look.palette.ink, "linewidth": look.points(1.6), "marker": ""}
 
 
 def _best(look: Look) -> dict[str, Any]:

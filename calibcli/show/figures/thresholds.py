@@ -1,5 +1,6 @@
 """Pictures over thresholds: the decision curve and the Murphy curve."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,18 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale, Benefit
-from calibcli.show.figures.axes import dress_panel, log_odds_ticks, round_numbers
+from calibcli.show.figures.axes import log_odds_ticks, round_numbers
+from calibcli.show.figures.lines import Reference, lines_figure
 from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
-from calibcli.show.figures.page import Entry, Sheet, Words, new_page
+from calibcli.show.figures.page import Entry, Words
 from calibcli.stats.curves.limits import Limits, band_sentence, has_band, limits_of, with_margin
+from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
 # Thresholds nearer to 0 or 1 than this are not looked at by log-odds.
 _LEAST = 1e-5
-
-# A wide panel without a strip: thresholds have the width, and a height need not be kept.
-WIDE = Sheet(aspect=0.68, strip=False, square=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +82,10 @@ _RULE = (
 )
 
 
-def decision_figure(
-    curve: DecisionCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
-    """Draw the net benefit against the threshold."""
-    axis = _axis(curve, scale)
-    ends, cut = _heights(curve, axis)
-    foot = [*_notes(curve, axis, cut=cut), *words.foot]
-    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=WIDE, key=_key(curve, look))
-    panel = page.panels[0]
-    _draw(panel.main, curve, look)
-    _draw_ranges(panel.main, curve, ends, look)
-    dress_panel(page, panel, x_label="threshold probability", y_label=_Y_LABELS[curve.benefit])
-    show_thresholds(panel.main, axis, ends)
-    return page.figure
+def decision_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
+    """Draw net benefits against the threshold."""
+    lines = DecisionLines(curves_of(picture, DecisionCurve))
+    return lines_figure(picture, lines, words, look=look, scale=scale)
 
 
 _Y_LABELS = {
@@ -111,78 +101,119 @@ _SCALES = {
 }
 
 
-def _axis(curve: DecisionCurve, scale: AxisScale) -> ThresholdAxis:
-    """Return the thresholds that are shown: where scores fill most of [0, 1], from 0 to the last of them."""
-    found = threshold_axis(curve.ends, scale)
-    if found.by_log_odds or found.zoomed or curve.ends[1] < _NOTHING:
-        return found
-    return ThresholdAxis((0.0, min(1.0, (1.0 + _ROOM) * curve.ends[1])), scale)
+@dataclass(frozen=True, slots=True)
+class DecisionLines:
+    """Decision curves on one scale."""
 
+    curves: tuple[DecisionCurve, ...]
 
-def _heights(curve: DecisionCurve, axis: ThresholdAxis) -> tuple[tuple[float, float], bool]:
-    """Return the ends of the other axis, and whether the curve leaves them."""
-    shown = axis.shown(curve.at)
-    value = curve.value[shown]
-    upper = curve.upper[shown]
-    top = float(np.concatenate((value, curve.all[shown], [0.0])).max())
-    top = max(top, min(float(np.nan_to_num(upper).max(initial=0.0)), 1.4 * top)) or 0.1
-    lowest = float(value.min(initial=0.0))
-    bottom = max(min(1.1 * lowest, -_LEAST_BELOW * top), -_MOST_BELOW * top)
-    return (bottom, 1.06 * top), lowest < bottom
+    x_label = "threshold probability"
+    own = "treat by score"
 
+    @property
+    def beside(self) -> str:
+        """What stands beside each name."""
+        first = self.curves[0]
+        if first.clearly_better is None:
+            return "Beside each name: where it is better than treating all and none, by the estimate alone."
+        level = f"{100 * first.confidence:g} %, threshold by threshold"
+        return f"Beside each name: where it is clearly worth using ({level})."
 
-def _notes(curve: DecisionCurve, axis: ThresholdAxis, *, cut: bool) -> list[str]:
-    """Return what the picture shows, for the small print."""
-    notes = [_RULE + _SCALES[curve.benefit], band_sentence(curve.band, curve.lower)]
-    if axis.by_log_odds:
-        notes.append("Thresholds by log-odds.")
-    elif axis.zoomed:
-        notes.append(f"Thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, where scores lie.")
-    if cut:
-        notes.append("The curve leaves the picture below.")
-    return notes
+    @property
+    def y_label(self) -> str:
+        """The name of the axis of heights."""
+        return _Y_LABELS[self.curves[0].benefit]
 
+    @property
+    def bases(self) -> list[float]:
+        """The share of label 1."""
+        return [one.base for one in self.curves]
 
-def _key(curve: DecisionCurve, look: Look) -> list[Entry]:
-    """Return what the marks mean."""
-    entries: list[Entry] = [(Line2D([], [], **_line(look)), "treat by score")]
-    if has_band(curve.lower):
-        entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
-    if curve.raw is not None:
-        entries.append((Line2D([], [], **_raw(look)), "by raw score"))
-    if curve.benefit is Benefit.GAIN:
-        entries.append((Line2D([], [], **_none(look)), "treat all or none"))
-    else:
-        entries += [
-            (Line2D([], [], **dashed(look)), "treat all"),
-            (Line2D([], [], **_none(look)), "treat none"),
+    def points(self, place: int) -> tuple[Floats, Floats]:
+        """Return the line of one of them."""
+        return self.curves[place].at, self.curves[place].value
+
+    def _axis(self, scale: AxisScale) -> ThresholdAxis:
+        """Return what thresholds are shown: where scores fill most of [0, 1], from 0 to the last of them."""
+        ends = _ends(one.ends for one in self.curves)
+        found = threshold_axis(ends, scale)
+        if found.by_log_odds or found.zoomed or ends[1] < _NOTHING:
+            return found
+        return ThresholdAxis((0.0, min(1.0, (1.0 + _ROOM) * ends[1])), scale)
+
+    def _heights(self, axis: ThresholdAxis) -> tuple[tuple[float, float], bool]:
+        """Return the ends of the other axis, and whether a curve leaves them."""
+        tops, lows, uppers = [0.0], [0.0], [0.0]
+        for one in self.curves:
+            shown = axis.shown(one.at)
+            tops += [float(one.value[shown].max()), float(one.all[shown].max())]
+            lows.append(float(one.value[shown].min()))
+            uppers.append(float(np.nan_to_num(one.upper[shown]).max(initial=0.0)))
+        top, lowest = max(tops), min(lows)
+        top = max(top, min(max(uppers), 1.4 * top)) or 0.1
+        bottom = max(min(1.1 * lowest, -_LEAST_BELOW * top), -_MOST_BELOW * top)
+        return (bottom, 1.06 * top), lowest < bottom
+
+    def notes(self, scale: AxisScale) -> list[str]:
+        """Return what the picture shows, for the small print."""
+        axis, first = self._axis(scale), self.curves[0]
+        notes = [_RULE + _SCALES[first.benefit]]
+        if len(self.curves) == 1:
+            notes.append(band_sentence(first.band, first.lower))
+        if axis.by_log_odds:
+            notes.append("Thresholds by log-odds.")
+        elif axis.zoomed:
+            notes.append(f"Thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, where scores lie.")
+        if self._heights(axis)[1]:
+            notes.append("The curve leaves the picture below.")
+        return notes
+
+    def references(self, look: Look) -> list[Reference]:
+        """Return what it is worth to treat all rows, or none."""
+        first = self.curves[0]
+        none = np.array([0.0, 1.0]), np.zeros(2), _none(look)
+        if first.benefit is Benefit.GAIN:
+            return [Reference("treat all or none", *none)]
+        return [
+            Reference("treat all", first.at, first.all, dashed(look)),
+            Reference("treat none", *none),
         ]
-    if curve.clearly_better:
-        entries.append((Line2D([], [], **_better(look)), "clearly better than both"))
-    return entries
+
+    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
+        """Draw the band, the raw score and, above the lower end, where the score is clearly better."""
+        (curve,) = self.curves
+        if has_band(curve.lower):
+            axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
+            draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
+        if curve.raw is not None:
+            axes.plot(*curve.raw, **_raw(look), zorder=2.5)
+        (low, high), _ = self._heights(self._axis(scale))
+        place = low + 0.025 * (high - low)
+        for start, stop in curve.clearly_better or ():
+            axes.plot([start, stop], [place, place], **_better(look), zorder=2.0)
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what these marks mean."""
+        (curve,) = self.curves
+        entries: list[Entry] = []
+        if has_band(curve.lower):
+            entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
+        if curve.raw is not None:
+            entries.append((Line2D([], [], **_raw(look)), "by raw score"))
+        if curve.clearly_better:
+            entries.append((Line2D([], [], **_better(look)), "clearly better than both"))
+        return entries
+
+    def show(self, axes: Axes, scale: AxisScale) -> None:
+        """Give axes their scales, ends and numbers."""
+        axis = self._axis(scale)
+        show_thresholds(axes, axis, self._heights(axis)[0])
 
 
-def _draw(axes: Axes, curve: DecisionCurve, look: Look) -> None:
-    if has_band(curve.lower):
-        axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
-        draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
-    axes.axhline(0.0, **_none(look), zorder=1.5)
-    if curve.benefit is not Benefit.GAIN:
-        axes.plot(curve.at, curve.all, **dashed(look), zorder=2.0)
-    if curve.raw is not None:
-        axes.plot(*curve.raw, **_raw(look), zorder=2.5)
-    axes.plot(curve.at, curve.value, **_line(look), zorder=3.0)
-
-
-def _draw_ranges(axes: Axes, curve: DecisionCurve, ends: tuple[float, float], look: Look) -> None:
-    """Mark above the lower end of the picture where the score is better than both."""
-    place = ends[0] + 0.025 * (ends[1] - ends[0])
-    for start, stop in curve.clearly_better or ():
-        axes.plot([start, stop], [place, place], **_better(look), zorder=2.0)
-
-
-def _line(look: Look) -> dict[str, Any]:
-    return {"color": look.palette.ink, "linewidth": look.points(1.6), "marker": ""}
+def _ends(every: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return what holds all of some stretches."""
+    lows, highs = zip(*every, strict=True)
+    return min(lows), max(highs)
 
 
 def _raw(look: Look) -> dict[str, Any]:
@@ -216,66 +247,84 @@ _COST = (
 )
 
 
-def murphy_figure(
-    curve: MurphyCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
-) -> Figure:
+def murphy_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
     """Draw mean elementary scores against the threshold."""
-    axis = threshold_axis(curve.ends, scale)
-    foot = [*_murphy_notes(curve, axis), *words.foot]
-    page = new_page(
-        Words(words.title, words.caption, foot), look=look, sheet=WIDE, key=_murphy_key(curve, look)
-    )
-    panel = page.panels[0]
-    _murphy_draw(panel.main, curve, look)
-    dress_panel(page, panel, x_label="threshold", y_label="mean elementary score")
-    show_thresholds(panel.main, axis, (0.0, _top(curve, axis)))
-    return page.figure
+    return lines_figure(picture, MurphyLines(curves_of(picture, MurphyCurve)), words, look=look, scale=scale)
 
 
-def _murphy_notes(curve: MurphyCurve, axis: ThresholdAxis) -> list[str]:
-    """Return what the picture shows, for the small print."""
-    notes = [_COST, band_sentence(curve.band, curve.lower)]
-    if axis.by_log_odds:
-        notes.append("Thresholds by log-odds: areas do not show the size of the Brier score.")
-    elif axis.zoomed:
-        notes.append(
-            f"Zoomed: thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, "
-            "and with them a part of the area only."
-        )
-    return notes
+@dataclass(frozen=True, slots=True)
+class MurphyLines:
+    """Murphy curves."""
 
+    curves: tuple[MurphyCurve, ...]
 
-def _murphy_key(curve: MurphyCurve, look: Look) -> list[Entry]:
-    """Return what the marks mean."""
-    entries: list[Entry] = [(Line2D([], [], **_line(look)), "score")]
-    if has_band(curve.lower):
-        entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
-    return [
-        *entries,
-        (Line2D([], [], **_best(look)), "after isotonic recalibration"),
-        (Patch(**_saving(look)), "what that saves"),
-        (Line2D([], [], **dashed(look)), "base rate alone"),
-    ]
+    x_label = "threshold"
+    y_label = "mean elementary score"
+    own = "score"
+    beside = "Beside each name: its Brier score, the area under its line."
 
+    @property
+    def bases(self) -> list[float]:
+        """The share of label 1."""
+        return [one.base for one in self.curves]
 
-def _murphy_draw(axes: Axes, curve: MurphyCurve, look: Look) -> None:
-    if has_band(curve.lower):
-        axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
-    axes.fill_between(curve.at, curve.recalibrated, curve.value, **_saving(look), zorder=1.0)
-    if has_band(curve.lower):
-        draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
-    axes.plot(curve.at, curve.constant, **dashed(look), zorder=2.0)
-    axes.plot(curve.at, curve.recalibrated, **_best(look), zorder=2.5)
-    axes.plot(curve.at, curve.value, **_line(look), zorder=3.0)
+    def points(self, place: int) -> tuple[Floats, Floats]:
+        """Return the line of one of them."""
+        return self.curves[place].at, self.curves[place].value
 
+    def _axis(self, scale: AxisScale) -> ThresholdAxis:
+        return threshold_axis(_ends(one.ends for one in self.curves), scale)
 
-def _top(curve: MurphyCurve, axis: ThresholdAxis) -> float:
-    """Return the upper end of the axis of scores."""
-    shown = axis.shown(curve.at)
-    curves = np.concatenate((curve.value[shown], curve.constant[shown]))
-    highest = float(curves.max(initial=0.0))
-    band = float(np.nan_to_num(curve.upper[shown]).max(initial=0.0))
-    return 1.06 * max(highest, min(band, _HIGHEST * highest)) or 1.0
+    def notes(self, scale: AxisScale) -> list[str]:
+        """Return what the picture shows, for the small print."""
+        axis, first = self._axis(scale), self.curves[0]
+        notes = [_COST]
+        if len(self.curves) == 1:
+            notes.append(band_sentence(first.band, first.lower))
+        if axis.by_log_odds:
+            notes.append("Thresholds by log-odds: areas do not show the size of the Brier score.")
+        elif axis.zoomed:
+            notes.append(
+                f"Zoomed: thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, "
+                "and with them a part of the area only."
+            )
+        return notes
+
+    def references(self, look: Look) -> list[Reference]:
+        """Return the curve of the base rate."""
+        return [Reference("base rate alone", self.curves[0].at, self.curves[0].constant, dashed(look))]
+
+    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:  # noqa: ARG002 - one shape for all
+        """Draw the band, the recalibrated score and, as area, what it saves."""
+        (curve,) = self.curves
+        if has_band(curve.lower):
+            axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
+        axes.fill_between(curve.at, curve.recalibrated, curve.value, **_saving(look), zorder=1.0)
+        if has_band(curve.lower):
+            draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
+        axes.plot(curve.at, curve.recalibrated, **_best(look), zorder=2.5)
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what these marks mean."""
+        (curve,) = self.curves
+        entries: list[Entry] = []
+        if has_band(curve.lower):
+            entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
+        return [
+            *entries,
+            (Line2D([], [], **_best(look)), "after isotonic recalibration"),
+            (Patch(**_saving(look)), "what that saves"),
+        ]
+
+    def show(self, axes: Axes, scale: AxisScale) -> None:
+        """Give axes their scales, ends and numbers."""
+        axis, tops = self._axis(scale), [0.0]
+        for one in self.curves:
+            shown = axis.shown(one.at)
+            highest = float(np.concatenate((one.value[shown], one.constant[shown])).max(initial=0.0))
+            band = float(np.nan_to_num(one.upper[shown]).max(initial=0.0)) if len(self.curves) == 1 else 0.0
+            tops.append(max(highest, min(band, _HIGHEST * highest)))
+        show_thresholds(axes, axis, (0.0, 1.06 * max(tops) or 1.0))
 
 
 def _best(look: Look) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from calibcli.show.pages.measure import (
     class_blocks,
     difference_blocks,
     group_blocks,
+    net_benefit_blocks,
     number_blocks,
     together_blocks,
 )
@@ -91,6 +92,8 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
     blocks = (*number_blocks(report, verbose=True), *together_blocks(report, verbose=True))
     if blocks:
         yield Section("measures", "Measures and tests", blocks)
+    if report.net_benefit:
+        yield Section("benefit", "Net benefit", net_benefit_blocks(report))
     raw = _raw(report)
     if raw is not None:
         yield Section("recalibration", "Before and after recalibration", _recalibration(raw, against_raw))

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from calibcli.errors import NotConverged
-from calibcli.names import Binning, FitLoss, Purpose, RecalibratorName, Smoother
+from calibcli.names import Binning, FitLoss, PlotKind, Purpose, RecalibratorName, Smoother
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.reliability import (
     NO_WEIGHTED_BAND,
@@ -75,6 +75,8 @@ class ClinicalCurve:
     box: tuple[tuple[str, str], ...]
     confidence: float
 
+    kind = PlotKind.CLINICAL
+
     def __post_init__(self) -> None:
         for name in ("at", "rate", "lower", "upper", "edges", "events", "others"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
@@ -94,10 +96,13 @@ def clinical_curve(
         seed: Of labels that are drawn for the band of the kernel.
     """
     refuse_empty(table)
-    found = _CURVES[smoother](table, confidence=confidence, seed=seed)
+    present = table.weight > 0.0
+    if np.unique(table.score[present]).size <= _FEWEST:
+        found = _no_curve(table.score[present])
+    else:
+        found = _CURVES[smoother](table, confidence=confidence, seed=seed)
     lower, upper = (np.full_like(found.at, math.nan),) * 2 if table.weighted else (found.lower, found.upper)
     groups = bins_of(Binning.EQUAL_MASS, _GROUPS, table=table)
-    present = table.weight > 0.0
     span = float(table.score[present].min()), float(table.score[present].max())
     edges = np.linspace(0.0, 1.0, _BARS + 1) if span[1] - span[0] > 0.5 else _around(*span)
     events = np.histogram(table.score, edges, weights=table.positive)[0]
@@ -130,6 +135,15 @@ class _Fit:
     upper: Floats
     how: str
     band: str
+
+
+# Between so many scores a curve would show rates of scores that no row has.
+_FEWEST = 2
+
+
+def _no_curve(score: Floats) -> _Fit:
+    nothing = np.full_like(score, math.nan)
+    return _Fit(score, nothing, nothing, nothing, "none between so few scores", "no band")
 
 
 def _places(table: Table) -> Floats:

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from calibcli.names import PlotKind
 from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table.grid import Table, residuals
@@ -32,6 +33,8 @@ class CumulativeCurve:
     deviation: float
     spread: Spread
     weighted: bool
+
+    kind = PlotKind.CUMULATIVE
 
     def __post_init__(self) -> None:
         for name in ("share", "value"):

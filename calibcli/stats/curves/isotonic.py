@@ -5,6 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.names import PlotKind
 from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, percent, refuse_empty
 from calibcli.stats.recalibrators.pooling import Blocks, pooled
@@ -55,6 +56,8 @@ class IsotonicCurve:
     confidence: float
     band: str
     coarse: bool
+
+    kind = PlotKind.ISOTONIC
 
     def __post_init__(self) -> None:
         for name in _KEYS:

@@ -3,6 +3,9 @@ What part of the unit square a diagram shows, where the rows lie in it,
 and no more points than can be seen.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -55,6 +58,7 @@ class Limits:
         cut: Whether some rate at a score that is shown is not.
         scale: How both axes are laid out. By log-odds, ends lie within (0, 1), and what lies beyond them is
             drawn at them.
+        certain: Whether log-odds were asked for, and every score is too near to 0 or 1 for them.
     """
 
     x: tuple[float, float] = (0.0, 1.0)
@@ -62,6 +66,7 @@ class Limits:
     outside: float = 0.0
     cut: bool = False
     scale: AxisScale = AxisScale.LINEAR
+    certain: bool = False
 
     @property
     def span(self) -> float:
@@ -72,8 +77,12 @@ class Limits:
     def sentence(self) -> str:
         """What a reader must be told, or nothing."""
         if self.scale is AxisScale.LOGIT:
-            beyond = f" {100.0 * self.outside:.2g} % of the rows stand at the ends." if self.outside else ""
+            beyond = f" {100.0 * self.outside:.3g} % of the rows stand at the ends." if self.outside else ""
             return f"Both axes by log-odds: areas do not show the size of the error.{beyond}"
+        if self.certain:
+            linear = replace(self, certain=False).sentence
+            why = "Axes are linear: log-odds have no room for scores within 0.000001 of 0 or 1."
+            return f"{why} {linear}".strip()
         if self.x == self.y == (0.0, 1.0):
             return ""
         scores = f"{self.x[0]:.3g} to {self.x[1]:.3g}"
@@ -127,7 +136,10 @@ def limits_of(
         scale: How axes are laid out; by log-odds they hold every score but strays, to whole powers of ten.
     """
     if scale is AxisScale.LOGIT:
-        return _by_log_odds(score, rate, mass=mass)
+        if np.any((score >= _FARTHEST) & (score <= 1.0 - _FARTHEST)):
+            return _by_log_odds(score, rate, mass=mass)
+        linear = limits_of(score, rate, mass=mass, lower=lower, upper=upper, reach=reach)
+        return replace(linear, certain=True)
     least, most = (1.0, 0.0) if reach is None else reach
     if max(float(score[-1]), most) - min(float(score[0]), least) > _ZOOM_BELOW:
         return Limits()
@@ -151,34 +163,58 @@ def limits_of(
     return Limits(x, y, outside, cut)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Extent:
+    """What a curve asks of the axes: the arguments of `limits_of`."""
+
+    score: Floats
+    rate: Floats
+    mass: Floats
+    lower: Floats
+    upper: Floats
+    reach: tuple[float, float] | None = None
+
+
+def limits_for(extents: Sequence[Extent], scale: AxisScale = AxisScale.LINEAR) -> Limits:
+    """Return what of the unit square curves need together, each counting as much as any other."""
+    some = [one for one in extents if np.any(one.mass > 0.0)]
+    if not some:
+        return Limits()
+    parts = [np.stack((one.score, one.rate, one.mass, one.lower, one.upper)) for one in some]
+    if len(parts) > 1:
+        for part in parts:
+            part[2] /= part[2].sum()
+    every = np.concatenate(parts, axis=1)
+    score, rate, mass, lower, upper = every[:, np.argsort(every[0], kind="stable")]
+    reaches = [one.reach for one in some if one.reach is not None]
+    reach = (min(low for low, _ in reaches), max(high for _, high in reaches)) if reaches else None
+    return limits_of(score, rate, mass=mass, lower=lower, upper=upper, reach=reach, scale=scale)
+
+
+def smooth_extent(curve: SmoothCurve) -> Extent:
+    """Return what a curve without bins asks for."""
+    seen = ~np.isnan(curve.x) & ~np.isnan(curve.y)
+    mass = curve.density[seen]
+    reach = _reach_of_kernel(curve) if np.any(mass > 0.0) else None
+    return Extent(curve.x[seen], curve.y[seen], mass, curve.lower[seen], curve.upper[seen], reach)
+
+
+def binned_extent(curve: BinnedCurve) -> Extent:
+    """Return what bins ask for."""
+    mass = curve.rows / curve.rows.sum()
+    return Extent(
+        curve.score, curve.rate, mass, curve.rate_lower, curve.rate_upper, reach=_reach_of_bins(curve)
+    )
+
+
 def smooth_limits(curve: SmoothCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
     """Return how much of the unit square the curve needs."""
-    seen = ~np.isnan(curve.x) & ~np.isnan(curve.y)
-    if not np.any(curve.density[seen] > 0.0):
-        return Limits()
-    return limits_of(
-        curve.x[seen],
-        curve.y[seen],
-        mass=curve.density[seen],
-        lower=curve.lower[seen],
-        upper=curve.upper[seen],
-        reach=_reach_of_kernel(curve),
-        scale=scale,
-    )
+    return limits_for([smooth_extent(curve)], scale)
 
 
 def binned_limits(curve: BinnedCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
     """Return how much of the unit square the bins need."""
-    mass = curve.rows / curve.rows.sum()
-    return limits_of(
-        curve.score,
-        curve.rate,
-        mass=mass,
-        lower=curve.rate_lower,
-        upper=curve.rate_upper,
-        reach=_reach_of_bins(curve),
-        scale=scale,
-    )
+    return limits_for([binned_extent(curve)], scale)
 
 
 def _reach_of_kernel(curve: SmoothCurve) -> tuple[float, float]:
@@ -206,9 +242,6 @@ def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
     """Return ends at ticks that hold all scores but strays, and the rates where rows are many."""
     share = mass / mass.sum()
     inner = (score >= _FARTHEST) & (score <= 1.0 - _FARTHEST)
-    if not inner.any():
-        ends = (_FARTHEST, 1.0 - _FARTHEST)
-        return Limits(ends, ends, float(share.sum()), scale=AxisScale.LOGIT)
     reached = np.cumsum(share[inner]) / share[inner].sum()
     first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
     held = score[inner][[first, min(last, reached.size - 1)]]

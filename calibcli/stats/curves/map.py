@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibcli.names import RecalibratorName
+from calibcli.names import PlotKind, RecalibratorName
 from calibcli.stats.curves.limits import Spread
 from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
@@ -53,6 +53,8 @@ class MapCurve:
     spread: Spread | None
     points: BinnedCurve | None
     partition: str
+
+    kind = PlotKind.MAP
 
     def __post_init__(self) -> None:
         for name in ("score", "output", "lower", "upper"):

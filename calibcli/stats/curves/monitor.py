@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from calibcli.names import PlotKind
 from calibcli.stats.table.score_table import Floats, Integers, frozen
 from calibcli.values import dataclass
 
@@ -69,6 +70,8 @@ class MonitorCurve:
     failed_at: int | None = None
     since_first: bool = True
     starts: Starts | None = None
+
+    kind = PlotKind.MONITOR
 
     def __post_init__(self) -> None:
         for name in _COLUMNS:

@@ -1,31 +1,67 @@
-"""Everything that a figure can be drawn of."""
+"""What a figure can be drawn of: a curve of one score, or curves of several."""
 
-from typing import TypeAlias
+from typing import Protocol, TypeVar
 
-from calibcli.stats.curves.clinical import ClinicalCurve
-from calibcli.stats.curves.cumulative import CumulativeCurve
-from calibcli.stats.curves.isotonic import IsotonicCurve
-from calibcli.stats.curves.map import MapCurve
-from calibcli.stats.curves.monitor import MonitorCurve
-from calibcli.stats.curves.reliability import CurvePanels, ReliabilityCurve, ResidualCurve
-from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
-from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
-from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
-from calibcli.stats.curves.trend import TrendCurve
+from calibcli.errors import UsageProblem
+from calibcli.names import PlotKind
+from calibcli.values import dataclass
 
-Picture: TypeAlias = (
-    ClinicalCurve
-    | CumulativeCurve
-    | CurvePanels
-    | DecisionCurve
-    | IsotonicCurve
-    | MapCurve
-    | MonitorCurve
-    | MurphyCurve
-    | ReliabilityCurve
-    | ResidualCurve
-    | RiskCoverageCurve
-    | SegmentCells
-    | SegmentPoints
-    | TrendCurve
-)
+
+class Picture(Protocol):
+    """Everything that a figure draws; its kind names the figure."""
+
+    @property
+    def kind(self) -> PlotKind:
+        """Which diagram it is."""
+
+
+C = TypeVar("C")
+
+# So many lines in one pair of axes can be told apart. Further ones are grey.
+MOST_LINES = 6
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvePanel:
+    """
+    One of several curves.
+
+    Args:
+        name: What it is of: a score, a class, a group.
+        rows: How many rows it rests on.
+        error: The number that it shows with its interval, in wordings that say the same, the longest first;
+            as many as the other panels have.
+        curve: The curve.
+        against: What a second line says, likewise, such as how the error differs from that of the first;
+            empty where nothing is said.
+    """
+
+    name: str
+    rows: int
+    error: tuple[str, ...]
+    curve: Picture
+    against: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CurvePanels:
+    """
+    Several curves of one class, beside each other or in one pair of axes.
+
+    Args:
+        kind: Which diagram: of scores, classes, groups.
+        panels: In reading order, at least one.
+    """
+
+    kind: PlotKind
+    panels: tuple[CurvePanel, ...]
+
+
+def curves_of(picture: Picture, kind: type[C]) -> tuple[C, ...]:
+    """Return the curves of a picture, which are all of one class."""
+    every = [one.curve for one in picture.panels] if isinstance(picture, CurvePanels) else [picture]
+    found = tuple(one for one in every if isinstance(one, kind))
+    if len(found) < len(every):
+        msg = f"a picture of {picture.kind.value} holds something else"
+        raise UsageProblem(msg, "draw the files themselves")
+    return found

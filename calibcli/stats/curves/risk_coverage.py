@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from calibcli.names import PlotKind
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import thinned
 from calibcli.stats.curves.reliability import percent, refuse_empty
@@ -34,6 +35,8 @@ class RiskCoverageCurve:
     upper: Floats
     band: str
     confidence: float
+
+    kind = PlotKind.RISK_COVERAGE
 
     def __post_init__(self) -> None:
         for name in ("coverage", "risk", "least", "score", "lower", "upper"):

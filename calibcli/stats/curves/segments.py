@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.names import PlotKind
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.score_table import frozen
 from calibcli.values import dataclass
@@ -33,6 +34,8 @@ class SegmentPoints:
     names: tuple[str, ...]
     listed: tuple[int, ...]
     confidence: float
+
+    kind = PlotKind.SEGMENTS
 
     def __post_init__(self) -> None:
         for name in ("rows", "bias", "lower", "upper"):
@@ -66,6 +69,8 @@ class SegmentCells:
     upper: Floats
     stands_out: Flags
     confidence: float
+
+    kind = PlotKind.HEATMAP
 
     def __post_init__(self) -> None:
         for name in ("rows", "bias", "lower", "upper"):

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import EmptyTable
-from calibcli.names import Benefit
+from calibcli.names import Benefit, PlotKind
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import percent, refuse_empty
 from calibcli.stats.table.bins import segment_sums
@@ -201,6 +201,8 @@ class DecisionCurve:
     band: str
     benefit: Benefit = Benefit.NET
 
+    kind = PlotKind.DECISION
+
     def __post_init__(self) -> None:
         for name in ("at", "value", "lower", "upper", "all"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
@@ -361,6 +363,7 @@ class MurphyCurve:
         upper: Upper end.
         recalibrated: Mean elementary score of the isotonic fit to these rows, which is at most `value`.
         constant: That of the share of label 1 as the score of every row.
+        base: The share of label 1.
         ends: Where thresholds are worth looking at: the scores but for strays, and the share of label 1.
         confidence: Of the interval at each single threshold.
         band: What the interval is, or why there is none.
@@ -377,9 +380,12 @@ class MurphyCurve:
     upper: Floats
     recalibrated: Floats
     constant: Floats
+    base: float
     ends: tuple[float, float]
     confidence: float
     band: str
+
+    kind = PlotKind.MURPHY
 
     def __post_init__(self) -> None:
         for name in ("at", "value", "lower", "upper", "recalibrated", "constant"):
@@ -405,6 +411,7 @@ def murphy_curve(table: Table, *, confidence: float = 0.95) -> MurphyCurve:
         upper=upper,
         recalibrated=_recalibrated(table, found),
         constant=np.where(found.at < base, high * (1.0 - base), low * base),
+        base=base,
         ends=found.ends,
         confidence=confidence,
         band=band,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from calibcli.names import PlotKind
 from calibcli.stats.curves.segments import Flags
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.score_table import frozen
@@ -30,6 +31,8 @@ class TrendCurve:
     lower: Floats
     upper: Floats
     confidence: float
+
+    kind = PlotKind.TREND
 
     def __post_init__(self) -> None:
         for name in ("score", "bias", "lower", "upper"):

@@ -13,22 +13,17 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, RecalibratorName, Theme
+from calibcli.names import AxisScale, Binning, FigureSize, MeasureName, PlotKind, RecalibratorName, Theme
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.map import Band, map_curve
+from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
-from calibcli.stats.curves.reliability import (
-    CurvePanel,
-    CurvePanels,
-    ReliabilityCurve,
-    binned_curve,
-    residual_curve,
-    smooth_curve,
-)
+from calibcli.stats.curves.picture import CurvePanel, CurvePanels, Picture
+from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
 from calibcli.stats.curves.risk_coverage import risk_coverage_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.recalibrators.family import fit_recalibrator
@@ -205,3 +200,64 @@ def test_cumulative_in_a_column() -> Figure:
 def test_residual_on_a_slide() -> Figure:
     """The reliability curve less its diagonal."""
     return figure_of(residual_curve(reliability(PlotKind.SMOOTH)), WORDS, look=look_of(FigureSize.SLIDE))
+
+
+def forecasts(count: int, rows: int = 600) -> list[ScoreTable]:
+    """Return forecasts of the same rows, the noisier the later, the last of which says yes or no."""
+    rng = np.random.default_rng(7)
+    chance = rng.beta(1.0, 2.0, rows)
+    label = rng.random(rows) < chance
+    scores = [np.clip(chance + rng.normal(0.0, 0.04 + 0.05 * k, rows), 0.0, 1.0) for k in range(count)]
+    scores[-1] = np.round(scores[-1])
+    return [ScoreTable.from_rows(score, label) for score in scores]
+
+
+def together(kind: PlotKind, curves: list[Picture]) -> CurvePanels:
+    """Return curves with names and numbers."""
+    lines = ("MCB 0.0077, DSC 0.0736",), ("Brier 0.1569, UNC 0.2228",)
+    panels = [CurvePanel(f"fc_{place}", 600, lines[0], one, lines[1]) for place, one in enumerate(curves)]
+    return CurvePanels(kind, tuple(panels))
+
+
+@compared
+def test_isotonic_of_five() -> Figure:
+    """CORP panels on the same axes; yes and no are two points."""
+    curves = [isotonic_curve(one, generator=np.random.default_rng(0)) for one in forecasts(5)]
+    return figure_of(together(PlotKind.ISOTONIC, list(curves)), WORDS)
+
+
+@compared
+def test_murphy_of_four_in_a_column() -> Figure:
+    """Lines with names where they lie apart."""
+    curves = [murphy_curve(one) for one in forecasts(4)]
+    return figure_of(together(PlotKind.MURPHY, list(curves)), WORDS, look=look_of(FigureSize.COLUMN))
+
+
+@compared
+def test_decision_of_nine_on_a_slide() -> Figure:
+    """Six lines are told apart, three are grey, on a dark ground."""
+    curves = [decision_curve(one) for one in forecasts(9)]
+    look = look_of(FigureSize.SLIDE, Theme.DARK)
+    return figure_of(together(PlotKind.DECISION, list(curves)), WORDS, look=look)
+
+
+def parts_of(measure: MeasureName) -> McbDsc:
+    """Return forecasts by their parts, one of them certain and wrong by the log loss."""
+    mcb = np.array([0.0077, 0.0063, 0.0171, 0.0060, 0.0603 if measure is MeasureName.BRIER else math.inf])
+    dsc = np.array([0.0736, 0.0657, 0.0752, 0.0110, 0.0431])
+    unc, chance = np.full(5, 0.2228), np.array([0.009, 0.009, 0.009, 0.007, 0.0])
+    names = ("fc_ensemble", "fc_radar", "fc_sharp", "climatology", "fc_yes_no")
+    return McbDsc(measure, names, mcb - dsc + unc, mcb, dsc, unc, chance)
+
+
+@compared
+def test_mcb_dsc() -> Figure:
+    """Points with names, and lines of equal Brier scores."""
+    return figure_of(parts_of(MeasureName.BRIER), WORDS)
+
+
+@compared
+def test_mcb_dsc_in_a_column() -> Figure:
+    """On a dark ground, one forecast at the end."""
+    look = look_of(FigureSize.COLUMN, Theme.DARK)
+    return figure_of(parts_of(MeasureName.LOG_LOSS), WORDS, look=look)

@@ -6,12 +6,12 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from calibcli.names import AxisScale, Binning
+from calibcli.names import AxisScale, Binning, PlotKind
+from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.inline import Inline, Place, inline
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.show.figures.reliability import binned_figure
-from calibcli.stats.curves.reliability import binned_curve
+from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.score_table import ScoreTable
 
@@ -24,7 +24,8 @@ def drawn(name: str, *, scale: AxisScale = AxisScale.LINEAR, places: tuple[Place
     score = generator.random(1_000)
     table = ScoreTable.from_rows(score, generator.random(1_000) < score)
     curve = binned_curve(table, bins=bins_of(Binning.EQUAL_WIDTH, 5, table=table))
-    figure = binned_figure(curve, WORDS, look=look_of(), confidence=0.95, scale=scale)
+    picture = ReliabilityCurve(PlotKind.BINNED, curve, None, 0.95)
+    figure = figure_of(picture, WORDS, look=look_of(), scale=scale)
     return inline(figure, name=name, places=places)
 
 

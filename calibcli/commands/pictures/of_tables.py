@@ -1,18 +1,18 @@
 """
-Diagrams of one table: cumulative differences, the isotonic fit, the
-decision curve and the Murphy diagram.
+Diagrams of tables, of one score or of several beside each other: cumulative differences, isotonic fits,
+Murphy, decision and risk-coverage curves, and the calibration plots of prediction models.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, assert_never
 
 import numpy as np
 
 from calibcli.commands.gathering import RAW
 from calibcli.commands.measure import measure_table
 from calibcli.commands.pictures.diagram import (
+    Brief,
     Diagram,
     Drawn,
     PlotRequest,
@@ -22,17 +22,21 @@ from calibcli.commands.pictures.diagram import (
     rounding_foot,
     rows_line,
 )
+from calibcli.commands.pictures.reliability import MOST, brief, group_name, refuse_panels, several_names
 from calibcli.commands.reading import read_judged
-from calibcli.errors import UsageProblem
+from calibcli.commands.slices import Slices, beside_of, views_of
+from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import DEFAULT_BINS, Benefit, Binning, MeasureName, PlotKind, Purpose, Smoother, TestName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import UNDEFINED
+from calibcli.show.words import UNDEFINED, first_of
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import percent, refuse_empty
 from calibcli.stats.curves.risk_coverage import risk_coverage_curve
 from calibcli.stats.curves.thresholds import DecisionCurve, Range, decision_curve, murphy_curve
@@ -45,53 +49,159 @@ from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
 
-KindOfTable = Literal[
-    PlotKind.ISOTONIC,
-    PlotKind.CUMULATIVE,
-    PlotKind.MURPHY,
-    PlotKind.DECISION,
-    PlotKind.CLINICAL,
-    PlotKind.RISK_COVERAGE,
-]
+_IN_PANELS = (PlotKind.ISOTONIC, PlotKind.CLINICAL)
 
 
-def diagram_of_table(request: PlotRequest, kind: KindOfTable) -> Diagram:
-    """Read files for a diagram of one score."""
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """
+    What diagrams of tables are drawn from.
+
+    Args:
+        tables: Of each score by its name, or of each group of the one score.
+        raw: The table of one score before recalibration, or None.
+        by: What the title says of groups.
+        left_out: What is said of groups that are not drawn.
+        notes: What is said to the reader of the terminal.
+        through: The artifact that recalibrated them, or None.
+    """
+
+    tables: dict[str, Table]
+    raw: Table | None
+    source: InputSummary
+    by: str
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+    through: str | None
+
+    def diagram(self, drawn: Drawn) -> Diagram:
+        """Return a picture with its title and what must be known of its rows."""
+        named = self.source if self.by else replace(self.source, score=several_names(self.tables))
+        drawn = replace(drawn, foot=(*drawn.foot, *self.left_out))
+        found = diagram_of_rows(drawn, named, self.notes, through=self.through)
+        return replace(found, title=found.title + self.by, source=self.source)
+
+
+def tables_of(request: PlotRequest) -> Tables:
+    """Read files for a diagram of tables."""
+    columns = request.columns
     if request.document is not None:
-        msg = f"{request.document}: --kind {kind.value} is drawn from the rows"
+        kind = "such a picture" if request.kind is None else f"--kind {request.kind.value}"
+        msg = f"{request.document}: {kind} is drawn from the rows"
         raise UsageProblem(msg, "name the files that the report was measured on")
-    judged = read_judged(request)
-    table, source = judged.table, judged.input
-    refuse_empty(table)
-    raw = judged.tables[RAW] if judged.recalibrated else None
-    drawn = _drawn(kind, table, raw=raw, request=request, source=source)
+    if request.kind in _IN_PANELS:
+        refuse_panels(1 + len(columns.others), "scores")
+    judged = read_judged(request, beside=beside_of(request))
+    source, views = judged.input, views_of(judged)
+    refuse_empty(judged.table)
     notes = (*source.notes, *judged.notes, *judged.fit_notes)
-    return diagram_of_rows(drawn, source, notes, through=judged.through)
+    if columns.by:
+        tables, few = _groups(views[0].slices, request.options.least_rows)
+        by = f" by {', '.join(judged.chosen.by)}"
+        return Tables(tables, None, source, by, few, notes, judged.through)
+    tables = {one.source.score: one.table for one in views}
+    raw = judged.tables[RAW] if judged.recalibrated else None
+    return Tables(tables, raw, source, "", (), notes, judged.through)
 
 
-def _drawn(
-    kind: KindOfTable, table: Table, *, raw: Table | None, request: PlotRequest, source: InputSummary
+def _groups(slices: Slices, least_rows: int) -> tuple[dict[str, Table], tuple[str, ...]]:
+    """Return the groups that have rows enough, and which have not."""
+    measured = slices.measured(least_rows)
+    if not measured:
+        msg = f"no group has {least_rows:,} rows"
+        raise EmptyTable(msg, "pass a smaller --min-group-rows")
+    few = slices.left_out([one.key for one in measured])
+    names = [f"{group_name(key, slices.columns)} ({rows:,})" for key, rows in few.items()]
+    foot = f"Fewer than {least_rows:,} rows, so not drawn: {first_of(names, MOST)}."
+    return {group_name(one.key, slices.columns): one.table for one in measured}, (foot,) if few else ()
+
+
+def diagram_of_tables(request: PlotRequest) -> Diagram:
+    """Return a diagram of one score, or of several scores or groups beside each other."""
+    found, look = tables_of(request), request.look
+    kind = PlotKind.ISOTONIC if request.kind is None else request.kind
+    return found.diagram(
+        drawn_of_tables(kind, found.tables, found.source, raw=found.raw, options=request.options, look=look)
+    )
+
+
+def drawn_of_tables(
+    kind: PlotKind,
+    tables: Mapping[str, Table],
+    source: InputSummary,
+    *,
+    options: MeasureOptions,
+    raw: Table | None = None,
+    look: PictureOptions | None = None,
 ) -> Drawn:
-    """Return the picture of a table, the one match of its kind."""
-    options = request.options
-    match kind:
-        case PlotKind.ISOTONIC:
-            return isotonic_drawn(table, options=options)
-        case PlotKind.CUMULATIVE:
-            return cumulative_drawn(table, options=options)
-        case PlotKind.MURPHY:
-            return murphy_drawn(table, options=options)
-        case PlotKind.RISK_COVERAGE:
-            return risk_coverage_drawn(table, options=options)
-        case PlotKind.DECISION:
-            return decision_drawn(table, raw=raw, options=options, benefit=request.benefit)
-        case PlotKind.CLINICAL:
-            return clinical_drawn(
-                table, source, options=options, smoother=request.smoother or Smoother.SPLINE
-            )
-        case _:
-            assert_never(kind)
+    """Return the picture of one table, `raw` being it before recalibration, or of several by name."""
+    look = look or PictureOptions()
+    smoother = look.smoother or Smoother.SPLINE
+    drawn = {}
+    for name, table in tables.items():
+        match kind:
+            case PlotKind.CUMULATIVE:
+                drawn[name] = cumulative_drawn(table, options=options)
+            case PlotKind.MURPHY:
+                drawn[name] = murphy_drawn(table, options=options)
+            case PlotKind.RISK_COVERAGE:
+                drawn[name] = risk_coverage_drawn(table, options=options)
+            case PlotKind.DECISION:
+                drawn[name] = decision_drawn(table, raw=raw, options=options, benefit=look.benefit)
+            case PlotKind.CLINICAL:
+                drawn[name] = clinical_drawn(table, source, options=options, smoother=smoother)
+            case _:
+                drawn[name] = isotonic_drawn(table, options=options)
+    return _together(kind, drawn, tables)
+
+
+def _together(kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, Table]) -> Drawn:
+    """Return one picture of several; of many lines the best are told apart."""
+    if len(drawn) == 1:
+        return next(iter(drawn.values()))
+    briefs = {name: one.brief for name, one in drawn.items() if one.brief is not None}
+    names = list(briefs)
+    if kind in _IN_PANELS:
+        refuse_panels(len(names), "groups")
+    elif len(names) > MOST_LINES:
+        best = sorted(names, key=lambda name: briefs[name].number)[:MOST_LINES]
+        names.sort(key=lambda name: name not in best)
+    panels = tuple(
+        CurvePanel(
+            name,
+            tables[name].total_rows,
+            briefs[name].lines[0],
+            drawn[name].picture,
+            *briefs[name].lines[1:],
+        )
+        for name in names
+    )
+    foot = dict.fromkeys(line for one in briefs.values() for line in one.foot)
+    caption = _best_of(briefs), rows_of(tables.values())
+    return Drawn(CurvePanels(kind, panels), caption, tuple(foot))
+
+
+def _best_of(briefs: Mapping[str, Brief]) -> str:
+    """Say which is the best and which the worst, or how many are worth using."""
+    ranked = [(one.ranked[1], name, one.ranked[0]) for name, one in briefs.items() if one.ranked is not None]
+    if not ranked:
+        worth = sum(one.lines[0][0] != _NOWHERE for one in briefs.values())
+        return f"{worth} of {len(briefs)} are clearly worth using at some threshold"
+    (low, best, word), (high, worst, _) = min(ranked), max(ranked)
+    places = places_for(low)
+    return f"Lowest {word}: {brief(best)} {low:.{places}f}; highest: {brief(worst)} {high:.{places}f}"
+
+
+def rows_of(tables: Iterable[Table]) -> str:
+    """Return how many rows pictures rest on."""
+    every = list(tables)
+    lines = dict.fromkeys(rows_line(one.total_rows, one.total_positive_rows) for one in every)
+    if len(lines) == 1:
+        return next(iter(lines))
+    rows = [one.total_rows for one in every]
+    return f"{min(rows):,} to {max(rows):,} rows"
 
 
 def cumulative_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
@@ -152,6 +262,11 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
     )
     places = places_for(mcb.value)
     whole, *parts = (f"{one:.{places}f}" for one in (brier(table).value, mcb.value, dsc, unc))
+    three = [f"{one:.3g}" for one in (brier(table).value, mcb.value, dsc, unc)]
+    lines = (
+        tuple(f"MCB {one}, DSC {two}" for one, two in (parts[:2], three[1:3])),
+        tuple(f"Brier {one}, UNC {two}" for one, two in ((whole, parts[2]), (three[0], three[3]))),
+    )
     low, high = mcb.null_range or (0.0, 0.0)
     null = "" if mcb.null_range is None else f"; MCB by chance, {low:.{places}f} to {high:.{places}f}"
     return Drawn(
@@ -161,10 +276,13 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
             f"{rows_line(table.total_rows, table.total_positive_rows)}{null}",
         ),
         (_PARTS, "Each cell of the grid counts as one score.") if table.kind == "grid" else (_PARTS,),
+        Brief(lines, (_PARTS,), ("MCB", mcb.value)),
     )
 
 
 _MOST_RANGES = 3
+
+_NOWHERE = "nowhere"
 
 
 def decision_drawn(
@@ -178,7 +296,11 @@ def decision_drawn(
     rows = rows_line(table.total_rows, table.total_positive_rows)
     kind = "weighted base rate" if table.weighted else "base rate"
     caption = (*_finding(curve), f"{rows}: {kind} {_base_rate(table, options.confidence)}")
-    return Drawn(curve, caption, rounding_foot(table))
+    found = curve.better if curve.clearly_better is None else curve.clearly_better
+    parts = "parts of " if len(found) > 1 else ""
+    where = f"{parts}{found[0][0]:.2g} to {found[-1][1]:.2g}" if found else _NOWHERE
+    foot = rounding_foot(table)
+    return Drawn(curve, caption, foot, Brief(((where,),), foot))
 
 
 def _finding(curve: DecisionCurve) -> tuple[str, ...]:
@@ -235,11 +357,12 @@ def clinical_drawn(
     words = zip(("O/E", "slope", "C"), (box[0], box[2], box[4]), strict=True)
     said = ", ".join(f"{word} {number}" for word, (_, number) in words)
     caption = said, f"{rows}; intervals at {percent(options.confidence)}"
-    large = (
-        "CITL: calibration in the large, on the scale of log odds. ICI: mean distance of a spline from the "
-        "score."
-    )
-    return Drawn(curve, caption, (large, *rounding_foot(table)))
+    large = "CITL: calibration in the large, on the scale of log odds."
+    foot = "ICI: mean distance of a spline from the score.", *rounding_foot(table)
+    oe, _, slope, ici, c = (_reported(replace(measures[name], interval=None)) for name in _REPORTED)
+    lines = (f"O/E {oe}, slope {slope}", f"slope {slope}"), (f"ICI {ici}, C {c}", f"C {c}")
+    ranked = ("ICI", measures[MeasureName.ICI].value)
+    return Drawn(curve, caption, (f"{large} {foot[0]}", *foot[1:]), Brief(lines, foot, ranked))
 
 
 def _reported(one: Estimate) -> str:
@@ -272,6 +395,7 @@ def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
             rows_line(table.total_rows, table.total_positive_rows),
         ),
         ("MCB miscalibration, DSC discrimination, UNC uncertainty.", *rounding_foot(table)),
+        Brief(((f"{score.value:.{places}f}",),), rounding_foot(table), ("Brier score", score.value)),
     )
 
 
@@ -293,4 +417,5 @@ def risk_coverage_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
             f"Wrong (label 0): {100.0 * curve.base:.3g} % of all, {told}; {rows}",
         ),
         ("AURC: area under the curve.", *rounding_foot(table)),
+        Brief(((f"{area.value:.{places}f}",),), rounding_foot(table), ("AURC", area.value)),
     )

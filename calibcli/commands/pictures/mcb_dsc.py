@@ -1,0 +1,61 @@
+"""The picture of scores by their miscalibration and discrimination."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, rounding_foot
+from calibcli.commands.pictures.of_tables import rows_of, tables_of
+from calibcli.commands.pictures.reliability import brief
+from calibcli.names import FitLoss, MeasureName, Purpose
+from calibcli.options.measuring import MeasureOptions
+from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.measures.decompositions import corp_part
+from calibcli.stats.measures.if_calibrated import Shared
+from calibcli.stats.numerics import stream
+from calibcli.stats.table.grid import Table
+
+M = MeasureName
+
+# The mean score, its parts, and what it is called.
+_PARTS = {
+    FitLoss.BRIER: (M.BRIER, (M.BRIER_MCB, M.BRIER_DSC, M.BRIER_UNC), "Brier score"),
+    FitLoss.LOG: (M.LOG_LOSS, (M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC), "log loss"),
+}
+
+
+def mcb_dsc_diagram(request: PlotRequest) -> Diagram:
+    """Read every score, or every group of one, for a point each."""
+    found = tables_of(request)
+    loss = request.look.loss or FitLoss.BRIER
+    return found.diagram(mcb_dsc_drawn(found.tables, options=request.options, loss=loss))
+
+
+def mcb_dsc_drawn(tables: Mapping[str, Table], *, options: MeasureOptions, loss: FitLoss) -> Drawn:
+    """Return a point for each table and, as caption, which has the lowest mean score."""
+    measure, parts, word = _PARTS[loss]
+    rows = [_point(table, parts, options) for table in tables.values()]
+    mcb, dsc, unc, by_chance = np.array(rows).T
+    picture = McbDsc(measure, tuple(tables), mcb - dsc + unc, mcb, dsc, unc, by_chance)
+    best = int(np.argmin(picture.value if picture.one_base else mcb - dsc))
+    numbers = picture.value[best], mcb[best], dsc[best]
+    whole, first, second = (f"{one:.4f}" for one in numbers)
+    lowest = f"Lowest {word}" if picture.one_base else f"Lowest {word} against its own base rate"
+    said = f"{lowest}: {brief(picture.names[best])} {whole} (MCB {first}, DSC {second})"
+    rest = f"UNC {unc[0]:.4f}; {rows_of(tables.values())}" if picture.one_base else rows_of(tables.values())
+    foot = dict.fromkeys(line for table in tables.values() for line in rounding_foot(table))
+    return Drawn(picture, (said, rest), tuple(foot))
+
+
+def _point(
+    table: Table, parts: tuple[MeasureName, MeasureName, MeasureName], options: MeasureOptions
+) -> tuple[float, float, float, float]:
+    """Return the parts of a mean score, and the MCB that calibrated scores seldom pass."""
+    shared, generator = Shared(), stream(options.seed, Purpose.CORP)
+    mcb, dsc, unc = (
+        corp_part(name, table, confidence=options.confidence, generator=generator, shared=shared)
+        for name in parts
+    )
+    high = math.nan if mcb.null_range is None else mcb.null_range[1]
+    return mcb.value, dsc.value, unc.value, high

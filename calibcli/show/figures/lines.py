@@ -1,0 +1,228 @@
+"""Drawing curves over a wide pair of axes: one with all that is known of it, or several as lines."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from calibcli.names import AxisScale
+from calibcli.show.figures.axes import dress_panel
+from calibcli.show.figures.look import FONT, Look
+from calibcli.show.figures.page import (
+    FOOT,
+    KEY,
+    Entry,
+    Sheet,
+    Words,
+    inches_high,
+    inches_of,
+    inches_wide,
+    new_page,
+    told_apart,
+)
+from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels, Picture
+from calibcli.stats.numerics import Floats
+from calibcli.values import dataclass
+
+# A wide panel without a strip: what is across has the width, and a height need not be kept.
+_WIDE = Sheet(aspect=0.68, strip=False, square=False)
+
+# Lines are told apart by colour and, in grey, by their dashes.
+_DASHES: tuple[Any, ...] = (
+    "-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.4, 1.2, 1.4)), (0, (9, 2.2)), (0, (4, 1, 1, 1, 1, 1)),
+)  # fmt: skip
+
+
+# A name with its number has this share of the width, less where the key stands beside the picture.
+_OF_KEY, _OF_KEY_BESIDE = 0.55, 0.24
+
+# Inches, on a page of scale 1, of a name in the small print.
+_OF_REST = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A line that curves are held against: its name in the key, where it goes and how it is drawn."""
+
+    name: str
+    x: Floats
+    y: Floats
+    style: dict[str, Any]
+
+
+class Lines(Protocol):
+    """Curves of one class, and how they are drawn on axes that they share."""
+
+    x_label: str
+    own: str
+
+    @property
+    def beside(self) -> str:
+        """What stands beside each name."""
+
+    @property
+    def y_label(self) -> str:
+        """The name of the axis of heights."""
+
+    @property
+    def bases(self) -> Sequence[float]:
+        """The rate of each on which references depend."""
+
+    def points(self, place: int) -> tuple[Floats, Floats]:
+        """Return the line of one of them."""
+
+    def notes(self, scale: AxisScale) -> list[str]:
+        """Return what the picture shows, for the small print."""
+
+    def references(self, look: Look) -> list[Reference]:
+        """Return what lines of one base rate are held against."""
+
+    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
+        """Draw what is known of one curve by itself, such as its band."""
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what these marks mean."""
+
+    def show(self, axes: Axes, scale: AxisScale) -> None:
+        """Give axes their scales, ends and numbers."""
+
+
+def lines_figure(
+    picture: Picture, lines: Lines, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
+) -> Figure:
+    """Draw the one curve of a picture with its band, or several as lines with their names on them."""
+    panels = picture.panels if isinstance(picture, CurvePanels) else ()
+    same = len({round(one, 12) for one in lines.bases}) == 1
+    references = lines.references(look) if same else []
+    foot = [*lines.notes(scale), *_notes(panels, lines, look, same=same), *words.foot]
+    key = _key(panels, look) if panels else [(_own(look), lines.own), *lines.key(look)]
+    if panels:
+        # Colours are those of the scores.
+        references = [replace(one, style={**one.style, "color": look.palette.faint}) for one in references]
+    key += [(Line2D([], [], **one.style), one.name) for one in references]
+    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_WIDE, key=key)
+    axes = page.main
+    if not panels:
+        lines.dress(axes, scale, look)
+    for one in references:
+        axes.plot(one.x, one.y, **one.style, zorder=2.0)
+    for place in reversed(range(max(len(panels), 1))):
+        axes.plot(*lines.points(place), **_style(place, look, several=bool(panels)))
+    dress_panel(page, page.panels[0], x_label=lines.x_label, y_label=lines.y_label)
+    lines.show(axes, scale)
+    if len(panels) > 1:
+        every = [*map(lines.points, range(len(panels))), *((one.x, one.y) for one in references)]
+        _name(axes, panels[:MOST_LINES], every, look)
+    return page.figure
+
+
+def _style(place: int, look: Look, *, several: bool) -> dict[str, Any]:
+    palette = look.palette
+    if not several:
+        return {"color": palette.ink, "linewidth": look.points(1.6), "marker": "", "zorder": 3.0}
+    if place >= MOST_LINES:
+        return {"color": palette.line, "linewidth": look.points(0.9), "marker": "", "zorder": 2.5}
+    return {
+        "color": palette.series[place],
+        "linewidth": look.points(1.4),
+        "linestyle": _DASHES[place],
+        "marker": "",
+        "zorder": 3.0,
+    }
+
+
+def _own(look: Look) -> Line2D:
+    return Line2D([], [], **_style(0, look, several=False))
+
+
+def _key(panels: Sequence[CurvePanel], look: Look) -> list[Entry]:
+    """Return the name of each line with its number, and one entry for all that are grey."""
+    size, shown = look.points(KEY), panels[:MOST_LINES]
+    width = (_OF_KEY_BESIDE if look.beside else _OF_KEY) * look.width
+    numbers = [" ".join(one.error[-1:]) for one in shown]
+    rooms = [width - inches_of(number, size) for number in numbers]
+    names = told_apart([one.name for one in shown], size, rooms)
+    entries: list[Entry] = [
+        (_line(place, look), f"{name} {number}".strip())
+        for place, (name, number) in enumerate(zip(names, numbers, strict=True))
+    ]
+    if len(panels) > MOST_LINES:
+        entries.append((_line(MOST_LINES, look), f"{len(panels) - MOST_LINES} more"))
+    return entries
+
+
+def _line(place: int, look: Look) -> Line2D:
+    return Line2D([], [], **_style(place, look, several=True))
+
+
+def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool) -> list[str]:
+    """Return what must be said of several lines."""
+    notes = [lines.beside] if panels and panels[0].error else []
+    if len(panels) > MOST_LINES:
+        rest = panels[MOST_LINES:]
+        names = told_apart([one.name for one in rest], look.points(FOOT), [look.inches(_OF_REST)] * len(rest))
+        shown = (" ".join((name, *one.error[-1:])) for name, one in zip(names, rest, strict=True))
+        notes.append(f"Grey lines: {', '.join(shown)}.")
+    if len(panels) > 1:
+        notes.append("No bands: those of single lines would not tell whether two differ; `compare` does.")
+    if not same:
+        notes.append("Base rates differ, so that lines that depend on them are left out.")
+    return notes
+
+
+# Places along a line at which its name is tried, in shares of the axes, and the room about it in letters.
+_TRIED = np.linspace(0.03, 0.97, 95)
+_ROOM = 0.75
+_LONGEST = 0.3
+
+
+def _name(
+    axes: Axes, panels: Sequence[CurvePanel], every: Sequence[tuple[Floats, Floats]], look: Look
+) -> None:
+    """Write names onto their lines where no other line is near; a name without such a place is in the key."""
+    size = look.points(KEY)
+    wide, high = inches_wide(axes), inches_high(axes)
+    heights = np.stack([_heights(axes, line) for line in every]) * high
+    taken: list[tuple[float, float, float, float]] = []
+    half_height = 0.5 * size * _ROOM / 36.0
+    names = told_apart([one.name for one in panels], size, [_LONGEST * wide] * len(panels))
+    for place, name in enumerate(names):
+        half = 0.5 * inches_of(name, size) + 0.3 * size / 72.0
+        best: tuple[float, float, float] | None = None
+        for share, y in zip(_TRIED.tolist(), heights[place].tolist(), strict=True):
+            x = share * wide
+            near = np.abs(_TRIED * wide - x) <= half
+            inside = half <= x <= wide - half and half_height <= y <= high - half_height
+            box = (x - half, y - half_height, x + half, y + half_height)
+            # Beyond its ends a line has no height, and no name either.
+            flat = float(np.ptp(heights[place, near])) <= 2.0 * half_height
+            if not inside or not flat or any(_meet(box, other) for other in taken):
+                continue
+            others = np.abs(np.delete(heights, place, axis=0)[:, near] - y)
+            clear = float(np.nan_to_num(others, nan=high).min(initial=high))
+            if clear > half_height and (best is None or clear > best[2]):
+                best = (x, y, clear)
+        if best is None:
+            continue
+        x, y, _ = best
+        taken.append((x - half, y - half_height, x + half, y + half_height))
+        axes.text(
+            x / wide, y / high, name, transform=axes.transAxes, ha="center", va="center", family=FONT,
+            fontsize=size, color=look.palette.ink, zorder=4.0, parse_math=False,
+            bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": look.points(0.8)},
+        )  # fmt: skip
+
+
+def _heights(axes: Axes, line: tuple[Floats, Floats]) -> Floats:
+    """Return how high a line is at the places that are tried, in shares of the axes."""
+    points = axes.transData.transform(np.stack(line, axis=1))
+    x, y = axes.transAxes.inverted().transform(points).T
+    return np.asarray(np.interp(_TRIED, x, y, left=np.nan, right=np.nan))
+
+
+def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]

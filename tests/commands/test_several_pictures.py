@@ -1,0 +1,231 @@
+"""Several scores, or groups, in one picture: what is drawn is what each gives by itself."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcli.commands.measure import measure_files
+from calibcli.commands.pictures.diagram import Diagram, PlotRequest
+from calibcli.commands.pictures.mcb_dsc import mcb_dsc_drawn
+from calibcli.commands.plot import diagram_of
+from calibcli.errors import EmptyTable, IdleOption, UsageProblem
+from calibcli.names import Benefit, FitLoss, MeasureName, PlotKind
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.options.pictures import PictureOptions
+from calibcli.options.rows import Columns, RowRequest
+from calibcli.stats.curves.isotonic import IsotonicCurve
+from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.curves.picture import MOST_LINES, CurvePanels
+from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.stats.table.score_table import ScoreTable
+
+K = PlotKind
+TOGETHER = [kind for kind in K if kind.facts.several]
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write eleven scores of 400 rows, one of which says yes or no, and two groups."""
+    rng = np.random.default_rng(2)
+    chance = rng.beta(1.0, 2.0, 400)
+    label = rng.random(400) < chance
+    columns = {f"f{k}": np.clip(chance + rng.normal(0.0, 0.02 * k, 400), 0.01, 0.99) for k in range(10)}
+    columns |= {"yes": np.round(chance), "y": label.astype(int)}
+    path = tmp_path_factory.mktemp("several") / "f.csv"
+    lines = (
+        ",".join(f"{one:g}" for one in row) + f",{'ab'[k % 2]}"
+        for k, row in enumerate(zip(*columns.values(), strict=True))
+    )
+    path.write_text("\n".join((",".join([*columns, "group"]), *lines)))
+    return str(path)
+
+
+def drawn(rows: str, kind: PlotKind, *names: str, by: tuple[str, ...] = (), **asked: object) -> Diagram:
+    """Ask for a diagram."""
+    columns = Columns(names[0], "y", others=names[1:], by=by)
+    return diagram_of(PlotRequest([rows], columns, kind=kind, **asked))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [one for one in TOGETHER if one is not K.MCB_DSC])
+def test_each_of_several_is_drawn_as_it_is_by_itself(kind: PlotKind, rows: str) -> None:
+    """The same values, the name of its column, and the number that stands in the caption of one."""
+    together = drawn(rows, kind, "f1", "f5", "yes").drawn
+    assert isinstance(together.picture, CurvePanels)
+    assert together.picture.kind is kind
+    assert [one.name for one in together.picture.panels] == ["f1", "f5", "yes"]
+    for panel in together.picture.panels:
+        alone = drawn(rows, kind, panel.name).drawn
+        assert alone.brief is not None
+        assert panel.error == alone.brief.lines[0]
+        assert type(panel.curve) is type(alone.picture)
+        for name in ("at", "value", "rate", "risk", "level", "lower"):
+            if hasattr(panel.curve, name):
+                np.testing.assert_array_equal(getattr(panel.curve, name), getattr(alone.picture, name))
+    assert together.caption[1].startswith("400 rows, ")
+
+
+def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
+    """By the number that the picture encodes, as `measure` gives it."""
+    said = drawn(rows, K.MURPHY, "f9", "f1", "f5").drawn.caption[0]
+    only = MeasureOptions(metrics=Metrics((MeasureName.BRIER,), ()))
+    found = sorted(
+        (measure_files(RowRequest([rows], Columns(one, "y")), options=only).measures[0].value, one)
+        for one in ("f1", "f5", "f9")
+    )
+    (low, best), *_, (high, worst) = found
+    assert said == f"Lowest Brier score: {best} {low:.4f}; highest: {worst} {high:.4f}"
+    assert (
+        drawn(rows, K.DECISION, "f1", "f5").drawn.caption[0].endswith("clearly worth using at some threshold")
+    )
+
+
+def test_of_many_lines_the_best_are_told_apart(rows: str) -> None:
+    """They come first, in the order in which they were named; no score is left out."""
+    names = [f"f{k}" for k in reversed(range(10))]
+    picture = drawn(rows, K.MURPHY, *names).drawn.picture
+    assert isinstance(picture, CurvePanels)
+    shown = [one.name for one in picture.panels]
+    score = {one.name: float(one.error[0]) for one in picture.panels}
+    first, rest = shown[:MOST_LINES], shown[MOST_LINES:]
+    assert sorted(shown) == sorted(names)
+    assert first == [name for name in names if name in first]
+    assert max(score[name] for name in first) <= min(score[name] for name in rest)
+
+
+@pytest.mark.parametrize("kind", [K.ISOTONIC, K.CLINICAL])
+def test_more_panels_than_a_page_holds_are_refused(kind: PlotKind, rows: str) -> None:
+    """With the kinds that show all in one."""
+    with pytest.raises(UsageProblem, match="at most 9 beside each other") as refused:
+        drawn(rows, kind, *(f"f{k}" for k in range(10)))
+    assert "--kind mcb-dsc" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("kind", TOGETHER)
+def test_groups_are_drawn_as_files_of_their_own(kind: PlotKind, rows: str, tmp_path: Path) -> None:
+    """Each group by its name, with the curve that its rows alone give."""
+    picture = drawn(rows, kind, "f3", by=("group",)).drawn.picture
+    lines = Path(rows).read_text().splitlines()
+    some = tmp_path / "a.csv"
+    some.write_text("\n".join([lines[0], *(line for line in lines if line.endswith(",a"))]))
+    alone = drawn(str(some), kind, "f3").drawn.picture
+    if isinstance(alone, McbDsc):
+        assert isinstance(picture, McbDsc)
+        assert picture.names == ("group = a", "group = b")
+        assert not picture.one_base
+        assert (picture.mcb[0], picture.dsc[0]) == (alone.mcb[0], alone.dsc[0])
+        return
+    assert isinstance(picture, CurvePanels)
+    assert [one.name for one in picture.panels] == ["group = a", "group = b"]
+    for name in ("value", "rate", "risk", "level"):
+        if hasattr(alone, name):
+            np.testing.assert_array_equal(getattr(picture.panels[0].curve, name), getattr(alone, name))
+
+
+def test_small_groups_are_left_out_and_said(rows: str) -> None:
+    """And where none is large enough there is nothing to draw."""
+    with pytest.raises(EmptyTable, match="no group has 201 rows"):
+        drawn(rows, K.MURPHY, "f3", by=("group",), options=MeasureOptions(least_rows=201))
+    columns = Columns("f3", "y", by=("yes",))
+    options = MeasureOptions(least_rows=150)
+    found = diagram_of(PlotRequest([rows], columns, kind=K.MCB_DSC, options=options))
+    assert isinstance(found.drawn.picture, McbDsc)
+    assert found.drawn.picture.names == ("yes = 0",)
+    assert any("Fewer than 150 rows, so not drawn: yes = 1 (" in line for line in found.drawn.foot)
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        (K.MURPHY, PictureOptions(loss=FitLoss.LOG)),
+        (K.MCB_DSC, PictureOptions(benefit=Benefit.GAIN)),
+        (K.CUMULATIVE, PictureOptions(loss=FitLoss.BRIER)),
+    ],
+)
+def test_options_of_another_diagram_are_refused(kind: PlotKind, asked: PictureOptions, rows: str) -> None:
+    """They would change nothing."""
+    with pytest.raises(IdleOption, match="has no effect without --kind"):
+        drawn(rows, kind, "f1", look=asked)
+
+
+def test_several_scores_in_groups_are_refused(rows: str) -> None:
+    """Scores and groups ask for different panels."""
+    with pytest.raises(IdleOption, match="different diagrams"):
+        drawn(rows, K.MURPHY, "f1", "f2", by=("group",))
+
+
+def test_yes_and_no_are_two_points_in_every_picture(rows: str) -> None:
+    """No curve goes through scores that no row has, even where one was asked for."""
+    smooth = drawn(rows, K.SMOOTH, "yes").drawn
+    assert smooth.picture.kind is K.BINNED
+    assert "no curve between" in smooth.foot[0]
+    assert smooth.caption[0].startswith("ECE ")
+    clinical = drawn(rows, K.CLINICAL, "yes").drawn.picture
+    assert np.isnan(clinical.rate).all()  # type: ignore[attr-defined]
+
+
+def pooled(score: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """Return the isotonic fit by the formula of minima of maxima of means, slow and plain."""
+    order = np.argsort(score, kind="stable")
+    values, starts = np.unique(score[order], return_index=True)
+    ends = np.append(starts[1:], score.size)
+    below = np.concatenate(([0.0], np.cumsum(label[order])))
+    fit = np.empty(values.size)
+    for place in range(values.size):
+        fit[place] = max(
+            min(
+                (below[ends[last]] - below[starts[first]]) / (ends[last] - starts[first])
+                for last in range(place, values.size)
+            )
+            for first in range(place + 1)
+        )
+    return fit[np.searchsorted(values, score)]
+
+
+def parts(score: np.ndarray, label: np.ndarray, loss: FitLoss) -> tuple[float, float, float]:
+    """Return MCB, DSC and UNC by their definition, row by row."""
+
+    def mean(forecast: np.ndarray) -> float:
+        if loss is FitLoss.BRIER:
+            return float(np.mean((forecast - label) ** 2))
+        with np.errstate(divide="ignore"):
+            return float(np.mean(-np.log(np.where(label == 1, forecast, 1.0 - forecast))))
+
+    best, base = pooled(score, label), np.full(score.size, label.mean())
+    return mean(score) - mean(best), mean(base) - mean(best), mean(base)
+
+
+rows_of_scores = st.lists(
+    st.tuples(st.integers(0, 8), st.integers(0, 8), st.booleans()), min_size=2, max_size=40
+)
+
+
+@given(rows_of_scores, st.sampled_from(FitLoss))
+def test_points_are_the_parts_of_the_mean_score(cells: list[tuple[int, int, bool]], loss: FitLoss) -> None:
+    """From the definition; isolines are right because the parts add up, and one base has one UNC."""
+    first, second, label = (np.array(one, float) for one in zip(*cells, strict=True))
+    if label.min() == label.max():
+        label[0] = 1.0 - label[0]
+    scores = {"first": first / 8.0, "second": second / 8.0}
+    tables = {name: ScoreTable.from_rows(score, label == 1) for name, score in scores.items()}
+    found = mcb_dsc_drawn(tables, options=MeasureOptions(), loss=loss).picture
+    assert isinstance(found, McbDsc)
+    assert found.one_base
+    for place, score in enumerate(scores.values()):
+        mcb, dsc, unc = parts(score, label, loss)
+        np.testing.assert_allclose(
+            (found.mcb[place], found.dsc[place], found.unc[place], found.value[place]),
+            (mcb, dsc, unc, mcb - dsc + unc),
+            atol=1e-12,
+        )
+
+
+def test_types_of_curves_are_those_of_their_kinds(rows: str) -> None:
+    """A picture names its figure by its kind, of one score and of several."""
+    for kind, made in ((K.ISOTONIC, IsotonicCurve), (K.MURPHY, MurphyCurve), (K.DECISION, DecisionCurve)):
+        alone = drawn(rows, kind, "f1").drawn.picture
+        assert isinstance(alone, made)
+        assert alone.kind is kind
