@@ -70,8 +70,6 @@ def pictures_of(report: MeasureReport, judged: Gathered, *, options: MeasureOpti
         return kind, drawn_of_tables(kind, tables, report.input, raw=raw, options=options)
 
     yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= MOST else one)
-    if len(tables) > 1:
-        yield PlotKind.MCB_DSC, mcb_dsc_drawn(tables, options=options, loss=FitLoss.BRIER)
     yield drawn(PlotKind.CUMULATIVE, one)
     if options.metrics.chosen and {*CLINICAL} <= {*options.metrics.measures}:
         yield drawn(PlotKind.CLINICAL, tables if len(tables) <= MOST else one)
@@ -84,6 +82,8 @@ def pictures_of(report: MeasureReport, judged: Gathered, *, options: MeasureOpti
         yield PlotKind.MAP, map_over_rows(judged.artifact, judged, fitted_rows=fitted, options=options)
     if is_over_time(report):
         yield PlotKind.TREND, trend_drawn(measure_judged(judged, options=bias_alone(options)))
+    if len(tables) > 1:
+        yield PlotKind.MCB_DSC, mcb_dsc_drawn(tables, options=options, loss=FitLoss.BRIER)
     yield from _side_by_side(report, tree)
 
 

@@ -107,8 +107,6 @@ def _choice_hint(option: str, value: str, names: list[str]) -> str:
         return f"of several classes it is --multiclass {wanted}, beside --probs"
     if option == "--multiclass" and value == _DIRICHLET:
         return f"Dirichlet calibration is --multiclass {wanted}"
-    if option == "--kind" and value.replace("_", "-") == "mcb-dsc":
-        return "miscalibration and discrimination of several scores: compare -m corp; of one: measure -m corp"
     return nearest(value, names)
 
 

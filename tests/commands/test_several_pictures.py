@@ -1,5 +1,6 @@
 """Several scores, or groups, in one picture: what is drawn is what each gives by itself."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,20 @@ from hypothesis import strategies as st
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.mcb_dsc import mcb_dsc_drawn
+from calibcli.commands.pictures.trend import is_over_time
 from calibcli.commands.plot import diagram_of
+from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import Benefit, FitLoss, MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.metrics import CLINICAL, Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.mcb_dsc import McbDsc
-from calibcli.stats.curves.picture import MOST_LINES, CurvePanels
+from calibcli.stats.curves.picture import MOST_LINES, CurvePanels, Picture
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
+from calibcli.stats.curves.trend import TrendCurve
 from calibcli.stats.table.score_table import ScoreTable
 
 K = PlotKind
@@ -229,3 +233,49 @@ def test_types_of_curves_are_those_of_their_kinds(rows: str) -> None:
         alone = drawn(rows, kind, "f1").drawn.picture
         assert isinstance(alone, made)
         assert alone.kind is kind
+
+
+def test_reports_draw_what_was_asked_for(rows: str, tmp_path: Path) -> None:
+    """The clinical figure, net benefit, several scores, groups that are months; and nothing unasked."""
+    months = tmp_path / "months.csv"
+    lines = Path(rows).read_text().splitlines()
+    moments = ["month", *(f"2024-0{1 + k % 2}" for k in range(400))]
+    months.write_text("\n".join(f"{line},{month}" for line, month in zip(lines, moments, strict=True)))
+
+    def kinds(columns: Columns, options: MeasureOptions) -> dict[PlotKind, Picture]:
+        found = full_report(ReportRequest([str(months)], columns, options=options)).pictures
+        return {kind: drawn.picture for kind, drawn in found}
+
+    few = Metrics((MeasureName.BRIER, MeasureName.ECE), (), chosen=True)
+    plain = kinds(Columns("f1", "y", by=("group",)), MeasureOptions(metrics=few))
+    assert not {K.CLINICAL, K.DECISION, K.TREND, K.MCB_DSC} & {*plain}
+    asked = MeasureOptions(metrics=Metrics(CLINICAL, (), chosen=True), thresholds=(0.2,))
+    found = kinds(Columns("f1", "y", others=("f5",), by=("month",)), asked)
+    assert {K.CLINICAL, K.DECISION, K.TREND, K.MCB_DSC} <= {*found}
+    assert isinstance(found[K.TREND], TrendCurve)
+    assert found[K.TREND].names == ("2024-01", "2024-02")
+    for kind in (K.ISOTONIC, K.CLINICAL, K.DECISION):
+        assert isinstance(found[kind], CurvePanels)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (("2023", "2024"), True),
+        (("2024-01", "2024-12"), True),
+        (("2024Q1", "2024-W07"), True),
+        (("20240315", "2024-03-15 06:00"), True),
+        (("2024-01", "unknown"), False),
+        (("1", "2"), False),
+        (("20240", "2024x"), False),
+        (("2024",), False),
+    ],
+)
+def test_moments_are_told_from_other_names(values: tuple[str, ...], rows: str, *, expected: bool) -> None:
+    """By a year in front of every value, and there must be two to be a trend."""
+    columns = Columns("f1", "y", by=("group",))
+    only = MeasureOptions(metrics=Metrics((MeasureName.BIAS,), ()))
+    report = measure_files(RowRequest([rows], columns), options=only)
+    assert report.groups is not None
+    groups = replace(report.groups, columns=("when",), measured=tuple(f"when={one}" for one in values))
+    assert is_over_time(replace(report, groups=groups)) is expected

@@ -213,7 +213,12 @@ def test_a_page_shows_what_there_is(
     """Scores and groups, a map, and classes each have a section and a picture; without rules no verdict."""
     usual = [PlotKind.SMOOTH, PlotKind.BINNED, PlotKind.ISOTONIC, PlotKind.CUMULATIVE, PlotKind.RESIDUAL]
     for page, sections, kinds, outcome in (
-        (hostile_page, {"verdict", "scores", "groups"}, [PlotKind.COMPARE, PlotKind.GROUPS], True),
+        (
+            hostile_page,
+            {"verdict", "scores", "groups"},
+            [PlotKind.MCB_DSC, PlotKind.COMPARE, PlotKind.GROUPS],
+            True,
+        ),
         (artifact_page, {"verdict", "recalibration"}, [PlotKind.MAP, PlotKind.COMPARE], True),
         (classes_page, {"verdict", "classes"}, [PlotKind.CLASSES], False),
     ):

@@ -39,10 +39,11 @@ def mcb_dsc_drawn(tables: Mapping[str, Table], *, options: MeasureOptions, loss:
     mcb, dsc, unc, by_chance = np.array(rows).T
     picture = McbDsc(measure, tuple(tables), mcb - dsc + unc, mcb, dsc, unc, by_chance)
     best = int(np.argmin(picture.value if picture.one_base else mcb - dsc))
-    numbers = picture.value[best], mcb[best], dsc[best]
-    whole, first, second = (f"{one:.4f}" for one in numbers)
-    lowest = f"Lowest {word}" if picture.one_base else f"Lowest {word} against its own base rate"
-    said = f"{lowest}: {brief(picture.names[best])} {whole} (MCB {first}, DSC {second})"
+    whole, first, second = (f"{one:.4f}" for one in (picture.value[best], mcb[best], dsc[best]))
+    who, numbers = brief(picture.names[best]), f"{whole} (MCB {first}, DSC {second})"
+    said = f"Lowest {word}: {who} {numbers}"
+    if not picture.one_base:
+        said = f"Best against its own base rate: {who}, {word} {numbers}"
     rest = f"UNC {unc[0]:.4f}; {rows_of(tables.values())}" if picture.one_base else rows_of(tables.values())
     foot = dict.fromkeys(line for table in tables.values() for line in rounding_foot(table))
     return Drawn(picture, (said, rest), tuple(foot))

@@ -200,8 +200,8 @@ def rows_of(tables: Iterable[Table]) -> str:
     lines = dict.fromkeys(rows_line(one.total_rows, one.total_positive_rows) for one in every)
     if len(lines) == 1:
         return next(iter(lines))
-    rows = [one.total_rows for one in every]
-    return f"{min(rows):,} to {max(rows):,} rows"
+    least, most = (size(one.total_rows for one in every) for size in (min, max))
+    return f"{least:,} rows each" if least == most else f"{least:,} to {most:,} rows each"
 
 
 def cumulative_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
@@ -219,7 +219,7 @@ def cumulative_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
     names = (TestName.KS, TestName.KUIPER)
     tests, _ = calibration_tests(names, table, bins=bins, calibrated=calibrated, seed=options.seed)
     rows = rows_line(table.total_rows, table.total_positive_rows)
-    how = {test.p_method for test in tests if test.p_value is not None}
+    how = {test.p_method for test in tests if test.p_value is not None} - {"contradiction"}
     method = f"; p-values: {', '.join(sorted(how))}" if how else ""
     return Drawn(curve, (_first_line(tests, curve), f"{rows}{method}"), _remarks(tests))
 

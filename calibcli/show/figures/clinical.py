@@ -52,11 +52,12 @@ class ClinicalPlots:
         groups = [one.groups for one in self.curves]
         counts = [one.rows.size for one in groups]
         many = " to ".join(dict.fromkeys(f"{one:,}" for one in (min(counts), max(counts))))
+        what = "each of two scores" if max(counts) <= 2 else f"{many} groups of about equally many rows"
         whiskers = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in groups)
         curves = (f"Curve: {one.how}. {band_sentence(one.band, one.lower)}" for one in self.curves)
         return [
             *dict.fromkeys(curves),
-            f"Points: {many} groups of about equally many rows. {' '.join(dict.fromkeys(whiskers))}",
+            f"Points: {what}. {' '.join(dict.fromkeys(whiskers))}",
             "Below: scores of label 1 upwards, of label 0 downwards.",
         ]
 

@@ -171,14 +171,14 @@ def _sign_colour(curve: CumulativeCurve, look: Look) -> str:
 
 def _notes(curve: CumulativeCurve) -> list[str]:
     slope = (
-        "The slope over any stretch of rows is their mean of label - score: up where scores are too low, down"
-        " where they are too high."
+        "Where the path rises scores are too low, where it falls too high: its slope over some rows is their "
+        "mean of label - score."
     )
     notes = [slope]
     if curve.deviation > 0.0:
         notes.append(
-            "Triangle: two standard deviations to either side of zero, of the last point by chance"
-            f" ({curve.deviation:.2g} each)."
+            "Triangle: how far chance alone would take the last point, two standard deviations of"
+            f" {curve.deviation:.2g} to either side."
         )
         if not curve.weighted:
             notes.append("KS and Kuiper are the lengths of their bars in such standard deviations.")

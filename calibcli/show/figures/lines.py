@@ -168,7 +168,7 @@ def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool
         shown = (" ".join((name, *one.error[-1:])) for name, one in zip(names, rest, strict=True))
         notes.append(f"Grey lines: {', '.join(shown)}.")
     if len(panels) > 1:
-        notes.append("No bands: those of single lines would not tell whether two differ; `compare` does.")
+        notes.append("There are no bands: they would not tell whether two lines differ, as `compare` does.")
     if not same:
         notes.append("Base rates differ, so that lines that depend on them are left out.")
     return notes
