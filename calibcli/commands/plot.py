@@ -149,7 +149,7 @@ def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
     from calibcli.show.figures.drawing import figure_of
     from calibcli.show.figures.look import look_of
     from calibcli.show.figures.page import Words
-    from calibcli.stats.curves.limits import axis_for
+    from calibcli.stats.curves.picture import axis_for
 
     drawn = diagram.drawn
     words = Words(look.title or diagram.title, drawn.caption, drawn.foot)

@@ -600,7 +600,8 @@ def _differences(
 def scores_of_tree(tree: Node) -> Diagram:
     """Return the diagram of a report of several scores, or of one raw and recalibrated."""
     parts = _parts(tree)
-    smooth = all(one.smooth for one in parts) and not all(one.discrete for one in parts)
+    few = all(one.discrete for one in parts) or any(one.yes_no for one in parts)
+    smooth = all(one.smooth for one in parts) and not few
     kind = PlotKind.SMOOTH if smooth else PlotKind.BINNED
     name = MeasureName.SMECE if smooth else MeasureName.ECE
     apart, paired = (_stated(tree, parts, one) for one in (name, PAIRED[0]))

@@ -156,7 +156,7 @@ def refuse_kind(kind: PlotKind | None) -> None:
 def show(diagram: "Diagram", *, title: str | None, scale: AxisScale | None, color: ColorWhen) -> None:
     """Write a reliability diagram to standard output, as wide as the terminal, or 80 columns without one."""
     from calibcli.show.letters import Said, reliability_text
-    from calibcli.stats.curves.limits import axis_for
+    from calibcli.stats.curves.picture import axis_for
     from calibcli.stats.curves.reliability import ReliabilityCurve
 
     drawn = diagram.drawn

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.names import AxisScale, PlotKind
-from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, SmoothCurve
+from calibcli.names import AxisScale
+from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import frozen, run_starts
@@ -254,22 +254,6 @@ def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
         ends = (0.1, 0.9)
     outside = float(share[(score < ends[0]) | (score > ends[1])].sum())
     return Limits(ends, ends, outside, scale=AxisScale.LOGIT)
-
-
-# Scores are small where so many rows have one below this, and next to none has an even chance.
-_MOST_ROWS, _SMALL, _NEXT_TO_NONE, _EVEN = 0.9, 0.1, 0.01, 0.5
-
-
-def axis_for(picture: object) -> AxisScale:
-    """Return how scores are laid out where nobody says: by log-odds for few different ones that are small."""
-    if not isinstance(picture, ReliabilityCurve) or picture.kind is not PlotKind.BINNED:
-        return AxisScale.LINEAR
-    bins = picture.binned
-    share = bins.rows / bins.rows.sum()
-    few = bins.score.size > 1 and bool(np.all(bins.lower == bins.upper) and bins.score[0] > 0.0)
-    below, above = share[bins.score < _SMALL].sum(), share[bins.score > _EVEN].sum()
-    small = below >= _MOST_ROWS and above <= _NEXT_TO_NONE
-    return AxisScale.LOGIT if few and small else AxisScale.LINEAR
 
 
 def with_margin(ends: tuple[float, float]) -> tuple[float, float]:

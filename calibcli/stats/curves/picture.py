@@ -2,8 +2,12 @@
 
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from calibcli.errors import UsageProblem
-from calibcli.names import PlotKind
+from calibcli.names import AxisScale, PlotKind
+from calibcli.stats.curves.isotonic import IsotonicCurve
+from calibcli.stats.curves.reliability import ReliabilityCurve
 from calibcli.values import dataclass
 
 
@@ -55,6 +59,29 @@ class CurvePanels:
 
     kind: PlotKind
     panels: tuple[CurvePanel, ...]
+
+
+# Scores are small where so many rows have one below this, and next to none has an even chance.
+_MOST_ROWS, _SMALL, _NEXT_TO_NONE, _EVEN = 0.9, 0.1, 0.01, 0.5
+
+
+def axis_for(picture: Picture) -> AxisScale:
+    """Return how scores are laid out where nobody says: by log-odds for few different ones that are small."""
+    every = [one.curve for one in picture.panels] if isinstance(picture, CurvePanels) else [picture]
+    return AxisScale.LOGIT if all(_few_and_small(one) for one in every) else AxisScale.LINEAR
+
+
+def _few_and_small(curve: Picture) -> bool:
+    """Whether a curve is one of points at few different scores that are small, such as grades."""
+    bins = curve.points if isinstance(curve, IsotonicCurve) else None
+    if isinstance(curve, ReliabilityCurve) and curve.kind is PlotKind.BINNED:
+        bins = curve.binned
+    if bins is None:
+        return False
+    share = bins.rows / bins.rows.sum()
+    few = bins.score.size > 1 and bool(np.all(bins.lower == bins.upper) and bins.score[0] > 0.0)
+    below, above = share[bins.score < _SMALL].sum(), share[bins.score > _EVEN].sum()
+    return few and bool(below >= _MOST_ROWS and above <= _NEXT_TO_NONE)
 
 
 def curves_of(picture: Picture, kind: type[C]) -> tuple[C, ...]:

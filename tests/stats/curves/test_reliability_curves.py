@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, EmptyTable
 from calibcli.names import AxisScale, Binning, PlotKind
-from calibcli.stats.curves.limits import axis_for
+from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
     ReliabilityCurve,
