@@ -7,13 +7,7 @@ from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from calibcli.ahead import Progress, unseen
-from calibcli.commands.added_columns import (
-    Widening,
-    conversion_notes,
-    output_format,
-    prepared,
-    write_widened,
-)
+from calibcli.commands.added_columns import Widening, conversion_notes, output_format, prepared, write_widened
 from calibcli.commands.gathering import choose_columns
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named

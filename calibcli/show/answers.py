@@ -11,15 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from calibcli.names import (
-    Bound,
-    ComparisonName,
-    MeasureName,
-    Relation,
-    Target,
-    VerdictName,
-    ViewName,
-)
+from calibcli.names import Bound, ComparisonName, MeasureName, Relation, Target, VerdictName, ViewName
 from calibcli.options.metrics import CLINICAL
 from calibcli.show.words import (
     about,

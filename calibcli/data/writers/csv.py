@@ -9,14 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from calibcli.ahead import Advance, made_ahead
-from calibcli.data.arrays import (
-    bytes_scalar,
-    column_of,
-    in_encoding,
-    place_column,
-    stretches,
-    written,
-)
+from calibcli.data.arrays import bytes_scalar, column_of, in_encoding, place_column, stretches, written
 from calibcli.data.records import BOM, Block, Positions
 from calibcli.data.writers import Output
 from calibcli.errors import InputProblem, UsageProblem

@@ -17,10 +17,7 @@ from calibcli.stats.measures.estimate import (
     deviation,
     on_line,
 )
-from calibcli.stats.measures.if_calibrated import (
-    Measures,
-    of_mean,
-)
+from calibcli.stats.measures.if_calibrated import Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals

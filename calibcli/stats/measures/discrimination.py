@@ -17,13 +17,7 @@ from calibcli.stats.measures.estimate import (
     effective_rows,
     on_line,
 )
-from calibcli.stats.measures.if_calibrated import (
-    MANY_EVENTS,
-    UNKNOWN,
-    Measures,
-    Reference,
-    of_mean,
-)
+from calibcli.stats.measures.if_calibrated import MANY_EVENTS, UNKNOWN, Measures, Reference, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table

@@ -9,12 +9,7 @@ from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.measures.estimate import (
-    HELD_OUT,
-    INDEPENDENT_ROWS,
-    NO_WEIGHTED_INTERVAL,
-    Estimate,
-)
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import (
     MANY_EVENTS,
     UNKNOWN,

@@ -6,11 +6,7 @@ import numpy as np
 
 from calibcli.errors import NotConverged
 from calibcli.names import TestName
-from calibcli.stats.bounds.resampling import (
-    Starts,
-    label_draws,
-    sub_cell_starts,
-)
+from calibcli.stats.bounds.resampling import Starts, label_draws, sub_cell_starts
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.stats.measures.if_calibrated import p_value
 from calibcli.stats.measures.regression import (

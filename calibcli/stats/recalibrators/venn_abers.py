@@ -12,11 +12,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.interface import (
-    FittedMap,
-    checked_scores,
-    require_both_labels,
-)
+from calibcli.stats.recalibrators.interface import FittedMap, checked_scores, require_both_labels
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
