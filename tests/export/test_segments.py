@@ -54,6 +54,7 @@ def test_scores_that_apply_refuses_are_null() -> None:
     assert found["calibrated"].isna().all()
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("dialect", list(SqlDialect))
 def test_every_dialect_parses(dialect: SqlDialect) -> None:
     """The query is one statement of its dialect, with the new column last; some have none."""

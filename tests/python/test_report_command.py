@@ -42,6 +42,7 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.untraced
 def test_the_printed_command_makes_the_same_page(
     run: Callable[..., Ran],
     tmp_path: Path,
