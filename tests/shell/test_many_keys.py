@@ -108,7 +108,7 @@ def test_an_object_with_every_key_twice_is_refused_at_once(run: Run, artifact: s
 
 def test_a_request_to_end_is_heard_while_keys_are_looked_for(artifact: str) -> None:
     """And leaves nothing unfinished behind."""
-    Path("keys.jsonl").write_text(ever_new(400_000, ',"t":[{"a":1}]'))
+    Path("keys.jsonl").write_text(ever_new(200_000, ',"t":[{"a":1}]'))
     command = [sys.executable, "-m", "calibcli", "apply", artifact, "keys.jsonl", "-o", "out.parquet"]
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
         time.sleep(1.5)
