@@ -1,7 +1,7 @@
 # Types of the functions of `import calibcli`, made from the options by `make docs`.
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
@@ -82,6 +82,7 @@ def compare(
     weights_are: str | None = None,
     positive: object = None,
     scale: str | None = None,
+    score_map: Mapping[str, float] | str | os.PathLike[str] | None = None,
     on_missing: str = "error",
     on_range: str = "error",
     where: Names | None = None,
@@ -113,6 +114,7 @@ def drift(
     weight: Column | None = None,
     weights_are: str | None = None,
     scale: str | None = None,
+    score_map: Mapping[str, float] | str | os.PathLike[str] | None = None,
     on_missing: str = "error",
     on_range: str = "error",
     where: Names | None = None,
@@ -164,6 +166,7 @@ def fit(
     weights_are: str | None = None,
     positive: object = None,
     scale: str | None = None,
+    score_map: Mapping[str, float] | str | os.PathLike[str] | None = None,
     on_missing: str = "error",
     on_range: str = "error",
     by: Column | None = None,
@@ -211,6 +214,7 @@ def measure(
     weights_are: str | None = None,
     positive: object = None,
     scale: str | None = None,
+    score_map: Mapping[str, float] | str | os.PathLike[str] | None = None,
     on_missing: str = "error",
     on_range: str = "error",
     unseen: str = "error",
@@ -266,6 +270,7 @@ def plot(
     weights_are: str | None = None,
     positive: object = None,
     scale: str | None = None,
+    score_map: Mapping[str, float] | str | os.PathLike[str] | None = None,
     on_missing: str = "error",
     on_range: str = "error",
     where: Names | None = None,
@@ -306,6 +311,7 @@ def segments(
     weights_are: str | None = None,
     positive: object = None,
     scale: str | None = None,
+    score_map: Mapping[str, float] | str | os.PathLike[str] | None = None,
     on_missing: str = "error",
     on_range: str = "error",
     unseen: str = "error",
@@ -370,6 +376,7 @@ def verify(
     weights_are: str | None = None,
     positive: object = None,
     scale: str | None = None,
+    score_map: Mapping[str, float] | str | os.PathLike[str] | None = None,
     on_missing: str = "error",
     on_range: str = "error",
     unseen: str = "error",

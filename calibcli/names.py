@@ -64,6 +64,7 @@ class GroupOrder(StrEnum):
 
     WORST = "worst"
     NAME = "name"
+    TIME = "time"
     ROWS = "rows"
     SCORE = "score"
 
@@ -74,6 +75,7 @@ class Scale(StrEnum):
     PROB = "prob"
     LOGIT = "logit"
     LOGPROB = "logprob"
+    PERCENT = "percent"
 
 
 class WeightMeaning(StrEnum):

@@ -17,7 +17,7 @@ FUNCTIONS = ("compare", "drift", "fit", "measure", "plot", "segments", "verify")
 HEAD = """# Types of the functions of `import calibcli`, made from the options by `make docs`.
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 

@@ -71,6 +71,8 @@ FORECAST_DAYS = 600
 FORECASTS = {"fc_ensemble": (1.0, 0.0, 0.3), "fc_radar": (1.0, 0.1, 0.6), "fc_sharp": (1.7, -0.2, 0.3)}
 
 MODELS = {"aster": (0.82, 0.93), "birch": (0.74, 0.78), "cedar": (0.66, 0.9)}
+# What an answer's confidence is called from so much on.
+SAID = {"almost certain": 0.95, "very likely": 0.85, "likely": 0.7}
 QUESTIONS = 500
 
 
@@ -299,7 +301,14 @@ def answers() -> Frame:
         columns["question"].append(np.arange(1, QUESTIONS + 1, dtype=np.int32))
         columns["confidence"].append(np.clip(np.round(1.0 / (1.0 + np.exp(-felt)), 2), 0.01, 0.99))
         columns["correct"].append((generator.random(QUESTIONS) < chance).astype(np.int8))
-    return {name: np.concatenate(parts) for name, parts in columns.items()}
+    frame = {name: np.concatenate(parts) for name, parts in columns.items()}
+    frame["said"] = np.array(list(map(in_words, frame["confidence"].tolist())))
+    return frame
+
+
+def in_words(confidence: float) -> str:
+    """How sure somebody says to be: in words where there are some, else in per cent."""
+    return next((word for word, least in SAID.items() if confidence >= least), f"{confidence:.0%}")
 
 
 def write_csv(frame: Frame, path: Path) -> None:

@@ -65,6 +65,8 @@ KINDS_AND_SCALES = [
         for scale in (Scale.LOGIT, Scale.LOGPROB)
         for kind in ("identity", "beta", "quadratic", "histogram", "isotonic", "venn-abers", "smooth")
     ),
+    ("beta", Scale.PERCENT),
+    ("isotonic", Scale.PERCENT),
 ]
 AWKWARD = [0.0, 5e-324, 1e-300, 2.0**-53, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
 CLASS_SCORES = ("p_ant", "p_bee", "p_cat")
@@ -99,6 +101,8 @@ def raw_scores(scale: Scale) -> np.ndarray:
     probability = np.concatenate((rng.beta(0.4, 0.6, 700), np.repeat(rng.random(20), 3), [0.0, 1.0, 1e-9]))
     if scale is Scale.LOGIT:
         return rng.normal(size=probability.size) * 3.0
+    if scale is Scale.PERCENT:
+        return 100.0 * probability
     return probability if scale is Scale.PROB else -rng.exponential(size=probability.size)
 
 
@@ -124,6 +128,8 @@ def asked_scores(artifact: Artifact) -> np.ndarray:
         return np.concatenate(
             (np.minimum(near, 0.0), -rng.exponential(size=300) * 9, [-800.0, 2.0**-53, 0.0])
         )
+    if scale is Scale.PERCENT:
+        return np.concatenate((np.clip(near, 0.0, 100.0), 100.0 * np.array(AWKWARD), 100.0 * rng.random(300)))
     return np.concatenate((np.clip(near, 0.0, 1.0), AWKWARD, rng.random(300), rng.random(50) ** 40))
 
 
@@ -199,6 +205,8 @@ def asked_rows(scale: Scale) -> np.ndarray:
     )
     if scale is Scale.LOGIT:
         return rng.normal(size=rows.shape) * 5.0
+    if scale is Scale.PERCENT:
+        return 100.0 * rows
     return rows if scale is Scale.PROB else np.log(np.maximum(rows, 1e-200))
 
 
@@ -224,6 +232,8 @@ def many_rows(count: int, scale: Scale) -> np.ndarray:
     rows = np.vstack((np.eye(count)[:4], np.full((1, count), 1.0 / count), *some))
     if scale is Scale.LOGIT:
         return rng.normal(size=rows.shape) * 5.0
+    if scale is Scale.PERCENT:
+        return 100.0 * rows
     return rows if scale is Scale.PROB else np.log(np.maximum(rows, 1e-200))
 
 

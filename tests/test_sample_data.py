@@ -172,13 +172,15 @@ def test_forecasts_and_answers_are_as_described() -> None:
     assert (list(days.columns), len(days)) == (names, 600)
     assert days[names[1:]].apply(lambda one: one.between(0, 1).all()).all()
     assert set(days["fc_yes_no"]) == {0, 1}
-    assert list(said.columns) == ["model", "question", "confidence", "correct"]
+    assert list(said.columns) == ["model", "question", "confidence", "correct", "said"]
     assert said.groupby("model")["question"].nunique().to_dict() == dict.fromkeys(
         ["aster", "birch", "cedar"], 500
     )
     gap = said.groupby("model")["confidence"].mean() - said.groupby("model")["correct"].mean()
     assert gap.idxmax() == "cedar"
     assert gap["cedar"] > 0.1
+    assert set(said["said"][said["confidence"] >= 0.95]) == {"almost certain"}
+    assert said["said"][said["confidence"] < 0.7].str.fullmatch(r"\d+%").all()
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -330,7 +330,9 @@ def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
     within = layout(job.fragment)
 
     scores = job.chosen.scores
-    types = dict.fromkeys(scores, NUMBER) | dict.fromkeys(job.chosen.needed[len(scores) :], WORD)
+    types = dict.fromkeys(scores, WORD if job.chosen.asked.in_words else NUMBER) | dict.fromkeys(
+        job.chosen.needed[len(scores) :], WORD
+    )
 
     def predicted(block: Block) -> Added:
         before = job.predictor.intake.findings.rows

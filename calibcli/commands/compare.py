@@ -191,7 +191,11 @@ def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
         raise UsageProblem(msg, "write the rows of one with `calibcli apply`, and compare two scores")
     if len(set(ways.values())) > 1:
         here, there = ways.values()
-        what = "scale" if here.read_as is not there.read_as else "positive label"
+        ways_apart = {
+            "scale": here.read_as is not there.read_as,
+            "score map": here.score_map != there.score_map,
+        }
+        what = next((name for name, apart in ways_apart.items() if apart), "positive label")
         of = "one score column" if columns.several is None else "the same columns"
         msg = f"{' and '.join(ways)} were fitted to another {what}"
         raise UsageProblem(msg, f"only maps of {of}, read in one way, can be compared")

@@ -64,8 +64,11 @@ def as_transform(recalibrator: Recalibrator) -> Transform | AtPlaces:
 def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:
     """Read the columns as the fit did where the user does not say otherwise."""
     one = artifact.of_all_rows
-    positive = columns.positive if isinstance(one, ClassArtifact) else columns.positive or one.positive
-    return replace(columns, scale=columns.scale or one.scale, positive=positive)
+    columns = replace(columns, scale=columns.scale or one.scale)
+    if isinstance(one, ClassArtifact):
+        return columns
+    phrases = None if one.score_map is None else tuple(one.score_map.items())
+    return replace(columns, positive=columns.positive or one.positive, score_map=columns.score_map or phrases)
 
 
 def refuse_applied_twice(raw: Table, outputs: tuple[float, ...] | None, *, column: str, path: str) -> None:

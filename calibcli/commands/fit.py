@@ -340,7 +340,12 @@ def fit_table(
         notes=notes,
         selection=None if choice is None else choice.selection,
     )
-    return Artifact(recalibrator, record, scale=columns.read_as, positive=columns.positive)
+    return Artifact(recalibrator, record, columns.read_as, columns.positive, score_map=_phrases(columns))
+
+
+def _phrases(columns: Columns) -> dict[str, float] | None:
+    """Return the numbers of scores in words, as artifacts keep them."""
+    return None if columns.score_map is None else dict(columns.score_map)
 
 
 def _refuse_idle(columns: Columns, which: MapOptions, options: FitOptions) -> None:
@@ -556,7 +561,9 @@ def fit_segment_files(
             *kept_to,
         ),
     )
-    artifact = SegmentArtifact("segments", fitted.map, record, columns.read_as, columns.positive)
+    artifact = SegmentArtifact(
+        "segments", fitted.map, record, columns.read_as, columns.positive, score_map=_phrases(columns)
+    )
     report = replace(
         _report(gathered, FitMethod.SEGMENTS, record, output),
         answer=NOTHING_CHANGED if fitted.map.strength is None else None,

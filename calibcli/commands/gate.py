@@ -15,6 +15,8 @@ from calibcli.commands.partition import parted, summary_of
 from calibcli.commands.reading import read_judged
 from calibcli.data.columns import ChosenColumns, listing
 from calibcli.data.files import InputFile, file_word, found_in, shown_path
+from calibcli.data.fragments import list_fragments
+from calibcli.data.groups import MISSING
 from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
@@ -25,16 +27,21 @@ from calibcli.names import (
     DEFAULT_CONFIDENCE,
     Binning,
     Bound,
+    Comparison,
+    DataFormat,
     MeasureName,
     Relation,
     Scale,
     SegmentMeasure,
 )
+from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
+from calibcli.options.numerals import number_of, phrases_said
+from calibcli.options.orders import in_order
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule, limit_option
-from calibcli.options.sources import DocumentSource
+from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import TableSummary
@@ -89,7 +96,7 @@ MOST_BINS = 10_000
 _OF_A_SEGMENT = 0.04
 
 # What `of_columns` finds out, beside the classes.
-_OF_COLUMNS = ("score", "label", "weight", "scale", "positive")
+_OF_COLUMNS = ("score", "label", "weight", "scale", "positive", "score_map")
 
 
 def terms_of(
@@ -174,6 +181,7 @@ def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
         weight=chosen.weight,
         scale=asked.read_as,
         positive=asked.positive,
+        score_map=None if asked.score_map is None else dict(asked.score_map),
         classes=seen,
     )
 
@@ -284,6 +292,54 @@ def _of_distance(planned_rows: int | None, before: GateState | None) -> Partitio
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """
+    Some of the rows, which are a batch of their own.
+
+    Args:
+        shown: What they are called in messages.
+        where: What tells them from the other rows of their files.
+        named: What the batch is called; None for what `--batch` says, or their digest.
+    """
+
+    inputs: Sequence[RowSource]
+    shown: str
+    forced: DataFormat | None = None
+    where: tuple[Condition, ...] = ()
+    named: str | None = None
+
+
+def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ...], InputSummary | None]:
+    """Return every file as a part; or of `--by` the rows of each value in order, with all that was read."""
+    if not rows.columns.by or not files:
+        each = (Part([file.rows or file.path], shown_path(file.path), file.forced) for file in files)
+        return tuple(each), None
+    pipe = next(
+        (one for one in list_fragments(rows.inputs, input_format=rows.reading.input_format) if one.pipe), None
+    )
+    if pipe is not None:
+        msg = f"{pipe.shown} can be read once, and --state with --by reads it batch by batch"
+        raise UsageProblem(msg, "write it to a file first")
+    key = RAW if rows.artifact is None else RECALIBRATED
+    whole = read_judged(rows, beside=Beside(sliced=(key,), part=True))
+    (column,), found = whole.chosen.by, whole.aside.slices[key].tables()
+    counts = {name: table.total_rows for (name,), table in found.items()}
+    if MISSING in counts:
+        msg = f"column {column!r}: {counts[MISSING]:,} rows have no value, and are in no batch"
+        raise InputProblem(msg, f"fill them in, or leave them out: --where '{column}!=-'")
+    parts = tuple(
+        Part(
+            rows.inputs,
+            f"{column}={name}",
+            where=(Condition(column, Comparison.EQUAL, (Literal(name, number_of(name)),), name),),
+            named=name,
+        )
+        for name in in_order(list(counts))
+    )
+    return parts, replace(whole.input, notes=(*whole.input.notes, *whole.notes))
+
+
+@dataclass(frozen=True, slots=True)
 class ReadBatches:
     """
     Files that have been read, and nothing counted yet.
@@ -299,14 +355,14 @@ class ReadBatches:
 
 
 def read_batches(
-    files: Sequence[InputFile],
+    parts: Sequence[Part],
     rows: RowRequest,
     terms: Terms,
     *,
     asked: StateOptions,
     options: VerifyOptions,
 ) -> ReadBatches:
-    """Read every file as a batch of its own."""
+    """Read every part of the rows as a batch of its own."""
     artifact, form = rows.artifact, rows.reading.input_format
     key = RAW if artifact is None else RECALIBRATED
     beside = Beside(identified=key if terms.identified else None, part=True)
@@ -316,9 +372,10 @@ def read_batches(
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
     empty: list[EmptyTable] = []
-    for file in files:
-        how = replace(rows.reading, input_format=replace(form, format=file.forced or form.format))
-        own = RowRequest([file.rows or file.path], columns, artifact, how)
+    for part in parts:
+        how = replace(rows.reading, input_format=replace(form, format=part.forced or form.format))
+        chosen = replace(columns.rows, where=(*columns.rows.where, *part.where))
+        own = RowRequest(part.inputs, replace(columns, by=(), rows=chosen), artifact, how)
         try:
             judged = read_judged(own, twice=twice, beside=beside)
         except EmptyTable as problem:
@@ -326,7 +383,7 @@ def read_batches(
             continue
         if not sources:
             columns, terms = _settled(columns, terms, judged, options)
-        _refuse_other_classes(terms, judged, shown=shown_path(file.path))
+        _refuse_other_classes(terms, judged, shown=part.shown)
         if judged.fitted_rows:
             msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
             raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
@@ -334,11 +391,11 @@ def read_batches(
         if isinstance(loaded, GateMap) and fingerprint_of(loaded) != terms.artifact:
             msg = f"{artifact} changed while it was read"
             raise InputProblem(msg, "run again when nothing writes to it")
-        named = asked.batch
-        if named is not None and len(files) > 1:
+        named = part.named or asked.batch
+        if asked.batch is not None and len(parts) > 1:
             # Files of one call that share a name are told apart by their order.
             named = f"{named}/{len(batches) + 1}"
-        batches.append(_incoming(judged, terms, shown=shown_path(file.path), named=named))
+        batches.append(_incoming(judged, terms, shown=part.shown, named=named))
         source = judged.input
         sources.append(replace(source, notes=(*source.notes, *judged.notes)))
     if empty and not batches:
@@ -444,9 +501,13 @@ def judge_with_state(
         raise InputProblem(msg, "name the files to count")
     read = ReadBatches(terms)
     if files:
-        read = read_batches(files, rows, terms, asked=state, options=options)
+        parts, whole = _parts(files, rows)
+        read = read_batches(parts, rows, terms, asked=state, options=options)
+        if whole is not None and read.source is not None:
+            read = replace(read, source=whole)
         if read.source is not None:
-            read = replace(read, source=replace(read.source, notes=(*found.notes(), *read.source.notes)))
+            said = tuple(dict.fromkeys((*found.notes(), *read.source.notes)))
+            read = replace(read, source=replace(read.source, notes=said))
     growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
     report = _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
     # Where rows were read, what is said of the artifact stands beside them.
@@ -458,9 +519,14 @@ def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOption
     if state.batch is not None and not (state.batch and state.batch.isprintable()):
         msg = f"a batch named {state.batch!r}"
         raise UsageProblem(msg, "--batch takes a name that can be printed")
-    if columns.cluster is not None or columns.by:
-        msg = "--state with --cluster or --by"
+    if columns.cluster is not None:
+        msg = "--state with --cluster"
         raise UsageProblem(msg, "a state counts independent rows of one score: keep one for each")
+    if columns.by and (len(columns.by) > 1 or state.batch is not None or columns.rows.counted):
+        msg = "--state with --by takes one column, whose values name the batches"
+        raise UsageProblem(
+            msg, "leave out --batch, --limit and --sample, and name one column such as --by month"
+        )
     view = columns.each_in
     if view is not None:
         msg = f"--state with --view {view.value} of every class"
@@ -537,7 +603,7 @@ def _report(
         artifact=None if artifact is None else str(artifact),
         verdicts={"alarm" if rule is None else rule.key: verdict},
         policy=options.policy,
-        notes=(*found.notes, *growth.notes, *_few_values(read, found.terms)),
+        notes=(*found.notes, *growth.every_note, *_few_values(read, found.terms)),
         state=summary,
     )
 
@@ -645,6 +711,8 @@ def _again(path: str, state: GateState) -> str:
     words = f"calibcli verify NEW.csv {_columns(terms)} -y {label}"
     words += "" if terms.weight is None else f" --weight {shlex.quote(terms.weight)} --weights-are frequency"
     words += "" if terms.scale is Scale.PROB else f" --scale {terms.scale.value}"
+    phrases = phrases_said(terms.score_map)
+    words += "" if terms.score_map is None else f" --score-map {shlex.quote(phrases)}"
     words += "" if terms.positive is None else f" --positive {shlex.quote(terms.positive)}"
     words += "".join(f" --where {shlex.quote(one)}" for one in terms.where)
     words += "" if terms.limit is None else f" --{limit_option(terms.measure)} {terms.limit!r}"

@@ -22,6 +22,7 @@ from calibcli.data.fault_words import (
     mixed,
     never_positive,
     note_without,
+    phrase_words,
     problem_of,
     soft_words,
     strange_words,
@@ -108,7 +109,7 @@ def summary_of_input(
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
-    notes += strange_words(findings)
+    notes += [*strange_words(findings), *phrase_words(findings, chosen)]
     if findings.soft:
         asked = f"--positive {shlex.quote(str(chosen.asked.positive))}"
         notes.append(f"{shown}, column {chosen.label!r}: {soft_words(findings.soft)} by {asked}; {SOFT}")

@@ -21,6 +21,7 @@ from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
     GroupArtifact,
+    OneMap,
     SegmentArtifact,
     in_file,
     read_any_map,
@@ -121,6 +122,7 @@ def artifact_report(source: DocumentSource) -> InspectReport:
     facts = (
         *before,
         (f"scale of the {what}", one.scale.value),
+        *_phrases(found.of_all_rows),
         ("digest of the fit rows", one.fit.table_digest),
         ("written by", f"calibcli {found.calibcli}"),
         *after,
@@ -128,6 +130,18 @@ def artifact_report(source: DocumentSource) -> InspectReport:
     )
     following = f"calibcli apply {file_word(path)} preds.csv{probs} -o repaired.csv"
     return InspectReport(path, kind, facts, (), following)
+
+
+def _phrases(artifact: OneMap | ClassArtifact) -> Facts:
+    """Return the numbers of scores in words, if the map has some."""
+    if isinstance(artifact, ClassArtifact) or artifact.score_map is None:
+        return []
+    return [
+        (
+            "scores in words",
+            ", ".join(f"{phrase} = {number:g}" for phrase, number in artifact.score_map.items()),
+        )
+    ]
 
 
 def _of_one_score(artifact: Artifact) -> tuple[Facts, Facts]:

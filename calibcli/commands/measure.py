@@ -41,6 +41,7 @@ from calibcli.names import (
 )
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.orders import by_name, by_time
 from calibcli.options.rows import Columns, RowRequest, memory_for
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
@@ -338,8 +339,7 @@ def _with_groups(
         reports[group.key] = _measured_group(
             group, view.source, options=inside, artifact=whole.artifact, discrete=discrete
         )
-    if options.sort in _ORDERS:
-        reports = dict(sorted(reports.items(), key=lambda one: _ORDERS[options.sort](one[1])))
+    reports = _sorted(reports, options.sort, {one.key: one.name for one in view.slices.groups})
     slices.update(reports)
     columns = view.slices.columns
     if not columns:
@@ -363,7 +363,33 @@ def mean_score(report: MeasureReport) -> float:
     return float(bins.rows @ bins.score) / float(bins.rows.sum())
 
 
-# What groups are sorted by, as far as they have an order of their own; by name they come.
+def _sorted(
+    reports: dict[str, MeasureReport], order: GroupOrder, values: Mapping[str, Sequence[str]]
+) -> dict[str, MeasureReport]:
+    """Return groups in an order; the worst is looked for where their table is made."""
+    if order in _ORDERS:
+        return dict(sorted(reports.items(), key=lambda one: _ORDERS[order](one[1])))
+    if order not in _NAMED:
+        return reports
+    # Of several columns the first comes first.
+    columns = zip(*(values[key] for key in reports), strict=True)
+    places = [
+        {name: place for place, name in enumerate(_NAMED[order](list(dict.fromkeys(column))))}
+        for column in columns
+    ]
+    return dict(
+        sorted(
+            reports.items(),
+            key=lambda one: [place[name] for place, name in zip(places, values[one[0]], strict=True)],
+        )
+    )
+
+
+# What groups are sorted by.
+_NAMED: Mapping[GroupOrder, Callable[[Sequence[str]], list[str]]] = {
+    GroupOrder.NAME: by_name,
+    GroupOrder.TIME: by_time,
+}
 _ORDERS: Mapping[GroupOrder, Callable[[MeasureReport], float]] = {
     GroupOrder.ROWS: lambda report: -report.table.rows,
     GroupOrder.SCORE: mean_score,

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from calibcli.commands.evaluation import ClassMap, map_columns
+from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.gathering import with_counted
 from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
 from calibcli.data.arrays import column_of, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.columns import ChosenColumns, columns_of_classes, folded, resolve
-from calibcli.data.fault_words import strange_words
+from calibcli.data.fault_words import phrase_words, strange_words
 from calibcli.data.faults import Places
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import columns_of, with_path
@@ -89,9 +89,9 @@ class ApplyRequest:
             return ClassPredictor(change, chosen, fragment, name=self.name, checked=columns.scale is None)
         if not isinstance(loaded, Artifact):
             refuse_prior(self.prior)
-        columns = replace(columns, member=map_columns(loaded, columns.on_unseen))
-        chosen = _score_chosen(replace(columns, scale=columns.scale or loaded.of_all_rows.scale), fragment)
         checked = columns.scale is None
+        columns = replace(as_fitted(columns, loaded), member=map_columns(loaded, columns.on_unseen))
+        chosen = _score_chosen(columns, fragment)
         return ScorePredictor(
             loaded, chosen, shown=fragment.shown, name=self.name, prior=self.prior, checked=checked
         )
@@ -213,7 +213,8 @@ class ScorePredictor(Predictor):
     def notes(self) -> tuple[str, ...]:
         """What must be said of the scores that were read, and of values that the fit had not seen."""
         found = () if self._check is None else self._check.notes(self.intake)
-        return (*found, *strange_words(self.intake.findings))
+        findings = self.intake.findings
+        return (*found, *strange_words(findings), *phrase_words(findings, self.chosen))
 
     def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:
         """Return the columns of scores, each of the row of the file with its number."""

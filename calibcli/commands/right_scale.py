@@ -51,11 +51,12 @@ _PROBABILITIES, _LOGITS, _PERCENT = "probabilities", "log-odds", "percentages"
 _WAYS = {
     _PROBABILITIES: "pass --scale prob",
     _LOGITS: "pass --scale logit",
-    _PERCENT: "divide by 100 and pass --scale prob",
+    _PERCENT: "pass --scale percent",
 }
 _LABELS = {0.0, 1.0}
 _HARD = "every score is 0 or 1, as predicted labels are and probabilities hardly: is it the right column?"
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
+_UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
 PROBABILITIES = (
     "every value lies in [0, 1], and the map was fitted to logits: is it the right column?"
@@ -93,6 +94,8 @@ def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
     raw = gathered.tables["raw"]
     if raw.total_rows < _FEWEST:
         return ()
+    if scale is Scale.PERCENT and float(raw.score[-1]) <= 1.0 / 100.0:
+        return (_UNSURE_PERCENT,)
     if scale is not Scale.LOGIT:
         several = gathered.input.classes is not None or raw.distinct > len(_LABELS)
         return () if several or not _LABELS.issuperset(raw.score.tolist()) else (_HARD,)

@@ -34,11 +34,13 @@ class Group:
 
     Args:
         clusters: Their clusters, or None where rows are independent.
+        name: The value of each column that tells them; none of a class.
     """
 
     key: str
     table: Table
     clusters: "Clusters | None"
+    name: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def _group(
     values = [value.replace("/", "%2F") if several else value for value in name]
     pairs = [f"{column}={value}" for column, value in zip(columns, values, strict=True)]
     key = "/".join([shown, *pairs] if shown else pairs)
-    return Group(key, table, None if sums is None else sums.of(name))
+    return Group(key, table, None if sums is None else sums.of(name), tuple(name))
 
 
 def level_of(confidence: float, groups: int) -> float:

@@ -14,6 +14,7 @@ from calibcli.data.tally import NOTHING, AtPlaces, Beside, Change, Transforms, U
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
+from calibcli.options.numerals import phrases_said
 from calibcli.options.rows import ALL_ROWS, Columns
 from calibcli.options.sources import RowSource
 from calibcli.reports.input import in_several, together
@@ -215,7 +216,8 @@ def _parts(inputs: Sequence[RowSource], document: TableDocument) -> tuple[str, .
 def _how_read(columns: Columns) -> How:
     """Return how rows were read."""
     weights = None if columns.weight is None else columns.weights_are or WeightMeaning.IMPORTANCE
-    return How(columns.read_as, columns.positive, weights)
+    phrases = None if columns.score_map is None else dict(columns.score_map)
+    return How(columns.read_as, columns.positive, weights, phrases)
 
 
 def _changed(path: str, table: Table, change: Change | None) -> Table:
@@ -248,6 +250,9 @@ def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> 
     if columns.scale not in (None, how.scale):
         msg = f"{path} was read with --scale {how.scale.value}, not {columns.read_as.value}"
         raise UsageProblem(msg, "leave out --scale, or summarise anew")
+    if columns.score_map is not None and dict(columns.score_map) != how.score_map:
+        msg = f"{path} was read with other numbers of phrases than --score-map has"
+        raise UsageProblem(msg, "leave out --score-map, or summarise anew")
     if (columns.on_missing, columns.on_range) != (OnMissing.ERROR, OnRange.ERROR):
         msg = f"{path} is a summary: what is missing or outside [0, 1] was dealt with when it was made"
         raise UsageProblem(msg, "leave out --on-missing and --on-range")
@@ -269,6 +274,7 @@ def _refuse_different(first_path: str, first: TableDocument, path: str, one: Tab
         "scale": (first.how.scale.value, one.how.scale.value),
         "positive": (first.how.positive, one.how.positive),
         "weights-are": (first.how.weights_are, one.how.weights_are),
+        "score-map": (phrases_said(first.how.score_map), phrases_said(one.how.score_map)),
         "where": (_where(first), _where(one)),
     }
     for option, (mine, theirs) in pairs.items():

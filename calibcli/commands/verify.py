@@ -330,8 +330,8 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
             refuse_without_state("id")
         return
     many = len(options.rules) > 1 or not (options.rules or alarm)
-    if many or columns.by or options.regression is not None:
-        msg = "--state keeps one rule over all rows, without --by and without a baseline"
+    if many or options.regression is not None:
+        msg = "--state keeps one rule over all rows, without a baseline"
         raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
     if columns.rows.counted:
         left = columns.rows.options[-1]

@@ -195,6 +195,8 @@ def on_class_scale(values: Floats, scale: Scale) -> Floats:
         case Scale.LOGPROB:
             with np.errstate(over="ignore"):
                 return np.asarray(np.exp(values))
+        case Scale.PERCENT:
+            return np.asarray(values / 100.0)
         case Scale.LOGIT:
             top = values.max(axis=1, keepdims=True)
             # A row whose largest logit is infinite is certain of that class.

@@ -144,7 +144,11 @@ def fitting_scores(
             found += [] if asked is None else [asked]
             continue
         fitting = [name for name in header if fnmatchcase(name, asked[:_LONGEST_PATTERN])]
-        taken = [name for name in fitting if name not in roles and _NUMBERS.match(kinds[name])]
+        taken = [
+            name
+            for name in fitting
+            if name not in roles and (columns.in_words or _NUMBERS.match(kinds[name]))
+        ]
         left_out |= {
             name: "it is the label"
             if name == label
@@ -388,10 +392,17 @@ class ChosenColumns:
         return tuple(name for name in self.names if name not in outside)
 
     @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of numbers: weights, and scores that are no words."""
+        scores = () if self.asked.in_words else self.scores
+        return scores if self.weight is None else (*scores, self.weight)
+
+    @property
     def words(self) -> tuple[str, ...]:
         """The columns that are seen as text of few different values."""
         single = (self.label, self.group, self.cluster)
-        return (*(name for name in single if name is not None), *self.by, *self.on, *self._looked_at)
+        scores = self.scores if self.asked.in_words else ()
+        return (*scores, *(name for name in single if name is not None), *self.by, *self.on, *self._looked_at)
 
     @property
     def telling(self) -> tuple[str, ...]:

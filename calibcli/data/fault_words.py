@@ -39,7 +39,7 @@ def problem_of(
     in_list = kind is FaultKind.OUTSIDE and chosen.probs is not None and chosen.probs.in_list
     values = findings.rows * (len(chosen.classes) if in_list else 1)
     rows = f"{'the first ' if partly else ''}{values:,}"
-    message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows)
+    message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows, place=place)
     return InputProblem(f"{shown}, column {column_of(kind, chosen, place)!r}: {message}", hint)
 
 
@@ -94,7 +94,10 @@ def not_numbers(column: Column, name: str, chosen: ChosenColumns, *, shown: str)
     some = column.slice(0, _LOOKED_AT).to_pylist()
     if any(isinstance(one, str) and _DECIMAL_COMMA.fullmatch(one) for one in some):
         return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
-    return InputProblem(msg, "name another column, or export numbers")
+    if any(isinstance(one, str) and one.strip().endswith("%") for one in some):
+        return InputProblem(msg, "pass --scale percent for percentages")
+    phrases = "; --score-map gives phrases numbers" if name in chosen.scores else ""
+    return InputProblem(msg, f"name another column, or export numbers{phrases}")
 
 
 # The field of the columns that has the one of a fault.
@@ -124,7 +127,7 @@ def strange_words(findings: Findings) -> list[str]:
 
 def column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None:
     """Return the column that a kind of fault is in."""
-    if kind in (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE):
+    if kind in (FaultKind.MISSING_SCORE, FaultKind.NO_SCORE, FaultKind.OUTSIDE):
         return chosen.scores[place]
     return cast("str | None", getattr(chosen, _COLUMN.get(kind, "weight")))
 
@@ -144,7 +147,7 @@ _WORDS = {
 
 
 def _said(
-    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, rows: str
+    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, rows: str, place: int
 ) -> tuple[str, str]:
     """Return what is wrong, with how many and the first, and what to do."""
     some, one = f"{fault.count:,} of {rows}", fault.count == 1
@@ -157,10 +160,8 @@ def _said(
         pairs = "; pairwise takes the rows that each pair of scores has"
         more = pairs if chosen.asked.in_pairs and kind is FaultKind.MISSING_SCORE else ""
         return said, f"--on-missing drop leaves such rows out and reports how many{more}"
-    if kind is FaultKind.OUTSIDE:
-        logs = chosen.asked.read_as is Scale.LOGPROB
-        where = "above 0, as no log-probability does" if logs else "outside [0, 1]"
-        return f"{some} values {'lies' if one else 'lie'} {where}; {first}", _range_hint(fault, chosen)
+    if kind in (FaultKind.NO_SCORE, FaultKind.OUTSIDE):
+        return _said_of_scores(kind, findings, chosen, fault=fault, some=some, place=place)
     if kind is FaultKind.NOT_BINARY:
         hard = findings.hard_scores
         return _said_of_labels(findings.labels, chosen, some=some, first=first, hard_scores=hard)
@@ -182,6 +183,42 @@ def _said(
     else:
         said, hint = _WORDS[kind]
     return f"{some} {said.format(are='is' if one else 'are')}; {first}", hint
+
+
+_MOST_PHRASES = 5
+_PHRASES_MISSING = (
+    "give each a number, as in --score-map 'likely=.7' or in a file of them; --on-missing drop leaves such "
+    "rows out"
+)
+
+
+def _said_of_scores(
+    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, some: str, place: int
+) -> tuple[str, str]:
+    """Return what is wrong with scores, and what to do."""
+    if kind is FaultKind.NO_SCORE:
+        neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
+        return f"{neither} of --score-map: {_phrases(findings, place)}", _PHRASES_MISSING
+    scale, first = chosen.asked.read_as, f"the first is {fault.value} at row {fault.row:,}"
+    most = 100 if scale is Scale.PERCENT else 1
+    where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
+    lie = "lies" if fault.count == 1 else "lie"
+    return f"{some} values {lie} {where}; {first}", _range_hint(fault, chosen)
+
+
+def _phrases(findings: Findings, place: int) -> str:
+    """Return the phrases of a score column that stand for no number, the most frequent first."""
+    found = [fault for (at, _), fault in findings.phrases.items() if at == place]
+    found.sort(key=lambda one: (-one.count, one.row))
+    listed = [f"{one.value} ({one.count:,}, first at row {one.row:,})" for one in found[:_MOST_PHRASES]]
+    return ", ".join([*listed, *(["and others"] if len(found) > _MOST_PHRASES else [])])
+
+
+def phrase_words(findings: Findings, chosen: ChosenColumns) -> list[str]:
+    """Return which scores in words counted as missing, a line a column."""
+    places = dict.fromkeys(place for place, _ in findings.phrases)
+    counted = "were taken as missing, as neither a number nor a phrase of --score-map"
+    return [f"column {chosen.scores[at]!r}: scores {counted}: {_phrases(findings, at)}" for at in places]
 
 
 def _said_of_labels(
@@ -261,22 +298,20 @@ def _labels_listed(labels: Iterable[str]) -> str:
 def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
     scale = chosen.asked.read_as
     logs = scale is Scale.LOGPROB
-    rounded = fault.lowest >= -_ROUNDED and fault.highest <= (0.0 if logs else 1.0) + _ROUNDED
+    most = 0.0 if logs else 100.0 if scale is Scale.PERCENT else 1.0
+    rounded = fault.lowest >= -_ROUNDED and fault.highest <= most + _ROUNDED
     if chosen.label is None:
         asked = f"these are read with --scale {scale}: are they on it"
         percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and fault.highest <= 100.0
-        way = (
-            "divide percentages by 100, or pass --scale logit"
-            if percent
-            else f"{asked}, and of the right column?"
-        )
+        way = "pass --scale percent, or --scale logit" if percent else f"{asked}, and of the right column?"
         return f"{asked}? --on-range clip takes the nearest" if rounded else way
     if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
     if logs and fault.highest <= 1.0:
         return "leave out --scale logprob if these are probabilities"
-    if logs:
-        return "these are no log-probabilities: name another column, or another --scale"
+    if logs or scale is Scale.PERCENT:
+        what = "log-probabilities" if logs else "percentages"
+        return f"these are no {what}: name another column, or another --scale"
     return f"these are no probabilities: {_ways_from_range(fault.lowest, fault.highest)}"
 
 
@@ -284,7 +319,7 @@ def _ways_from_range(lowest: float, highest: float) -> str:
     """Return what to do about scores from here to there that are no probabilities."""
     ways = []
     if lowest > 1.0 and 1.5 < highest <= 100.0:
-        ways.append("divide percentages by 100")
+        ways.append("pass --scale percent for percentages")
     if lowest < 0.0 < highest or max(-lowest, highest) < _FARTHEST_LOGIT:
         ways.append("pass --scale logit for logits")
     if highest <= 0.0:

@@ -18,6 +18,9 @@ from calibcli.values import dataclass
 # A column with more different labels than this is not listed in full.
 MOST_LABELS = 5
 
+# Of scores in words that stand for no number so many are told apart.
+MOST_PHRASES = 1_000
+
 # Enough different groups to share out to as many folds as there may be.
 MOST_GROUPS = 100
 
@@ -40,6 +43,7 @@ class FaultKind(StrEnum):
     MISSING_GROUP = "missing group"
     MISSING_CLUSTER = "missing cluster"
     MISSING_IDENTITY = "missing identity"
+    NO_SCORE = "score in words that stand for no number"
     OUTSIDE = "score out of range"
     NOT_SUMMING = "probabilities that do not sum to one"
     WRONG_LENGTH = "list of another length"
@@ -137,6 +141,8 @@ class Findings:
         without: What there is to say of each file of which no label is the positive one.
         sums: What rows of several classes that are read as logits sum to; None where there are none.
         hard_scores: Whether every score beside labels that are neither 0 nor 1 is 0 or 1, as labels are.
+        phrases: Scores in words that stand for no number, the first `MOST_PHRASES`, by place among the score
+            columns and by phrase.
         counted_classes: Whether labels of several classes with names were numbers, read as places from 0.
     """
 
@@ -166,6 +172,7 @@ class Findings:
     sums: RowSums | None = None
     hard_scores: bool = True
     counted_classes: bool = False
+    phrases: dict[tuple[int, str], Fault] = field(default_factory=dict)
 
     @property
     def refused(self) -> bool:
@@ -176,6 +183,13 @@ class Findings:
         """Add a fault that comes after those noted so far."""
         earlier = self.faults.get((kind, column))
         self.faults[kind, column] = fault if earlier is None else earlier.joined(fault)
+
+    def note_phrase(self, place: int, fault: Fault) -> None:
+        """Add a score in words that stand for no number, as long as they are few."""
+        key = (place, fault.value)
+        earlier = self.phrases.get(key)
+        if earlier is not None or len(self.phrases) < MOST_PHRASES:
+            self.phrases[key] = fault if earlier is None else earlier.joined(fault)
 
     def note_labels(self, labels: Iterable[str]) -> None:
         """Add labels in order of appearance."""
@@ -247,6 +261,8 @@ class Findings:
         self.without += later.without
         self.respelled = later.respelled | self.respelled
         self.hard_scores &= later.hard_scores
+        for (place, _), fault in later.phrases.items():
+            self.note_phrase(place, fault)
         self.counted_classes |= later.counted_classes
         if later.sums is not None:
             self.note_sums(later.sums)

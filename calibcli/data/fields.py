@@ -58,6 +58,8 @@ def on_scale(values: Floats, scale: Scale) -> Floats:
         case Scale.LOGPROB:
             with np.errstate(over="ignore"):
                 return np.asarray(np.exp(values))
+        case Scale.PERCENT:
+            return np.asarray(values / 100.0)
         case _:
             assert_never(scale)
 

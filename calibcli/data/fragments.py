@@ -295,7 +295,7 @@ def with_path(batch: pa.RecordBatch, chosen: ChosenColumns, *, shown: str) -> pa
     columns = list(batch.columns)
     for name, value in chosen.from_path:
         column = _repeated(value, batch.num_rows)
-        as_numbers = name in (*chosen.scores, chosen.weight)
+        as_numbers = name in chosen.numbers
         columns.append(_as_numbers(column, name, shown) if as_numbers else column)
     names = [*batch.schema.names, *(name for name, _ in chosen.from_path)]
     return pa.RecordBatch.from_arrays(columns, names=names)

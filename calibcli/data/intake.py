@@ -8,7 +8,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, Decoded, checked_batch, floats, is_number, value_type
+from calibcli.data.arrays import (
+    Booleans,
+    Column,
+    Decoded,
+    checked_batch,
+    floats,
+    is_number,
+    is_text,
+    value_type,
+)
 from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ChosenColumns
 from calibcli.data.fault_words import not_numbers, problem_of
@@ -149,7 +158,7 @@ class Intake:
 
     def scores_of(self, column: Column) -> tuple[Floats, Places]:
         """Return the probabilities of a score column, and which rows have one."""
-        score = self._numbers(column, self._chosen.score)
+        score = self._score(column, self._chosen.score, 0)
         gaps: list[Gap] = [(FaultKind.MISSING_SCORE, 0, score.missing)]
         return self._of_every_row([score.values], gaps, rows=len(column))
 
@@ -167,7 +176,9 @@ class Intake:
 
     def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
         """Return the numbers of each score column, and where some are missing."""
-        columns = [self._numbers(batch.column(name), name) for name in self._chosen.scores]
+        columns = [
+            self._score(batch.column(name), name, place) for place, name in enumerate(self._chosen.scores)
+        ]
         gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(columns)]
         if self._chosen.asked.on_missing is not OnMissing.PAIRWISE:
             return [one.values for one in columns], gaps
@@ -215,6 +226,37 @@ class Intake:
         if not (is_number(kind) or pa.types.is_null(kind)):
             raise not_numbers(column, name, self._chosen, shown=self.shown)
         return floats(column)
+
+    def _score(self, column: Column, name: str, place: int) -> Decoded[np.float64]:
+        """Return the numbers of a score column, whose words may be some."""
+        asked = self._chosen.asked
+        if not asked.in_words or not is_text(value_type(column.type)):
+            return self._numbers(column, name)
+        from calibcli.data.score_words import worded_scores
+
+        found = worded_scores(column, asked)
+        unknown = found.unknown
+        if unknown is None:
+            return found.scores
+        counted = unknown if self._asked is None else unknown & self._asked
+        self._note_phrases(found.code, np.flatnonzero(counted), found.texts, place)
+        if asked.on_missing is OnMissing.ERROR:
+            return found.scores
+        missing = unknown if found.scores.missing is None else unknown | found.scores.missing
+        return Decoded(np.where(missing, np.nan, found.scores.values), missing)
+
+    def _note_phrases(self, code: Integers, rows: Integers, texts: Sequence[str], place: int) -> None:
+        """Note scores in words that stand for no number, phrase by phrase."""
+        from calibcli.data.score_words import folded_phrase
+
+        found = zip(*np.unique(code[rows], return_index=True, return_counts=True), strict=True)
+        for phrase, first, count in sorted(found, key=lambda one: int(one[1])):
+            fault = Fault(
+                int(count), Places(self._before).row(int(rows[first])), repr(folded_phrase(texts[phrase]))
+            )
+            self.findings.note_phrase(place, fault)
+            if self._chosen.asked.on_missing is OnMissing.ERROR:
+                self.findings.note(FaultKind.NO_SCORE, fault, column=place)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:
         if self._chosen.label is None:

@@ -61,6 +61,14 @@ ScoreQuantiles = Annotated[
 ]
 
 
+Phrases = Annotated[
+    Mapping[str, float] | None,
+    In("input"),
+    ABSENT,
+    "The numbers of scores in words, by phrase; absent where scores were numbers.",
+]
+
+
 class Doubted:
     """An artifact with a record `fit`, and `doubts`: what must be said of its document."""
 
@@ -186,6 +194,7 @@ class Artifact(Doubted, Declared):
         str | None, In("input"), "The label value that counted as 1; null where labels were 0/1 as they are."
     ] = None
     classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
+    score_map: Phrases = None
     calibcli: Annotated[str, "The version that fitted it."] = __version__
     doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
 
@@ -467,10 +476,12 @@ class GroupArtifact(Declared):
 
     def check(self, node: Node) -> None:
         """Refuse maps that see scores otherwise than that of all rows, other rows, and two methods."""
-        alike = {"scale": self.pooled.scale.value, "classes": None, "positive": self.pooled.positive}
+        first = self.pooled
+        alike = {"scale": first.scale.value, "classes": None, "positive": first.positive}
+        phrases = {} if first.score_map is None else {"score_map": first.score_map}
         for one in (node.child("pooled"), *node.child("members").members().values()):
             one.child("schema").expect(node.child("schema").value)
-            one.child("input").expect(alike)
+            one.child("input").expect(alike | phrases)
         _check_groups(node, self.members, self.shared, pooled=self.pooled)
         _check_methods(node, self.members, pooled=self.pooled)
 
@@ -497,6 +508,7 @@ class SegmentArtifact(Doubted, Declared):
         str | None, In("input"), "The label value that counted as 1; null where labels were 0/1 as they are."
     ] = None
     classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
+    score_map: Phrases = None
     calibcli: Annotated[str, "The version that fitted it."] = __version__
     doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
 

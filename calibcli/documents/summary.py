@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.codec import (
+    ABSENT,
     LOOSE,
     Among,
     Between,
@@ -170,6 +171,11 @@ class How(Declared):
     weights_are: Annotated[WeightMeaning | None, "What a weight stands for; null where there was none."] = (
         None
     )
+    score_map: Annotated[
+        Mapping[str, float] | None,
+        ABSENT,
+        "The numbers of scores in words, by phrase; absent where scores were numbers.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -166,6 +166,8 @@ def probability(score: Formula, scale: Scale) -> Formula:
             return over(share, plus(Number(1.0), power))
         case Scale.LOGPROB:
             return Pieces(score, (_LEAST_POWER,), (Number(0.0), exp(score)))
+        case Scale.PERCENT:
+            return over(score, Number(100.0))
         case _:
             assert_never(scale)
 
@@ -179,6 +181,8 @@ def range_of(scale: Scale) -> tuple[float, float]:
             return -math.inf, math.inf
         case Scale.LOGPROB:
             return -math.inf, _LARGEST_LOGPROB
+        case Scale.PERCENT:
+            return 0.0, 100.0
         case _:
             assert_never(scale)
 

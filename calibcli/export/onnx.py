@@ -252,6 +252,8 @@ def probabilities(graph: Graph, scores: str, scale: Scale) -> str:
             return scores
         case Scale.LOGPROB:
             return graph.op("Exp", graph.op("Min", scores, graph.constant(700.0)))
+        case Scale.PERCENT:
+            return graph.op("Div", scores, graph.constant(100.0))
         case Scale.LOGIT:
             return softmax(graph, scores)
 

@@ -296,7 +296,7 @@ def _in_lists(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None:
     before, valid = scores, f"{scores} IS NOT NULL"
     if scale is Scale.LOGIT:
         before = stages.softmax(scores)
-    elif scale is Scale.LOGPROB:
+    elif scale is not Scale.PROB:
         before = stages.of(stages.written([probability(one, scale) for one in own], scores), scores)
     if scale is not Scale.LOGIT:
         whole = stages.of(stages.total(before), before)

@@ -81,8 +81,8 @@ class MeasureOptions:
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
     sort: GroupOrder = option(
         GroupOrder.WORST, "--sort", section=Section.GROUPS,
-        help="Order of groups: the worst first, or by name, number of rows or mean score, as rating grades are.",
-        doc="Order of groups: the worst first, or by name, number of rows or mean score.",
+        help="Order of groups: the worst first, or by name (2 before 10), time (Jan 2024, 2024-Q2, 2024-07), rows or mean score.",
+        doc="Order of groups: the worst first, or by name, time, number of rows or mean score.",
     )  # fmt: skip
     bounds: bool = option(
         False, "--bounds", section=Section.MEASURE, help="List every other bound of ece, ece_equal_mass and l2 as well.",

@@ -1,6 +1,7 @@
 """Numbers as text: what number a text is, exactly, and the one name of every number whatever its type."""
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal
 
 from calibcli.values import dataclass
@@ -68,6 +69,11 @@ class Spelling:
     text: bool = False
     respelled: str | None = None
     renamed: bool = False
+
+
+def phrases_said(score_map: Mapping[str, float] | None) -> str:
+    """Return the numbers of phrases in one text, as they are typed; none where there are none."""
+    return ",".join(f"{phrase}={number!r}" for phrase, number in sorted((score_map or {}).items())) or "none"
 
 
 def is_respelled(text: str) -> bool:

@@ -28,13 +28,16 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.options.conditions import Condition
 
+ScoreMap = tuple[tuple[str, float], ...]
+"""Phrases that stand for scores, each with its number on the scale of the column."""
+
 ClassChange = Callable[[Any, tuple[str, ...]], Any]
 """From rows of probabilities, shape (n, K), and the names of their classes to rows of probabilities."""
 
 # Options that stand together in the order of every command that has them.
 OF_CLASSES = "probs classes view one_class on_sum"
 OF_ROWS = "where limit sample"
-OF_VALUES = "weight weights_are positive scale on_missing on_range"
+OF_VALUES = "weight weights_are positive scale score_map on_missing on_range"
 OF_FORMAT = "input_format delimiter encoding decimal"
 OF_READING = "exact memory jobs engine engine_address"
 # Those before it in an order are the few that most people need.
@@ -88,8 +91,8 @@ BY = Option(
     "a mapping of names to arrays.",
 )  # fmt: skip
 JUDGED_BY = BY._replace(
-    help="Every rule holds in each group of equal values too; repeatable.",
-    doc="Every rule holds in each of these groups too: as for `measure`.",
+    help="Every rule holds in each group of equal values too; with --state each is a batch, in order of time or name.",
+    doc="Every rule holds in each of these groups too: as for `measure`; with `state` each is a batch, in order.",
 )  # fmt: skip
 PLOTTED_BY = BY._replace(
     help="Draw the worst groups of equal values, or all in one picture by --kind; repeatable.",
@@ -335,6 +338,13 @@ class Columns:
         help="What the score column holds. [default: what the artifact was fitted to, else prob]",
         doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
+    score_map: ScoreMap | None = option(
+        None, "--score-map", section=Section.COLUMNS, metavar="MAP", reach=Reach.READS, shell=str | None, python="Mapping[str, float] | str | os.PathLike[str] | None",
+        help="Numbers of scores in words: 'very likely=.9,likely=.7', or a CSV or JSON file of them. [default: those of "
+        "the artifact]",
+        doc='The numbers of scores in words: a mapping such as {"very likely": 0.9}, or a CSV or JSON file of them; by '
+        "default those of the map.",
+    )  # fmt: skip
     on_missing: OnMissing = option(OnMissing.ERROR, like=MISSING)
     on_range: OnRange = option(
         OnRange.ERROR, "--on-range", section=Section.COLUMNS, help="Refuse scores outside [0,1], or clip and count.",
@@ -411,6 +421,9 @@ class Columns:
         if self.weights_are is not None and self.weight is None:
             msg = f"--weights-are {self.weights_are} without weights"
             raise IdleOption(msg, "name the weight column with --weight", options=("weights-are",))
+        if self.several is not None and self.score_map is not None:
+            msg = "--score-map is for one score, and --probs names those of several classes"
+            raise IdleOption(msg, "leave out one of them", options=("score-map", "probs"))
         if self.several is not None and (self.score is not None or self.others or self.positive is not None):
             msg = "--probs names the scores of several classes: --score and --positive are for two"
             raise IdleOption(msg, "leave out one of them", options=("score", "positive", "probs"))
@@ -419,6 +432,11 @@ class Columns:
     def read_as(self) -> Scale:
         """The scale that scores are read on: probabilities where nobody said otherwise."""
         return self.scale or Scale.PROB
+
+    @property
+    def in_words(self) -> bool:
+        """Whether scores may be words: phrases with a number, or percentages with their sign."""
+        return self.score_map is not None or (self.read_as is Scale.PERCENT and self.several is None)
 
 
 _TAB = {"tab", "\\t"}

@@ -9,8 +9,8 @@ from calibcli.python.rows import Inputs
 
 
 @function(
-    "score on bins max_values categorical numeric confidence weight weights_are scale on_missing on_range "
-    "*rows seed *format *reading",
+    "score on bins max_values categorical numeric confidence weight weights_are scale score_map on_missing "
+    "on_range *rows seed *format *reading",
     both=("old", "new"),
     on=DRIFTED_ON,
 )

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.commands.evaluation import ClassMap, map_columns
+from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
 from calibcli.data.columns import ChosenColumns, ClassColumns, columns_of_classes, named
 from calibcli.data.files import ArrowColumn, InMemory
@@ -123,8 +123,8 @@ def predicted_scores(
         found = _values_given(on, artifact, scores=scores, rows=len(columns[SCORES]))
         members = tuple(found)
         columns |= found
-    scale, member = asked.scale or artifact.of_all_rows.scale, map_columns(artifact, asked.on_unseen)
-    chosen_columns = ChosenColumns(replace(asked, scale=scale, member=member), SCORES, None, members=members)
+    fitted = replace(as_fitted(asked, artifact), member=map_columns(artifact, asked.on_unseen))
+    chosen_columns = ChosenColumns(fitted, SCORES, None, members=members)
     predictor = ScorePredictor(
         artifact, chosen_columns, shown=SCORES, prior=prior, checked=asked.scale is None
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 
 from calibcli.data.files import ArrowColumn
+from calibcli.data.score_words import score_map_of
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.rows import OF_FORMAT
@@ -180,6 +181,8 @@ def inputs_of(
             find = collector.all_named if role in {"by", "on"} else collector.named
             values[role] = find(values[role], role)
     values["positive"] = _text(values.get("positive"))
+    if values.get("score_map") is not None:
+        values["score_map"] = score_map_of(values["score_map"])
     if inputs is None:
         _refuse_files(values)
         return (collector.source(),), values

@@ -135,6 +135,10 @@ def command(
         @wraps(body)
         def run(**given: Any) -> object:  # noqa: ANN401 - what the options take
             _trust(given)
+            if given.get("score_map") is not None:
+                from calibcli.data.score_words import score_map_of
+
+                given["score_map"] = score_map_of(given["score_map"])
             if instead is not None and instead(given):
                 return None
             groups, single, _ = declared_of(body, otherwise)

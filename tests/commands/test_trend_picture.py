@@ -6,12 +6,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import calibcli
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
-from calibcli.commands.pictures.trend import in_order
 from calibcli.commands.plot import diagram_of
 from calibcli.errors import CalibcliError
 from calibcli.names import FigureSize, PlotKind
@@ -83,13 +80,6 @@ def test_every_group_has_its_point_and_names_that_fit(rows: str) -> None:
     assert all(one.x1 <= other.x0 for one, other in pairwise(boxes))
 
 
-@given(st.lists(st.tuples(st.integers(1, 99), st.integers(1, 12)), min_size=2, max_size=8, unique=True))
-def test_months_stand_in_the_order_of_time(months: list[tuple[int, int]]) -> None:
-    """However many digits years and months are written with."""
-    names = [f"month={1900 + year}-{month}" for year, month in months]
-    assert in_order(names) == [f"month={1900 + year}-{month}" for year, month in sorted(months)]
-
-
 def test_no_error_is_said_to_be_none(rows: str) -> None:
     """One month that is calibrated."""
     said = drawn(rows, least_rows=400).drawn.caption[0]
@@ -125,10 +115,3 @@ def test_a_report_has_no_trend(rows: str, tmp_path: Path) -> None:
     report.write_text(calibcli.measure(rows, score="pd", label="default").to_json())
     with pytest.raises(CalibcliError, match="a trend is drawn from the rows"):
         diagram_of(PlotRequest([str(report)], BY, kind=PlotKind.TREND))
-
-
-def test_numbers_stand_by_their_size() -> None:
-    """Decimals and signs count; one name that is no number makes all names text."""
-    keys = [f"pd={one}" for one in ("10", "0.5", "-5", "0.25", "1e-3")]
-    assert in_order(keys) == [f"pd={one}" for one in ("-5", "1e-3", "0.25", "0.5", "10")]
-    assert in_order(["age=10-20", "age=9", "age=2-5"]) == ["age=2-5", "age=9", "age=10-20"]

@@ -154,7 +154,7 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(
         (("fit", "loss_after"), "-inf", "$.fit.loss_after", "should be a finite number"),
         (("fit", "notes"), ["\ud800"], "$.fit.notes[0]", "half surrogates"),
         (("fit", "options"), {"bins": [1]}, "$.fit.options.bins", "is an array, should be a string"),
-        (("input", "scale"), "percent", "$.input.scale", "should be one of prob, logit, logprob"),
+        (("input", "scale"), "nats", "$.input.scale", "should be one of prob, logit, logprob, percent"),
         (("method",), "magic", "$.method", 'is "magic", should be one of identity'),
         (
             ("parameters", "values", 2),

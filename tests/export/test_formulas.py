@@ -45,7 +45,7 @@ def test_steps_of_scaling_binning_are_the_map(base: RecalibratorName, seed: int)
     assert np.array_equal(found, fitted.predict(asked))
 
 
-@pytest.mark.parametrize("scale", [Scale.LOGIT, Scale.LOGPROB])
+@pytest.mark.parametrize("scale", [Scale.LOGIT, Scale.LOGPROB, Scale.PERCENT])
 @given(
     inner=st.lists(st.floats(0.0, 1.0, exclude_min=True), max_size=10, unique=True),
     said=st.lists(st.floats(-40.0, 0.0), max_size=30),

@@ -109,7 +109,7 @@ def test_names_of_classes_are_texts() -> None:
 @pytest.mark.parametrize("kind", CLASS_MAPS)
 def test_classes_are_those_of_apply(kind: str) -> None:
     """Every class's probability, the most probable one and its own agree."""
-    for scale in (Scale.PROB, Scale.LOGIT):
+    for scale in (Scale.PROB, Scale.LOGIT, Scale.PERCENT):
         artifact = class_map(kind, scale)
         rows = asked_rows(scale)
         expected = wanted_rows(artifact, rows)

@@ -114,7 +114,7 @@ def test_another_base_rate_is_that_of_apply() -> None:
 @pytest.mark.parametrize("kind", CLASS_MAPS)
 def test_classes_are_those_of_apply(kind: str) -> None:
     """Every class's probability and the most probable class agree."""
-    for scale in (Scale.PROB, Scale.LOGIT):
+    for scale in (Scale.PROB, Scale.LOGIT, Scale.PERCENT):
         artifact = class_map(kind, scale)
         rows = asked_rows(scale)
         expected = wanted_rows(artifact, rows)

@@ -115,6 +115,7 @@ def test_wrapped_model_is_recalibrated(scale: Scale, imported: Importer) -> None
         Scale.PROB: lambda: model.predict_proba(rows)[:, 1],
         Scale.LOGPROB: lambda: model.predict_log_proba(rows)[:, 1],
         Scale.LOGIT: lambda: model.decision_function(rows),
+        Scale.PERCENT: lambda: 100.0 * model.predict_proba(rows)[:, 1],
     }[scale]()
     found = estimator.predict_proba(rows)
     np.testing.assert_allclose(found[:, 1], wanted(artifact, said)[0], rtol=0.0, atol=NEAR)
@@ -179,7 +180,7 @@ def test_estimator_checks_of_scikit_learn_pass_as_far_as_they_apply(imported: Im
 @pytest.mark.parametrize("kind", CLASS_MAPS)
 def test_classes_are_those_of_apply(kind: str, imported: Importer) -> None:
     """Every class's probability and the most probable class agree."""
-    for scale in (Scale.PROB, Scale.LOGIT):
+    for scale in (Scale.PROB, Scale.LOGIT, Scale.PERCENT):
         artifact = class_map(kind, scale)
         rows = asked_rows(scale)
         estimator = imported(artifact).Calibrated()

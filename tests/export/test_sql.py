@@ -278,7 +278,12 @@ def test_steps_are_kept_apart_from_a_table_of_their_name(database: duckdb.DuckDB
 
 @pytest.mark.parametrize(
     ("kind", "scale"),
-    [*((kind, Scale.PROB) for kind in SQL_CLASSES), ("vector", Scale.LOGIT), ("vector", Scale.LOGPROB)],
+    [
+        *((kind, Scale.PROB) for kind in SQL_CLASSES),
+        ("vector", Scale.LOGIT),
+        ("vector", Scale.LOGPROB),
+        ("vector", Scale.PERCENT),
+    ],
 )
 def test_classes_in_duckdb_are_those_of_apply(
     kind: str, scale: Scale, database: duckdb.DuckDBPyConnection

@@ -105,7 +105,7 @@ def test_scores_on_another_scale_are_refused(
             what = {"prob": "probabilities", "percent": "percentages"}[kind]
             assert "fitted to (" in ended.err
             assert f"read as {what} they are" in ended.err
-            assert "--scale prob" in ended.err
+            assert f"pass --scale {kind}" in ended.err
             assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 
 

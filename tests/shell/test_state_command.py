@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,74 @@ def state_of(path: Path) -> dict[str, object]:
     document: dict[str, object] = json.loads(path.read_text())
     check(document, "gate")
     return document
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("more", [(), ("--id", "id"), ("--where", "half==x")])
+def test_months_of_one_file_are_batches_in_the_order_of_time(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, more: tuple[str, ...]
+) -> None:
+    """The state is that of a call for each month's file, byte for byte, and again nothing is counted."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(4)
+    months = ["Nov 2023", "Dec 2023", "Jan 2024", "Feb 2024", "Mar 2024", "Apr 2024"]
+    month, score = rng.integers(0, len(months), 6_000), np.round(rng.uniform(0.05, 0.5, 6_000), 6)
+    label = rng.random(month.size) < np.where(month > 3, 0.3, 0.0) + score
+    columns = {
+        "id": [f"r{place}" for place in range(month.size)],
+        "month": [months[place] for place in month],
+        "half": rng.choice(["x", "y"], month.size).tolist(),
+        "score": score,
+        "label": label.astype(int),
+    }
+    rows = pa.table(columns)
+    write = pq.write_table if kind == "parquet" else pa.csv.write_csv
+    write(rows, f"all.{kind}")
+    words = ["-s", "score", "-y", "label", "--alarm", "--max-ece", "0.05", *more]
+    for month_name in months:
+        chosen = np.array(columns["month"]) == month_name
+        write(rows.filter(pa.array(chosen)), f"month.{kind}")
+        one = run("verify", f"month.{kind}", *words, "--state", "each.json", "--batch", month_name)
+        assert one.code in (0, 1), one.err
+    whole = run("verify", f"all.{kind}", *words, "--state", "whole.json", "--by", "month")
+    assert whole.code == one.code == 1
+    assert Path("whole.json").read_bytes() == Path("each.json").read_bytes()
+    assert "ALARM  since batch 5 (Mar 2024)" in whole.out
+    count = columns["half"].count("x") if "--where" in more else len(rows)
+    assert f"{count:,} rows in 6 batches" in whole.out
+    again = run("verify", f"all.{kind}", *words, "--state", "whole.json", "--by", "month")
+    assert "6 batches, 'Nov 2023' to 'Apr 2024', were counted before and are not counted again" in again.out
+    assert Path("whole.json").read_bytes() == Path("each.json").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[b"\xff", b"\xfe"], [True, False], [0.1, 1e300], [None, "a"], [date(2024, 1, 31), date(2023, 1, 1)]],
+)
+def test_every_row_is_in_a_batch_whatever_tells_them(run: Run, tmp_path: Path, values: list[object]) -> None:
+    """Bytes, booleans, numbers and dates; rows without a value are refused."""
+    path, state = tmp_path / "a.parquet", tmp_path / "s.json"
+    pq.write_table(pa.table({"score": [0.5, 0.2] * 9, "label": [1, 0] * 9, "part": values * 9}), path)
+    ended = run("verify", path, *GATE, "--state", state, "--by", "part")
+    assert (ended.code, state.exists()) == ((3, False) if None in values else (4, True)), ended.err
+    assert None in values or "18 rows in 2 batches, 18 of them new" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("0.5,1,a\n0.2,0,\n", "1 rows have no value, and are in no batch"),
+        ("0.5,1,7\n0.2,0,07\n", "which '07' means as a number and does not equal as text"),
+    ],
+)
+def test_rows_in_no_batch_or_two_are_refused(run: Run, tmp_path: Path, rows: str, words: str) -> None:
+    """Nothing is counted then."""
+    path, state = tmp_path / "a.csv", tmp_path / "s.json"
+    path.write_text(f"score,label,month\n{rows}")
+    ended = run("verify", path, *GATE, "--state", state, "--by", "month")
+    assert ended.code == 3
+    assert words in ended.err
+    assert not state.exists()
 
 
 def test_batches_add_up_until_the_gate_passes(run: Run, batch_of: Make, tmp_path: Path) -> None:

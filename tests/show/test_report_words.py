@@ -7,6 +7,7 @@ import pytest
 from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
 from calibcli.show.blocks import Bar
 from calibcli.show.pages.header import file_words, left_out_words
+from calibcli.show.pages.measure import light
 from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
 from calibcli.show.words import (
     NAMES,
@@ -170,6 +171,15 @@ def test_every_measure_and_test_has_a_name_of_its_own_for_papers() -> None:
     assert as_in_papers("citl_logit") == "Calibration intercept (CITL)"
     assert as_in_papers("jeffreys p-value") == "Jeffreys test p-value"
     assert as_in_papers("score range") == "score range"
+
+
+@pytest.mark.parametrize(
+    ("p_value", "colour"),
+    [(0.9, "green"), (0.05, "green"), (0.0499, "yellow"), (0.0011, "yellow"), (0.001, "red"), (None, "none")],
+)
+def test_lights_are_those_of_the_literature(p_value: float | None, colour: str) -> None:
+    """Not significant at 95 % is green, significant at 99.9 % red."""
+    assert light(p_value) == colour
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The picture of groups in their order: how far predicted rates are from observed ones, month by month."""
 
-import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +10,7 @@ from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import MeasureName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.orders import in_order, period_of
 from calibcli.reports.measure import MeasureReport
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.curves.trend import TrendCurve
@@ -37,17 +36,13 @@ def bias_alone(options: MeasureOptions) -> MeasureOptions:
     return replace(options, metrics=metrics, complete=False, drawn=False, beside_raw=False, thresholds=())
 
 
-# A moment begins with its year: 2024, 2024-03, 2024Q1, 2024-W07, 20240315, 2024-03-15 06:00.
-_MOMENT = re.compile(r"(19|20)\d\d([-/. ]?[QW]?\d{1,2})?([-/.]?\d{1,2})?([T ]\d.*)?")
-
-
 def is_over_time(report: MeasureReport) -> bool:
-    """Whether rows fall into groups of one column, all of whose values are moments."""
+    """Whether rows fall into groups of one column, all of whose values are moments or periods."""
     groups = report.groups
     if groups is None or len(groups.columns) != 1 or len(groups.measured) < 2:
         return False
     column = groups.columns[0]
-    return all(_MOMENT.fullmatch(key.removeprefix(f"{column}=")) for key in groups.measured)
+    return all(period_of(key.removeprefix(f"{column}=")) is not None for key in groups.measured)
 
 
 def trend_drawn(report: MeasureReport) -> Drawn:
@@ -57,7 +52,8 @@ def trend_drawn(report: MeasureReport) -> Drawn:
         msg = f"no group has {least:,} rows"
         raise EmptyTable(msg, "pass a smaller --min-group-rows")
     column, confidence = report.groups.columns[0], report.confidence
-    keys = in_order(report.groups.measured)
+    named = {key.removeprefix(f"{column}="): key for key in report.groups.measured}
+    keys = [named[name] for name in in_order(list(named))]
     groups = [report.slices[key] for key in keys]
     bias = [_bias(one) for one in groups]
     ends = [_ends(one) for _, one in bias]
@@ -72,23 +68,8 @@ def trend_drawn(report: MeasureReport) -> Drawn:
     )
     few = report.groups.left_out
     left_out = f"{len(few):,} of fewer than {report.groups.least_rows:,} rows left out." if few else ""
-    foot = f"Groups stand in the order of their names, numbers in them by size. {left_out}".strip()
-    return Drawn(curve, _caption(curve, report), (foot,))
-
-
-def in_order(keys: Sequence[str]) -> list[str]:
-    """Sort keys of groups: all numbers by their size, else text as text and whole numbers in it by theirs."""
-    names = {key: key.partition("=")[2] for key in keys}
-    try:
-        return sorted(keys, key=lambda key: float(names[key]))
-    except ValueError:
-        return sorted(keys, key=lambda key: _by_parts(names[key]))
-
-
-def _by_parts(name: str) -> tuple[tuple[str, int], ...]:
-    return tuple(
-        (text, int(number) if number else 0) for text, number in re.findall(r"(\D*)(\d{0,300})", name)
-    )
+    foot = f"Groups stand in the order of time, or of their names, numbers in them by size. {left_out}"
+    return Drawn(curve, _caption(curve, report), (foot.strip(),))
 
 
 def _bias(report: MeasureReport) -> tuple[float, Interval | None]:

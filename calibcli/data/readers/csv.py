@@ -119,8 +119,8 @@ class CsvReader(Reader):
         return _stream(fragment, chosen, types=types)
 
     def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
-        """Return the scores as numbers and all other columns as text."""
-        scores = set(chosen.scores)
+        """Return the scores as numbers, unless they are words, and all other columns as text."""
+        scores = {*chosen.scores} & {*chosen.numbers}
         names = chosen.carries(self.header(fragment))
         return pa.schema([pa.field(name, NUMBER if name in scores else pa.string()) for name in names])
 
@@ -226,7 +226,8 @@ def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout
     if len(fields) != len(within.names):
         return False
     try:
-        scores = [float(fields[place].replace(within.decimal, ".")) for place in numbers]
+        texts = [fields[place].replace(within.decimal, ".") for place in numbers]
+        scores = _scores_of(texts, chosen)
     except ValueError:
         return False
     asked = chosen.asked
@@ -235,6 +236,17 @@ def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout
     if chosen.label not in within.names or asked.positive is not None or asked.several is not None:
         return True
     return fields[within.names.index(str(chosen.label))].strip().casefold() in _USUAL_LABELS
+
+
+def _scores_of(texts: list[str], chosen: ChosenColumns) -> list[float]:
+    """Return the scores that texts are, or say that one is none."""
+    asked = chosen.asked
+    if not asked.in_words:
+        return [float(text) for text in texts]
+    from calibcli.data.score_words import number_in
+
+    found = [number_in(text, dict(asked.score_map or ()), asked.read_as) for text in texts]
+    return [float(text) if number is None else number for text, number in zip(texts, found, strict=True)]
 
 
 def _parsed(
@@ -318,8 +330,8 @@ def _number_hint(value: str, decimal: str) -> str:
             return "--decimal , says that numbers have a comma: leave it out"
         return "numbers need a decimal point, not a comma: --decimal , reads commas"
     if value.strip().endswith("%"):
-        return "write percentages as fractions of 1"
+        return "pass --scale percent for percentages"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not value:
         return f"{missing}, blanks do not: leave the field empty"
-    return f"{missing}, other text does not: is it the right column?"
+    return f"{missing}, other text does not: is it the right column? --score-map gives phrases numbers"

@@ -552,7 +552,7 @@ class JsonReader(Reader):
 
     def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
         """Return every key of all rows, which takes a pass over them."""
-        numbers, found = _numbers(chosen), _all_kinds(fragment)
+        numbers, found = chosen.numbers, _all_kinds(fragment)
         names = chosen.carries(found.kinds)
         found.refuse_empty(names, fragment.shown)
         kinds = ((name, found.kinds[name]) for name in names)
@@ -566,7 +566,7 @@ class JsonReader(Reader):
     def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
         """Stream every key; objects, and lists of other things than numbers, as the text of their JSON."""
         whole = self.schema(fragment, chosen)
-        parser = LineParser(whole.names, shown=fragment.shown, numbers=_numbers(chosen), types=whole)
+        parser = LineParser(whole.names, shown=fragment.shown, numbers=chosen.numbers, types=whole)
         for block in _blocks(fragment):
             for some in _cut(block, len(whole)):
                 batch = parser.parse(some)
@@ -606,16 +606,11 @@ def blocks_and_batches(
     parser = LineParser(
         chosen.stored,
         shown=fragment.shown,
-        numbers=_numbers(chosen),
+        numbers=chosen.numbers,
         telling=[name for name in chosen.telling if name in chosen.stored],
     )
     for block in _blocks(fragment, decoded=not kept):
         yield block, parser.parse(_as_utf8(block, fragment) if kept else block)
-
-
-def _numbers(chosen: ChosenColumns) -> tuple[str, ...]:
-    """Return the columns of numbers."""
-    return chosen.scores if chosen.weight is None else (*chosen.scores, chosen.weight)
 
 
 def _first_rows(fragment: Fragment) -> list[Row]:

@@ -12,8 +12,9 @@ from calibcli.shell.door import command
 
 
 @command(
-    "output score name keep to out_dir prior probs force | skip_existing classes on_sum scale on_missing "
-    "on_range unseen *format jobs engine engine_address allow_edited force quiet verbose color debug",
+    "output score name keep to out_dir prior probs force | skip_existing classes on_sum scale score_map "
+    "on_missing on_range unseen *format jobs engine engine_address allow_edited force quiet verbose color "
+    "debug",
     on_missing=NO_SCORE,
 )
 def apply(

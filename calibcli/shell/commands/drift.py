@@ -11,8 +11,8 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score on bins max_values categorical numeric confidence *rows seed weight weights_are scale on_missing "
-    "on_range *format *reading fmt json output force quiet verbose color debug",
+    "score on bins max_values categorical numeric confidence *rows seed weight weights_are scale score_map "
+    "on_missing on_range *format *reading fmt json output force quiet verbose color debug",
     on=DRIFTED_ON,
 )
 def drift(

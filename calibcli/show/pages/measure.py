@@ -140,6 +140,9 @@ def slice_grids(
         columns = _columns_of(name, [part for _, part in parts])
         if name.value in adjusted:
             columns.append((f"{name.value} Holm", [p_words(adjusted[name.value][key]) for key, _ in parts]))
+        if name in _OF_GRADES:
+            tests = [next(one for one in part.tests if one.name is name) for _, part in parts]
+            columns.append((f"{name.value} light", [light(one.p_value) for one in tests]))
         if tables[-1] and _width(tables[-1]) + _width(columns) > _WIDEST:
             tables.append([])
         tables[-1] += columns
@@ -151,6 +154,21 @@ def slice_grids(
         )
         for table in tables
     )
+
+
+# Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
+_OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
+YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
+_LIGHTS = (
+    f"Lights: green from p = {YELLOW_BELOW:g} on, red up to {RED_UP_TO:g}, yellow between; each by itself."
+)
+
+
+def light(p_value: float | None) -> str:
+    """Return the traffic light of a p-value, at the levels of Tasche (2003): 95 and 99.9 %."""
+    if p_value is None:
+        return NONE
+    return "green" if p_value >= YELLOW_BELOW else "red" if p_value <= RED_UP_TO else "yellow"
 
 
 def _width(columns: Sequence[tuple[str, list[str]]]) -> int:
@@ -199,6 +217,8 @@ def slice_notes(
         holm = whole.groups is not None and whole.groups.adjusted is not None and what == "groups"
         adjusted = "; those of Holm hold for all at once" if holm else together
         notes.append(f"P-values of {what} are not adjusted{adjusted if in_table else ''}.")
+    if any(name in _OF_GRADES for name in shown):
+        notes.append(_LIGHTS)
     return [" ".join(notes)] if notes else []
 
 

@@ -62,12 +62,27 @@ class Growth:
         known: Batches that it knew.
         known_rows: Rows that it knew, in those batches or by their identities.
         notes: Sentences the reader should not miss.
+        known_notes: What there is to say of each batch that it knew.
     """
 
     state: GateState
     known: tuple[str, ...] = ()
     known_rows: int = 0
     notes: tuple[str, ...] = ()
+    known_notes: tuple[str, ...] = ()
+
+    @property
+    def every_note(self) -> tuple[str, ...]:
+        """The notes, those on many known batches in one sentence."""
+        if len(self.known) <= _FEW:
+            return (*self.notes, *self.known_notes)
+        first, *_, last = self.known
+        known = f"{len(self.known):,} batches, {first!r} to {last!r}, were counted before"
+        return (*self.notes, f"{known} and are not counted again")
+
+
+# So many batches that were counted before are named one by one.
+_FEW = 3
 
 
 def grown(state: GateState, batches: tuple[Incoming, ...], *, least_rows: int = DEFAULT_LEAST_ROWS) -> Growth:
@@ -95,7 +110,7 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             growth,
             known=(*growth.known, batch.key),
             known_rows=growth.known_rows + total,
-            notes=(*growth.notes, _known_note(batch, total)),
+            known_notes=(*growth.known_notes, _known_note(batch, total)),
         )
     notes = growth.notes
     if twin is not None and not state.terms.identified:
@@ -120,7 +135,7 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             sums, key=batch.key, digest=batch.digest, content=batch.content, ids=ids, least_rows=least_rows
         )
         state = state.bounded()
-    return Growth(state, growth.known, growth.known_rows + left_out, notes)
+    return replace(growth, state=state, known_rows=growth.known_rows + left_out, notes=notes)
 
 
 def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str) -> str | None:

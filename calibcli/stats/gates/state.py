@@ -2,6 +2,7 @@
 
 import base64
 import math
+from collections.abc import Mapping
 from dataclasses import field, replace
 from itertools import accumulate
 from typing import Annotated, ClassVar, Self
@@ -39,6 +40,7 @@ from calibcli.names import (
     VerdictName,
     ViewName,
 )
+from calibcli.options.numerals import phrases_said
 from calibcli.stats.bounds.betting import Stakes
 from calibcli.stats.gates.any_time import (
     MOST_EPOCHS,
@@ -159,6 +161,12 @@ class Terms(Declared):
     positive: Annotated[str | None, In("input"), "The label that counts as 1, where labels are not 0/1."] = (
         None
     )
+    score_map: Annotated[
+        Mapping[str, float] | None,
+        In("input"),
+        ABSENT,
+        "The numbers of scores in words, by phrase; absent where scores are numbers.",
+    ] = None
     identified: Annotated[bool, HIDDEN] = False
     classes: Annotated[
         SeenClasses | None,
@@ -445,6 +453,7 @@ def differences(mine: Terms, other: Terms) -> list[str]:
         ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
         *_columns(mine, other),
         ("scale", mine.scale.value, other.scale.value),
+        ("numbers of phrases", phrases_said(mine.score_map), phrases_said(other.score_map)),
         ("rows", " and ".join(mine.where) or "all", " and ".join(other.where) or "all"),
         *class_differences(mine.classes, other.classes),
         ("segments", _segments(mine.partition), _segments(other.partition)),

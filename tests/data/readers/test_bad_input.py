@@ -121,7 +121,7 @@ CASES = {
         "score,label\n55.5,1\n12,0\n",
         ASKED,
         "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 55.5 at row 1",
-        "these are no probabilities: divide percentages by 100, or name another column",
+        "these are no probabilities: pass --scale percent for percentages, or name another column",
     ),
     "log probabilities": (
         "score,label\n-0.5,1\n",
@@ -192,7 +192,7 @@ CASES = {
         "p.csv, column 'score': 'abc' at row 2 is not a number",
         (
             "nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-            "is it the right column?"
+            "is it the right column? --score-map gives phrases numbers"
         ),
     ),
     "decimal comma": (
@@ -205,7 +205,7 @@ CASES = {
         "score,label\n50%,1\n",
         ASKED,
         "p.csv, column 'score': '50%' at row 1 is not a number",
-        "write percentages as fractions of 1",
+        "pass --scale percent for percentages",
     ),
     "labels 1 and 2": (
         "score,label\n0.5,1\n0.2,2\n",

@@ -34,7 +34,7 @@ def test_a_batch_that_is_known_is_left_out_and_said() -> None:
     assert again.known == ("a", "b")
     assert again.known_rows == 400
     assert again.state.rows == 600
-    assert "was counted before and is not counted again" in again.notes[0]
+    assert "was counted before and is not counted again" in again.every_note[0]
     assert state_text(grown(first.state, (incoming("a", "1"),)).state) == state_text(first.state)
 
 
@@ -65,14 +65,14 @@ def test_equal_rows_without_a_name_are_known(count: int) -> None:
     again = grown(state, (incoming("1", "1", count=count),))
     assert again.state.rows == count
     assert again.known_rows == count
-    assert "not counted again" in again.notes[0]
+    assert "not counted again" in again.every_note[0]
 
 
 def test_few_equal_rows_under_another_name_count_and_are_said() -> None:
     """A name tells small batches apart whose rows happen to be the same."""
     found = grown(begun(), (incoming("monday", "1", count=29), incoming("tuesday", "1", count=29)))
     assert found.state.rows == 58
-    assert found.notes == (
+    assert found.every_note == (
         "batch 'tuesday' has the very rows of batch 'monday': it counts since its name is new",
     )
 
@@ -85,7 +85,7 @@ def test_rows_known_by_their_identity_are_left_out() -> None:
     assert (found.known, found.known_rows) == ((), 50)
     assert found.state.sums == whole.state.sums
     assert np.array_equal(found.state.ids, whole.state.ids)
-    assert found.notes == ("b.csv: 50 of 150 rows were counted before, by their identity",)
+    assert found.every_note == ("b.csv: 50 of 150 rows were counted before, by their identity",)
     nothing_new = grown(found.state, (identified("d", "4", [3, 5, 249]),))
     assert nothing_new.state.batches == found.state.batches
     assert nothing_new.known_rows == 3
@@ -111,7 +111,7 @@ def test_rows_under_other_ids_are_refused_or_said(distinct: int, *, refused: boo
     else:
         found = grown(state, (again,))
         assert found.state.rows == 300
-        assert found.notes == (f"{said}: they count; are ids written alike?",)
+        assert found.every_note == (f"{said}: they count; are ids written alike?",)
     other = grown(begun(identified=True), (again,)).state
     (note,) = merged([("s1.json", state), ("s2.json", other)]).notes
     assert note.startswith("batch 'b' in s2.json has the scores and labels of batch 'a' in s1.json")

@@ -1,0 +1,155 @@
+"""Scores in words: percentages with their sign, and phrases such as "very likely" by the user's table."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from calibcli.data.arrays import Booleans, Column, Decoded, nulls, plain, without_nulls
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import Scale
+from calibcli.options.numerals import number_of
+from calibcli.options.rows import Columns, ScoreMap
+from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.values import dataclass
+
+# What every reader of CSV takes for a missing number, as texts of other formats are taken, too.
+_MISSING = {"", "#n/a", "#n/a n/a", "#na", "n/a", "na", "nan", "-nan", "null", "none"} | {
+    "-1.#ind",
+    "-1.#qnan",
+    "1.#ind",
+    "1.#qnan",
+}
+_INFINITE = {"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"}
+_FILES = (".csv", ".tsv", ".json")
+_HOW = "write phrases with their numbers, 'very likely=.9,likely=.7', or name a .csv or .json file of them"
+
+
+def score_map_of(said: object) -> ScoreMap | None:
+    """
+    Return the number of each phrase, from a mapping, a text like `very likely=.9,likely=.7`, or a file.
+
+    Numbers are on the scale of the score column. A file is an object of JSON, or CSV of two columns without
+    or with a header.
+    """
+    if said is None:
+        return None
+    if isinstance(said, Mapping):
+        pairs = [(str(phrase), str(number)) for phrase, number in said.items()]
+    elif str(said).endswith(_FILES):
+        pairs = _in_file(Path(str(said)))
+    else:
+        pairs = [_pair(one) for one in str(said).split(",")]
+    found: dict[str, float] = {}
+    for phrase, text in pairs:
+        number = number_of(text)
+        if number is None:
+            msg = f"--score-map: {text!r} is not the number of {phrase!r}"
+            raise UsageProblem(msg, _HOW)
+        key = folded_phrase(phrase)
+        if key in _MISSING or number_of(key.removesuffix("%")) is not None:
+            what = "stands for a missing value" if key in _MISSING else "is a number already"
+            msg = f"--score-map: {phrase!r} {what}"
+            raise UsageProblem(msg, "leave it out")
+        if found.setdefault(key, float(number)) != float(number):
+            msg = f"--score-map: {phrase!r} has two numbers, {found[key]:g} and {float(number):g}"
+            raise UsageProblem(msg, "phrases are compared without regard to case and blanks: leave one out")
+    return tuple(found.items())
+
+
+def _pair(text: str) -> tuple[str, str]:
+    phrase, sign, number = text.rpartition("=")
+    if not sign:
+        msg = f"--score-map: {text!r} has no '='"
+        raise UsageProblem(msg, _HOW)
+    return phrase, number
+
+
+def _in_file(path: Path) -> list[tuple[str, str]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        if path.suffix == ".json":
+            found = json.loads(text)
+            if isinstance(found, dict):
+                return [(phrase, str(number)) for phrase, number in found.items()]
+            msg = f"{path}: it is no object of phrases and numbers"
+            raise InputProblem(msg, 'write it like {"very likely": 0.9, "likely": 0.7}')
+        rows = [
+            row
+            for row in csv.reader(text.splitlines(), delimiter="\t" if path.suffix == ".tsv" else ",")
+            if row
+        ]
+    except (OSError, ValueError, csv.Error) as error:
+        msg = f"{path}: cannot be read as phrases and numbers ({error})"
+        raise InputProblem(msg, _HOW) from None
+    strange = next((row for row in rows if len(row) != 2), None)
+    if strange is not None or not rows:
+        msg = f"{path}: {strange or 'nothing'} is no phrase with its number"
+        raise InputProblem(msg, "every line holds two fields, such as: very likely,0.9")
+    return [(phrase, number) for phrase, number in rows[number_of(rows[0][1]) is None :]]
+
+
+def folded_phrase(text: str) -> str:
+    """Return a phrase without regard to case and blanks."""
+    return " ".join(text.split()).casefold()
+
+
+def number_in(text: str, known: Mapping[str, float], scale: Scale) -> float | None:
+    """Return the number that a text is on the scale of the column: NaN where it is missing, None for none."""
+    phrase = folded_phrase(text)
+    if phrase in known:
+        return known[phrase]
+    if phrase in _MISSING:
+        return float("nan")
+    if phrase in _INFINITE:
+        return float(phrase)
+    shares = phrase.endswith("%") and scale in (Scale.PROB, Scale.PERCENT)
+    exact = number_of(phrase.removesuffix("%") if shares else phrase)
+    if exact is None:
+        return None
+    return float(exact.scaleb(-2) if shares and scale is Scale.PROB else exact)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Worded:
+    """
+    A column of texts as scores.
+
+    Args:
+        unknown: Shape (n,), which texts are no scores; None if all are.
+        code: Shape (n,), the place of each text among `texts`.
+    """
+
+    scores: Decoded[np.float64]
+    unknown: Booleans | None
+    code: Integers
+    texts: tuple[str, ...]
+
+
+def worded_scores(column: Column, columns: Columns) -> Worded:
+    """Read a column of texts as scores; each different text is looked at once."""
+    from calibcli.data.values import names_of
+
+    texts = plain(column)
+    if not isinstance(texts, pa.DictionaryArray):
+        texts = names_of(texts).dictionary_encode()
+    words = tuple("" if one is None else str(one) for one in names_of(plain(texts.dictionary)).to_pylist())
+    gone = nulls(texts)
+    if not words:
+        code = np.zeros(len(texts), np.int64)
+        return Worded(Decoded(np.zeros(len(texts)), gone), None, code, ())
+    code = np.asarray(np.from_dlpack(without_nulls(texts.indices)), np.int64)
+    if gone is not None:
+        code = np.where(gone, 0, code)
+    known = dict(columns.score_map or ())
+    numbers = [number_in(word, known, columns.read_as) for word in words]
+    values: Floats = np.array([0.0 if one is None else one for one in numbers])[code]
+    missing = np.isnan(values) if gone is None else gone | np.isnan(values)
+    unknown = np.array([one is None for one in numbers], np.bool_)[code]
+    if gone is not None:
+        unknown &= ~gone
+    scores = Decoded(np.where(missing, np.nan, values), missing if missing.any() else None)
+    return Worded(scores, unknown if unknown.any() else None, code, words)

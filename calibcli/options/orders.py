@@ -1,0 +1,92 @@
+"""How values follow each other that are text: as numbers, as periods of time, or as text with numbers in it."""
+
+import re
+from collections.abc import Sequence
+from decimal import Decimal
+
+from calibcli.errors import UsageProblem
+from calibcli.options.numerals import number_of
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMES = "(january|february|march|april|june|july|august|september|october|november|december|sept|{})\\.?"
+_MONTH = _NAMES.format("|".join(_MONTHS))
+_YEAR = r"(?P<year>(?:19|20)\d{2})"
+_BETWEEN = r"[-/ ,.]{0,2}"
+# What a period may be written as: with a year, a part of it by its number or name, and a day and a time.
+_PERIODS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_YEAR}",
+        rf"{_YEAR}[-/.]?(?P<month>0[1-9]|1[0-2])(?:[-/.]?(?P<day>[0-2]\d|3[01])(?P<time>[t ].*)?)?",
+        rf"{_YEAR}[-/.](?P<month>0?[1-9]|1[0-2])(?:[-/.](?P<day>[0-2]?\d|3[01]))?",
+        rf"{_YEAR}{_BETWEEN}q(?P<quarter>[1-4])",
+        rf"q(?P<quarter>[1-4]){_BETWEEN}{_YEAR}",
+        rf"{_YEAR}{_BETWEEN}[hs](?P<half>[12])",
+        rf"[hs](?P<half>[12]){_BETWEEN}{_YEAR}",
+        rf"{_YEAR}{_BETWEEN}w(?P<week>[0-5]?\d)",
+        rf"w(?P<week>[0-5]?\d){_BETWEEN}{_YEAR}",
+        rf"(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
+        rf"{_YEAR}{_BETWEEN}(?P<name>{_MONTH})",
+        rf"(?P<day>[0-2]?\d|3[01])\.?{_BETWEEN}(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
+        rf"(?P<name>{_MONTH}){_BETWEEN}(?P<day>[0-2]?\d|3[01]){_BETWEEN}{_YEAR}",
+        rf"(?P<name>{_MONTH})",
+    )
+)
+
+Period = tuple[int, int, int, str]
+
+
+def period_of(text: str) -> Period | None:
+    """Return where a period begins, as year, month, day and time; None of what is none."""
+    word = text.strip().casefold()
+    found = next((match for one in _PERIODS if (match := one.fullmatch(word)) is not None), None)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    number = {key: int(value) for key, value in parts.items() if value and value.isdecimal()}
+    year, day = number.get("year", 0), number.get("day", 0)
+    if parts.get("name"):
+        return year, 1 + _MONTHS.index(parts["name"][:3]), day, ""
+    if "week" in number:
+        # Weeks are in order among themselves, and stand beside the month that they mostly lie in.
+        return year, 1 + min(11, max(0, 7 * number["week"] - 4) // 31), number["week"], ""
+    month = number.get("month") or 3 * number.get("quarter", 1) - 2
+    month = 6 * number["half"] - 5 if "half" in number else month
+    return year, month if len(number) > 1 else 0, day, parts.get("time") or ""
+
+
+# What groups of rows without a value are called: they come last.
+_MISSING = "(missing)"
+_LAST: Period = (10_000, 0, 0, "")
+
+
+def by_time(names: Sequence[str]) -> list[str]:
+    """Return periods in their order; refused where a name is none."""
+    periods = {name: _LAST if name == _MISSING else period_of(name) for name in names}
+    other = next((name for name, period in periods.items() if period is None), None)
+    if other is not None:
+        msg = f"{other!r} is no date, month, quarter, week or year"
+        raise UsageProblem(
+            msg, "sort by name, or write periods like 2024-07, 2024-Q3, Jul 2024 or 2024-07-31"
+        )
+    return sorted(names, key=lambda name: (periods[name] or _LAST, name))
+
+
+def by_name(names: Sequence[str]) -> list[str]:
+    """Return names in order: all numbers by their size, else text as text and whole numbers in it by theirs."""
+    numbers = {name: number_of(name) for name in names}
+    if None not in numbers.values():
+        return sorted(names, key=lambda name: (numbers[name] or Decimal(0), name))
+    return sorted(names, key=lambda name: (_by_parts(name), name))
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Return names as periods where all are some, else as `by_name` has them."""
+    periods = all(name == _MISSING or period_of(name) is not None for name in names)
+    return by_time(names) if periods else by_name(names)
+
+
+def _by_parts(name: str) -> tuple[tuple[str, int], ...]:
+    return tuple(
+        (text, int(number) if number else 0) for text, number in re.findall(r"(\D*)(\d{0,300})", name)
+    )

@@ -1,0 +1,274 @@
+"""Scores in words: a run with phrases and percentages is the run with their numbers, byte for byte."""
+
+import csv
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import feather
+
+import calibcli
+from calibcli.data.score_words import number_in, score_map_of
+from calibcli.errors import CalibcliError
+from calibcli.names import Scale
+from command_line import Run
+
+PHRASES = {"almost certain": 0.97, "very likely": 0.9, "likely": 0.7, "even": 0.5, "unlikely": 0.2}
+MAP = ",".join(f"{phrase}={number}" for phrase, number in PHRASES.items())
+COLUMNS = ("-s", "confidence", "-y", "correct")
+Rows = dict[str, list[object]]
+
+
+def written(rows: Rows, path: Path) -> None:
+    """Write rows as the suffix of a file says."""
+    table = pa.table(rows)
+    match path.suffix:
+        case ".parquet":
+            pq.write_table(table, path)
+        case ".arrow":
+            feather.write_feather(table, path)
+        case ".jsonl":
+            path.write_text(table.to_pandas().to_json(orient="records", lines=True))
+        case _:
+            table.to_pandas().to_csv(path, index=False)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Files of one name in two folders: scores in words, and the numbers that they stand for."""
+    chance = random.Random(3)  # noqa: S311 - rows for a test
+    said: list[object] = []
+    meant: list[float | None] = []
+    for _ in range(400):
+        number = chance.randint(1, 99)
+        phrase = chance.choice(list(PHRASES))
+        choices: list[tuple[object, float | None]] = [
+            (phrase, PHRASES[phrase]),
+            (f" {phrase.upper()}", PHRASES[phrase]),
+            (f"{number}%", number / 100),
+            (f"{number} %", number / 100),
+            (repr(number / 100), number / 100),
+        ]
+        text, score = chance.choice(choices)
+        said.append(text)
+        meant.append(score)
+    label: list[object] = [int(chance.random() < (score or 0.0)) for score in meant]
+    group: list[object] = [chance.choice("ab") for _ in meant]
+    found = {}
+    for name, scores in (("words", said), ("numbers", list(meant))):
+        folder = found[name] = tmp_path_factory.mktemp(name)
+        rows: Rows = {"confidence": scores, "other": meant[::-1], "correct": label, "model": group}  # type: ignore[dict-item]
+        for kind in ("csv", "parquet", "arrow", "jsonl"):
+            written(rows, folder / f"answers.{kind}")
+    (found["words"] / "map.csv").write_text("".join(f"{one},{number}\n" for one, number in PHRASES.items()))
+    (found["words"] / "map.json").write_text(json.dumps(PHRASES))
+    return found
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("measure", "answers.csv", *COLUMNS, "--by", "model"),
+        ("measure", "answers.parquet", *COLUMNS, "--json"),
+        ("measure", "answers.arrow", *COLUMNS, "-m", "aurc,bias"),
+        ("measure", "answers.jsonl", *COLUMNS),
+        ("measure", "answers.csv", *COLUMNS, "--where", "model==a", "--jobs", "2"),
+        ("verify", "answers.parquet", *COLUMNS, "--max-ece", "0.3"),
+        ("compare", "answers.csv", *COLUMNS, "-s", "other"),
+        ("plan", "--like", "answers.csv", "-s", "confidence", "--max-ece", "0.1"),
+        ("drift", "answers.csv", "answers.parquet", "-s", "confidence"),
+        ("segments", "answers.csv", *COLUMNS, "--on", "model"),
+    ],
+)
+def test_words_give_what_their_numbers_give(
+    words: tuple[str, ...], folders: dict[str, Path], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every byte of the page, whatever the format and the command."""
+    found = {}
+    for name, folder in folders.items():
+        monkeypatch.chdir(folder)
+        found[name] = run(*words, *(("--score-map", MAP) if name == "words" else ()))
+    assert found["words"].code in (0, 1, 2), found["words"].err
+    assert found["words"].out
+    assert found["words"].out == found["numbers"].out
+
+
+def bare(document: Any) -> Any:
+    """Return a document without its phrases, and without the digest of its own text."""
+    if not isinstance(document, dict):
+        return document
+    return {key: bare(one) for key, one in document.items() if key not in ("digest", "score_map")}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "jsonl"])
+@pytest.mark.parametrize("by", [(), ("--by", "model"), ("--method", "segments", "--on", "model")])
+def test_a_map_reads_the_words_that_it_was_fitted_to(
+    kind: str, by: tuple[str, ...], folders: dict[str, Path], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The artifact differs by its phrases alone, and `apply` needs no option; pictures are the same."""
+    method = () if "--method" in by else ("--method", "platt")
+    artifacts, columns, pictures = {}, {}, {}
+    for name, folder in folders.items():
+        monkeypatch.chdir(folder)
+        more = ("--score-map", "map.json" if kind == "csv" else "map.csv") if name == "words" else ()
+        fitted = run("fit", f"answers.{kind}", *COLUMNS, *by, *method, *more, "-o", "cal.json", "--force")
+        assert fitted.code == 0, fitted.err
+        artifacts[name] = json.loads(Path("cal.json").read_text())
+        applied = run(
+            "apply", "cal.json", f"answers.{kind}", "-s", "confidence", "-o", f"out.{kind}", "--force"
+        )
+        assert applied.code == 0, applied.err
+        again = run(
+            "apply", "cal.json", f"answers.{kind}", "-s", "confidence", "--to", "csv", "--keep", "none"
+        )
+        columns[name] = again.out
+        measured = run("measure", f"answers.{kind}", *COLUMNS, "--artifact", "cal.json", "-m", "brier")
+        assert measured.code == 0, measured.err
+        if not by and kind == "csv":
+            drawn = run("plot", f"answers.{kind}", *COLUMNS, *more, "-o", "r.svg", "--force")
+            assert drawn.code == 0, drawn.err
+            pictures[name] = Path("r.svg").read_bytes()
+    assert columns["words"] == columns["numbers"]
+    assert columns["words"].count("\n") == 401
+    assert pictures.get("words") == pictures.get("numbers")
+    one = artifacts["words"]["pooled"] if by[:1] == ("--by",) else artifacts["words"]
+    assert one["input"]["score_map"] == PHRASES
+    assert bare(artifacts["words"]) == bare(artifacts["numbers"])
+
+
+def test_python_takes_words_from_arrays_and_frames(folders: dict[str, Path]) -> None:
+    """A mapping beside an array, a Series, a frame of pandas or polars, and a map that knows its words."""
+    with (folders["words"] / "answers.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    said, label = [row["confidence"] for row in rows], [int(row["correct"]) for row in rows]
+    table = pq.read_table(folders["numbers"] / "answers.parquet")
+    meant = table["confidence"].to_pylist()
+    wanted = calibcli.measure(meant, label)["ece"]
+    frame = pd.DataFrame({"confidence": said, "correct": label})
+    columns = {"score": "confidence", "label": "correct", "score_map": PHRASES}
+    for found in (
+        calibcli.measure(np.array(said), label, score_map=PHRASES),
+        calibcli.measure(pd.Series(said), label, score_map=folders["words"] / "map.json"),
+        calibcli.measure(frame, **columns),
+        calibcli.measure(pl.DataFrame(frame.to_dict("list")), **columns),
+    ):
+        assert found["ece"].value == wanted.value
+        assert found["ece"].interval == wanted.interval
+    fitted = calibcli.fit(np.array(said), label, method="platt", score_map=PHRASES)
+    assert (
+        fitted.predict(np.array(said)).tolist()
+        == calibcli.fit(meant, label, method="platt").predict(meant).tolist()
+    )
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_unknown_phrases_are_counted_and_refused_or_left_out(kind: str, run: Run, tmp_path: Path) -> None:
+    """Each with its number and its first row; a blank is missing, not a phrase."""
+    scores: list[object] = ["likely", "Maybe", "60%", "who knows", "maybe", None, " ", "likely"] * 20
+    written({"score": scores, "label": [0, 1] * 80}, tmp_path / f"a.{kind}")
+    words = ("measure", tmp_path / f"a.{kind}", "--score-map", "likely=.7")
+    refused = run(*words, "-m", "brier")
+    assert refused.code != 0
+    assert "20 of 160 values are missing" in refused.err or "40 of 160 values are missing" in refused.err
+    dropped = run(*words, "-m", "brier", "--on-missing", "drop")
+    assert "100 rows with a missing value dropped" in dropped.out
+    assert "'maybe' (40, first at row 2), 'who knows' (20, first at row 4)" in dropped.out
+    written({"score": scores[:5] * 20, "label": [0, 1] * 50}, tmp_path / f"a.{kind}")
+    unknown = run(*words, "-m", "brier")
+    assert unknown.code != 0
+    assert "60 of 100 values are neither a number nor a phrase of --score-map: " in unknown.err
+    assert "'maybe' (40, first at row 2), 'who knows' (20, first at row 4)" in unknown.err
+    artifact, out = tmp_path / "cal.json", tmp_path / "out.csv"
+    fitted = run("fit", *words[1:], "--on-missing", "drop", "--method", "platt", "-o", artifact)
+    assert fitted.code == 0
+    assert run("apply", artifact, words[1], "--to", "csv", "-o", out).code != 0
+    null = run("apply", artifact, words[1], "--on-missing", "null", "--to", "csv", "-o", out)
+    assert null.code == 0
+    assert "'maybe' (40, first at row 2)" in null.err
+    assert sum(line.endswith(",") for line in out.read_text().splitlines()) == 60
+
+
+def test_a_state_keeps_its_phrases(run: Run, folders: dict[str, Path], tmp_path: Path) -> None:
+    """Rows read by other numbers cannot be added to it, and the command that goes on is said whole."""
+    state, rows = tmp_path / "gate.json", folders["words"] / "answers.csv"
+    words = ("verify", rows, *COLUMNS, "--max-ece", "0.4", "--state", state)
+    assert run(*words, "--score-map", MAP).code in (0, 3)
+    other = run(*words, "--score-map", MAP.replace("likely=0.7", "likely=0.6"))
+    assert "numbers of phrases" in other.err
+    assert "--score-map 'almost certain=0.97" in run("inspect", state).out
+
+
+def test_words_alone_are_percentages_where_that_is_said(run: Run, tmp_path: Path) -> None:
+    """`--scale percent` reads 85, 85% and 85.0 alike without a table, and doubts numbers up to 1."""
+    label = [0, 1, 1, 0] * 30
+    written({"score": ["85%", "20", "60.0 %", "5"] * 30, "label": label}, tmp_path / "a.csv")
+    written({"score": [85, 20, 60, 5] * 30, "label": label}, tmp_path / "a.parquet")
+    written({"score": [0.85, 0.2, 0.6, 0.05] * 30, "label": label}, tmp_path / "b.csv")
+    shown = [
+        run("measure", tmp_path / name, "--scale", scale, "--json").out
+        for name, scale in (("a.csv", "percent"), ("a.parquet", "percent"), ("b.csv", "prob"))
+    ]
+    first, *others = (json.loads(one)["measures"] for one in shown)
+    assert all(one == first for one in others)
+    assert "pass --scale percent" in run("measure", tmp_path / "a.csv").err
+    assert "pass --scale percent" in run("measure", tmp_path / "a.parquet").err
+    assert "no value is above 1" in run("measure", tmp_path / "b.csv", "--scale", "percent").out
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("likely", "has no '='"),
+        ("likely=often", "'often' is not the number of 'likely'"),
+        ("likely=.7,LIKELY=.8", "has two numbers, 0.7 and 0.8"),
+        ("NA=.5", "stands for a missing value"),
+        ("85%=.5", "is a number already"),
+        ("nowhere.csv", "cannot be read as phrases and numbers"),
+        ("list.json", "it is no object"),
+        ("wide.csv", "is no phrase with its number"),
+    ],
+)
+def test_a_table_of_phrases_is_refused_where_it_is_none(
+    said: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what is wrong, and how to write it."""
+    monkeypatch.chdir(tmp_path)
+    Path("list.json").write_text("[1]")
+    Path("wide.csv").write_text("likely,.7,3\n")
+    with pytest.raises(CalibcliError, match=words.replace("[", r"\[")):
+        score_map_of(said)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", "phrase,probability\nVery  likely,0.9\n"),
+        ("a.tsv", "very likely\t.9\n\n"),
+        ("a.json", '{"very likely": 0.9}'),
+    ],
+)
+def test_tables_of_phrases_are_files_too(name: str, content: str, tmp_path: Path) -> None:
+    """CSV with or without a header, and JSON."""
+    (tmp_path / name).write_text(content)
+    assert score_map_of(tmp_path / name) == (("very likely", 0.9),)
+    assert score_map_of("very likely=.9") == (("very likely", 0.9),) == score_map_of({"Very likely ": 0.9})
+
+
+@given(st.decimals(0, 100, places=4))
+def test_a_percentage_is_the_nearest_double_to_its_hundredth(percentage: object) -> None:
+    """As the fraction would have been written."""
+    read: Callable[[str], float | None] = lambda text: number_in(text, {}, Scale.PROB)  # noqa: E731
+    assert read(f"{percentage}%") == float(percentage.scaleb(-2))  # type: ignore[attr-defined]
+    assert read(f"{percentage} %") == read(f"{percentage}%")
+    assert number_in(f"{percentage}%", {}, Scale.PERCENT) == float(str(percentage))
+    assert number_in(f"{percentage}%", {}, Scale.LOGIT) is None

@@ -1,0 +1,70 @@
+"""How names of groups follow each other: periods by time, numbers by size, text by letters and numbers."""
+
+from collections.abc import Callable
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibcli.errors import UsageProblem
+from calibcli.options.orders import by_name, by_time, in_order, period_of
+
+WAYS: dict[str, Callable[[date], str]] = {
+    "2024-07-31": lambda day: day.isoformat(),
+    "20240731": lambda day: day.strftime("%Y%m%d"),
+    "2024-07-31 12:00:00": lambda day: f"{day.isoformat()} 12:00:00",
+    "2024/7/31": lambda day: f"{day.year}/{day.month}/{day.day}",
+    "31 Jul 2024": lambda day: day.strftime("%d %b %Y"),
+    "July 31, 2024": lambda day: day.strftime("%B %d, %Y"),
+    "Jul 2024": lambda day: day.strftime("%b %Y"),
+    "july-2024": lambda day: day.strftime("%B-%Y").lower(),
+    "2024 Jul": lambda day: day.strftime("%Y %b"),
+    "2024-07": lambda day: day.strftime("%Y-%m"),
+    "2024-7": lambda day: f"{day.year}-{day.month}",
+    "2024-Q3": lambda day: f"{day.year}-Q{(day.month + 2) // 3}",
+    "Q3 2024": lambda day: f"Q{(day.month + 2) // 3} {day.year}",
+    "2024H2": lambda day: f"{day.year}H{1 + (day.month > 6)}",
+    "2024-W31": lambda day: "{}-W{:02}".format(*day.isocalendar()),
+    "W31 2024": lambda day: "W{1} {0}".format(*day.isocalendar()),
+    "2024": lambda day: str(day.year),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@given(days=st.lists(st.dates(date(1990, 1, 1), date(2035, 12, 31)), min_size=2, max_size=12))
+def test_periods_stand_in_the_order_of_time(way: str, days: list[date]) -> None:
+    """However they are written, and in whatever order they come."""
+    written = [WAYS[way](day) for day in days]
+    wanted = list(dict.fromkeys(WAYS[way](day) for day in sorted(days)))
+    names = list(dict.fromkeys(written))
+    assert by_time(names) == in_order(names) == wanted
+    assert by_time([*names, "(missing)"]) == [*wanted, "(missing)"]
+
+
+def test_months_without_a_year_stand_as_in_a_year() -> None:
+    """Their names are not in the order of the alphabet."""
+    assert by_time(["Mar", "jan", "December", "Sept"]) == ["jan", "Mar", "Sept", "December"]
+
+
+@pytest.mark.parametrize("name", ["grade A", "Q5 2024", "2024-13", "May be", "1/2/2024", "", "W7"])
+def test_what_is_no_period_is_none(name: str) -> None:
+    """A day written with two numbers first could be of either month."""
+    assert period_of(name) is None
+    with pytest.raises(UsageProblem, match="is no date, month, quarter, week or year"):
+        by_time(["2024-01", name])
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        ["-5", "1e-3", "0.25", "0.5", "10"],
+        ["age=2-5", "age=9", "age=10-20"],
+        ["grade 2", "grade 10", "grade 10b"],
+        ["2 a", "10 a", "A"],
+        ["A", "B", "C"],
+    ],
+)
+def test_names_stand_in_their_natural_order(wanted: list[str]) -> None:
+    """2 before 10; one name that is no number makes all names text."""
+    assert by_name(wanted[::-1]) == wanted
