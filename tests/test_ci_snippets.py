@@ -249,6 +249,54 @@ def test_gitlab_runs_the_gate(bash: Bash, tmp_path: Path, code: int) -> None:
     assert job["artifacts"]["when"] == "always"
 
 
+def test_gitlab_counts_each_night_in_the_state_of_its_map(bash: Bash, tmp_path: Path) -> None:
+    """The nightly job fetches the map, keeps states whatever the verdict, and begins one for a new map."""
+    jobs = yaml.safe_load((FOLDER / "gitlab-ci.yml").read_text())
+    night, push = jobs["calibration-nightly"], jobs["calibration"]
+    schedule = '$CI_PIPELINE_SOURCE == "schedule"'
+    assert night["rules"] == [{"if": schedule}]
+    assert push["rules"][0] == {"if": schedule, "when": "never"}
+    assert {one["extends"] for one in (night, push)} <= jobs.keys()
+    assert {"key": "calibration-state", "paths": ["states"], "when": "always"} in night["cache"]
+    assert night["resource_group"]
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "curl").write_text('#!/bin/sh\necho "$@" > asked; cp fitted.json model/cal.json\n')
+    (tmp_path / "export_labels.sh").write_text("#!/bin/sh\ncat labels.csv\n")
+    for script in (tools / "curl", tmp_path / "export_labels.sh"):
+        script.chmod(0o755)
+    script = "\n".join(night["script"])
+    nights = [
+        ("7", 0, 60, "59 of them new"),
+        ("7", 0, 60, "counted before"),
+        ("8", 100, 150, "50 of them new"),
+    ]
+    variables = {
+        "CI_JOB_TOKEN": "secret", "CI_API_V4_URL": "https://x/api/v4", "CI_PROJECT_ID": "9",
+        "CI_DEFAULT_BRANCH": "main",
+    }  # fmt: skip
+    assert (
+        main(
+            ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(tmp_path / "fitted.json"), "-q"]
+        )
+        == 0
+    )
+    for number, first, last, counted in nights:
+        (tmp_path / "labels.csv").write_text("\n".join([ROWS[0], *ROWS[max(first, 1) : last], ""]))
+        ended = bash(f"export PATH={tools}:$PATH; {script} --force", CI_PIPELINE_ID=number, **variables)
+        assert ended.code == 0, ended
+        assert counted in ended.out, ended.out
+    asked = (tmp_path / "asked").read_text()
+    assert "JOB-TOKEN: secret" in asked
+    assert asked.strip().endswith("https://x/api/v4/projects/9/jobs/artifacts/main/raw/cal.json?job=fit")
+    assert len(list((tmp_path / "states").glob("gate-*.json"))) == 1
+    other = ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "--method", "isotonic", "--force", "-q"]
+    assert main([*other, "-o", str(tmp_path / "fitted.json")]) == 0
+    assert bash(f"export PATH={tools}:$PATH; {script} --force", CI_PIPELINE_ID="9", **variables).code == 0
+    assert len(list((tmp_path / "states").glob("gate-*.json"))) == 2
+    assert JUnitXml.fromfile(str(tmp_path / night["artifacts"]["reports"]["junit"])).tests == 1
+
+
 def test_jenkins_runs_the_gate(bash: Bash, tmp_path: Path) -> None:
     """The step of its script returns the code, and the file that it collects is there and red."""
     text = (FOLDER / "Jenkinsfile").read_text()
@@ -294,9 +342,14 @@ def operators_of(text: str, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, A
 
 def test_airflow_runs_the_gate(bash: Bash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the release, which is skipped where the gate is inconclusive; a day counts once."""
-    gate, release = operators_of((FOLDER / "airflow_dag.py").read_text(), monkeypatch)
+    labels, gate, release = operators_of((FOLDER / "airflow_dag.py").read_text(), monkeypatch)
+    assert labels["bash_command"].endswith("> labelled-{{ ds }}.csv")
+    assert {one["cwd"] for one in (labels, gate, release)} == {"/data/model"}
+    fitted = ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(tmp_path / "cal.json"), "-q"]
+    assert main(fitted) == 0
     assert (gate["skip_on_exit_code"], gate["retries"], release["task_id"]) == (4, 0, "release")
     command = gate["bash_command"].replace("{{ ds }}", "2026-01-31")
+    assert "gate-$(sha256sum cal.json" in command
     for _ in range(2):
         ended = bash(f"cp predictions.csv labelled-2026-01-31.csv; {command}", code=4)
         assert ended.code == 4, ended
