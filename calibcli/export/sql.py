@@ -198,6 +198,9 @@ def _of_bigquery(values: Floats) -> str:
     return ",".join(number(one, SqlDialect.BIGQUERY) for one in values.tolist())
 
 
+# A number below this times another may be less than any double above 0.
+_TINY = 1e-150
+
 # With more steps a table of them is faster than CASE (docs/export.md has the figures).
 MOST_CASES = 64
 
@@ -242,7 +245,7 @@ class SqlText:
             case Number(value=value):
                 return number(value, self.dialect)
             case Pair(operator=operator, left=left, right=right):
-                return self._pair(operator, self.of(left), self.of(right))
+                return self._pair(operator, left, right)
             case Single(curve=curve, of=inner):
                 return f"{'LN' if curve.value == 'log' else 'EXP'}({self.of(inner)})"
             case Pieces(of=inner, cuts=cuts, parts=parts):
@@ -253,16 +256,19 @@ class SqlText:
             case _:
                 assert_never(formula)
 
-    def _pair(self, operator: Operator, left: str, right: str) -> str:
+    def _pair(self, operator: Operator, first: Formula, second: Formula) -> str:
+        left, right = self.of(first), self.of(second)
+        guarded = operator is Operator.TIMES and SPELLINGS[self.dialect].guarded
         match operator:
             case Operator.LEAST | Operator.GREATEST:
                 # These skip NULL, but no score that is NULL gets here.
                 return f"{operator.value.upper()}({left}, {right})"
-            case Operator.TIMES if SPELLINGS[self.dialect].guarded:
+            case _ if guarded and isinstance(first, Number):
+                return self._number(0.0) if abs(first.value) < _TINY else f"({left} * {right})"
+            case _ if guarded:
                 # A product below the smallest number there is is an error, and not 0.
-                tiny = number(1e-150, self.dialect)
-                zero = number(0.0, self.dialect)
-                return f"CASE WHEN ABS({left}) < {tiny} THEN {zero} ELSE {left} * {right} END"
+                zero = self._number(0.0)
+                return f"CASE WHEN ABS({left}) < {self._number(_TINY)} THEN {zero} ELSE {left} * {right} END"
             case Operator.PLUS | Operator.MINUS | Operator.TIMES | Operator.OVER:
                 return f"({left} {operator.value} {right})"
             case _:

@@ -1,6 +1,7 @@
-"""Maps of several classes as queries: an expression for each class, or, of many classes, lists of numbers."""
+"""Maps of several classes as queries: an expression a class, or, of many classes, steps beside each row."""
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -49,6 +50,9 @@ _MOST_OF_CLASSES = 300_000
 # A softmax of more is longer than that in any case.
 _MOST_WRITTEN_OUT = 100
 
+# A sum of more is too deep for parsers, and for us.
+_MOST_SUMMED = 200
+
 # Below this a weight is 0: its product with a logarithm may be too small for Postgres.
 _LEAST_WEIGHT = 1e-150
 
@@ -63,13 +67,13 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
     if not isinstance(recalibrator, (ClassTemperature, Linear, OneVsRest)):
         what = f"a {recalibrator.name.value} map of several classes"
         msg = f"{what} has no expression in SQL that is short enough"
-        other = "; or fit --multiclass one-vs-rest" if SPELLINGS[ask.dialect].lists else ""
+        other = "; or fit --multiclass one-vs-rest" if SPELLINGS[ask.dialect].lateral else ""
         raise UsageProblem(msg, f"use --to python, sklearn or onnx{other}")
-    found = _written_out(recalibrator, ask, origin) or _in_lists(recalibrator, ask, origin)
+    found = _written_out(recalibrator, ask, origin) or _in_stages(recalibrator, ask, origin)
     if found is None:
         msg = f"as a query for {ask.dialect.value} the map takes more than {_MOST_OF_CLASSES:,} characters"
-        able = ", ".join(one.value for one, words in SPELLINGS.items() if words.lists)
-        raise UsageProblem(msg, f"use --to python or --to onnx; or --dialect {able}, which have lists")
+        able = ", ".join(one.value for one, words in SPELLINGS.items() if words.lateral)
+        raise UsageProblem(msg, f"use --to python or --to onnx; or --dialect {able}")
     columns, valid, tables = found
     return assembled(
         ask,
@@ -96,7 +100,8 @@ _Map = ClassTemperature | Linear | OneVsRest
 
 def _written_out(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None:
     """Return an expression for each class, or None where they are too long."""
-    if len(origin.classes) > _MOST_WRITTEN_OUT and not isinstance(recalibrator, OneVsRest):
+    most = _MOST_SUMMED if isinstance(recalibrator, OneVsRest) else _MOST_WRITTEN_OUT
+    if len(origin.classes) > most:
         return None
     before = _probabilities(len(origin.classes), origin.scale)
     text = SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table), most=_MOST_OF_CLASSES)
@@ -199,14 +204,15 @@ def _first_largest(columns: Sequence[str], classes: Sequence[str], dialect: SqlD
 @dataclass(frozen=True, slots=True)
 class _Stage:
     """
-    A number or a list that is worked out once for each row, where what follows may use it.
+    Numbers or a list that are worked out once for each row, where what follows may use them.
 
     Args:
-        source: The row or the list that it is made of.
+        columns: Expressions by name.
+        source: The row or the list that they are made of.
     """
 
     name: str
-    expression: str
+    columns: dict[str, str]
     source: str
     dialect: SqlDialect
 
@@ -220,105 +226,218 @@ class _Stage:
             # Each mention of what stands before would be a column, of which there are at most 1,664; and
             # without the offset the expression would be written out wherever it is used.
             source = f"FROM (SELECT {self.source}.*) AS {self.source} OFFSET 0\n"
-        return beside_each_row({"v": self.expression}, self.name, self.dialect, source=source)
+        return beside_each_row(self.columns, self.name, self.dialect, source=source)
 
 
-class _Stages:
+# The numbers of the classes of a row: a list by its one text, or a text for each.
+_Numbers = tuple[str, ...]
+
+
+class _Stages(ABC):
     """The steps from the scores of a row to its probabilities, each a join beside the row."""
 
-    def __init__(self, ask: SqlAsk, words: Lists) -> None:
-        self._dialect, self._words, self._prefix = ask.dialect, words, prefix_beside(ask.table)
+    def __init__(self, ask: SqlAsk, count: int) -> None:
+        self._dialect, self._count, self._prefix = ask.dialect, count, prefix_beside(ask.table)
         self.joined: list[_Stage] = []
 
-    def of(self, expression: str, source: str) -> str:
-        """Work an expression out of a row or a list, and return its name."""
+    def one(self, expression: str, source: str) -> str:
+        """Work a number out of a row or a list, and return its name."""
+        return self._joined({"v": expression}, source)[0]
+
+    def _joined(self, columns: dict[str, str], source: str) -> _Numbers:
         name = f"{self._prefix}{len(self.joined) + 1}"
-        found = _Stage(name, expression, source.removesuffix(".v"), self._dialect)
-        self.joined.append(found)
-        return f"{found.name}.v"
+        self.joined.append(_Stage(name, columns, source.partition(".")[0], self._dialect))
+        return tuple(f"{name}.{column}" for column in columns)
 
     def number(self, value: float) -> str:
         return number(value, self._dialect)
 
-    def listed(self, parts: Iterable[str]) -> str:
-        return self._words.listed.format(",\n    ".join(parts))
+    @abstractmethod
+    def many(self, numbers: _Numbers, source: str) -> _Numbers:
+        """Work numbers out of a row or a list, and return their names."""
 
-    def places(self, of: str, count: int) -> tuple[str, ...]:
-        """Return each number of a list."""
-        return tuple(self._words.at.format(of=of, next=place + 1) for place in range(count))
+    @abstractmethod
+    def inside(self, condition: str, scores: _Numbers) -> _Numbers:
+        """Return the scores of a row that satisfies a condition, else NULL."""
 
-    def each(self, to: str, of: str) -> str:
-        """Return a list of an expression of each number `x`."""
-        return self._words.each.format(to=to, of=of)
+    @abstractmethod
+    def places(self, of: _Numbers) -> _Numbers:
+        """Return each number."""
 
-    def total(self, of: str) -> str:
-        return self._words.total.format(of)
+    @abstractmethod
+    def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
+        """Return an expression of each number."""
 
-    def largest(self, of: str) -> str:
-        return self._words.largest.format(of)
+    @abstractmethod
+    def total(self, of: _Numbers) -> str:
+        """Return the sum of numbers."""
 
-    def written(self, formulas: Sequence[Formula], of: str) -> str:
-        """Return a list of formulas of the numbers of another."""
-        scores = self.places(of, len(formulas))
-        text = SqlText(self._dialect, scores, self._prefix, joins=False)
+    @abstractmethod
+    def largest(self, of: _Numbers) -> str:
+        """Return the largest of numbers."""
+
+    @abstractmethod
+    def listed(self, numbers: Iterable[str]) -> _Numbers:
+        """Return single numbers as the numbers of the classes."""
+
+    @abstractmethod
+    def products(self, weights: Floats, intercept: Floats, of: _Numbers) -> _Numbers:
+        """Return sums of weighted numbers."""
+
+    @abstractmethod
+    def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
+        """Return numbers where a condition holds, and others elsewhere."""
+
+    def written(self, formulas: Sequence[Formula], of: _Numbers) -> _Numbers:
+        """Return formulas of numbers."""
+        text = SqlText(self._dialect, self.places(of), self._prefix, joins=False)
         return self.listed(text.of(one) for one in formulas)
 
-    def products(self, weights: Floats, intercept: Floats, of: str) -> str:
-        """Return a list of sums of weighted numbers."""
+    def softmax(self, logits: _Numbers) -> _Numbers:
+        """Return the names of the probabilities of logits."""
+        most = self.one(self.largest(logits), logits[0])
+        least = self.number(-LARGEST_EXPONENT)
+        return self.divided(
+            self.many(self.each(lambda x: f"EXP(GREATEST({x} - {most}, {least}))", logits), logits[0])
+        )
+
+    def divided(self, of: _Numbers) -> _Numbers:
+        """Return the names of numbers divided by their sum, which is 0 in rows that get NULL alone."""
+        whole = self.one(self.total(of), of[0])
+        return self.many(self.each(lambda x: f"{x} / NULLIF({whole}, {self.number(0.0)})", of), of[0])
+
+
+class _InLists(_Stages):
+    """Steps of lists, where a dialect has them."""
+
+    def __init__(self, ask: SqlAsk, count: int, words: Lists) -> None:
+        super().__init__(ask, count)
+        self._words = words
+
+    def many(self, numbers: _Numbers, source: str) -> _Numbers:
+        return (self.one(numbers[0], source),)
+
+    def inside(self, condition: str, scores: _Numbers) -> _Numbers:
+        return self.many((f"CASE WHEN {condition}\n    THEN {self.listed(scores)[0]} END",), ROWS)
+
+    def places(self, of: _Numbers) -> _Numbers:
+        return tuple(self._words.at.format(of=of[0], next=place + 1) for place in range(self._count))
+
+    def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
+        return (self._words.each.format(to=to("x"), of=of[0]),)
+
+    def total(self, of: _Numbers) -> str:
+        return self._words.total.format(of[0])
+
+    def largest(self, of: _Numbers) -> str:
+        return self._words.largest.format(of[0])
+
+    def listed(self, numbers: Iterable[str]) -> _Numbers:
+        return (self._words.listed.format(",\n    ".join(numbers)),)
+
+    def products(self, weights: Floats, intercept: Floats, of: _Numbers) -> _Numbers:
         kept = np.where(np.abs(weights) < _LEAST_WEIGHT, 0.0, weights)
-        rows = (self._words.product.format(of, array_of(row, self._dialect)) for row in kept)
+        rows = (self._words.product.format(of[0], array_of(row, self._dialect)) for row in kept)
         return self.listed(
             f"{row} + {self.number(one)}" for row, one in zip(rows, intercept.tolist(), strict=True)
         )
 
-    def softmax(self, logits: str) -> str:
-        """Return the name of the probabilities of logits."""
-        most = self.of(self.largest(logits), logits)
-        below = f"EXP(GREATEST(x - {most}, {self.number(-LARGEST_EXPONENT)}))"
-        return self.divided(self.of(self.each(below, logits), logits))
-
-    def divided(self, of: str) -> str:
-        """Return the name of a list divided by its sum, which is 0 in rows that get NULL alone."""
-        whole = self.of(self.total(of), of)
-        return self.of(self.each(f"x / NULLIF({whole}, {self.number(0.0)})", of), of)
+    def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
+        return (f"CASE WHEN {condition} THEN {first[0]} ELSE {second[0]} END",)
 
 
-def _in_lists(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None:
-    """Return lists, as long as what the map was fitted to, or None where the dialect has none."""
-    words = SPELLINGS[ask.dialect].lists
-    if words is None:
+class _InColumns(_Stages):
+    """Steps of a column for each class, where a dialect has no lists but joins beside a row."""
+
+    def many(self, numbers: _Numbers, source: str) -> _Numbers:
+        return self._joined({f"v{place + 1}": one for place, one in enumerate(numbers)}, source)
+
+    def inside(self, condition: str, scores: _Numbers) -> _Numbers:
+        taken = self.one(f"CASE WHEN {condition} THEN 1 END", ROWS)
+        return self.many(self.each(lambda x: f"CASE WHEN {taken} = 1 THEN {x} END", scores), ROWS)
+
+    def places(self, of: _Numbers) -> _Numbers:
+        return of
+
+    def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
+        return tuple(map(to, of))
+
+    def total(self, of: _Numbers) -> str:
+        # In halves, since parsers count how deep a sum of a thousand is.
+        if len(of) == 1:
+            return of[0]
+        half = len(of) // 2
+        return f"({self.total(of[:half])} + {self.total(of[half:])})"
+
+    def largest(self, of: _Numbers) -> str:
+        if len(of) <= _MOST_COMPARED:
+            return of[0] if len(of) == 1 else f"GREATEST({', '.join(of)})"
+        size = -(-len(of) // _MOST_COMPARED)
+        return self.largest(tuple(self.largest(of[at : at + size]) for at in range(0, len(of), size)))
+
+    def listed(self, numbers: Iterable[str]) -> _Numbers:
+        return tuple(numbers)
+
+    def products(self, weights: Floats, intercept: Floats, of: _Numbers) -> _Numbers:
+        kept = np.where(np.abs(weights) < _LEAST_WEIGHT, 0.0, weights).tolist()
+        numbers = (self.total(tuple(self._times(row, of))) for row in kept)
+        return tuple(
+            f"{row} + {self.number(one)}" for row, one in zip(numbers, intercept.tolist(), strict=True)
+        )
+
+    def _times(self, weights: list[float], of: _Numbers) -> Iterator[str]:
+        for weight, one in zip(weights, of, strict=True):
+            yield f"{self.number(weight)} * {one}"
+
+    def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
+        chosen = self.one(f"CASE WHEN {condition} THEN 1 ELSE 0 END", second[0])
+        return tuple(
+            f"CASE WHEN {chosen} = 1 THEN {one} ELSE {other} END"
+            for one, other in zip(first, second, strict=True)
+        )
+
+
+# What engines compare in one call of GREATEST.
+_MOST_COMPARED = 50
+
+
+def _in_stages(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None:
+    """Return steps as long as what the map was fitted to, or None where no join speaks of a row."""
+    words, count, scale = SPELLINGS[ask.dialect], len(origin.classes), origin.scale
+    if words.lists is None and not words.lateral:
         return None
-    stages, count, scale = _Stages(ask, words), len(origin.classes), origin.scale
+    stages = _InColumns(ask, count) if words.lists is None else _InLists(ask, count, words.lists)
     text = SqlText(ask.dialect, ask.written_scores(), "")
-    inside = f"CASE WHEN {_in_range(text, scale)}\n    THEN {stages.listed(text.scores)} END"
-    scores = stages.of(inside, ROWS)
+    scores = stages.inside(_in_range(text, scale), text.scores)
     own: list[Formula] = [Score(place) for place in range(count)]
-    before, valid = scores, f"{scores} IS NOT NULL"
+    before, valid = scores, f"{scores[0]} IS NOT NULL"
     if scale is Scale.LOGIT:
         before = stages.softmax(scores)
     elif scale is not Scale.PROB:
-        before = stages.of(stages.written([probability(one, scale) for one in own], scores), scores)
+        formulas = [probability(one, scale) for one in own]
+        before = stages.many(stages.written(formulas, scores), scores[0])
     if scale is not Scale.LOGIT:
-        whole = stages.of(stages.total(before), before)
+        whole = stages.one(stages.total(before), before[0])
         valid += f" AND ABS({whole} - {stages.number(1.0)}) <= {stages.number(_MOST_OFF)}"
     if isinstance(recalibrator, OneVsRest):
-        after = stages.of(stages.written(_members(recalibrator, own), before), before)
+        after = stages.many(stages.written(_members(recalibrator, own), before), before[0])
         if recalibrator.output_sum is OutputSum.ONE:
             # Where every map says 0 the row stays as it was.
-            none = f"{stages.of(stages.total(after), after)} < {stages.number(LEAST)}"
-            after = stages.divided(stages.of(f"CASE WHEN {none} THEN {before} ELSE {after} END", after))
+            none = f"{stages.one(stages.total(after), after[0])} < {stages.number(LEAST)}"
+            after = stages.divided(stages.many(stages.either(none, before, after), after[0]))
     elif isinstance(recalibrator, Linear) and recalibrator.weight.ndim > 1:
-        logs = stages.of(stages.each(f"LN(GREATEST(x, {stages.number(recalibrator.least)}))", before), before)
-        after = stages.softmax(
-            stages.of(stages.products(recalibrator.weight, recalibrator.intercept, logs), logs)
-        )
+        least = stages.number(recalibrator.least)
+        logs = stages.many(stages.each(lambda x: f"LN(GREATEST({x}, {least}))", before), before[0])
+        sums = stages.products(recalibrator.weight, recalibrator.intercept, logs)
+        after = stages.softmax(stages.many(sums, logs[0]))
     else:
-        after = stages.softmax(stages.of(stages.written(_logits(recalibrator, own), before), before))
+        sums = stages.written(_logits(recalibrator, own), before)
+        after = stages.softmax(stages.many(sums, before[0]))
     judged = before if recalibrator.keeps_prediction else after
-    most = stages.of(stages.largest(judged), judged)
+    most = stages.one(stages.largest(judged), judged[0])
     arms = [
         f"WHEN {one} >= {most} THEN {string(name, ask.dialect)}"
-        for one, name in zip(stages.places(judged, count), origin.classes, strict=True)
+        for one, name in zip(stages.places(judged), origin.classes, strict=True)
     ]
-    first, largest = f"CASE {' '.join(arms)} END", stages.of(stages.largest(after), after)
-    return _named(ask, origin, stages.places(after, count), first, largest), valid, stages.joined
+    first, largest = f"CASE {' '.join(arms)} END", stages.one(stages.largest(after), after[0])
+    return _named(ask, origin, stages.places(after), first, largest), valid, stages.joined

@@ -17,15 +17,20 @@ import sqlglot
 from sqlglot import exp
 
 from calibcli.commands.export import export
+from calibcli.errors import UsageProblem
+from calibcli.export.dialects import SPELLINGS
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.maps import ExportAsk
 from exported_maps import (
     CLASS_SCORES,
+    MANY,
     asked_groups,
     asked_rows,
     asked_scores,
     class_map,
     group_map,
+    many_map,
+    many_rows,
     one_map,
     wanted,
     wanted_rows,
@@ -192,6 +197,8 @@ def answered(
         if ruled is not node:
             node.replace(ruled)
     text = statement.sql(dialect="duckdb", unsupported_level=sqlglot.ErrorLevel.RAISE)
+    # A CROSS APPLY has no condition.
+    text = text.replace(" INNER JOIN LATERAL ", " CROSS JOIN LATERAL ")
     database.register("predictions", rows.append_column("place", pa.array(np.arange(rows.num_rows))))
     return database.execute(f"SELECT * FROM ({text}) ORDER BY place").df()
 
@@ -268,6 +275,30 @@ def test_classes_get_what_apply_gives(
         columns = found[[f"calibrated_{one}" for one in classes]].to_numpy(np.float64)
         np.testing.assert_allclose(columns, wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
         assert set(found["calibrated_class"]) <= set(classes)
+
+
+@pytest.mark.parametrize(("kind", "scale", "count"), MANY)
+def test_many_classes_get_what_apply_gives(
+    kind: str, scale: Scale, count: int, dialect: SqlDialect, database: duckdb.DuckDBPyConnection
+) -> None:
+    """In a column of each step for each class; rows that `apply` refuses are NULL, and stay."""
+    artifact, rows = many_map(kind, scale, count), many_rows(count, scale)[::7]
+    names = [f"p_{one}" for one in artifact.classes]
+    refused = np.vstack((np.zeros(count), np.full(count, np.nan), np.full(count, 0.5)))
+    refused = np.full((1, count), np.nan) if scale is Scale.LOGIT else refused
+    given = pa.table([*np.vstack((rows, refused)).T], names)
+    if not SPELLINGS[dialect].lateral:
+        with pytest.raises(UsageProblem, match="takes more than 300,000 characters"):
+            sql(artifact, dialect)
+        return
+    found = answered(database, sql(artifact, dialect), given, dialect)
+    assert found[len(rows) :].filter(like="calibrated").isna().all(axis=None)
+    columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)[: len(rows)]
+    expected = wanted_rows(artifact, rows)
+    np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)
+    sure = np.diff(np.sort(expected, axis=1)[:, -2:])[:, 0] > NEAR
+    named = np.array(artifact.classes)[expected.argmax(axis=1)]
+    assert list(found["calibrated_class"][: len(rows)][sure]) == list(named[sure])
 
 
 @pytest.mark.parametrize("expression", ["LN(score)", "EXP(score + 1000)", "score / score"])

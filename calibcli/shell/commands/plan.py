@@ -13,8 +13,8 @@ from calibcli.shell.door import command
 @command(
     "max_ece max_smece artifact like score power error any_time confidence json | max_l2 max_linf max_dce "
     "max_segment_bias on depth max_values categorical numeric min_segment_rows bins binning min_rows seed "
-    "scale score_map on_missing on_range *format exact memory allow_edited fmt output force quiet verbose color "
-    "debug",
+    "scale score_map on_missing on_range *format exact memory allow_edited fmt output force quiet verbose "
+    "color debug",
     on=JUDGED_ON,
 )
 def plan(
