@@ -91,7 +91,7 @@ SHOTS = (
             "clinical",
         )
     ),
-    Shot("isotonic", ("--kind", "isotonic"), (CORP,)),
+    *(Shot(kind, ("--kind", kind), (CORP,)) for kind in ("isotonic", "mcb-dsc")),
     Shot("map, fit rows", ("--kind", "map"), ("measure --artifact",)),
     Shot("compare, raw and recalibrated", ("--kind", "compare"), ("measure", "measure --artifact")),
     Shot(f"groups, {GROUPS}", ("--kind", "groups"), ("measure --by",)),

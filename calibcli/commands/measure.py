@@ -28,6 +28,7 @@ from calibcli.commands.slices import (
     without_bands,
     worst_of,
 )
+from calibcli.data.tally import MOST_SLICES
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -252,7 +253,12 @@ def measure_files(
     judged = read_judged(
         rows,
         twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
-        beside=replace(beside_of(rows), classes=each_class(columns), thresholds=asked.thresholds),
+        beside=replace(
+            beside_of(rows),
+            classes=each_class(columns),
+            thresholds=asked.thresholds,
+            most_slices=MOST_IN_BRIEF if asked.brief else MOST_SLICES,
+        ),
     )
     report = measure_judged(judged, options=asked)
     if summary_out is not None:
@@ -468,6 +474,9 @@ FEW = (MeasureName.ECE, MeasureName.BIAS, MeasureName.BRIER)
 
 # Fewer distinct scores than these cost nothing, repeated or not.
 _MANY_SCORES = 1_000
+
+# Of so many groups a table shows four measures; whatever says more of each takes fewer.
+MOST_IN_BRIEF = 100_000
 
 
 def class_groups(classes: "ClassAside", view: ViewName) -> Slices:

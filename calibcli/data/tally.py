@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from calibcli.stats.table.levels import RunningValues
     from calibcli.stats.table.sliced import RunningSlices
 
+# More groups than these are refused, unless little is worked out of each.
 MOST_SLICES = 1_000
 
 
@@ -57,6 +58,7 @@ class Beside:
         one_class: The one class that is compared, or None for all.
         thresholds: Where rows that only one score of a pair reaches are counted.
         part: Whether these rows are a part of more, so that the label that counts as 1 need not occur.
+        most_slices: How many parts there may be.
     """
 
     columns: Mapping[str, int] = field(default_factory=dict)
@@ -71,6 +73,7 @@ class Beside:
     one_class: str | None = None
     thresholds: tuple[float, ...] = ()
     part: bool = False
+    most_slices: int = MOST_SLICES
 
     @property
     def fold_keys(self) -> tuple[str, ...]:
@@ -93,6 +96,7 @@ class Aside:
         classes: The views of several classes, or None.
         compared: Two sides of several classes, or None.
         values: Those of each column that makes segments, by the place of the column.
+        most_slices: How many parts there may be.
     """
 
     paired: "tuple[PairedSums, ...]" = ()
@@ -102,11 +106,12 @@ class Aside:
     identified: "IdentifiedRows | None" = None
     compared: "ClassesCompared | None" = None
     values: "dict[int, RunningValues]" = field(default_factory=dict)
+    most_slices: int = MOST_SLICES
 
     @classmethod
     def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
         """Return nothing yet of what is wanted; the slices of all keys share the limit."""
-        aside = cls()
+        aside = cls(most_slices=beside.most_slices)
         if beside.sliced:
             from calibcli.stats.table.sliced import RunningSlices
 
@@ -151,7 +156,7 @@ class Aside:
             names, code = rows.parts.names, rows.parts.code
             for key, slices in self.slices.items():
                 slices.add_rows(seen[key], rows.label, names=names, code=code, counts=counts, weight=weight)
-                _refuse_many(slices, chosen)
+                _refuse_many(slices, chosen, most=self.most_slices)
         for key, clusters in self.clusters.items():
             _add_clusters(clusters, rows, seen[key])
         if self.classes is not None:
@@ -176,7 +181,7 @@ class Aside:
             clusters.add(later.clusters[key])
         for key, slices in self.slices.items():
             slices.add(later.slices[key])
-            _refuse_many(slices, chosen)
+            _refuse_many(slices, chosen, most=self.most_slices)
         if self.classes is not None and later.classes is not None:
             self.classes.merge(later.classes)
         if self.identified is not None and later.identified is not None:
@@ -187,10 +192,10 @@ class Aside:
             self._values(place, values.name).add(values)
 
 
-def _refuse_many(slices: "RunningSlices", chosen: ChosenColumns) -> None:
+def _refuse_many(slices: "RunningSlices", chosen: ChosenColumns, *, most: int) -> None:
     many = len(slices.registry)
-    if many > MOST_SLICES:
-        msg = f"--by {' --by '.join(chosen.by)} makes over {MOST_SLICES:,} groups ({many:,} so far)"
+    if many > most:
+        msg = f"--by {' --by '.join(chosen.by)} makes over {most:,} groups ({many:,} so far)"
         raise InputProblem(msg, "name columns of fewer different values; --cluster is for ids")
 
 

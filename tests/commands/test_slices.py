@@ -248,6 +248,8 @@ def test_too_many_groups_are_refused(tmp_path: Path) -> None:
     assert len(measure_files(RowRequest(paths[:1], BY), options=OPTIONS).groups.left_out) == 700  # type: ignore[union-attr]
     with pytest.raises(InputProblem, match=r"--by country makes over 1,000 groups \(1,400 so far\)"):
         measure_files(RowRequest(paths, BY), options=OPTIONS)
+    brief = replace(OPTIONS, brief=True, least_rows=1)
+    assert len(measure_files(RowRequest(paths, BY), options=brief).slices) == 1_400
 
 
 def test_groups_share_one_limit(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"measure {MANY} --by countri", "", "did you mean 'country'?"),
     (3, f"measure {MANY} --cluster sites", "", "did you mean 'site'?"),
     (3, f"measure {MANY} --by a1", "there is no column 'a1'", ""),
-    (3, f"measure {MANY} --by day", "--by day makes over 1,000 groups (1,200 so far)", ""),
+    (3, f"measure {MANY} --by day --json", "--by day makes over 1,000 groups (1,200 so far)", ""),
     # Usage.
     (2, "measure", "Missing argument 'INPUT...'", "calibcli measure --help"),
     (2, "nonsense", "", ""),
