@@ -200,6 +200,7 @@ def measure(
     metric: Names | None = None,
     threshold: float | Sequence[float] | None = None,
     power: float = 2.0,
+    bandwidth: float | None = None,
     by: Groups | None = None,
     min_group_rows: int = 100,
     sort: str = "worst",

@@ -104,6 +104,7 @@ def measure_table(
         artifact=artifact,
         notes=(
             *_table_notes(table),
+            *_bandwidth_notes(options),
             *_clipped_notes(report),
             *shared_bins_notes(table, bins, asked=options.cut, measures=options.metrics.measures),
             *notes,
@@ -166,7 +167,15 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
     bounds = options.bounds and not dependent
     alone = VALUES_ALONE if options.brief and not options.metrics.chosen else ()
     return Settings(
-        sums, equal_mass, options.confidence, calibrated, options.power, options.seed, bounds, alone
+        sums,
+        equal_mass,
+        options.confidence,
+        calibrated,
+        options.power,
+        options.bandwidth,
+        options.seed,
+        bounds,
+        alone,
     )
 
 
@@ -181,11 +190,21 @@ def _curve(
 
             generator = stream(options.seed, Purpose.CURVE_BAND)
             smooth = smooth_curve(
-                table, bandwidth=estimate.value, confidence=options.confidence, generator=generator
+                table,
+                bandwidth=float(estimate.details["bandwidth"]),
+                confidence=options.confidence,
+                generator=generator,
             )
     points = binned_curve(table, bins=bins, confidence=None if options.brief else options.confidence)
     kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH
     return ReliabilityCurve(kind=kind, binned=points, smooth=smooth, confidence=options.confidence)
+
+
+def _bandwidth_notes(options: MeasureOptions) -> tuple[str, ...]:
+    """Say that smece is not at its own bandwidth, which other reports have."""
+    if options.bandwidth is None:
+        return ()
+    return (f"smece is smoothed at --bandwidth {options.bandwidth:g}: compare it at this one only",)
 
 
 def _table_notes(table: Table) -> tuple[str, ...]:

@@ -177,6 +177,7 @@ class MeasureName(Explained):
         Calibration error without bins: rates are smoothed over neighbouring scores.
         Estimand: The bandwidth σ at which ∫|R_σ(t)| dt = σ, where R_σ is the mean residual y - f smoothed
             over scores by a Gaussian kernel reflected at 0 and 1. No bins.
+            With --bandwidth S it is ∫|R_S(t)| dt.
         Estimator: The same of the rows at hand, in the cosine basis, where the reflected Gaussian is
             multiplication by exp(-σ²π²k²/2); its value and bandwidth are the same number. Bandwidths below
             1.7e-4 are not resolved: where the solution lies below, the norm at 1.7e-4 is shown, which is at
@@ -188,7 +189,8 @@ class MeasureName(Explained):
             the population. Lower end for these very scores, the larger of two: that of |bias|, which no smECE
             is below, at three quarters of the error (all of it where there is one score), and max_j min(σ_j,
             norm at σ_j - b_j - √(ln(m/δ)/(2n))) over m = 16 bandwidths fixed in advance (0.005 to 0.5), b_j =
-            ∫√(Σ_i K(f_i, t)²) dt/(2n).
+            ∫√(Σ_i K(f_i, t)²) dt/(2n). At a bandwidth that was named the upper end is the least norm
+            that the same bets refute there, and m = 1.
         Assumes: Rows are independent, for the upper end drawn alike, and were not used to train or
             recalibrate. The interval is very safe, and its lower end weak below a few thousand rows where
             errors of opposite sign cancel. No interval with importance weights.

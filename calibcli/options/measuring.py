@@ -14,6 +14,7 @@ from calibcli.names import (
     MOST_LP_POWER,
     Binning,
     GroupOrder,
+    MeasureName,
 )
 from calibcli.options.declaring import METRICS, Option, Section, is_share, option, refuse_number
 from calibcli.options.metrics import Metrics, metrics_of
@@ -21,6 +22,8 @@ from calibcli.options.rows import SEED, listed
 from calibcli.values import dataclass
 
 MOST_BINS = 100_000
+# Of a bandwidth: the kernel resolves no less, and scores that are told apart by less are few.
+LEAST_SMOOTHING = 0.001
 MOST_CONFIDENCE = 0.999999
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
 # One percentage, or several.
@@ -76,6 +79,10 @@ class MeasureOptions:
         DEFAULT_LP_POWER, "--power", section=Section.MEASURE, metavar="P", help="The p of the metric lp.",
         doc='The p of the metric "lp", at least 1.',
     )  # fmt: skip
+    bandwidth: float | None = option(
+        None, "--bandwidth", section=Section.MEASURE, metavar="S", help="Smooth smece at this bandwidth, such as 0.05, not at its own.",
+        doc="The bandwidth of smece, in place of its own.",
+    )  # fmt: skip
     complete: bool = True
     brief: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
@@ -129,6 +136,15 @@ class MeasureOptions:
         for one in self.thresholds:
             if not is_share(one):
                 refuse_number("--threshold", one, is_share, "probabilities between 0 and 1, such as 0.1,0.2")
+        if self.bandwidth is not None:
+            if not LEAST_SMOOTHING <= self.bandwidth <= 1.0:
+                msg = f"--bandwidth {self.bandwidth:g} is out of range"
+                raise UsageProblem(
+                    msg, f"a bandwidth is a number from {LEAST_SMOOTHING:g} to 1, such as 0.05"
+                )
+            if MeasureName.SMECE not in self.metrics.measures:
+                msg = "--bandwidth without the metric smece"
+                raise IdleOption(msg, "add --metric smece, or leave it out", options=("bandwidth",))
         if not 1.0 <= self.power <= MOST_LP_POWER:
             msg = f"a power of {self.power!r}"
             raise UsageProblem(

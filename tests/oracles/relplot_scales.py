@@ -28,7 +28,7 @@ def drawn(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def main() -> None:
-    """Write the values."""
+    """Write the values, with logit scaling and without."""
     from relplot import config, metrics
 
     found = {}
@@ -38,6 +38,13 @@ def main() -> None:
         y = label.astype(float)
         found[name] = {str(sigma): float(metrics.smECE_sigma(score, y, sigma)) for sigma in BANDWIDTHS}
         found[name]["fixpoint"] = float(metrics.smECE(score, y))
+    config.use_logit_scaling = False
+    for name in CASES:
+        score, label = drawn(name)
+        y = label.astype(float)
+        found[name]["score"] = {
+            str(sigma): float(metrics.smECE_sigma(score, y, sigma)) for sigma in BANDWIDTHS
+        }
     json.dump(found, sys.stdout, indent=1)
     sys.stdout.write("\n")
 

@@ -19,7 +19,7 @@ from calibcli.stats.measures.distance import (
     smooth_calibration_error,
 )
 from calibcli.stats.measures.smooth import calibration_index, maximum_mean_error
-from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit
+from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit, smooth_error_at
 from calibcli.stats.table.grid import residuals
 from calibcli.stats.table.kernel import cosine_series
 from calibcli.stats.table.score_table import ScoreTable
@@ -96,6 +96,16 @@ def test_smece_on_the_logit_is_near_that_of_relplot(case: str) -> None:
         ours = float(series.l1_norm(sigma / axis.length))
         assert ours == pytest.approx(RELPLOT[case][str(sigma)], abs=within)
     assert smooth_ece_on_logit(table).value == pytest.approx(RELPLOT[case]["fixpoint"], abs=1e-3)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("sigma", BANDWIDTHS)
+def test_smece_at_a_bandwidth_is_that_of_relplot(case: str, sigma: float) -> None:
+    """They put scores on a grid of 1/1024, which moves the number in its fourth digit at most."""
+    score, label = drawn(case)
+    found = smooth_error_at(ScoreTable.from_rows(score, label), sigma, confidence=None)
+    assert found.value == pytest.approx(RELPLOT[case]["score"][str(sigma)], abs=5e-4)
+    assert found.details["bandwidth"] == sigma
 
 
 def test_lower_end_of_the_index_is_where_drawn_curves_stay_below_it() -> None:

@@ -444,3 +444,16 @@ def test_classes_show_what_was_asked_for(run: Run, tmp_path: Path) -> None:
     table = ended.out[ended.out.index("Each class against the rest") :]
     assert table.count("\n0 ") == table.count("\n1 ") == 4, table
     assert "-v shows" not in table
+
+
+def test_smece_at_a_bandwidth_says_so_in_every_report(run: Run) -> None:
+    """The bandwidth stands in JSON, a note in text; without it the number is at its own."""
+    rows = (SAMPLE / "breast_cancer_evaluation.csv", "-s", "score", "-y", "label", "-m", "smece")
+    own, named = (
+        json.loads(run("measure", *rows, "--json", *more).out)["measures"]["smece"]
+        for more in ((), ("--bandwidth", 0.05))
+    )
+    assert own["details"]["bandwidth"] == own["value"]
+    assert named["details"]["bandwidth"] == 0.05
+    assert named["lower"] <= named["value"] <= named["upper"]
+    assert "compare it at this one only" in run("measure", *rows, "--bandwidth", 0.05).out

@@ -199,6 +199,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --on label", "--on without a rule about segments", "--max-segment-bias"),
     (2, "verify t.csv --max-ece 0.1 --depth 3", "--depth without a rule about segments", ""),
     (2, "verify t.csv --max-segment-bias 0.1", "no column is named whose values make", "--on country"),
+    (2, "measure t.csv -m ece --bandwidth 0.1", "--bandwidth without the metric smece", "--metric smece"),
+    (2, "measure t.csv --bandwidth 2", "--bandwidth 2 is out of range", "from 0.001 to 1"),
     (2, "verify t.csv --max-segment-bias 2", "--max-segment-bias 2 is out of range", "did you mean 0.02?"),
     (2, "verify t.csv --max-segment-bias 0.1 --on a --by b", "judged over all rows, and --by", "--on"),
     (2, "verify t.csv --max-segment-bias 0.1 --on a --state s.json --id b", "--id with a limit", "--batch"),

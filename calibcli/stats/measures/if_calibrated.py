@@ -179,6 +179,19 @@ def expected_smece_along(table: Table, places: Floats, *, length: float) -> Refe
     return _of_normal_noise(places, variance, rows=table.total_rows, length=length)
 
 
+def expected_norm(table: Table, bandwidth: float) -> Reference:
+    """Return the same for the smoothed norm at a fixed bandwidth."""
+    variance = open_variance(table)
+    if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
+        return UNKNOWN
+    cells = in_cells(table.score, variance)
+    series, rows = cosine_series_of_cells(cells), table.total_rows
+    mean = math.sqrt(2.0 / math.pi) * mean_spread(series, cells, bandwidth=bandwidth) / rows
+    if mean == 0.0:
+        return 0.0, (0.0, 0.0)
+    return mean, of_size(mean, variance_of_norm(series, cells, bandwidth=bandwidth) / rows**2)
+
+
 def _of_drawn_labels(table: Table, generator: np.random.Generator) -> Reference:
     # A label differs from its score f by 2 f (1 - f) on average, and by no more once smoothed; nor is the
     # mean norm above that of normal noise spread over [0, 1].
@@ -518,6 +531,7 @@ class Settings:
         confidence: Coverage asked of every interval.
         calibrated: Labels drawn from the scores, or None where none were drawn.
         power: The p of `lp`.
+        bandwidth: That of `smece`; None for its own.
         seed: Seed of what a measure draws for itself.
         bounds: Whether `ece`, `ece_equal_mass` and `l2` list every other bound there is.
         values_alone: Measures whose intervals nobody will see.
@@ -529,6 +543,7 @@ class Settings:
     confidence: float
     calibrated: CalibratedDraws | None
     power: float = DEFAULT_LP_POWER
+    bandwidth: float | None = None
     seed: int = DEFAULT_SEED
     bounds: bool = False
     values_alone: tuple[MeasureName, ...] = ()

@@ -1,5 +1,6 @@
 """Measures without bins: what holds between them on any rows, and what they say at the edges."""
 
+import itertools
 import math
 from collections.abc import Callable
 from functools import cache
@@ -28,6 +29,7 @@ from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import (
     Settings,
     _without_gaps,
+    expected_norm,
     expected_smece,
     expected_smece_along,
 )
@@ -40,6 +42,7 @@ from calibcli.stats.measures.smooth_ece import (
     smooth_ece,
     smooth_ece_on_logit,
     smooth_ece_on_probit,
+    smooth_error_at,
 )
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
@@ -478,3 +481,45 @@ def test_too_few_rows_leave_a_curve_without_an_interval(
         said = [one for one in found.assumptions if one.startswith("no interval")]
         assert said == ([] if reason is None else [f"no interval: {reason}"])
         assert (found.interval is None) == (reason is not None)
+
+
+@FEW
+@given(rows=PAIRS, bandwidth=st.sampled_from([0.01, 0.05, 0.3]))
+def test_norm_at_a_bandwidth_is_the_integral_over_rows(
+    rows: list[tuple[float, bool]], bandwidth: float
+) -> None:
+    """By the Gaussian of each row and its images beyond both ends, on a fine grid of places."""
+    table = table_of(rows)
+    score, residual = (np.array(one) for one in zip(*((f, y - f) for f, y in rows), strict=True))
+    places = (np.arange(20_000) + 0.5) / 20_000
+    density = residual @ reflected_gaussian(score, places, bandwidth=bandwidth) / len(rows)
+    found = smooth_error_at(table, bandwidth)
+    assert found.value == pytest.approx(np.abs(density).mean(), abs=2e-4)
+    if found.interval is not None:
+        assert 0.0 <= found.interval.lower <= found.value <= found.interval.upper <= 1.0
+        assert found.interval.target is Target.MIXED
+
+
+@FEW
+@given(rows=PAIRS)
+def test_norm_falls_with_the_bandwidth_and_meets_smece_at_its_own(rows: list[tuple[float, bool]]) -> None:
+    """At the fixpoint both are one number; a wider kernel never shows more."""
+    table = table_of(rows)
+    own = smooth_ece(table, confidence=None).value
+    if own > 0.001:
+        assert smooth_error_at(table, own, confidence=None).value == pytest.approx(own, abs=1e-6)
+    values = [smooth_error_at(table, one, confidence=None).value for one in (0.01, 0.1, 0.5, 1.0)]
+    assert all(a >= b - 1e-9 for a, b in itertools.pairwise(values))
+
+
+def test_by_chance_at_a_bandwidth_is_that_of_drawn_labels() -> None:
+    """The mean and nine tenths of norms of labels that follow the scores."""
+    rng = np.random.default_rng(4)
+    score = rng.beta(1.0, 2.0, 3_000)
+    drawn = [
+        smooth_error_at(ScoreTable.from_rows(score, rng.random(3_000) < score), 0.05, confidence=None).value
+        for _ in range(200)
+    ]
+    mean, (low, high) = expected_norm(ScoreTable.from_rows(score, score > 0.5), 0.05)
+    assert mean == pytest.approx(np.mean(drawn), rel=0.05)
+    assert np.mean([low <= one <= high for one in drawn]) == pytest.approx(0.9, abs=0.06)
