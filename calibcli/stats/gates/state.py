@@ -518,8 +518,6 @@ _INDEPENDENT = (
 
 _KEPT = "a FAIL is final, and a PASS stands while the estimate is at most the limit"
 
-_FROZEN = "the limit, the bins and the method are fixed in the state file"
-
 
 def verdict_of(state: GateState, *, least_rows: int = DEFAULT_LEAST_ROWS) -> Verdict:
     """
@@ -691,4 +689,6 @@ def _assumptions(state: GateState) -> tuple[str, ...]:
         what = f"{terms.partition.described}, fixed in advance"
     kept = "an ALARM is final" if terms.alarm else _KEPT
     looks = f"you may check after every batch; once shown, {kept}"
-    return _INDEPENDENT, HELD_OUT, what, _FROZEN, looks
+    by = "bins" if terms.partition.segments is None else "segments"
+    frozen = f"the limit, the {by} and the method are fixed in the state file"
+    return _INDEPENDENT, HELD_OUT, what, frozen, looks
