@@ -109,7 +109,9 @@ _NEAR = (1e-8, 1e-6, 1e-4, 1e-2)
 
 _PARTED = "a curve parts the labels, at least in part, so that it runs up to 0 or 1"
 
-_UNDEFINED = "undefined: no curve is the best, as weights differ by too many orders of magnitude"
+_UNDEFINED = (
+    "no interval: undefined, as no curve is the best: scores or weights differ by many orders of magnitude"
+)
 
 # With fewer rows, or fewer of one label, coefficients are too far from normal for an interval to hold.
 _LEAST_ROWS, _LEAST_EVENTS = 30, 3

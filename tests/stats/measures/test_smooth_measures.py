@@ -90,6 +90,19 @@ def test_smooth_curve_has_ordered_distances(rows: list[tuple[float, bool]]) -> N
     assert ici <= worst + 1e-12
 
 
+def test_where_no_curve_is_the_best_the_missing_interval_has_its_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Scores of 1e-300 beside others can leave every start of the fit without a solution."""
+    monkeypatch.setattr("calibcli.stats.measures.smooth._solved", lambda *_, **__: None)
+    table = table_of([(place / 41, place % 3 == 0) for place in range(1, 41)])
+    for name in (M.ICI, M.E50, M.E90, M.EMAX):
+        found = measured(name, table)
+        assert math.isnan(found.value)
+        assert found.interval is None
+        assert any(text.startswith("no interval: undefined") for text in found.assumptions)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_importance_weights_leave_only_hoeffding(name: MeasureName) -> None:
     """Only the distances have an interval, for these scores, and it is wider than with as many equal rows."""
