@@ -262,12 +262,9 @@ def smooth_ece_along(
 def _interval(table: Table, axis: Axis, series: CosineSeries, *, value: float, confidence: float) -> Interval:
     delta = (1.0 - confidence) / 2.0
     upper = upper_bound(table, series, delta=delta, length=axis.length)
-    at = table if axis.length == 1.0 else gathered(table, axis.places)
     # The kernel integrates to 1, so that smoothed residuals have the mean that residuals have, at every
     # bandwidth, and the integral of their size is at least the size of their integral.
-    lower = least_error(
-        table, lambda one: lower_bound(at, series, delta=one, length=axis.length), delta=delta
-    )
+    lower = least_error(table, lambda one: lower_bound(table, axis, series, delta=one), delta=delta)
     lower = min(lower, value)
     method = f"upper: {BY_BETS}; lower: {BY_MEAN_OR_NOISE} on a grid"
     return Interval(lower, min(1.0, upper), confidence, method, Target.MIXED, finite_sample=True)
@@ -313,7 +310,7 @@ def stakes_for(rows: int, variance: float | None, *, delta: float) -> Stakes:
     return stakes_for_one_look(rows, variance, delta=delta)
 
 
-def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: float = 1.0) -> float:
+def lower_bound(table: Table, axis: Axis, series: CosineSeries, *, delta: float) -> float:
     """
     Return max_j min(sigma_j, smECE_sigma_j - b_j - sqrt(ln(m / delta) / (2 n))) over m fixed bandwidths.
 
@@ -325,13 +322,13 @@ def lower_bound(table: Table, series: CosineSeries, *, delta: float, length: flo
     # Smoothing adds nothing to the size of the residuals.
     if float(np.abs(residuals(table)).sum()) <= strayed * n:
         return 0.0
-    table = in_few_places(table)
+    at = in_few_places(table) if axis.length == 1.0 else gathered(table, axis.places)
     best = 0.0
     for sigma in _LOWER_BANDWIDTHS[::-1]:
-        norm = float(series.l1_norm(float(sigma) / length))
+        norm = float(series.l1_norm(float(sigma) / axis.length))
         # Bandwidths that cannot improve the bound need no noise term.
         if min(float(sigma), norm - strayed) > best:
-            noise = noise_of_norm(table, float(sigma) / length)
+            noise = noise_of_norm(at, float(sigma) / axis.length)
             best = max(best, min(float(sigma), norm - strayed - noise))
     return best
 
