@@ -22,7 +22,7 @@ install = @echo "installing $(1) into $(VENV)"; \
 	$(PYTHON) -m pip install --quiet --no-compile --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test tests test-system test-oldest lint docs site claims coverage bench fits measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean
+.PHONY: help dev test tests test-system test-oldest lint docs site claims laws coverage bench fits measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -71,6 +71,9 @@ test-oldest:  ## every fast test but pictures' pixels with the oldest versions a
 
 claims: $(VENV)/.stamp-dev  ## the simulations behind every statistical promise, up to an hour
 	$(PYTHON) -m pytest -n $(WORKERS) -m slow tests
+
+laws: $(VENV)/.stamp-dev  ## every property test with 400 examples that are drawn anew, half an hour and more
+	$(PYTHON) -m pytest -n $(WORKERS) -m "hypothesis and not system" --hypothesis-profile long tests
 
 coverage: $(VENV)/.stamp-dev  ## docs/coverage.md: hours of simulations; goes on where it stopped; HOURS=.5 begins none after half an hour
 	$(PYTHON) benchmarks/write_coverage.py --workers $(WORKERS) $(if $(HOURS),--hours $(HOURS))
