@@ -6,7 +6,7 @@ import importlib
 import json
 import os
 import pkgutil
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 import calibcli
+from calibcli.shell import app
 
 # Workers share the cores, and inherit this: threads of OpenBLAS that wait for a core burn the time of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -102,7 +103,15 @@ def pytest_sessionfinish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _one_command_tree() -> None:
-    """`main` builds the tree of commands each time it is called; a process does so once, tests very often."""
+    """`main` builds the tree of the commands that a line names; a process does so once, tests very often."""
+    made = app.tree_of
+    kept = functools.cache(made)
+
+    def named(words: Sequence[str]) -> typer.Typer:
+        completed = any(name.endswith("_COMPLETE") for name in os.environ)
+        return (made if completed else kept)(tuple(name for name in app.COMMANDS if name in words))
+
+    app.tree_of = named
     typer.main.get_command = functools.cache(typer.main.get_command)
 
 

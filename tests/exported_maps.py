@@ -220,7 +220,9 @@ def many_map(kind: str, scale: Scale, count: int) -> ClassArtifact:
     """A map of more classes than expressions are short for."""
     method, inner = CLASS_MAPS[kind]
     names = tuple(f"c{place}" for place in range(count))
-    rows = replace(drawn(0, rows=100 * count, classes=count), classes=names)
+    # What has a step at every score has enough of them sooner.
+    each = 20 if kind.endswith("venn-abers") else 100
+    rows = replace(drawn(0, rows=each * count, classes=count), classes=names)
     record = ClassFitRecord(100, (100,) * count, f"sha256:{'0' * 64}", {}, 1.0, 0.9, 0.5, 0.5, 0)
     return ClassArtifact(fitted(method, rows, inner), record, names, scale)
 
@@ -242,7 +244,7 @@ MANY = [
     *((kind, Scale.PROB, 12) for kind in ("vector", "matrix", "one-vs-rest platt")),
     ("one-vs-rest venn-abers", Scale.LOGIT, 12),
     ("matrix", Scale.LOGPROB, 12),
-    ("temperature", Scale.LOGIT, 40),
+    ("temperature", Scale.LOGIT, 24),
 ]
 
 

@@ -206,6 +206,7 @@ def _trust(given: Mapping[str, Any]) -> None:
         trust_from_now_on(Trust(edited, key_file))
 
 
+@cache
 def options_of(command: Command) -> dict[str, Parameter]:
     """Return the options of a command that may have a default from outside, by key."""
     found: Mapping[str, Parameter] = vars(command)["taken"]()

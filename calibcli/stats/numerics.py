@@ -28,6 +28,9 @@ _FRACTION_LIMIT = 20_000.0
 # So few numbers are added up faster one by one than as an array.
 _FEW = 12
 
+# Of more numbers the levels of a fraction are worked out one after the other, so that they stay in the cache.
+_BY_LEVEL = 500
+
 
 def normal_quantile(probability: float) -> float:
     """Return the standard normal quantile of a probability in (0, 1)."""
@@ -147,16 +150,26 @@ def _fraction(p: Floats, q: Floats, t: Floats) -> Floats:
     """Return the denominator of the incomplete beta function's continued fraction, from the tail inwards."""
     # However large the other, the smaller of the two says how many levels matter.
     depth = 20 + int(2.0 * np.sqrt(2.0 * float(np.max(np.minimum(p, q)))))
-    m = np.arange(1, depth + 1)[:, None]
-    even = m * (q - m) * t / ((p + 2 * m - 1) * (p + 2 * m))
-    m = m - 1
-    odd = -(p + m) * (p + q + m) * t / ((p + 2 * m) * (p + 2 * m + 1))
+    if t.size > _BY_LEVEL:
+        value = np.ones_like(t)
+        for level in range(depth - 1, -1, -1):
+            first, second = _level(p, q, t, level)
+            value = 1.0 + first / (1.0 + second / value)
+        return value
+    odd, even = _level(p, q, t, np.arange(depth)[:, None])
     if t.size <= _FEW:
         return np.array([_folded(*column) for column in zip(odd.T.tolist(), even.T.tolist(), strict=True)])
     value = np.ones_like(t)
     for level in range(depth - 1, -1, -1):
         value = 1.0 + odd[level] / (1.0 + even[level] / value)
     return value
+
+
+def _level(p: Floats, q: Floats, t: Floats, m: int | npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Return the coefficients 2 m + 1 and 2 m + 2 of the continued fraction."""
+    odd = -(p + m) * (p + q + m) * t / ((p + 2 * m) * (p + 2 * m + 1))
+    m = m + 1
+    return odd, m * (q - m) * t / ((p + 2 * m - 1) * (p + 2 * m))
 
 
 def _folded(odd: list[float], even: list[float]) -> float:

@@ -1,7 +1,7 @@
 """The page a picture stands on: where text, key and axes go, so that none lies over another."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from matplotlib import ft2font
@@ -127,6 +127,7 @@ def printable(text: str) -> str:
     return "".join(_drawable(letter) for letter in text)
 
 
+@lru_cache(maxsize=4096)
 def inches_of(text: str, size: float, *, weight: str = "normal") -> float:
     """Return how wide a line is drawn, in inches, in letters of a size in points."""
     font = _font(weight)

@@ -206,3 +206,13 @@ def test_few_quantiles_are_those_of_many() -> None:
         assert float(np.minimum(a, b)[pair].max()) == depth[0]
         few = ours.incomplete_beta(a[pair], b[pair], x[pair])
         assert [few[0][0], few[1][0]] == [whole[0][one], whole[1][one]]
+
+
+def test_levels_one_after_the_other_are_the_levels_of_all_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many numbers the fraction is worked out level by level; no digit is another."""
+    rng = np.random.default_rng(1)
+    first, other = (rng.integers(1, 1_500, 600).astype(float) for _ in range(2))
+    x = rng.random(600)
+    found = ours.incomplete_beta(first, other, x)
+    monkeypatch.setattr(ours, "_BY_LEVEL", 600)
+    np.testing.assert_array_equal(found, ours.incomplete_beta(first, other, x))
