@@ -93,7 +93,7 @@ def pytest_collection_finish() -> None:
     """What is imported and collected stays: the garbage collector need not look at it after every test."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(100_000, 20, 20)
 
 
 def pytest_sessionfinish() -> None:

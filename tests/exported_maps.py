@@ -23,7 +23,7 @@ from calibcli.documents.artifact import (
     SegmentArtifact,
     Shared,
 )
-from calibcli.names import BetaForm, Binning, ClassMethod, OnUnseen, RecalibratorName, Scale
+from calibcli.names import BetaForm, Binning, ClassMethod, OnUnseen, RecalibratorName, Scale, SqlDialect
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
 from calibcli.stats.recalibrators.family import fit_recalibrator
@@ -238,6 +238,15 @@ def many_rows(count: int, scale: Scale) -> np.ndarray:
         return 100.0 * rows
     return rows if scale is Scale.PROB else np.log(np.maximum(rows, 1e-200))
 
+
+# Systems that are not here, whose queries are executed in DuckDB by their rules.
+ELSEWHERE = [
+    SqlDialect.BIGQUERY,
+    SqlDialect.SNOWFLAKE,
+    SqlDialect.TRINO,
+    SqlDialect.REDSHIFT,
+    SqlDialect.TSQL,
+]
 
 # Maps whose expressions would be too long, so that they are worked out in lists.
 MANY = [

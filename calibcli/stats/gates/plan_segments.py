@@ -9,7 +9,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import VerdictName
 from calibcli.stats.gates.claim import LEAST_RARER
 from calibcli.stats.gates.plan import CALIBRATED, MOST_ROWS, Effort, Gate, Plan, Population, searched
-from calibcli.stats.gates.segments import SegmentGrowth, sizes_of, slowness
+from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
 from calibcli.stats.measures.segments import Entries, Segments, in_segment, subset
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table.score_table import Floats, Integers
@@ -55,11 +55,13 @@ class SegmentLooks:
             for one, share in zip(self.populations, self.shares, strict=True)
         ]
         every = Segments(*(np.concatenate([getattr(one, name) for one in tables]) for name in _NAMES))
-        lower, upper = sizes_of(every, ground.fail_delta / (2.0 * self.judged), ground.delta)
-        limit = self.gate.rule.limit
-        ends = (one.reshape(len(tables), times) for one in (lower, upper))
-        fails, passes = (next(ends) > limit).any(axis=0), (next(ends) <= limit).all(axis=0)
-        return float(np.mean((passes if self.gate.wanted is VerdictName.PASS else fails) & enough))
+        shape, limit = (len(tables), times), self.gate.rule.limit
+        if self.gate.wanted is VerdictName.PASS:
+            given = (sizes_below(every, ground.delta).reshape(shape) <= limit).all(axis=0)
+        else:
+            lower = sizes_above(every, ground.fail_delta / (2.0 * self.judged))
+            given = (lower.reshape(shape) > limit).any(axis=0)
+        return float(np.mean(given & enough))
 
     def reaches(self, rows: int, times: int, power: float) -> bool:
         """Whether the wanted verdict comes in at least this share of so many tables."""

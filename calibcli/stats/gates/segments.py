@@ -174,12 +174,23 @@ def _each(both: tuple[float, float], many: int) -> tuple[float, float]:
 
 def sizes_of(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, Floats]:
     """Return bounds of the size of every bias, each end with such an error probability."""
+    return sizes_above(some, at_lower), sizes_below(some, at_upper)
+
+
+def sizes_above(some: Segments, delta: float) -> Floats:
+    """Return lower bounds of the size of every bias."""
     if not some.size:
-        return np.zeros(0), np.zeros(0)
-    wide = bias_bounds(some, delta=min(at_lower, _MOST_DELTA))
-    close = bias_bounds(some, delta=min(at_upper, _MOST_DELTA))
-    lower = np.maximum(0.0, np.maximum(wide.lower, -wide.upper))
-    return lower, np.maximum(close.upper, -close.lower)
+        return np.zeros(0)
+    wide = bias_bounds(some, delta=min(delta, _MOST_DELTA))
+    return np.maximum(0.0, np.maximum(wide.lower, -wide.upper))
+
+
+def sizes_below(some: Segments, delta: float) -> Floats:
+    """Return upper bounds of the size of every bias."""
+    if not some.size:
+        return np.zeros(0)
+    close = bias_bounds(some, delta=min(delta, _MOST_DELTA))
+    return np.maximum(close.upper, -close.lower)
 
 
 def _worst_first(
