@@ -26,7 +26,7 @@ from calibcli.commands.measure import (
     views_shown,
 )
 from calibcli.commands.reading import read_tables, with_scores
-from calibcli.commands.right_scale import table_scale_notes
+from calibcli.commands.right_scale import read_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.data.tally import AtPlaces, Beside, Change, ClassesCompared, Unchanged
 from calibcli.documents.artifact import (
@@ -89,6 +89,8 @@ def compare_files(
     gathered = _gathered(replace(rows, columns=columns), loaded)
     raw = gathered.as_fitted
     notes: list[str] = []
+    if not loaded:
+        notes += read_notes(gathered, columns.read_as, further={_SECOND: gathered.chosen.further[0]})
     for path, artifact in loaded.items():
         notes += artifact.doubts
         fit = artifact.of_all_rows.fit

@@ -19,6 +19,7 @@ from calibcli.stats.measures.differences import PAIRED, PairedSums, Skill, skill
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.table.bins import looks_discrete
+from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import ScoreTable
 from calibcli.values import dataclass
 
@@ -27,6 +28,8 @@ MOST_IN_PAIRS = 20
 
 # With a reference: the share of the error that the interval of its own loss may take.
 _FOR_REFERENCE = 0.1
+
+PAIRED_ROWS = f"{PAIRWISE}: each score uses its own rows, and each difference the rows that both have"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,13 @@ class Entries:
     Args:
         scores: Each with its rows.
         paired: The differences of two, by their places, the second less the first.
-        same_rows: Whether all have the same rows.
+        common: The rows of one that another has too, by their places; None where all have the same rows.
         notes: What must be said of rows that do not count.
     """
 
     scores: tuple[Seen, ...]
     paired: Callable[[int, int], PairedSums]
-    same_rows: bool = True
+    common: Callable[[int, int], Table] | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -104,21 +107,36 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
     columns, beside = rows.columns, beside_of(rows)
     keys = (RAW, *beside.columns)
     pairs = tuple(combinations(keys, 2))
-    if options.reference is not None and not options.pairs:
+    place, apart = None, columns.on_missing is OnMissing.PAIRWISE
+    if options.reference is not None:
         place = (columns.score, *columns.others).index(options.reference)
+    if place is not None and not options.pairs:
         pairs = tuple((keys[place], key) for key in keys if key != keys[place])
+    if place is not None and apart:
+        # What skill is a share of: the loss of the reference on the rows that another score has as well.
+        where = {f"reference where {key}": other for other, key in enumerate(keys) if other != place}
+        beside = replace(beside, columns={**beside.columns, **dict.fromkeys(where, place)}, where=where)
     judged = read_judged(rows, beside=replace(beside, pairs=pairs))
     sums = dict(zip(pairs, judged.aside.paired, strict=True))
-    seen = tuple(Seen(view.source.score, view.source.score, view.table) for view in views_of(judged))
+    views = dict(zip(keys, views_of(judged), strict=True))
+    seen = {key: Seen(view.source.score, view.source.score, view.table) for key, view in views.items()}
+    empty = [one.name for one in seen.values() if not one.table.total_rows]
+    if empty and (len(empty) > len(seen) - 2 or options.reference in empty):
+        msg = f"{empty[0]!r} has no value in any of {judged.input.rows:,} rows"
+        raise EmptyTable(msg, "leave it out")
+    kept = [key for key, one in seen.items() if one.table.total_rows]
 
     def paired(one: int, other: int) -> PairedSums:
-        found = sums.get((keys[one], keys[other]))
-        return sums[keys[other], keys[one]].turned() if found is None else found
+        found = sums.get((kept[one], kept[other]))
+        return sums[kept[other], kept[one]].turned() if found is None else found
 
-    notes: tuple[str, ...] = ()
-    if columns.on_missing is OnMissing.PAIRWISE:
-        notes = (f"{PAIRWISE}: a score has the rows that have it, and a pair those that have both",)
-    return judged, Entries(seen, paired, notes=notes)
+    def common(_: int, other: int) -> Table:
+        return judged.tables[f"reference where {kept[other]}"]
+
+    notes = [PAIRED_ROWS] if apart else []
+    notes += [f"{one!r} is left out: it has no value in any row" for one in empty]
+    found = tuple(seen[key] for key in kept)
+    return judged, Entries(found, paired, common if apart else None, tuple(notes))
 
 
 def _models(judged: Gathered) -> Entries:
@@ -151,17 +169,18 @@ def _models(judged: Gathered) -> Entries:
     seen = tuple(
         Seen(name, name, ScoreTable.from_rows(one.score, one.label)) for name, one in answers.items()
     )
-    return Entries(seen, lambda one, other: listed[one].against(listed[other]), len(asked) == 1, tuple(notes))
+    return Entries(
+        seen,
+        lambda one, other: listed[one].against(listed[other]),
+        None if len(asked) == 1 else lambda one, other: listed[one].where(listed[other]),
+        tuple(notes),
+    )
 
 
 def _report(
     judged: Gathered, entries: Entries, options: CompareOptions, positive: float | None
 ) -> LeaderboardReport:
-    scores, names = entries.scores, [one.name for one in entries.scores]
-    if any(not one.table.total_rows for one in scores):
-        empty = next(one.name for one in scores if not one.table.total_rows)
-        msg = f"{empty!r} has no value in any of {judged.input.rows:,} rows"
-        raise EmptyTable(msg, "leave it out")
+    names = [one.name for one in entries.scores]
     reference = None
     if options.reference is not None:
         reference = _place_of(options.reference, names, judged)
@@ -242,7 +261,7 @@ class _Board:
             contrast = None if place == against else self._contrast(name, against, place)
             saved = None
             if contrast is not None and self.reference is not None and name in PAIRED:
-                saved = self._skill(name, scores[against], contrast)
+                saved = self._skill(name, against, place, contrast)
             one = scores[place]
             standings.append(Standing(one.name, one.table.total_rows, estimates[place], contrast, saved))
         every = None
@@ -279,10 +298,13 @@ class _Board:
         (found,) = differences(one, two, sums, options=only)
         return Contrast(one.name, two.name, sums.rows, found)
 
-    def _skill(self, name: MeasureName, reference: Seen, contrast: Contrast) -> Skill | None:
-        """Return the share saved of the loss of the reference, where that is known of the rows of both."""
-        if contrast.rows != reference.table.total_rows:
+    def _skill(self, name: MeasureName, reference: int, place: int, contrast: Contrast) -> Skill | None:
+        """Return the share saved of the loss of the reference on the rows of both; None without any."""
+        one, common = self.entries.scores[reference], self.entries.common
+        if not contrast.rows:
             return None
+        if common is not None:
+            one = replace(one, table=common(reference, place))
         safer = 1.0 - (1.0 - self.confidence) * _FOR_REFERENCE
-        loss = self._estimate(name, reference, safer)
+        loss = self._estimate(name, one, safer)
         return skill(contrast.difference, loss, confidence=self.confidence)

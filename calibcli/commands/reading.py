@@ -72,7 +72,9 @@ def read_judged(rows: RowRequest, *, twice: bool = False, beside: Beside = NOTHI
     rows.columns.refuse_unseen()
     scores: Transforms = {RAW: None, **dict.fromkeys(beside.columns)}
     gathered = read_tables(rows, transforms=scores, beside=beside, twice=twice)
-    return replace(gathered, notes=read_notes(gathered, rows.columns.read_as))
+    names = gathered.chosen.scores
+    further = {key: names[at] for key, at in beside.columns.items() if key not in beside.where}
+    return replace(gathered, notes=read_notes(gathered, rows.columns.read_as, further=further))
 
 
 def _read_through(source: DocumentSource, rows: RowRequest, *, twice: bool, beside: Beside) -> Gathered:

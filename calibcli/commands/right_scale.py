@@ -1,8 +1,9 @@
 """Whether scores are on the scale that a map was fitted to, told by where the scores of its fit rows lay."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,6 +58,7 @@ _LABELS = {0.0, 1.0}
 _HARD = "every score is 0 or 1, as predicted labels are and probabilities hardly: is it the right column?"
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
+_MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
 PROBABILITIES = (
     "every value lies in [0, 1], and the map was fitted to logits: is it the right column?"
@@ -85,23 +87,45 @@ def seen_in(table: "Table") -> Seen:
     return Seen(table.total_rows, score_quantiles(table), table.distinct, table.resolution)
 
 
-def read_notes(gathered: "Gathered", scale: Scale) -> tuple[str, ...]:
+def read_notes(
+    gathered: "Gathered", scale: Scale, *, further: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, ...]:
     """
-    Return what is to be said of scores where no fit tells what they are.
+    Return what is to be said of each score where no fit tells what it is.
 
     Log-odds may be probabilities, and scores that are 0 and 1 labels that a model predicts.
+
+    Args:
+        gathered: The rows.
+        scale: That scores were read on.
+        further: The names of further scores, by the keys of their tables.
     """
     raw = gathered.tables["raw"]
-    if raw.total_rows < _FEWEST:
+    if gathered.sums is not None and scale is Scale.LOGIT:
+        enough = raw.total_rows >= _FEWEST
+        return (_UNSURE_ROWS,) if enough and gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
+    several = gathered.input.classes is not None or raw.distinct > len(_LABELS)
+    hard = scale is not Scale.LOGIT and not several and raw.total_rows >= _FEWEST
+    said = {
+        name: _scale_notes(gathered.tables[key], scale)
+        for key, name in {"raw": gathered.input.score, **further}.items()
+    }
+    if not any(said.values()):
+        return (_HARD,) if hard and _LABELS.issuperset(raw.score.tolist()) else ()
+    if not further:
+        return said[gathered.input.score]
+    # Beside columns on another scale every comparison would be wrong.
+    mixed = _MIXED if any(not notes for notes in said.values()) else ""
+    return tuple(f"column {name!r}: {one}{mixed}" for name, notes in said.items() for one in notes)
+
+
+def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:
+    """Return that percentages or log-odds may be probabilities."""
+    if table.total_rows < _FEWEST:
         return ()
-    if scale is Scale.PERCENT and float(raw.score[-1]) <= 1.0 / 100.0:
-        return (_UNSURE_PERCENT,)
-    if scale is not Scale.LOGIT:
-        several = gathered.input.classes is not None or raw.distinct > len(_LABELS)
-        return () if several or not _LABELS.issuperset(raw.score.tolist()) else (_HARD,)
-    if gathered.sums is not None:
-        return (_UNSURE_ROWS,) if gathered.sums.all_near(1.0, within=SUM_TOLERANCE) else ()
-    return (_UNSURE,) if raw.distinct >= _FEWEST_VALUES and _within(seen_in(raw), 1.0) else ()
+    if scale is Scale.PERCENT:
+        return (_UNSURE_PERCENT,) if float(table.score[-1]) <= 1.0 / 100.0 else ()
+    return (_UNSURE,) if table.distinct >= _FEWEST_VALUES and _within(seen_in(table), 1.0) else ()
 
 
 def table_scale_notes(gathered: "Gathered", artifact: "AnyArtifact") -> tuple[str, ...]:

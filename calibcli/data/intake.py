@@ -81,9 +81,12 @@ class Rows:
     on: tuple[Mixed, ...] = ()
     gaps: bool = False
 
-    def seen(self, place: int) -> "Rows":
-        """Return the rows with the score column at a place among the score columns as their score."""
-        return self if place == 0 else replace(self, score=self.others[place - 1])
+    def seen(self, place: int, *, where: int | None = None) -> "Rows":
+        """Return the rows by the score column at a place; NaN where the column at `where` has no score."""
+        found = self if place == 0 else replace(self, score=self.others[place - 1])
+        if where is None:
+            return found
+        return replace(found, score=np.where(np.isnan(self.seen(where).score), np.nan, found.score))
 
     def kept(self, which: npt.NDArray[np.intp]) -> "Rows":
         """Return some of the rows, with the first score column alone."""

@@ -48,6 +48,7 @@ class Beside:
 
     Args:
         columns: For keys whose transform is not given the first score column, the place of the one it is.
+        where: For keys that count only rows with a score in another column too, the place of that column.
         pairs: Pairs of keys whose losses are compared row by row.
         folds: Folds that groups are shared out to by their hash, each with a table of raw scores; 0 for none.
         sliced: Keys whose rows are tabled for each part by itself as well.
@@ -62,6 +63,7 @@ class Beside:
     """
 
     columns: Mapping[str, int] = field(default_factory=dict)
+    where: Mapping[str, int] = field(default_factory=dict)
     pairs: tuple[tuple[str, str], ...] = ()
     folds: int = 0
     seed: int = 0
@@ -487,7 +489,11 @@ class TallyWork:
                 break
             if rows is not None:
                 seen = {
-                    key: _add(tables[key], rows.seen(beside.columns.get(key, 0)), change)
+                    key: _add(
+                        tables[key],
+                        rows.seen(beside.columns.get(key, 0), where=beside.where.get(key)),
+                        change,
+                    )
                     for key, change in self.transforms.items()
                 }
                 aside.add(rows, seen, beside=beside, chosen=chosen)

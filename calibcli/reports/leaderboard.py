@@ -39,8 +39,8 @@ class Standing(Declared):
     ] = None
     skill: Annotated[
         Skill | None,
-        "Share saved of the loss of the reference; null without a reference, for itself, and where both have "
-        "other rows.",
+        "Share saved of the loss of the reference on the rows of both; null without a reference, for itself, "
+        "and where no row has both.",
     ] = None
 
 

@@ -243,12 +243,25 @@ def test_pairwise_takes_the_rows_that_each_pair_has(holes: str) -> None:
             assert pair.difference == both.comparisons[0].difference  # type: ignore[union-attr]
 
 
-def test_pairwise_leaves_the_skill_out_where_rows_are_others(holes: str) -> None:
-    """And other commands refuse it."""
+@pytest.mark.parametrize("pairs", [False, True])
+def test_pairwise_skill_is_that_of_the_rows_of_both(holes: str, pairs: bool) -> None:  # noqa: FBT001
+    """As if other scores were not there and other rows dropped; other commands refuse pairs."""
     columns = Columns("a", "y", others=("b",), on_missing=OnMissing.PAIRWISE)
-    report = compare_files(RowRequest([holes], columns), options=CompareOptions(reference="c"))
+    report = compare_files(RowRequest([holes], columns), options=CompareOptions(reference="c", pairs=pairs))
     assert isinstance(report, LeaderboardReport)
-    assert all(one.skill is None for one in report.rankings[0].standings)
+    for ranking in report.rankings:
+        for one in ranking.standings:
+            if one.contrast is None or ranking.name not in PAIRED:
+                assert one.skill is None
+                continue
+            drop = Columns(one.name, "y", on_missing=OnMissing.DROP)
+            alone = compare_files(RowRequest([holes], drop), options=CompareOptions(reference="c"))
+            assert isinstance(alone, LeaderboardReport)
+            (same,) = (found.standings for found in alone.rankings if found.name is ranking.name)
+            expected = next(found.skill for found in same if found.name == one.name)
+            assert one.skill is not None
+            assert expected is not None
+            assert one.skill.value == expected.value
     check(json.loads(json.dumps(sealed(document_of(report)))), "compare")
     with pytest.raises(CalibcliError, match="compare"):
         calibcli.measure(holes, score="a", label="y", on_missing="pairwise")
@@ -305,15 +318,45 @@ def test_skill_of_what_cannot_be_divided_is_none() -> None:
     assert skill(Difference(MeasureName.BRIER, 0.1, None, ()), loss, confidence=0.95).value is None
 
 
-def test_a_score_without_any_value_is_named_wherever_it_stands() -> None:
+def test_skill_of_models_is_that_of_common_questions(answers: str, tmp_path: Path) -> None:
+    """A question that only one of them answered changes nothing but the value of that model."""
+    found = []
+    lines = Path(answers).read_text().splitlines()
+    (tmp_path / "common.csv").write_text(
+        "\n".join(one for one in lines if ",q900," not in one.replace("c,", ",", 1))
+    )
+    for file in (answers, str(tmp_path / "common.csv")):
+        columns = Columns("confidence", "correct", by=("model",), identity="question")
+        report = compare_files(RowRequest([file], columns), options=CompareOptions(reference="c"))
+        assert isinstance(report, LeaderboardReport)
+        found.append([[one.skill for one in each.standings if one.contrast] for each in report.rankings])
+    assert found[0] == found[1]
+    assert any(one is not None for one in found[0][0])
+
+
+def test_a_score_without_any_value_is_left_out_and_named() -> None:
+    """Wherever it stands; the others have the digits that they have without it."""
+    rng = np.random.default_rng(4)
+    columns = {name: rng.random(60) for name in "abc"} | {"y": rng.random(60) < 0.5}
+    for more in ({}, {"reference": "b"}):
+        ask: dict[str, object] = {"label": "y", "on_missing": "pairwise", **more}
+        plain = calibcli.compare(columns, score=["a", "b", "c"], **ask)  # type: ignore[arg-type]
+        ghost = {**columns, "ghost": np.full(60, np.nan)}
+        for names in (["ghost", "a", "b", "c"], ["a", "b", "ghost", "c"]):
+            found = json.loads(calibcli.compare(ghost, score=names, **ask).to_json())  # type: ignore[arg-type]
+            assert "'ghost' is left out: it has no value in any row" in found["notes"]
+            assert found["measures"] == json.loads(plain.to_json())["measures"]
+
+
+def test_a_score_without_any_value_is_refused_where_too_few_are_left() -> None:
     """Each score has rows of its own in pairs, and one of them none."""
     gaps = np.full(60, np.nan)
     label = np.arange(60) % 3 == 0
-    for names in (["ghost", "a", "b"], ["a", "b", "ghost"]):
+    for names, reference in ((["ghost", "a"], None), (["a", "b", "ghost"], "ghost")):
         with pytest.raises(CalibcliError, match="'ghost' has no value in any of 60 rows"):
             calibcli.compare(
                 {"a": np.linspace(0, 1, 60), "b": np.linspace(1, 0, 60), "ghost": gaps, "y": label},
-                score=names, label="y", on_missing="pairwise",
+                score=names, label="y", on_missing="pairwise", reference=reference,
             )  # fmt: skip
 
 

@@ -233,6 +233,23 @@ def test_words_alone_are_percentages_where_that_is_said(run: Run, tmp_path: Path
     assert "no value is above 1" in run("measure", tmp_path / "b.csv", "--scale", "percent").out
 
 
+@pytest.mark.parametrize("command", ["measure", "compare", "leaderboard"])
+def test_a_column_on_another_scale_than_its_neighbours_is_named(
+    run: Run, tmp_path: Path, command: str
+) -> None:
+    """Percentages beside a probability, wherever that stands; no word where all hold percentages."""
+    rows = [f"{place % 90 + 5},{(place % 90 + 5) / 100},{place % 80},{place % 2}" for place in range(120)]
+    (tmp_path / "mixed.csv").write_text("\n".join(["a,climate,b,y", *rows]))
+    more = ["--reference", "climate"] if command == "leaderboard" else ["-s", "climate"]
+    name = command.replace("leaderboard", "compare")
+    args = (name, tmp_path / "mixed.csv", "-y", "y", "--scale", "percent", "-m", "brier")
+    said = " ".join(run(*args, "-s", "a", *more).out.split())
+    assert "column 'climate': no value is above 1" in said
+    assert "if it is on another scale than the other columns, comparisons with it are wrong" in said
+    assert "column 'a'" not in said
+    assert "no value is above 1" not in run(*args, "-s", "a", "-s", "b").out
+
+
 @pytest.mark.parametrize(
     ("said", "words"),
     [

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from calibcli.stats.measures.differences import PAIRED, PairedSums, worst_of_scores
 from calibcli.stats.measures.scores import losses_of_rows
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table.score_table import Floats, ScoreTable
 from calibcli.values import dataclass
 
 
@@ -37,7 +37,7 @@ class Answers:
 
     def against(self, other: "Answers") -> PairedSums:
         """Return how the losses of another differ from these, question by question."""
-        _, here, there = np.intersect1d(self.ids, other.ids, assume_unique=True, return_indices=True)
+        here, there = self._common(other)
         one, two = self.score[here], other.score[there]
         sums = PairedSums()
         if here.size:
@@ -52,6 +52,16 @@ class Answers:
                 worst=worst_of_scores(one, two, counts=None, weight=None),
             )
         return sums
+
+    def where(self, other: "Answers") -> ScoreTable:
+        """Return the answers to questions that another answered too."""
+        here, _ = self._common(other)
+        return ScoreTable.from_rows(self.score[here], self.label[here])
+
+    def _common(self, other: "Answers") -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return the places of common questions here and there."""
+        _, here, there = np.intersect1d(self.ids, other.ids, assume_unique=True, return_indices=True)
+        return here, there
 
 
 def in_common(answers: Sequence[Answers]) -> int:
