@@ -14,6 +14,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import OnSum, Scale
 from calibcli.options.numerals import ALIKE, number_of
 
+_MOST_FAULTS = 5
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
 _ROUNDED = 0.01
 _DECIMAL_COMMA = re.compile(r"\s*-?\d*,\d+\s*")
@@ -34,13 +35,27 @@ def problem_of(
     if not findings.faults:
         return None
     order = list(FaultKind)
-    kind, place = min(findings.faults, key=lambda one: (order.index(one[0]), one[1]))
+    found = sorted(findings.faults, key=lambda one: (order.index(one[0]), one[1]))
+    lacking = [one for one in found if one[0].name.startswith("MISSING") or one[0] is FaultKind.NO_SCORE]
+    # What `--on-missing drop` would leave out is said at once: it would hide the rest.
+    first = lacking if found[0] in lacking else found[:1]
+    said = [_problem(*one, findings, chosen, partly=partly) for one in first]
+    messages = [message for message, _ in said[:_MOST_FAULTS]]
+    more = [f"{len(said) - _MOST_FAULTS:,} more columns lack values"] if len(said) > _MOST_FAULTS else []
+    hint = said[-1 if first[-1][0] is FaultKind.NO_SCORE else 0][1]
+    return InputProblem(f"{shown}, {'; '.join([*messages, *more])}", hint)
+
+
+def _problem(
+    kind: FaultKind, place: int, findings: Findings, chosen: ChosenColumns, *, partly: bool
+) -> tuple[str, str]:
+    """Return what is wrong with a column, and what to do."""
     # Of lists every value counts, of other columns each by itself.
     in_list = kind is FaultKind.OUTSIDE and chosen.probs is not None and chosen.probs.in_list
     values = findings.rows * (len(chosen.classes) if in_list else 1)
     rows = f"{'the first ' if partly else ''}{values:,}"
     message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows, place=place)
-    return InputProblem(f"{shown}, column {column_of(kind, chosen, place)!r}: {message}", hint)
+    return f"column {column_of(kind, chosen, place)!r}: {message}", hint
 
 
 def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:

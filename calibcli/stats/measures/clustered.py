@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, Target, TestName
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.means import METHOD
 from calibcli.stats.measures.differences import PAIRED, PAIRED_METHOD, Difference
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
@@ -192,17 +192,17 @@ def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
     """
     Return an interval over clusters that is nowhere narrower than that over rows, of a loss.
 
-    The costly row that no cluster has shown is missing from the spread of the clusters as well.
+    The costly row that no cluster has shown is missing from the spread of the clusters as well. The method
+    says which of the two gave each end.
     """
     if of_rows is None or of_rows.method not in (METHOD, PAIRED_METHOD):
         return interval
-    ends = (interval.lower, of_rows.lower), (interval.upper, of_rows.upper)
-    lower, upper = (None if None in pair else pair for pair in ends)
-    return replace(
-        interval,
-        lower=None if lower is None else min(one for one in lower if one is not None),
-        upper=None if upper is None else max(one for one in upper if one is not None),
-    )
+    (low, high), (lowest, highest) = interval.ends, of_rows.ends
+    wider = [end for end, by_rows in (("lower", lowest < low), ("upper", highest > high)) if by_rows]
+    method = f"{of_rows.method} over rows, wider than {_METHOD}" if len(wider) == 2 else interval.method
+    if len(wider) == 1:
+        method = f"{method}; {wider[0]} end: {of_rows.method} over rows, which is wider"
+    return replace(interval, lower=stated(min(low, lowest)), upper=stated(max(high, highest)), method=method)
 
 
 def _within_range(interval: Interval, name: MeasureName) -> Interval:

@@ -36,6 +36,31 @@ def world(seed: int, clusters: int = 30, rows: int = 400) -> tuple[Floats, Float
     return rng.integers(0, clusters, rows), score, rng.random(rows) < score
 
 
+def test_method_names_what_gave_each_end() -> None:
+    """Few rows in each cluster vary less than with the row that has not been seen; many of them vary more."""
+    rng = np.random.default_rng(5)
+    methods = set()
+    for each in (1, 2, 4, 10):
+        score = np.repeat(rng.random(400 // each).clip(0.01, 0.99), each)
+        label = np.repeat(rng.random(400 // each), each) < score
+        clusters = sums_of(np.arange(400) // each, score, label).whole()
+        alone = brier(ScoreTable.from_rows(score, label))
+        found = with_clusters(alone, clusters, confidence=0.95).interval
+        assert found is not None
+        assert alone.interval is not None
+        by_rows = [one == other for one, other in zip(found.ends, alone.interval.ends, strict=True)]
+        expected = {
+            (False, False): "cluster-robust (jackknife sandwich), Student's t",
+            (True, False): "lower end: Gaffke's bound over rows, which is wider",
+            (False, True): "upper end: Gaffke's bound over rows, which is wider",
+            (True, True): "Gaffke's bound over rows, wider than cluster-robust",
+        }[by_rows[0], by_rows[1]]
+        assert expected in found.method
+        assert ("Gaffke" in found.method) == any(by_rows)
+        methods.add(found.method)
+    assert len(methods) > 1
+
+
 def sums_of(key: Floats, score: Floats, label: Floats, **rest: Floats) -> ClusterSums:
     """Return the sums of rows."""
     sums = ClusterSums()
