@@ -129,6 +129,9 @@ def compare_files(
 
 def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], asked: CompareOptions) -> bool:
     """Whether more than a baseline and another are compared; refuse what would then have no effect."""
+    if MeasureName.OBSERVED_RATE in (asked.metrics or ()) and not columns.by:
+        msg = "observed_rate is the share of label 1, which is the same for every score of the same rows"
+        raise UsageProblem(msg, "compare models in rows with --by and --id, or ask for another measure")
     said = {"by": columns.by, "reference": asked.reference}
     named = next((name for name, value in said.items() if value), None)
     if artifacts:
@@ -328,7 +331,7 @@ def _joint(sides: _Sides, options: CompareOptions) -> tuple[Comparison, ...]:
 
     def row_by_row(name: ClassMeasure) -> Difference | None:
         differences = sides.classes.differences
-        return differences.joint_difference(name, confidence=confidence) if name in JOINT else None
+        return differences.joint.difference(name, confidence=confidence) if name in JOINT else None
 
     return compared_by(options.joint, measured, row_by_row, confidence=confidence)
 

@@ -1,22 +1,29 @@
 """Compare several scores of the same rows, or several models on the same questions, all pairs at once."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import combinations
+
+import numpy as np
 
 from calibcli.commands.comparing import Seen, differences, measured_alone
 from calibcli.commands.gathering import RAW, Gathered
+from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import beside_of, level_of, views_of
 from calibcli.data.tally import Beside
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import Binning, MeasureName, OnMissing
+from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.declaring import nearest
+from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
-from calibcli.stats.measures.differences import PAIRED, PairedSums, Skill, skill
-from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.classes.differences import JOINT
+from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, Skill, skill
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
@@ -28,6 +35,9 @@ MOST_IN_PAIRS = 20
 
 # With a reference: the share of the error that the interval of its own loss may take.
 _FOR_REFERENCE = 0.1
+
+C = ClassMeasure
+_PROPER = (C.CLASS_LOG_LOSS, C.CLASS_BRIER)
 
 PAIRED_ROWS = f"{PAIRWISE}: each score uses its own rows, and each difference the rows that both have"
 
@@ -42,19 +52,24 @@ class Entries:
         paired: The differences of two, by their places, the second less the first.
         common: The rows of one that another has too, by their places; None where all have the same rows.
         notes: What must be said of rows that do not count.
+        classes: Measures of all classes together, by place and confidence; None where there is one score.
     """
 
     scores: tuple[Seen, ...]
     paired: Callable[[int, int], PairedSums]
     common: Callable[[int, int], Table] | None = None
     notes: tuple[str, ...] = ()
+    classes: Callable[[ClassMeasure, int, float], ClassEstimate] | None = None
 
 
 def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardReport:
     """Compare any number of scores with the best of them, or with the reference."""
     columns = rows.columns
     _refuse(columns, options)
+    gate = options.gate()
     if columns.by:
+        gate = options.gate(_PROPER if columns.sees_all_classes and columns.sums_to_one else PAIRED)
+        options = _of_models(columns, options)
         judged = read_judged(rows, beside=Beside(identified=RAW))
         entries = _models(judged)
         positive = None
@@ -67,17 +82,21 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
         positive = None
         if columns.on_missing is not OnMissing.PAIRWISE:
             positive = judged.table.total_positive_rows / judged.table.total_rows
-    return _report(judged, entries, options, positive)
+    return replace(_report(judged, entries, options, positive), gate=gate)
 
 
 def _refuse(columns: Columns, options: CompareOptions) -> None:
     """Refuse what is not compared so."""
-    if columns.several is not None:
+    if columns.several is not None and not columns.by:
         msg = "a leaderboard compares scores, and --probs names several classes"
-        raise UsageProblem(msg, "compare two artifacts of them, or one class as a score")
-    if options.joint and options.metrics:
-        msg = f"{options.joint[0].value} is a measure of several classes, and --probs names none"
-        raise UsageProblem(msg, "ask for brier or log_loss")
+        raise UsageProblem(
+            msg, "name the column of models with --by, or compare two artifacts of the classes"
+        )
+    joint = [one for one in options.joint if options.metrics and not (columns.by and one is C.ACCURACY)]
+    if joint and joint[0] not in JOINT:
+        msg = f"{joint[0].value} is no mean over rows, and is not compared between models"
+        raise UsageProblem(msg, f"ask for {', '.join(JOINT)}")
+    refuse_class_measures(columns, Metrics((), (), tuple(joint)))
     if columns.by and columns.on_missing is OnMissing.PAIRWISE:
         msg = (
             "--on-missing pairwise is for scores in columns: models in rows are compared on common questions"
@@ -100,6 +119,15 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
         msg = f"{count} scores make {count * (count - 1) // 2:,} pairs"
         hint = f"at most {MOST_IN_PAIRS} are compared in pairs: name one with --reference, without --pairs"
         raise UsageProblem(msg, hint)
+
+
+def _of_models(columns: Columns, options: CompareOptions) -> CompareOptions:
+    """Return what is asked of models: right answers by their name, of several classes whole rows."""
+    usual = JOINT if columns.sees_all_classes and columns.sums_to_one else None
+    asked = [
+        C.ACCURACY if one is MeasureName.OBSERVED_RATE else one for one in options.metrics or usual or ()
+    ]
+    return replace(options, metrics=tuple(dict.fromkeys(asked)) or None)
 
 
 def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entries]:
@@ -166,15 +194,33 @@ def _models(judged: Gathered) -> Entries:
             "Two models are compared on the ids that both have"
         )
     listed = list(answers.values())
-    seen = tuple(
-        Seen(name, name, ScoreTable.from_rows(one.score, one.label)) for name, one in answers.items()
-    )
     return Entries(
-        seen,
-        lambda one, other: listed[one].against(listed[other]),
-        None if len(asked) == 1 else lambda one, other: listed[one].where(listed[other]),
+        tuple(Seen(name, name, one.table) for name, one in answers.items()),
+        cache(lambda one, other: listed[one].against(listed[other])),
+        None if len(asked) == 1 else lambda one, other: listed[one].to(listed[other]).table,
         tuple(notes),
+        lambda name, place, confidence: _class_estimate(name, listed[place], confidence),
     )
+
+
+def _class_estimate(name: ClassMeasure, answers: Answers, confidence: float) -> ClassEstimate:
+    """Return a measure of all classes together, as `measure` gives it of the rows of one model."""
+    from calibcli.stats.measures.classes import ClassViews, class_measure
+    from calibcli.stats.measures.classes.binned import Seen as SeenClass
+    from calibcli.stats.table.bins import binned, bins_of
+    from calibcli.stats.table.classes import ClassSums
+
+    if answers.probability is None or answers.place is None:
+        msg = f"{name} is a measure of several classes"
+        raise TypeError(msg)
+    count = answers.probability.shape[1]
+    sums, rest = ClassSums(count), []
+    sums.add_rows(answers.probability, answers.place, answers.probability.argmax(axis=1))
+    for place, column in enumerate(answers.probability.T):
+        table = ScoreTable.from_rows(np.ascontiguousarray(column), answers.place == place)
+        bins = bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=table)
+        rest.append(SeenClass(table, binned(table, bins)))
+    return class_measure(name, ClassViews(answers.table, tuple(rest), (), sums, confidence))
 
 
 def _report(
@@ -194,7 +240,6 @@ def _report(
         family=family,
         rankings=rankings(entries, options, reference),
         positive=positive,
-        gate=options.gate(),
         notes=(*judged.notes, *entries.notes),
     )
 
@@ -214,12 +259,13 @@ def level_of_each(options: CompareOptions, count: int) -> tuple[float, int]:
 def rankings(entries: Entries, options: CompareOptions, reference: int | None) -> tuple[Ranking, ...]:
     """Return all scores by every measure; `reference` is the place of one that all are held against."""
     each, _ = level_of_each(options, len(entries.scores))
-    asked = replace(options, metrics=options.metrics or PAIRED, confidence=each)
+    names = options.metrics or PAIRED
+    asked = replace(options, metrics=names, confidence=each)
     few_valued = all(looks_discrete(one.table) for one in entries.scores)
     if options.binning is None and options.bins is None and not few_valued:
         asked = replace(asked, binning=Binning.EQUAL_WIDTH)
     board = _Board(entries, asked, options.confidence, reference)
-    return tuple(board.ranking(name) for name in asked.shown)
+    return tuple(board.ranking(name) for name in dict.fromkeys(names))
 
 
 def _place_of(reference: str, names: Sequence[str], judged: Gathered) -> int:
@@ -249,12 +295,15 @@ class _Board:
     confidence: float
     reference: int | None
 
-    def ranking(self, name: MeasureName) -> Ranking:
+    def ranking(self, name: Compared) -> Ranking:
         """Return all scores by one measure."""
         scores = self.entries.scores
-        estimates = [self._estimate(name, one, self.confidence) for one in scores]
+        estimates = [self._estimate(name, place, self.confidence) for place in range(len(scores))]
         wins = self._wins(name)
-        order = sorted(range(len(scores)), key=lambda place: (-wins[place], estimates[place].value, place))
+        bad = [name.facts.badness(one.value) for one in estimates]
+        order = sorted(
+            range(len(scores)), key=lambda place: (-wins[place], math.isnan(bad[place]), bad[place], place)
+        )
         against = order[0] if self.reference is None else self.reference
         standings = []
         for place in order:
@@ -269,7 +318,7 @@ class _Board:
             every = tuple(self._contrast(name, one, two) for one, two in combinations(range(len(scores)), 2))
         return Ranking(name, scores[against].name, tuple(standings), every)
 
-    def _wins(self, name: MeasureName) -> list[int]:
+    def _wins(self, name: Compared) -> list[int]:
         """
         Return how many others each score is better than on the rows that both have.
 
@@ -278,33 +327,44 @@ class _Board:
         """
         scores = self.entries.scores
         wins = [0] * len(scores)
-        pairs = list(combinations(range(len(scores)), 2)) if self.reference is None and name in PAIRED else []
+        by_rows = self.reference is None and (name in PAIRED or isinstance(name, ClassMeasure))
+        pairs = list(combinations(range(len(scores)), 2)) if by_rows else []
         most = max(one.table.total_rows for one in scores)
         if all(self.entries.paired(*pair).rows == most for pair in pairs):
             return wins
         for one, two in pairs:
             value = self._contrast(name, one, two).difference.value
             if value is not None and abs(value) > 0.0:
-                wins[two if value < 0.0 else one] += 1
+                wins[two if (value < 0.0) != name.facts.more_is_better else one] += 1
         return wins
 
-    def _estimate(self, name: MeasureName, one: Seen, confidence: float) -> Estimate:
-        return measured_alone(name, one, options=replace(self.options, confidence=confidence))
+    def _estimate(
+        self, name: Compared, place: int, confidence: float, *, table: Table | None = None
+    ) -> Estimate | ClassEstimate:
+        """Return a measure of a score; of the rows of `table`, where they are not all."""
+        one, classes = self.entries.scores[place], self.entries.classes
+        if isinstance(name, ClassMeasure) and name is not C.ACCURACY and classes is not None:
+            return classes(name, place, confidence)
+        own = MeasureName.OBSERVED_RATE if isinstance(name, ClassMeasure) else name
+        one = one if table is None else replace(one, table=table)
+        return measured_alone(own, one, options=replace(self.options, confidence=confidence))
 
-    def _contrast(self, name: MeasureName, first: int, second: int) -> Contrast:
+    def _contrast(self, name: Compared, first: int, second: int) -> Contrast:
         one, two = (self.entries.scores[place] for place in (first, second))
         sums = self.entries.paired(first, second)
+        if isinstance(name, ClassMeasure):
+            found = sums.difference(name, confidence=self.options.confidence)
+            return Contrast(one.name, two.name, sums.rows, found)
         only = replace(self.options, metrics=(name,))
         (found,) = differences(one, two, sums, options=only)
         return Contrast(one.name, two.name, sums.rows, found)
 
-    def _skill(self, name: MeasureName, reference: int, place: int, contrast: Contrast) -> Skill | None:
+    def _skill(self, name: Compared, reference: int, place: int, contrast: Contrast) -> Skill | None:
         """Return the share saved of the loss of the reference on the rows of both; None without any."""
-        one, common = self.entries.scores[reference], self.entries.common
         if not contrast.rows:
             return None
-        if common is not None:
-            one = replace(one, table=common(reference, place))
+        common = self.entries.common
+        table = None if common is None else common(reference, place)
         safer = 1.0 - (1.0 - self.confidence) * _FOR_REFERENCE
-        loss = self._estimate(name, one, safer)
+        loss = self._estimate(name, reference, safer, table=table)
         return skill(contrast.difference, loss, confidence=self.confidence)

@@ -221,10 +221,12 @@ class IdentifiedRows:
     Args:
         parts: Fingerprint, score, label and how often it counts, of the rows of each batch read.
         groups: For each batch the part of the rows that each row belongs to, or None.
+        classes: For each batch what stands behind score and label where there are several classes, or None.
     """
 
     parts: list[tuple[Fingerprints, Floats, Booleans, Integers]] = field(default_factory=list)
     groups: list[Parts | None] = field(default_factory=list)
+    classes: list[ClassRows | None] = field(default_factory=list)
     size: int = 0
 
     def add(self, rows: Rows, score: Floats) -> None:
@@ -233,12 +235,14 @@ class IdentifiedRows:
             counts = np.ones(score.size, np.int64) if rows.counts is None else rows.counts
             self.parts.append((rows.identity, score, rows.label, counts))
             self.groups.append(rows.parts)
+            self.classes.append(rows.classes)
             self._grow(score.size)
 
     def merge(self, later: "IdentifiedRows") -> None:
         """Add the rows of a later part."""
         self.parts.extend(later.parts)
         self.groups.extend(later.groups)
+        self.classes.extend(later.classes)
         self._grow(later.size)
 
     def columns(self) -> tuple[Fingerprints, Floats, Booleans, Integers]:
@@ -247,19 +251,24 @@ class IdentifiedRows:
         ids, score, label, counts = zip(*self.parts, nothing, strict=True)
         return np.concatenate(ids), np.concatenate(score), np.concatenate(label), np.concatenate(counts)
 
-    def by_part(self) -> dict[str, tuple[Fingerprints, Floats, Booleans]]:
-        """Return fingerprints, scores and labels of each part of the rows, in order of its first row."""
-        found: dict[str, list[tuple[Fingerprints, Floats, Booleans]]] = {}
-        for (ids, score, label, _), parts in zip(self.parts, self.groups, strict=True):
+    def by_part(self) -> dict[str, tuple[np.ndarray, ...]]:
+        """
+        Return the columns of each part of the rows, in order of its first row.
+
+        Those are fingerprints, scores and labels, and of several classes the probabilities and the place of
+        the right one.
+        """
+        found: dict[str, list[tuple[np.ndarray, ...]]] = {}
+        for (ids, score, label, _), parts, seen in zip(self.parts, self.groups, self.classes, strict=True):
             if parts is None:
                 continue
+            columns = (ids, score, label, *(() if seen is None else (seen.probability, seen.label)))
             for place, name in enumerate(parts.names):
                 own = np.flatnonzero(parts.code == place)
-                found.setdefault("/".join(name), []).append((ids[own], score[own], label[own]))
-        ends = {name: list(zip(*some, strict=True)) for name, some in found.items()}
+                found.setdefault("/".join(name), []).append(tuple(one[own] for one in columns))
         return {
-            name: (np.concatenate(one[0]), np.concatenate(one[1]), np.concatenate(one[2]))
-            for name, one in ends.items()
+            name: tuple(np.concatenate(one) for one in zip(*some, strict=True))
+            for name, some in found.items()
         }
 
     def _grow(self, rows: int) -> None:

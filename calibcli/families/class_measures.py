@@ -9,7 +9,7 @@ inf = float("inf")
 class ClassMeasure(Explained):
     """Measures of several classes together, as `measure --metric` takes them beside those of one view."""
 
-    ACCURACY = "accuracy", Facts(), """
+    ACCURACY = "accuracy", Facts(best=1.0), """
         How often the most probable class is the right one.
         Estimand: P(the most probable class is the right one).
         Estimator: The share of rows whose most probable class, the first of several, is the right one.

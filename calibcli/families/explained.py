@@ -1,5 +1,6 @@
 """A name together with its sentence, its definition and what is known of it."""
 
+import math
 from enum import Enum, StrEnum, auto
 from typing import NamedTuple, Self
 
@@ -34,6 +35,8 @@ class Facts(NamedTuple):
         any_time: Whether a state may count rows for such a limit and be asked after each batch.
         compared: Whether more of it is worse and bounds say by how much, so that a gate compares it with a
             baseline.
+        best: What a perfect score has, infinite where more is always better; None where neither more nor less
+            is better.
     """
 
     home: Home | None = None
@@ -43,6 +46,18 @@ class Facts(NamedTuple):
     gate: str = "other_rules.interval_rule"
     any_time: bool = False
     compared: bool = False
+    best: float | None = 0.0
+
+    @property
+    def more_is_better(self) -> bool:
+        """Whether a larger value is better wherever it lies."""
+        return self.best is not None and self.best >= self.most
+
+    def badness(self, value: float) -> float:
+        """Return what grows as a value gets worse: how far it is from the best one."""
+        if self.best is None:
+            return math.nan
+        return -value if math.isinf(self.best) else abs(value - self.best)
 
 
 class Explained(StrEnum):

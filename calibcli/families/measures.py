@@ -388,7 +388,7 @@ class MeasureName(Explained):
         Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27;
             Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
-    OBSERVED_RATE = "observed_rate", Facts(Home.BIAS), """
+    OBSERVED_RATE = "observed_rate", Facts(Home.BIAS, best=None), """
         Share of rows with label 1: the base rate, or the accuracy where labels say whether an answer was
         right.
         Estimand: P(y = 1).
@@ -398,7 +398,7 @@ class MeasureName(Explained):
             over labels drawn from the scores.
         Reference: Clopper & Pearson (1934), Biometrika 26.
         """
-    MEAN_SCORE = "mean_score", Facts(Home.BIAS), """
+    MEAN_SCORE = "mean_score", Facts(Home.BIAS, best=None), """
         Mean of the scores: what they announce on average, of answers the mean confidence.
         Estimand: E of the score.
         Estimator: The mean score.
@@ -407,7 +407,7 @@ class MeasureName(Explained):
         Assumes: Rows are independent draws from the population. Labels play no part.
         Reference: Gaffke (2005), Mathematical Methods of Statistics 14.
         """
-    OE = "oe", Facts(Home.BIAS, most=inf), """
+    OE = "oe", Facts(Home.BIAS, most=inf, best=1.0), """
         Observed over expected events, O/E: above 1 scores are too low overall, below 1 too high.
         Estimand: Over the rows' scores, the mean of P(y = 1 | f) divided by the mean of f.
         Estimator: The number of labels 1 divided by the sum of scores; 1 + bias / mean score. Undefined where
@@ -459,7 +459,7 @@ class MeasureName(Explained):
         Reference: Cox (1958), Biometrika 45; Venzon & Moolgavkar (1988), Applied Statistics 37; Royall & Tsou
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
-    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf), """
+    COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, best=1.0), """
         Slope of log odds over the logit of the score: 1 is right, below 1 scores are too extreme.
         Estimand: The b of the pair (a, b) of cox_intercept. 1 for a calibrated score; below 1 scores are too
             extreme (overconfident), above 1 not extreme enough, below 0 they point the wrong way.
@@ -493,7 +493,7 @@ class MeasureName(Explained):
             on the same rows only.
         Reference: Brier (1950), Monthly Weather Review 78.
         """
-    BRIER_SKILL = "brier_skill", Facts(Home.SKILL, least=-inf), """
+    BRIER_SKILL = "brier_skill", Facts(Home.SKILL, least=-inf, best=1.0), """
         Share saved of the Brier score of always saying the overall rate: 1 is perfect foresight.
         Estimand: 1 - E(y - f)² / (r(1 - r)), r the rate of label 1: the share of the constant forecast's
             squared error that the score saves.
@@ -519,7 +519,7 @@ class MeasureName(Explained):
         Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
             Forecasting 23, for the within-bin terms.
         """
-    BRIER_RESOLUTION = "brier_resolution", _OPEN_PART, """
+    BRIER_RESOLUTION = "brier_resolution", _OPEN_PART._replace(best=inf), """
         What telling bins apart takes off the Brier score; more is better.
         Estimand: Σ_k p_k (rate of bin k - overall rate)²: how far the bins tell rates apart.
         Estimator: Σ_k (n_k/n)(ȳ_k - ȳ)², biased upward by noise in every bin. Brier score = reliability -
@@ -530,7 +530,7 @@ class MeasureName(Explained):
         Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
             Forecasting 23, for the within-bin terms.
         """
-    BRIER_UNCERTAINTY = "brier_uncertainty", _PART, """
+    BRIER_UNCERTAINTY = "brier_uncertainty", _PART._replace(best=None), """
         Brier score of always saying the overall rate.
         Estimand: r(1 - r), r the rate of label 1: the Brier score of the constant forecast r.
         Estimator: ȳ(1 - ȳ). Brier score = reliability - resolution + uncertainty + within variance - within
@@ -542,7 +542,7 @@ class MeasureName(Explained):
         Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
             Forecasting 23, for the within-bin terms.
         """
-    BRIER_WITHIN_VARIANCE = "brier_within_variance", _OPEN_PART, """
+    BRIER_WITHIN_VARIANCE = "brier_within_variance", _OPEN_PART._replace(best=None), """
         Mean square distance of a score from its bin's mean: what bins hide.
         Estimand: The mean square distance of a score from its bin's mean score.
         Estimator: mean (f - f̄_k)²; 0 where every bin holds one score. Brier score = reliability - resolution
@@ -553,7 +553,7 @@ class MeasureName(Explained):
         Reference: Murphy (1973), J. Appl. Meteorol. 12; Stephenson, Coelho & Jolliffe (2008), Weather and
             Forecasting 23, for the within-bin terms.
         """
-    BRIER_WITHIN_COVARIANCE = "brier_within_covariance", _OPEN_PART._replace(least=-1.0), """
+    BRIER_WITHIN_COVARIANCE = "brier_within_covariance", _OPEN_PART._replace(least=-1.0, best=None), """
         What scores tell apart inside bins; more is better.
         Estimand: Twice the mean product of a label's and a score's distance from their bin's means: what the
             scores tell apart inside bins.
@@ -581,7 +581,7 @@ class MeasureName(Explained):
             range over labels drawn from the scores.
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
-    BRIER_RESOLUTION_CORRECTED = "brier_resolution_corrected", _OPEN_PART._replace(least=-1.0), """
+    BRIER_RESOLUTION_CORRECTED = "brier_resolution_corrected", _OPEN_PART._replace(least=-1.0, best=inf), """
         brier_resolution less what chance makes; may be below 0.
         Estimand: As brier_resolution.
         Estimator: Resolution less c = (1/n) Σ_k n_k/(n_k - 1) ȳ_k(1 - ȳ_k), plus ȳ(1 - ȳ)/(n - 1). May be
@@ -592,7 +592,7 @@ class MeasureName(Explained):
             range over labels drawn from the scores.
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
-    BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected", _PART._replace(least=-1.0), """
+    BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected", _PART._replace(least=-1.0, best=None), """
         brier_uncertainty without its bias.
         Estimand: r(1 - r), r the rate of label 1.
         Estimator: n/(n - 1) ȳ(1 - ȳ), without bias. The corrected three have the same sum as the plain three.
@@ -616,7 +616,7 @@ class MeasureName(Explained):
             width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
         Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
         """
-    BRIER_DSC = "brier_dsc", _OPEN_PART, """
+    BRIER_DSC = "brier_dsc", _OPEN_PART._replace(best=inf), """
         What the scores so mapped take off brier_unc; more is better.
         Estimand: What the score recalibrated by the best nondecreasing map saves of the Brier score of the
             constant rate.
@@ -630,7 +630,7 @@ class MeasureName(Explained):
             width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
         Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
         """
-    BRIER_UNC = "brier_unc", _PART, """
+    BRIER_UNC = "brier_unc", _PART._replace(best=None), """
         The same as brier_uncertainty: Brier score of always saying the overall rate.
         Estimand: The Brier score of the constant forecast of the rate of label 1.
         Estimator: S_0 = ȳ(1 - ȳ). Brier score = MCB - DSC + UNC exactly.
@@ -656,7 +656,7 @@ class MeasureName(Explained):
             on the same rows only.
         Reference: Good (1952), JRSS-B 14.
         """
-    LOG_LOSS_SKILL = "log_loss_skill", Facts(Home.SKILL, least=-inf), """
+    LOG_LOSS_SKILL = "log_loss_skill", Facts(Home.SKILL, least=-inf, best=1.0), """
         Share saved of the log loss of always saying the overall rate: 1 is perfect foresight.
         Estimand: 1 - E(log loss) / H(r), H(r) = -r ln r - (1 - r) ln(1 - r), r the rate of label 1: the share
             of the deviance that the score explains.
@@ -684,7 +684,7 @@ class MeasureName(Explained):
             width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
         Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
         """
-    LOG_LOSS_DSC = "log_loss_dsc", _PART._replace(interval=False, most=inf), """
+    LOG_LOSS_DSC = "log_loss_dsc", _PART._replace(interval=False, most=inf, best=inf), """
         What the scores so mapped take off log_loss_unc; more is better.
         Estimand: What the score recalibrated by the best nondecreasing map saves of the log loss of the
             constant rate.
@@ -699,7 +699,7 @@ class MeasureName(Explained):
             width, where there are more than 20,000 rows. On a grid table each cell counts as one score.
         Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
         """
-    LOG_LOSS_UNC = "log_loss_unc", _PART._replace(most=inf), """
+    LOG_LOSS_UNC = "log_loss_unc", _PART._replace(most=inf, best=None), """
         Log loss of always saying the overall rate.
         Estimand: The log loss of the constant forecast of the rate of label 1.
         Estimator: S_0 = H(ȳ) = -ȳ ln ȳ - (1 - ȳ) ln(1 - ȳ). Log loss = MCB - DSC + UNC exactly.
@@ -722,7 +722,7 @@ class MeasureName(Explained):
             on the same rows only.
         Reference: Gneiting & Raftery (2007), JASA 102, example 2 with α = 2, turned round.
         """
-    AUROC = "auroc", Facts(Home.DISCRIMINATION), """
+    AUROC = "auroc", Facts(Home.DISCRIMINATION, best=1.0), """
         Probability that an event has a higher score than a non-event (the C-statistic): .5 says nothing, 1
         tells all apart. It says nothing of calibration.
         Estimand: P(f_1 > f_0) + P(f_1 = f_0)/2, f_1 the score of a row with label 1 and f_0 that of one with
@@ -758,7 +758,7 @@ class MeasureName(Explained):
         Reference: Geifman, Uziel & El-Yaniv (2019), ICLR; Zhou, Van Landeghem, Popordanoska & Blaschko
             (2025), ICML, arXiv:2410.15361, for the weights -ln u.
         """
-    GINI = "gini", Facts(Home.DISCRIMINATION, least=-1.0), """
+    GINI = "gini", Facts(Home.DISCRIMINATION, least=-1.0, best=1.0), """
         Gini's coefficient, 2 auroc - 1 (accuracy ratio, Somers' D): 0 says nothing, 1 tells all labels apart.
         Estimand: 2 AUROC - 1.
         Estimator: 2 auroc - 1 of the rows at hand.

@@ -19,7 +19,7 @@ SHOWN = (
     MeasureName.ECE_EQUAL_MASS,
     MeasureName.SMECE,
 )
-COMPARABLE = (*SHOWN, MeasureName.L2)
+COMPARABLE = (*SHOWN, MeasureName.L2, MeasureName.AUROC, MeasureName.GINI, MeasureName.AURC)
 JOINT_SHOWN = tuple(name for name in ClassMeasure if name is not ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED)
 Compared = MeasureName | ClassMeasure
 # A gate looks at these unless others were asked for: their differences are bounded row by row.
@@ -61,7 +61,9 @@ class CompareOptions:
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         for name in self.metrics or ():
-            if name not in COMPARABLE and not isinstance(name, ClassMeasure):
+            # Of models in rows it is the accuracy.
+            known = name in COMPARABLE or name is MeasureName.OBSERVED_RATE
+            if not known and not isinstance(name, ClassMeasure):
                 msg = f"{name.value} cannot be compared: no bounds of its difference between two scores are known here"
                 raise UsageProblem(msg, f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}")
 

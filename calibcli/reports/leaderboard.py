@@ -6,7 +6,7 @@ from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
 from calibcli.names import ComparisonName
 from calibcli.reports.input import InputSummary, Kept, Notes
 from calibcli.stats.measures.differences import Compared, Difference, Skill
-from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.values import dataclass
 
 PAIRWISE = "--on-missing pairwise"
@@ -33,7 +33,7 @@ class Standing(Declared):
 
     name: Annotated[str, "What the score is called."]
     rows: Annotated[int, "How many rows have it."]
-    estimate: Annotated[Estimate, "Over those rows, with an interval of its own."]
+    estimate: Annotated[Estimate | ClassEstimate, "Over those rows, with an interval of its own."]
     contrast: Annotated[
         Contrast | None, "The score less the one that all are held against; null for that one."
     ] = None

@@ -215,6 +215,15 @@ def as_in_papers(title: str) -> str:
     return title if words is None else f"{words[:1].upper()}{words[1:]}{space}{rest}"
 
 
+def better_when(names: Iterable[MeasureName | ClassMeasure]) -> str:
+    """Return on which side of 0 a difference of measures is the better one."""
+    every = list(dict.fromkeys(names))
+    more = [field_name(one.value) for one in every if one.facts.more_is_better]
+    if len(more) == len(every):
+        return "above 0" if every else "below 0"
+    return f"below 0 (by {listed(more)} above 0)" if more else "below 0"
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names separated by commas, "and" before the last."""
     names = list(names)

@@ -31,7 +31,7 @@ def equally_good(rows: int, repetitions: int) -> Counter[tuple[ClassMeasure, Com
         sums = ClassDifferences(())
         sums.add_rows(*(Predicted(one, one.argmax(axis=1)) for one in sides), label)
         for name in JOINT:
-            said[name, sums.joint_difference(name, confidence=0.95).verdict] += 1
+            said[name, sums.joint.difference(name, confidence=0.95).verdict] += 1
     return said
 
 

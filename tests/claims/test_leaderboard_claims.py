@@ -1,5 +1,6 @@
 """A leaderboard seldom calls any of several equally good scores better or worse, whichever looks best."""
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -8,9 +9,10 @@ from scipy.special import expit, logit
 
 from calibcli.commands.comparing import Seen
 from calibcli.commands.leaderboard import Entries, rankings
-from calibcli.names import ComparisonName
+from calibcli.names import ClassMeasure, ComparisonName, MeasureName
 from calibcli.options.comparing import CompareOptions
 from calibcli.stats.measures.differences import PAIRED, PairedSums
+from calibcli.stats.measures.matched import Answers
 from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
 
@@ -93,6 +95,52 @@ def test_one_hard_world_is_looked_at_every_time() -> None:
 def test_any_score_is_wrongly_told_apart_in_at_most_5_percent(world: str, reference: int | None) -> None:
     """Against the best of five equally good scores, and against one that was named before."""
     assert wrong(world, reference, REPETITIONS) <= most_misses(REPETITIONS, 0.05)
+
+
+# Questions, how far right answers have the higher scores, how many are right, how alike two models are.
+MODELS = {
+    "usual": (100, 0.8, 0.5, 0.0),
+    "nearly all in order": (100, 4.5, 0.5, 0.0),
+    "few right": (100, 3.0, 0.05, 0.0),
+    "few wrong, and mostly the same": (60, 0.8, 0.9, 0.8),
+}
+OF_MODELS = (ClassMeasure.ACCURACY, MeasureName.AUROC, MeasureName.AURC)
+
+
+def told_apart(world: str, repetitions: int) -> Counter[str]:
+    """Count by measure how often one of two models that are equally good is called better or worse."""
+    rows, apart, share, alike = MODELS[world]
+    rng, said = generator_of("leaderboard", "models", world), Counter[str]()
+    for _ in range(repetitions):
+        common, shift = rng.random(rows) < share, rng.normal(size=rows)
+        models = []
+        for _ in range(2):
+            label = np.where(rng.random(rows) < alike, common, rng.random(rows) < share)
+            noise = np.sqrt(alike) * shift + np.sqrt(1.0 - alike) * rng.normal(size=rows)
+            models.append(
+                Answers.of(np.arange(rows, dtype=np.uint64), expit(apart * label + noise - 1.0), label)
+            )
+        seen = tuple(Seen(str(k), str(k), one.table) for k, one in enumerate(models))
+        entries = Entries(seen, lambda one, other, models=models: models[one].against(models[other]))
+        for ranking in rankings(entries, CompareOptions(OF_MODELS), None):
+            contrast = ranking.standings[1].contrast
+            assert contrast is not None
+            said[ranking.name.value] += contrast.verdict is not ComparisonName.NOT_TOLD_APART
+    return said
+
+
+def test_one_world_of_models_is_looked_at_every_time() -> None:
+    """Few answers are wrong, and mostly the same."""
+    assert all(
+        found <= most_misses(20, 0.05) for found in told_apart("few wrong, and mostly the same", 20).values()
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", MODELS)
+def test_equally_good_models_are_told_apart_in_at_most_5_percent(world: str) -> None:
+    """By accuracy, AUROC and AURC, each by itself."""
+    assert all(found <= most_misses(400, 0.05) for found in told_apart(world, 400).values())
 
 
 @pytest.mark.slow

@@ -14,10 +14,13 @@ import calibcli
 from calibcli.commands.compare import compare_files
 from calibcli.commands.comparing import Seen
 from calibcli.commands.leaderboard import Entries, level_of_each, rankings
+from calibcli.commands.measure import measure_files
 from calibcli.documents.sealed import sealed
 from calibcli.errors import CalibcliError
 from calibcli.names import ComparisonName, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import LeaderboardReport
 from calibcli.show.answers import document_of
@@ -195,6 +198,69 @@ def test_models_in_rows_are_models_in_columns(tmp_path: Path) -> None:
     one = calibcli.compare(str(tmp_path / "long.csv"), score="s", label="y", by=["m"], row_id="q")
     other = calibcli.compare({**wide, "y": label}, score=["c", "a", "b"], label="y")
     assert json.loads(one.to_json())["measures"] == json.loads(other.to_json())["measures"]
+
+
+def test_models_are_compared_by_the_questions_that_each_gets_right(answers: str) -> None:
+    """Accuracy, or the observed rate as it is called of one: paired, more is better, with AUROC and AURC."""
+    ask: dict[str, object] = {"score": "confidence", "label": "correct", "by": "model", "row_id": "question"}
+    found = json.loads(calibcli.compare(answers, metric="accuracy,auroc,aurc", **ask).to_json())  # type: ignore[arg-type]
+    same = json.loads(calibcli.compare(answers, metric="observed_rate", **ask).to_json())  # type: ignore[arg-type]
+    assert same["measures"]["accuracy"] == found["measures"]["accuracy"]
+    columns = Columns("confidence", "correct", by=("model",))
+    only = MeasureOptions(Metrics((MeasureName.AUROC,), ()))
+    alone = measure_files(RowRequest([answers], columns), options=only)
+    rows = [one.split(",") for one in Path(answers).read_text().splitlines()[1:]]
+    right = {}
+    for model, question, _, correct in rows:
+        right.setdefault((model, question), int(correct))
+    for name, way in (("accuracy", -1), ("auroc", -1), ("aurc", 1)):
+        standings = found["measures"][name]["standings"]
+        values = [way * one["estimate"]["value"] for one in standings]
+        assert values == sorted(values)
+        for one in standings[1:]:
+            assert (one["contrast"]["difference"]["value"] > 0) == (way > 0)
+    best, *others = found["measures"]["accuracy"]["standings"]
+    for one in others:
+        pairs = [right[one["name"], f"q{k}"] - right[best["name"], f"q{k}"] for k in range(200)]
+        assert one["contrast"]["difference"]["value"] == pytest.approx(np.mean(pairs))
+    # The other two have a question twice, or one that nobody else has.
+    standing = next(one for one in found["measures"]["auroc"]["standings"] if one["name"] == "b")
+    assert standing["estimate"]["value"] == alone.slices["model=b"].measures[0].value
+
+
+def test_models_of_several_classes_are_compared_by_whole_rows(tmp_path: Path) -> None:
+    """Each by the digits that `measure` gives it, in pairs by the mean over common questions."""
+    rng = np.random.default_rng(6)
+    lines, losses = ["m,q,p_a,p_b,p_c,y"], {}
+    label = rng.integers(0, 3, 80)
+    for model in "xyz":
+        probability = rng.dirichlet(np.ones(3), 80).round(3)
+        probability[:, 2] = (1.0 - probability[:, :2].sum(axis=1)).round(3).clip(0.0)
+        lines += [
+            f"{model},{k},{','.join(map(str, probability[k]))},{'abc'[label[k]]}"
+            for k in range(model == "z", 80)
+        ]
+        losses[model] = ((probability - np.eye(3)[label]) ** 2).sum(axis=1)
+    (tmp_path / "mc.csv").write_text("\n".join(lines))
+    ask: dict[str, object] = {"probs": "p_*", "label": "y"}
+    found = json.loads(calibcli.compare(str(tmp_path / "mc.csv"), by="m", row_id="q", **ask).to_json())  # type: ignore[arg-type]
+    assert {*found["measures"]} == {"class_log_loss", "class_brier", "accuracy"}
+    for model in "xyz":
+        (tmp_path / "one.csv").write_text(
+            "\n".join([lines[0], *(one for one in lines if one.startswith(model))])
+        )
+        alone = json.loads(calibcli.measure(str(tmp_path / "one.csv"), metric="classes", **ask).to_json())  # type: ignore[arg-type]
+        for name, ranking in found["measures"].items():
+            seen = next(one for one in ranking["standings"] if one["name"] == model)["estimate"]
+            assert {key: seen[key] for key in ("value", "lower", "upper")} == {
+                key: alone["measures"][name][key] for key in ("value", "lower", "upper")
+            }
+    for one in found["measures"]["class_brier"]["standings"]:
+        if one["contrast"] is not None:
+            apart = losses[one["name"]] - losses[one["contrast"]["first"]]
+            common = apart[1:] if "z" in (one["name"], one["contrast"]["first"]) else apart
+            assert one["contrast"]["difference"]["value"] == pytest.approx(common.mean(), abs=1e-12)
+    check(found, "compare")
 
 
 def test_repeated_and_lone_ids_are_counted(answers: str) -> None:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from operator import itemgetter
 
-from calibcli.names import ClassMeasure, ComparisonName
+from calibcli.names import ComparisonName
 from calibcli.reports.compare import (
     ClassComparison,
     ClassesComparison,
@@ -38,6 +38,7 @@ from calibcli.show.pages.header import (
 from calibcli.show.pages.measure import MOST_ROWS, title_of
 from calibcli.show.words import (
     VALID,
+    better_when,
     count,
     first_of,
     four,
@@ -49,8 +50,6 @@ from calibcli.show.words import (
     quoted,
     valid_for,
 )
-
-_DIRECTION = "Difference: second less first; below 0 the second is better."
 
 _UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
 
@@ -109,9 +108,8 @@ def _second_rows(report: CompareReport) -> list[str]:
 
 def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> Grid:
     undecided = any(one.difference.verdict is ComparisonName.NOT_TOLD_APART for one in comparisons)
-    direction = _DIRECTION
-    if any(one.name is ClassMeasure.ACCURACY for one in comparisons):
-        direction = _DIRECTION.replace(".", "; for accuracy above 0.")
+    better = better_when(one.name for one in comparisons)
+    direction = f"Difference: second less first; {better} the second is better."
     notes = (direction, *((_UNDECIDED,) if undecided else ()))
     return grid_of(comparisons, _cells(report, report.confidence, lambda one: one), notes)
 
@@ -246,8 +244,10 @@ def _badness(one: tuple[str, ClassComparison]) -> tuple[bool, float, float]:
     value = difference.value
     if value is None or math.isnan(value):
         return True, 0.0, 0.0
-    lower = None if difference.interval is None else difference.interval.lower
-    return False, -value if lower is None else -lower, -value
+    lower, upper = (value, value) if difference.interval is None else difference.interval.ends
+    if difference.name.facts.more_is_better:
+        return False, upper, value
+    return False, -(lower if math.isfinite(lower) else value), -value
 
 
 def _notes(

@@ -5,7 +5,14 @@ import math
 from calibcli.names import ComparisonName
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
-from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
+from calibcli.show.pages.header import (
+    answer_paragraph,
+    file_words,
+    note_lines,
+    repair_lines,
+    source_line,
+    view_lines,
+)
 from calibcli.show.words import (
     NONE,
     count,
@@ -27,12 +34,16 @@ _NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show li
 
 def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     """Return the page of a leaderboard; `verbose` adds the assumptions of every difference."""
-    rows = plural(report.input.rows, "row")
+    source, rows = report.input, plural(report.input.rows, "row")
     positive = report.positive
     if positive is not None:
         events = round(positive * report.input.rows)
         rows = f"{rows}, {count(events)} positive ({share(events, report.input.rows)})"
-    top = paragraph(source_line(report.input), rows, *_repairs(report), *note_lines(report.notes))
+    # Of scores in columns no one is that of the page.
+    many = len(report.rankings[0].standings) if report.rankings else 0
+    label = f"{count(many)} scores for {quoted(source.label or '')}"
+    head = f"{file_words(source.files)}  {label}" if report.models is None else source_line(source)
+    top = paragraph(head, rows, *view_lines(source), *_repairs(report), *note_lines(report.notes))
     blocks = [block for one in report.rankings for block in _ranking(one, report, verbose=verbose)]
     gate = () if report.gate is None else (_gate(report),)
     return (answer_paragraph(report), top, *blocks, *gate)
@@ -49,6 +60,7 @@ def _repairs(report: LeaderboardReport) -> list[Line]:
 def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> list[Block]:
     """Return the table of a measure, and every pair where that was asked for."""
     sure, against = percent(report.confidence), quoted(ranking.against)
+    jointly = f"{sure} jointly" if report.family > 1 else f"{sure} interval"
     skilled = any(one.skill is not None for one in ranking.standings)
     columns = (
         Column("score" if report.models is None else report.models),
@@ -56,8 +68,8 @@ def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> l
         Column(ranking.name.value),
         Column(f"{sure} interval", beside=True),
         Column(f"less {against}"),
-        Column(f"{sure} jointly", beside=True),
-        *((Column("skill"), Column(f"{sure} jointly", beside=True)) if skilled else ()),
+        Column(jointly, beside=True),
+        *((Column("skill"), Column(jointly, beside=True)) if skilled else ()),
         Column("verdict"),
     )
     reference = report.reference is not None
@@ -66,7 +78,7 @@ def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> l
         Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _notes(ranking, report)))
     ]
     if ranking.pairs is not None:
-        blocks.append(_pairs(ranking, ranking.pairs, sure))
+        blocks.append(_pairs(ranking, ranking.pairs, jointly))
     if verbose:
         blocks.append(_assumptions(ranking))
     return blocks
@@ -99,7 +111,9 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     found = next((one.difference.interval for one in contrasts if one.difference.interval is not None), None)
     best = ", the best of these rows" if ranking.names_the_best() else ""
     which = ", the reference" if report.reference is not None else best
-    notes = [f"Differences are to {quoted(ranking.against)}{which}: above 0 a score is worse."]
+    worse = "below" if ranking.name.facts.more_is_better else "above"
+    who = "score" if report.models is None else "model"
+    notes = [f"Differences are to {quoted(ranking.against)}{which}: {worse} 0 a {who} is worse."]
     rows = {one.rows for one in ranking.standings} | {one.rows for one in contrasts}
     if len(rows) > 1:
         notes.append(
@@ -107,7 +121,9 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
         )
     if report.family > 1:
         of = "scores" if report.reference is not None and ranking.pairs is None else "pairs"
-        each = f"each is at {percent(round(report.each, 6))} (Bonferroni over {count(report.family)} {of})"
+        kept = "; a tenth of the error is for the skill" if report.reference is not None else ""
+        over = f"Bonferroni over {count(report.family)} {of}{kept}"
+        each = f"each is at {percent(round(report.each, 6))} ({over})"
         valid = "" if found is None else f"; {valid_for(found)}"
         notes.append(f"They hold all at once with {percent(report.confidence)}: {each}{valid}.")
     if any(one.skill is not None for one in ranking.standings):
@@ -117,14 +133,14 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     return notes
 
 
-def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], sure: str) -> Grid:
+def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], jointly: str) -> Grid:
     """Return every pair of scores."""
     cells: Cells[Contrast] = {
         "first": lambda one: quoted(one.first),
         "second": lambda one: quoted(one.second),
         Column("rows", numeric=True): lambda one: count(one.rows),
         f"{ranking.name.value}, second less first": lambda one: four(one.difference.value),
-        Column(f"{sure} jointly", beside=True): lambda one: interval_words(one.difference.interval),
+        Column(jointly, beside=True): lambda one: interval_words(one.difference.interval),
         "the second is": lambda one: _verdict(one.difference),
     }
     return grid_of(pairs, cells)

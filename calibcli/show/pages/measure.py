@@ -45,6 +45,7 @@ from calibcli.show.words import (
     NULL_REFERENCE,
     SMALL_P,
     VALID,
+    better_when,
     between,
     count,
     distinct_labels,
@@ -104,11 +105,22 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
     if not parts:
         return (paragraph(Line(by, Tone.TITLE), *left_out),)
     shown = shown_of(report)
-    if groups.order is GroupOrder.WORST and shown and isinstance(shown[0], MeasureName):
-        values = {key: _estimate(part, shown[0]).value for key, part in parts}
+    measured = [name for name in shown[:1] if isinstance(name, MeasureName)] and [
+        name for name in shown if isinstance(name, MeasureName)
+    ]
+    ordered = next((name for name in measured if name.facts.best is not None), None)
+    if groups.order is GroupOrder.WORST and ordered is not None:
+        values = {key: ordered.facts.badness(_estimate(part, ordered).value) for key, part in parts}
         parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
     title = paragraph(Line(by, Tone.TITLE), *left_out)
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence)
+    if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
+        by = "as they come" if ordered is None else f"the worst {field_name(ordered)} first"
+        notes.append(f"Groups stand {by}: no {field_name(measured[0])} is good or bad by itself.")
+    if report.classes is not None and report.chosen and report.classes.measures:
+        names = listed(field_name(one.name) for one in report.classes.measures)
+        right = "; the accuracy of a group is its observed_rate" if "accuracy" in names else ""
+        notes.append(f"Of all rows together, and not by group: {names}{right}.")
     if groups.worst is not None and len(groups.measured) > 1:
         notes.append(worst_words(groups.worst))
     return (title, *slice_grids("group", parts, shown, notes=notes, adjusted=groups.adjusted or {}))
@@ -231,7 +243,8 @@ def difference_blocks(report: MeasureReport) -> tuple[Block, ...]:
 
 def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) -> tuple[Block, ...]:
     other = quoted(report.slices[key].input.score)
-    title = f"{other} less {quoted(report.input.score)}: below 0, {other} is better"
+    better = better_when(one.name for one in found)
+    title = f"{other} less {quoted(report.input.score)}: {better}, {other} is better"
     cells: Cells[Difference] = {
         "measure": lambda one: one.name.value,
         "difference": lambda one: four(one.value),
@@ -407,7 +420,8 @@ def _score_blocks(report: MeasureReport, scores: Mapping[str, MeasureReport]) ->
             (names[key], four(one.value), interval_words(one.interval), _verdict(one, names[key]))
             for key, one in found.items()
         )
-        title = Line(f"{measure} less that of {first}: below 0 is better than {first}", Tone.TITLE)
+        better = better_when(each[place].name for each in report.differences.values())
+        title = Line(f"{measure} less that of {first}: {better} is better than {first}", Tone.TITLE)
         notes = (Line(_EACH_BY_ITSELF, Tone.FAINT),) if measure == measures[-1] else ()
         blocks += [paragraph(title), Grid(columns, rows, notes)]
     return tuple(blocks)
@@ -739,15 +753,23 @@ def title_of(view: ViewName) -> str:
 
 
 def _goodness(one: tuple[str, MeasureReport]) -> tuple[bool, float, float]:
-    """Return what sorts the worst first: by the lower bound of ECE, then by its value."""
-    measures = one[1].measures
+    """Return what sorts the worst first: by how bad ECE, or the first measure, is at least; then by value."""
+    measures = [each for each in one[1].measures if each.name.facts.best is not None]
     found = next(
         (each for each in measures if each.name is MeasureName.ECE), measures[0] if measures else None
     )
     if found is None or math.isnan(found.value):
         return True, 0.0, 0.0
-    lower = None if found.interval is None else found.interval.lower
-    return False, 0.0 if lower is None else -lower, -found.value
+    return False, -_least_badness(found), -found.name.facts.badness(found.value)
+
+
+def _least_badness(estimate: Estimate) -> float:
+    """Return how bad a measure is at the better end of its interval; of one around the best value nothing."""
+    facts, interval = estimate.name.facts, estimate.interval
+    if interval is None or facts.best is None:
+        return 0.0
+    low, high = interval.ends
+    return 0.0 if low <= facts.best <= high else min(facts.badness(low), facts.badness(high))
 
 
 def _class_notes(

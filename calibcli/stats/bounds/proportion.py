@@ -43,6 +43,34 @@ def clopper_pearson(positive: Floats, rows: Floats, *, delta_each_side: float) -
     return lower, upper
 
 
+# Of the error probability, what is spent on how often two shares differ at all.
+_SHARE_ON_DISCORDANT = 0.1
+
+
+def difference_of_shares(gained: float, lost: float, rows: float, *, delta: float) -> tuple[float, float]:
+    """
+    Return bounds of the difference of two shares of the same rows, both failing with probability <= delta.
+
+    It is d(2t - 1), d the chance that a row counts for one share only and t that it is the first then. Each
+    has Clopper-Pearson bounds; those of t alone settle the sign, as in the exact test of McNemar.
+
+    Args:
+        gained: Rows that count for the first share only.
+        lost: Rows that count for the second share only.
+        rows: All rows.
+        delta: Error probability of both ends together.
+
+    References:
+        McNemar (1947), Psychometrika 12; Clopper & Pearson (1934), Biometrika 26.
+    """
+    apart, whole = np.array([gained + lost], np.float64), np.array([rows], np.float64)
+    some, half = 0.5 * delta * _SHARE_ON_DISCORDANT, 0.5 * delta * (1.0 - _SHARE_ON_DISCORDANT)
+    few, many = (float(end[0]) for end in clopper_pearson(apart, whole, delta_each_side=some))
+    first = clopper_pearson(np.array([gained], np.float64), apart, delta_each_side=half)
+    low, high = (2.0 * float(end[0]) - 1.0 for end in first)
+    return low * (few if low > 0.0 else many), high * (few if high < 0.0 else many)
+
+
 @cache
 def deviation_of_a_mean(rows: int, delta: float) -> float:
     """

@@ -16,6 +16,7 @@ from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.names import ClassMeasure, ComparisonName, MeasureName, Target
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
+from calibcli.stats.bounds.proportion import difference_of_shares
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate, Estimate
 from calibcli.stats.measures.scores import (
     NO_MORE_EXTREME,
@@ -41,9 +42,7 @@ UNDECIDED = "not told apart because "
 LOG_LOSSES = (MeasureName.LOG_LOSS, ClassMeasure.CLASS_LOG_LOSS)
 
 PAIRED_METHOD = f"paired, {METHOD}"
-
-# Measures of which more is better.
-_MORE_IS_BETTER = (ClassMeasure.ACCURACY,)
+SHARES_METHOD = "Clopper-Pearson of the rows that one side alone gets right, and of who does"
 
 # Rows whose differences are summed at once: they fit the processor's cache.
 _CHUNK = 1 << 17
@@ -58,7 +57,7 @@ _POINTS = 10_001
 class Difference(Declared):
     """
     How much larger a measure is for the second score than for the first; below 0 the second is better, but
-    for accuracy, which it is above 0.
+    above 0 by measures of which more is better, such as accuracy and auroc.
     """
 
     name: Annotated[Compared, HIDDEN]
@@ -89,7 +88,7 @@ class Difference(Declared):
         A row that is certain and wrong settles a log loss without one: it is infinite in the population too.
         """
         more, less = ComparisonName.WORSE, ComparisonName.BETTER
-        if self.name in _MORE_IS_BETTER:
+        if self.name.facts.more_is_better:
             more, less = less, more
         if self.value is not None and math.isinf(self.value):
             return more if self.value > 0.0 else less
@@ -266,9 +265,15 @@ class PairedSums:
 
         It is that of the differences themselves, so what makes a row hard for both scores alike cancels. One
         row is added that has the largest loss by one score and none by the other. Importance weights: the
-        sandwich form, sum w^2 (d - mean)^2 / (sum w)^2, for as many rows as they count for.
+        sandwich form, sum w^2 (d - mean)^2 / (sum w)^2, for as many rows as they count for. Accuracies
+        without weights differ by two shares of the same rows, whose interval holds at any number of rows.
         """
         sums = self._of[name]
+        shares = name is ClassMeasure.ACCURACY and not self._weighted and self.rows > 0
+        if shares:
+            return _of_shares(
+                name, int(sums.linear.exact()), int(sums.squares.exact()), self.rows, confidence
+            )
         assumptions = [INDEPENDENT_ROWS, HELD_OUT]
         if not self.rows:
             return Difference(name, None, None, (*assumptions, "no difference: there is no row of both"))
@@ -297,10 +302,10 @@ class PairedSums:
         why = _why_open(interval, values, reach)
         return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
 
-    def unweighted(self, name: Compared) -> tuple[int, int] | None:
-        """Return the sums of differences of 0, 1 and -1 and of their squares; None for importance weights."""
-        sums = self._of[name]
-        return None if self._weighted else (int(sums.linear.exact()), int(sums.squares.exact()))
+    @property
+    def names(self) -> tuple[Compared, ...]:
+        """The measures that are compared row by row."""
+        return tuple(self._of)
 
     def _totals(self) -> tuple[Fraction, Fraction]:
         """Return the sum of the weights and of their squares."""
@@ -401,6 +406,14 @@ def _why_open(interval: Interval, values: Values, reach: tuple[float, float]) ->
     return f"{UNDECIDED}{words}"
 
 
+def _of_shares(name: Compared, linear: int, squares: int, rows: int, confidence: float) -> Difference:
+    """Return the difference of two shares of the same rows, from sums of 0, 1 and -1 and of their squares."""
+    gained, lost = (squares + linear) / 2.0, (squares - linear) / 2.0
+    ends = difference_of_shares(gained, lost, float(rows), delta=1.0 - confidence)
+    interval = Interval(*ends, confidence, SHARES_METHOD, Target.POPULATION, finite_sample=True)
+    return Difference(name, linear / rows, interval, (INDEPENDENT_ROWS,))
+
+
 def _infinite(rows: tuple[int, int]) -> str | None:
     """Return why a difference is no number, or None if it is one."""
     first, second = rows
@@ -456,7 +469,7 @@ def difference_of_intervals(
     return Difference(first.name, value, interval, assumptions)
 
 
-def skill(difference: Difference, reference: Estimate, *, confidence: float) -> Skill:
+def skill(difference: Difference, reference: Estimate | ClassEstimate, *, confidence: float) -> Skill:
     """
     Return the share of the reference's loss that a score saves, from intervals that hold together.
 

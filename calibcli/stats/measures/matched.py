@@ -7,10 +7,20 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.stats.measures.differences import PAIRED, PairedSums, worst_of_scores
+from calibcli.names import ClassMeasure
+from calibcli.stats.measures.differences import (
+    PAIRED,
+    Compared,
+    PairedSums,
+    worst_log_loss,
+    worst_of_scores,
+)
 from calibcli.stats.measures.scores import losses_of_rows
-from calibcli.stats.table.score_table import Floats, ScoreTable
+from calibcli.stats.table.classes import brier_of, log_loss_of
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 from calibcli.values import dataclass
+
+C = ClassMeasure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,46 +32,76 @@ class Answers:
         ids: Of the questions, ascending, each once, shape (n,).
         label: Whether each answer was right.
         repeated: Rows left out because an earlier row had their id.
+        probability: Of each of several classes, shape (n, K); None where there is one score.
+        place: The place of the class that is right, shape (n,), or None likewise.
     """
 
     ids: npt.NDArray[np.uint64]
     score: Floats
     label: npt.NDArray[np.bool_]
-    repeated: int
+    repeated: int = 0
+    probability: Floats | None = None
+    place: Integers | None = None
 
     @classmethod
-    def of(cls, ids: npt.NDArray[np.uint64], score: Floats, label: npt.NDArray[np.bool_]) -> Self:
+    def of(
+        cls,
+        ids: npt.NDArray[np.uint64],
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        probability: Floats | None = None,
+        place: Integers | None = None,
+    ) -> Self:
         """Return the rows in the order of their ids, of equal ids the first."""
         unique, first = np.unique(ids, return_index=True)
-        return cls(unique, score[first], label[first], ids.size - unique.size)
+        whole = cls(ids, score, label, ids.size - unique.size, probability, place)
+        return whole.some(first)
+
+    def some(self, which: npt.NDArray[np.intp]) -> Self:
+        """Return some of the answers."""
+        return type(self)(
+            self.ids[which],
+            self.score[which],
+            self.label[which],
+            self.repeated,
+            None if self.probability is None else self.probability[which],
+            None if self.place is None else self.place[which],
+        )
+
+    def to(self, other: "Answers") -> Self:
+        """Return the answers to questions that another answered too."""
+        return self.some(np.flatnonzero(np.isin(self.ids, other.ids, assume_unique=True)))
+
+    @property
+    def table(self) -> ScoreTable:
+        """The answers by their scores."""
+        return ScoreTable.from_rows(self.score, self.label)
 
     def against(self, other: "Answers") -> PairedSums:
-        """Return how the losses of another differ from these, question by question."""
-        here, there = self._common(other)
-        one, two = self.score[here], other.score[there]
-        sums = PairedSums()
-        if here.size:
-            sums.add_losses(
-                {
-                    name: (
-                        losses_of_rows(name, one, self.label[here]),
-                        losses_of_rows(name, two, other.label[there]),
-                    )
-                    for name in PAIRED
-                },
-                worst=worst_of_scores(one, two, counts=None, weight=None),
-            )
+        """Return how the losses of another differ from these, question by question, and the accuracy."""
+        one, two = self.to(other), other.to(self)
+        first, second = one.losses(), two.losses()
+        sums = PairedSums(tuple(first))
+        if one.ids.size:
+            worst = worst_of_scores(one.score, two.score, counts=None, weight=None)
+            worst |= {C.ACCURACY: (1.0, 1.0), C.CLASS_BRIER: (2.0, 2.0)}
+            sides = [side.probability.min(axis=1) for side in (one, two) if side.probability is not None]
+            if sides:
+                low, high = (worst_log_loss(side, counts=None, weight=None) for side in sides)
+                worst[C.CLASS_LOG_LOSS] = low, high
+            sums.add_losses({name: (first[name], second[name]) for name in first}, worst=worst)
         return sums
 
-    def where(self, other: "Answers") -> ScoreTable:
-        """Return the answers to questions that another answered too."""
-        here, _ = self._common(other)
-        return ScoreTable.from_rows(self.score[here], self.label[here])
-
-    def _common(self, other: "Answers") -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """Return the places of common questions here and there."""
-        _, here, there = np.intersect1d(self.ids, other.ids, assume_unique=True, return_indices=True)
-        return here, there
+    def losses(self) -> dict[Compared, Floats]:
+        """Return what each answer lost by every measure that is a mean over rows; 1 for a right answer."""
+        found: dict[Compared, Floats] = {
+            name: losses_of_rows(name, self.score, self.label) for name in PAIRED
+        }
+        found[C.ACCURACY] = self.label.astype(np.float64)
+        if self.probability is not None and self.place is not None:
+            found[C.CLASS_BRIER] = brier_of(self.probability, self.place)
+            found[C.CLASS_LOG_LOSS] = log_loss_of(self.probability, self.place)
+        return found
 
 
 def in_common(answers: Sequence[Answers]) -> int:

@@ -330,7 +330,7 @@ def added(
 
 def every_difference(sums: ClassDifferences) -> list[Difference | None]:
     """Return all that the sums say."""
-    found: list[Difference | None] = [sums.joint_difference(name, confidence=0.9) for name in JOINT]
+    found: list[Difference | None] = [sums.joint.difference(name, confidence=0.9) for name in JOINT]
     parts = [
         sums.confidence,
         *(one(place) for place in range(3) for one in (sums.against_rest, sums.predicting)),
@@ -356,7 +356,7 @@ def test_differences_of_losses_are_those_of_their_definitions(name: ClassMeasure
     """The mean of second less first, and its interval with the row added that loses most by one side."""
     first, second, label = two_sides()
     each = slow_losses(second, label)[name] - slow_losses(first, label)[name]
-    found = added(first, second, label).joint_difference(name, confidence=0.9)
+    found = added(first, second, label).joint.difference(name, confidence=0.9)
     worst = [2.0, 2.0] if name is C.CLASS_BRIER else [-np.log(side.min()) for side in (first, second)]
     expected = oracle(each, least=-worst[0], most=worst[1], confidence=0.9)
     assert found.interval is not None
@@ -366,19 +366,21 @@ def test_differences_of_losses_are_those_of_their_definitions(name: ClassMeasure
 
 
 def test_difference_of_accuracies_is_bounded_at_every_number_of_rows() -> None:
-    """By the Clopper-Pearson intervals at half the error of the rows that one side alone gets right."""
+    """By exact bounds of how often sides differ, a tenth of the error, and of who is right then."""
     first, second, label = two_sides(90, seed=5)
     right = [one.argmax(axis=1) == label for one in (first, second)]
     gained, lost = int((right[1] & ~right[0]).sum()), int((right[0] & ~right[1]).sum())
-    found = added(first, second, label).joint_difference(C.ACCURACY, confidence=0.95)
+    found = added(first, second, label).joint.difference(C.ACCURACY, confidence=0.95)
     assert min(gained, lost) > 0
-    low = [beta.ppf(0.0125, one, 91 - one) for one in (gained, lost)]
-    high = [beta.ppf(0.9875, one + 1, 90 - one) for one in (gained, lost)]
+    apart = gained + lost
+    often = beta.ppf(0.0025, apart, 91 - apart), beta.ppf(0.9975, apart + 1, 90 - apart)
+    who = beta.ppf(0.0225, gained, lost + 1), beta.ppf(0.9775, gained + 1, lost)
     assert found.interval is not None
     assert found.interval.finite_sample
     assert found.value == pytest.approx((gained - lost) / 90)
-    assert found.interval.lower == pytest.approx(low[0] - high[1], rel=1e-9)
-    assert found.interval.upper == pytest.approx(high[0] - low[1], rel=1e-9)
+    assert who[0] < 0.5 < who[1]
+    expected = [(2 * end - 1) * often[1] for end in who]
+    assert found.interval.ends == pytest.approx(expected, rel=1e-9)
 
 
 def test_more_accuracy_is_better_and_more_loss_is_worse() -> None:
@@ -389,9 +391,9 @@ def test_more_accuracy_is_better_and_more_loss_is_worse() -> None:
     wrong = np.roll(sure, 1, axis=1)
     for sides, verdict in (((wrong, sure), ComparisonName.BETTER), ((sure, wrong), ComparisonName.WORSE)):
         sums = added(*sides, label)
-        assert sums.joint_difference(C.ACCURACY, confidence=0.95).verdict is verdict
+        assert sums.joint.difference(C.ACCURACY, confidence=0.95).verdict is verdict
     same = added(sure, sure, label)
-    assert {same.joint_difference(name, confidence=0.95).verdict for name in JOINT} == {
+    assert {same.joint.difference(name, confidence=0.95).verdict for name in JOINT} == {
         ComparisonName.NOT_TOLD_APART
     }
 

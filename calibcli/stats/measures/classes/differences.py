@@ -5,17 +5,13 @@ from dataclasses import field
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.names import ClassMeasure, Target
-from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.names import ClassMeasure
 from calibcli.stats.measures.differences import (
     PAIRED,
-    Difference,
     PairedSums,
     worst_log_loss,
     worst_of_scores,
 )
-from calibcli.stats.measures.estimate import INDEPENDENT_ROWS
 from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table.classes import brier_of, log_loss_of
 from calibcli.stats.table.score_table import Floats, Integers
@@ -133,35 +129,6 @@ class ClassDifferences:
         """Return the differences of the rows that predict a class, or None where the sides have others."""
         sums = self._of.get(place)
         return None if sums is None or sums.moved else sums.top
-
-    def joint_difference(self, name: ClassMeasure, *, confidence: float) -> Difference:
-        """
-        Return the mean difference of a measure of all classes together, second less first.
-
-        Losses have the interval of `PairedSums.difference`. The difference of accuracies is that of
-        two shares: of rows that the second side alone gets right, and of those that the first alone does.
-        Each has its Clopper-Pearson interval at half the error, so that both hold together (Bonferroni),
-        at every number of rows; importance weights have the interval of the losses.
-        """
-        normal = self.joint.difference(name, confidence=confidence)
-        sums = self.joint.unweighted(name) if name is ClassMeasure.ACCURACY else None
-        if sums is None:
-            return normal
-        linear, squares = sums
-        gained, lost = (squares + linear) / 2.0, (squares - linear) / 2.0
-        rows = np.full(2, float(self.joint.rows))
-        lower, upper = clopper_pearson(
-            np.array([gained, lost]), rows, delta_each_side=(1.0 - confidence) / 4.0
-        )
-        interval = Interval(
-            float(lower[0] - upper[1]),
-            float(upper[0] - lower[1]),
-            confidence,
-            "Clopper-Pearson of the rows that one side alone gets right (Bonferroni)",
-            Target.POPULATION,
-            finite_sample=True,
-        )
-        return Difference(name, normal.value, interval, (INDEPENDENT_ROWS,))
 
     @staticmethod
     def _add_class(
