@@ -44,6 +44,13 @@ class Benefit(StrEnum):
     GAIN = "gain"
 
 
+class Band(StrEnum):
+    """What the band of an isotonic diagram holds, as `plot --band` takes it."""
+
+    POINTWISE = "pointwise"
+    SIMULTANEOUS = "simultaneous"
+
+
 class Smoother(StrEnum):
     """What draws the curve of a calibration plot, as `plot --smoother` takes it."""
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.reading import with_scores
 from calibcli.errors import IdleOption
-from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Benefit, PlotKind
+from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Band, Benefit, PlotKind
 from calibcli.options.pictures import PictureOptions
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
     for option, given, meant in (
+        ("band", look.band is not Band.POINTWISE, K.ISOTONIC),
         ("smoother", look.smoother is not None, K.CLINICAL),
         ("benefit", look.benefit is not Benefit.NET, K.DECISION),
         ("loss", look.loss is not None, K.MCB_DSC),

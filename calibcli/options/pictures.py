@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from calibcli.names import AxisScale, Benefit, FigureSize, FitLoss, PlotKind, Smoother, Theme
+from calibcli.names import AxisScale, Band, Benefit, FigureSize, FitLoss, PlotKind, Smoother, Theme
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
@@ -30,6 +30,11 @@ class PictureOptions:
         Benefit.NET, "--benefit", section=Section.PICTURE,
         help="Decision curve: net benefit, standardised by the base rate, or gain over the better of all and none.",
         doc="Scale of a decision curve: net benefit, over the base rate, or less the better of all and none.",
+    )  # fmt: skip
+    band: Band = option(
+        Band.POINTWISE, "--band", section=Section.PICTURE,
+        help="Of --kind isotonic: where fits lie by chance, or where every rate lies at once.",
+        doc='Of `kind="isotonic"`: where fits to calibrated scores lie, or where every rate lies at once.',
     )  # fmt: skip
     smoother: Smoother | None = option(
         None, "--smoother", section=Section.PICTURE, help="What draws the curve of --kind clinical. [default: spline]",

@@ -79,6 +79,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure good.csv --threshold 10%,20%", "'10%,20%' is no number", "did you mean 0.1,0.2?"),
     (2, "measure good.csv --threshold x", "--threshold 'x'", "such as 0.1,0.2"),
     (2, "measure good.csv -m net_benefit", "a table of its own", "--threshold 0.1,0.2"),
+    (2, "plot good.csv --band simultaneous -o x.png", "--band has no effect", "--band out"),
     (2, "plot good.csv --smoother loess -o x.png", "--smoother has no effect", "--smoother out"),
     (2, "plot good.csv --benefit gain -o x.png", "--benefit has no effect", "--benefit out"),
     (3, "measure empty.csv", "empty", ""),

@@ -26,7 +26,17 @@ from calibcli.commands.pictures.reliability import MOST, brief, group_name, refu
 from calibcli.commands.reading import read_judged
 from calibcli.commands.slices import Slices, beside_of, views_of
 from calibcli.errors import EmptyTable, UsageProblem
-from calibcli.names import DEFAULT_BINS, Benefit, Binning, MeasureName, PlotKind, Purpose, Smoother, TestName
+from calibcli.names import (
+    DEFAULT_BINS,
+    Band,
+    Benefit,
+    Binning,
+    MeasureName,
+    PlotKind,
+    Purpose,
+    Smoother,
+    TestName,
+)
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.pictures import PictureOptions
@@ -153,7 +163,7 @@ def drawn_of_tables(
             case PlotKind.CLINICAL:
                 drawn[name] = clinical_drawn(table, source, options=options, smoother=smoother)
             case _:
-                drawn[name] = isotonic_drawn(table, options=options)
+                drawn[name] = isotonic_drawn(table, options=options, band=look.band)
     return _together(kind, drawn, tables)
 
 
@@ -251,10 +261,10 @@ _PARTS = (
 )
 
 
-def isotonic_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
+def isotonic_drawn(table: Table, *, options: MeasureOptions, band: Band = Band.POINTWISE) -> Drawn:
     """Return the isotonic fit and, as caption, the Brier score in its parts."""
     generator = stream(options.seed, Purpose.CONSISTENCY_BAND)
-    curve = isotonic_curve(table, generator=generator, confidence=options.confidence)
+    curve = isotonic_curve(table, generator=generator, confidence=options.confidence, band=band)
     shared, drawn = Shared(), stream(options.seed, Purpose.CORP)
     mcb = corp_part(MeasureName.BRIER_MCB, table, generator=drawn, shared=shared)
     dsc, unc = (

@@ -21,6 +21,7 @@ from calibcli.show.figures.look import Look, band_fill, draw_edges
 from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import draw_binned
+from calibcli.show.words import p_words
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.limits import Extent, Limits, has_band
 from calibcli.stats.curves.picture import Picture, curves_of
@@ -76,7 +77,7 @@ class IsotonicPlots:
         entries: list[Entry] = [(line, "isotonic fit")]
         if any(np.any(one.upper > one.lower) for one in self.curves):
             entries.append(
-                (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), "by chance")
+                (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), _band_word(curve))
             )
         return [*entries, *area_key(look)]
 
@@ -89,9 +90,20 @@ def _about_band(curve: IsotonicCurve) -> str:
     band = f"{curve.band[:1].upper()}{curve.band[1:]}."
     if not has_band(curve.lower):
         return band
+    if curve.p_value is not None:
+        leaves = curve.p_value <= 1.0 - curve.confidence
+        found = "leaves it, so the scores are not calibrated" if leaves else "stays in it"
+        return (
+            f"{band} If rates rise with the score, all of them lie in it at once, at any number of rows. "
+            f"The diagonal {found} (p {p_words(curve.p_value)})."
+        )
     often = f"about {percent(curve.confidence)} of the time"
     seldom = ", near the ends less often" if curve.coarse else ""
     return f"{band} Were the scores calibrated, the fit at any one score would lie in it {often}{seldom}."
+
+
+def _band_word(curve: IsotonicCurve) -> str:
+    return "by chance" if curve.p_value is None else f"{percent(curve.confidence)} band"
 
 
 def _apart(curve: IsotonicCurve) -> bool:

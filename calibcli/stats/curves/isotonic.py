@@ -1,11 +1,15 @@
-"""CORP's reliability curve: rates by isotonic regression, and where they would lie if calibrated."""
+"""
+CORP's reliability curve: rates by isotonic regression, where they would lie if calibrated, and a band that
+holds all rates at once.
+"""
 
 import math
 
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.names import PlotKind
+from calibcli.names import Band, PlotKind
+from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, percent, refuse_empty
 from calibcli.stats.recalibrators.pooling import Blocks, pooled
@@ -23,7 +27,7 @@ _KEYS = ("x", "rate", "at", "level", "share", "lower", "upper")
 @dataclass(frozen=True, slots=True, eq=False)
 class IsotonicCurve:
     """
-    The isotonic fit to the rows themselves, and its consistency band around the diagonal.
+    The isotonic fit to the rows themselves, and a band: where fits lie by chance, or where all rates lie.
 
     The mean of (rate - score)^2 over the rows is at most the miscalibration MCB of the Brier score, for the
     fit is the nearest rising function to the labels, and the score is another.
@@ -31,17 +35,19 @@ class IsotonicCurve:
     Args:
         x: Both ends of each block of the fit, non-decreasing, shape (n_corners,).
         rate: Rate of label 1 in the block; does not decrease. Between blocks it is drawn as a straight line.
-        at: Distinct scores, or the mean scores of cells where there are many, ascending, shape (n_cells,).
+        at: Distinct scores, or where there are many the mean scores of cells, ascending, shape (n_cells,); of
+            a simultaneous band its corners, one before and one after each step.
         level: The fit there.
         share: Share of the rows, or of the weight, in each cell.
         lower: Lower end of the band there; NaN where there is none.
         upper: Upper end of the band.
         spread: Where the rows lie.
         points: The fit at each distinct score where they are few, or only one; else None.
-        confidence: Of the band at each single score.
+        confidence: Of the band: at each single score, or of all of it.
         band: What the band is, or why there is none.
         coarse: Whether labels were drawn on cells of several scores. The fit to the rows then leaves the band
             more often than 1 - confidence where it steps between two cells, most of all near the ends.
+        p_value: Against calibration, of a simultaneous band: the least error at which the diagonal leaves it.
     """
 
     x: Floats
@@ -56,6 +62,7 @@ class IsotonicCurve:
     confidence: float
     band: str
     coarse: bool
+    p_value: float | None = None
 
     kind = PlotKind.ISOTONIC
 
@@ -71,53 +78,78 @@ class _Cells:
 
     Args:
         score: Distinct scores, or mean scores of neighbours, ascending, shape (n_cells,).
+        first: The least of them.
+        last: The greatest.
         rows: Number of rows in each cell.
+        positive: Those of label 1, or their weight.
         share: Share of the rows, or of the weight.
     """
 
     score: Floats
+    first: Floats
+    last: Floats
     rows: Integers
+    positive: Floats
     share: Floats
 
 
 def isotonic_curve(
-    table: Table, *, generator: np.random.Generator, confidence: float = 0.95, draws: int = DRAWS
+    table: Table,
+    *,
+    generator: np.random.Generator,
+    confidence: float = 0.95,
+    draws: int = DRAWS,
+    band: Band = Band.POINTWISE,
 ) -> IsotonicCurve:
     """
-    Return the isotonic fit with the band in which fits to labels drawn from the scores lie.
+    Return the isotonic fit with the band in which fits to labels drawn from the scores lie, or all rates.
 
     Args:
         table: The rows. Of a grid table each cell counts as one score.
         generator: Where the randomness of the band comes from.
-        confidence: Of the band at each single score, in (0, 1); approximate where scores share cells.
+        confidence: Of the band, in (0, 1): at each single score, approximate where scores share cells; of a
+            simultaneous one of all of it, at any number of rows.
         draws: Number of times the labels are drawn anew, and fitted.
+        band: Which band.
 
     References:
-        Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8), for the diagram and its consistency band.
+        Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8), for the diagram and its consistency band;
+        Dimitriadis, Duembgen, Henzi, Puke & Ziegel (2023), Biometrika 110(3), for the simultaneous one.
     """
     refuse_empty(table)
     entries = with_scores(table, table.score) if isinstance(table, GridTable) else table
     x, rate = _corners(pooled(entries))
     cells = _cells(table)
+    at, share, p_value = cells.score, cells.share, None
     if table.weighted:
-        lower = upper = np.full_like(cells.score, math.nan)
-        band = NO_WEIGHTED_BAND
+        lower = upper = np.full_like(at, math.nan)
+        said = NO_WEIGHTED_BAND
+    elif band is Band.SIMULTANEOUS:
+        ends = _confidence_band(cells, confidence=confidence)
+        lower, upper, p_value = ends.lower, ends.upper, ends.p_value
+        falls = bool(np.any((lower > upper)[cells.first == cells.last]))
+        if not looks_discrete(table):
+            (at, share), (lower, upper) = _twice(cells), ends.corners()
+        said = f"simultaneous {percent(confidence)} confidence band"
+        if falls or np.any(lower > upper):
+            lower = upper = np.full_like(at, math.nan)
+            said = f"no {said}: rates fall somewhere as scores rise, and it needs rates that do not"
     else:
         lower, upper = _consistency_band(cells, generator=generator, confidence=confidence, draws=draws)
-        band = f"pointwise {percent(confidence)} consistency band about the diagonal"
-    level = np.interp(cells.score, x, rate)
+        said = f"pointwise {percent(confidence)} consistency band about the diagonal"
     return IsotonicCurve(
         x=x,
         rate=rate,
-        at=cells.score,
-        level=level,
-        share=cells.share,
+        at=at,
+        level=np.interp(at, x, rate),
+        share=share,
         lower=lower,
         upper=upper,
         spread=Spread.of(table),
         points=_points(table, x, rate) if looks_discrete(table) or cells.score.size == 1 else None,
         confidence=confidence,
-        band=band,
+        band=said,
+        p_value=p_value,
         coarse=cells.score.size < int(np.count_nonzero(table.weight)),
     )
 
@@ -158,7 +190,14 @@ def _cells(table: Table) -> _Cells:
     some = np.flatnonzero(held > 0.0)
     score = segment_sums(weight * table.score, starts)[some] / held[some]
     score = np.clip(score, table.score[starts[some]], table.score[starts[some + 1] - 1])
-    return _Cells(score, segment_sums(table.rows, starts)[some], held[some] / total)
+    return _Cells(
+        score=score,
+        first=table.score[starts[some]],
+        last=table.score[starts[some + 1] - 1],
+        rows=segment_sums(table.rows, starts)[some],
+        positive=segment_sums(table.positive, starts)[some],
+        share=held[some] / total,
+    )
 
 
 def _consistency_band(
@@ -181,3 +220,75 @@ def _quantiles(fits: npt.NDArray[np.float64], confidence: float) -> tuple[Floats
     draws = fits.shape[1]
     cut = int((1.0 - confidence) / 2.0 * draws)
     return np.clip(fits[:, cut], 0.0, 1.0), np.clip(fits[:, draws - 1 - cut], 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ends:
+    """
+    A band that holds every rate at once.
+
+    Args:
+        lower: What the rates from each cell's last score on are at least, shape (n_cells,).
+        upper: What the rates up to each cell's first score are at most.
+        p_value: The least error at which the diagonal leaves it.
+    """
+
+    lower: Floats
+    upper: Floats
+    p_value: float
+
+    def corners(self) -> tuple[Floats, Floats]:
+        """Return the band before and after each cell's first and last score: it steps up at both."""
+        before, after = np.append(0.0, self.lower[:-1]), np.append(self.upper[1:], 1.0)
+        lower = np.stack((before, before, before, self.lower), axis=1)
+        upper = np.stack((self.upper, after, after, after), axis=1)
+        return lower.ravel(), upper.ravel()
+
+
+def _twice(cells: _Cells) -> tuple[Floats, Floats]:
+    """Return where each cell begins and ends, both before and after a step, and the share of rows there."""
+    at = np.stack((cells.first, cells.first, cells.last, cells.last), axis=1).ravel()
+    return at, np.repeat(0.25 * cells.share, 4)
+
+
+def _confidence_band(cells: _Cells, *, confidence: float) -> _Ends:
+    """
+    Return bounds of all rates at once, which are exact if rates do not fall with the score.
+
+    The labels of neighbouring cells are at most as many as those of rows that all have the rate of the last
+    score, and at least as many as those of rows that have the rate of the first. So a binomial bound of each
+    run of cells bounds the rates beyond it. Every run, of lengths fixed before the labels are seen, has an
+    equal part of the error.
+    """
+    from scipy.special import betainc, betaincc
+
+    count = cells.rows.size
+    runs = [(start, start + length) for length in _lengths(count) for start in range(count - length + 1)]
+    starts, stops = np.array(runs).T
+    rows, positive = (
+        reached[stops] - reached[starts]
+        for reached in (np.append(0.0, np.cumsum(one)) for one in (cells.rows, cells.positive))
+    )
+    parts = 2 * starts.size
+    least, most = clopper_pearson(positive, rows, delta_each_side=(1.0 - confidence) / parts)
+    lower, upper = np.zeros(count), np.ones(count)
+    np.maximum.at(lower, stops - 1, least)
+    np.minimum.at(upper, starts, most)
+    # Chances of so many labels 1, and of so few, if the scores are the rates.
+    negative = rows - positive
+    some, short = positive > 0, negative > 0
+    many = betainc(positive[some], negative[some] + 1.0, cells.last[stops - 1][some])
+    few = betaincc(positive[short] + 1.0, negative[short], cells.first[starts][short])
+    return _Ends(
+        np.maximum.accumulate(lower),
+        np.minimum.accumulate(upper[::-1])[::-1],
+        min(1.0, parts * float(min(many.min(initial=1.0), few.min(initial=1.0)))),
+    )
+
+
+def _lengths(count: int) -> list[int]:
+    """Return how many cells runs have, each half as many again as the one before."""
+    lengths = [1]
+    while lengths[-1] < count:
+        lengths.append(min(count, max(lengths[-1] + 1, lengths[-1] * 3 // 2)))
+    return lengths

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from calibcli.errors import EmptyTable
-from calibcli.names import MeasureName
+from calibcli.names import Band, MeasureName
 from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.table.grid import Table, grid_of
@@ -127,3 +128,64 @@ def test_no_rows_have_no_curve() -> None:
     """A refusal, not an empty picture."""
     with pytest.raises(EmptyTable):
         curve_of(ScoreTable.empty())
+
+
+def band_of(table: Table, confidence: float = 0.95) -> IsotonicCurve:
+    """Return the curve with bounds of all rates at once."""
+    return isotonic_curve(
+        table, generator=np.random.default_rng(0), confidence=confidence, band=Band.SIMULTANEOUS
+    )
+
+
+@given(rows=some_rows)
+def test_simultaneous_band_is_that_of_exact_tests_of_every_run(rows: list[tuple[float, bool]]) -> None:
+    """By loops: the best exact bounds of runs that end up to a score, or start from it; and the p-value."""
+    table = table_of(rows)
+    size, weight, ones = table.distinct, table.weight, table.positive
+    lengths = [1]
+    while lengths[-1] < size:
+        lengths.append(min(size, max(lengths[-1] + 1, int(lengths[-1] * 1.5))))
+    runs = [(a, a + length) for length in lengths for a in range(size - length + 1)]
+    low, high, least = np.zeros(size), np.ones(size), 1.0
+    for a, b in runs:
+        k, n = int(ones[a:b].sum()), int(weight[a:b].sum())
+        ends = binomtest(k, n).proportion_ci(1.0 - 0.05 / len(runs), method="exact")
+        low[b - 1], high[a] = max(low[b - 1], ends.low), min(high[a], ends.high)
+        for chance, side in ((table.score[b - 1], "greater"), (table.score[a], "less")):
+            least = min(least, 2 * len(runs) * binomtest(k, n, float(chance), alternative=side).pvalue)
+    low, high = np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
+    curve = band_of(table)
+    assert curve.p_value == pytest.approx(least, rel=1e-6)
+    if np.isnan(curve.lower).any():
+        assert np.any(low > high) or np.any(low[:-1] > high[1:])
+        assert "no simultaneous 95 %" in curve.band
+        return
+    # At a score the band is the one after its step below, and the one before its step above.
+    for place, score in enumerate(table.score):
+        here = curve.at == score
+        assert curve.lower[here].max() == pytest.approx(low[place], abs=1e-9)
+        assert curve.upper[here].min() == pytest.approx(high[place], abs=1e-9)
+
+
+@given(rows=some_rows)
+def test_diagonal_leaves_the_simultaneous_band_when_its_p_value_says_so(
+    rows: list[tuple[float, bool]],
+) -> None:
+    """And a band of more confidence holds one of less."""
+    table = table_of(rows)
+    curve, wider = band_of(table), band_of(table, 0.99)
+    if not np.isnan(curve.lower).any():
+        out = np.any((curve.lower > curve.at + 1e-12) | (curve.upper < curve.at - 1e-12))
+        assert bool(out) == (curve.p_value is not None and curve.p_value < 0.05)
+        assert np.all(wider.lower <= curve.lower)
+        assert np.all(wider.upper >= curve.upper)
+
+
+def test_falling_rates_have_no_simultaneous_band() -> None:
+    """Scores that rank the wrong way round are not calibrated, and no rising curve is near their rates."""
+    score = np.linspace(0.01, 0.99, 2_000)
+    curve = band_of(ScoreTable.from_rows(score, np.random.default_rng(0).random(2_000) > score))
+    assert np.isnan(curve.lower).all()
+    assert "rates fall somewhere" in curve.band
+    assert curve.p_value is not None
+    assert curve.p_value < 1e-9
