@@ -259,6 +259,7 @@ def plot(
     size: str = "page",
     theme: str = "light",
     axis: str | None = None,
+    band: str = "pointwise",
     benefit: str = "net",
     smoother: str | None = None,
     loss: str | None = None,
