@@ -112,11 +112,15 @@ def as_many(mean: float, spread: float, *, rows: float) -> Values:
     return Values(np.array([mean - away, mean + away]), np.full(2, 0.5 * rows))
 
 
+# The inverse of a smaller distance is no number.
+_TINY = 1e-300
+
+
 def _signed_root(distance: Floats, rows: Floats) -> float:
     """Return r* of P(sum G_i d_i <= 0), G_i gamma with as many degrees as rows, d_i of both signs."""
     scale = float(np.abs(distance).max())
     d = distance / scale
-    low, high = 1.0 / float(d.min()), 1.0 / float(d.max())
+    low, high = 1.0 / min(float(d.min()), -_TINY), 1.0 / max(float(d.max()), _TINY)
     slope, bend = float(rows @ d), float(rows @ (d * d))
     low, high = (low, 0.0) if slope > 0.0 else (0.0, high)
     tilt = -slope / bend
@@ -162,7 +166,7 @@ def evidence_below(distance: Floats, rows: Floats) -> Floats:
 def _signed_roots(distance: Floats, rows: Floats) -> Floats:
     """Return what `_signed_root` gives for each line, by the same steps until all lines have arrived."""
     d = distance / np.abs(distance).max(axis=1, keepdims=True)
-    low, high = 1.0 / d.min(axis=1), 1.0 / d.max(axis=1)
+    low, high = 1.0 / np.minimum(d.min(axis=1), -_TINY), 1.0 / np.maximum(d.max(axis=1), _TINY)
     slope, bend = _slope_and_bend(d, rows)
     low, high = np.where(slope > 0.0, low, 0.0), np.where(slope > 0.0, 0.0, high)
     tilt = -slope / bend

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
@@ -79,6 +79,7 @@ def test_upper_bound_obeys_its_laws(value: list[float], beyond: float, delta: fl
     means=st.lists(st.floats(-1.5, 1.5), min_size=1, max_size=12),
     most=st.floats(0.9, 3.0),
 )
+@example(value=[0.0, 0.0], means=[2.2e-311], most=1.0)
 def test_several_means_have_the_evidence_of_each(value: list[float], means: list[float], most: float) -> None:
     """All at once, and of more values than are looked at at once; the mean of the values among them."""
     for times in (1, 60):
