@@ -28,8 +28,8 @@ COMMAND_NAMES = set(COMMANDS)
 REACHING = sorted(place for place, option in OPTIONS.items() if option.reach is not None)
 # Looked at one by one: each chooses what is read, how it is judged, or how the answer looks.
 HARMLESS = """
-alarm allow-fit-rows any-time as axis bandwidth base baseline-score batch benefit beta-form binning bins
-bounds by candidate categorical class classes cluster color compat confidence date decimal delimiter
+alarm allow-fit-rows any-time as axis band bandwidth base baseline-score batch benefit beta-form binning
+bins bounds by candidate categorical class classes cluster color compat confidence date decimal delimiter
 depth dialect edges encoding error exact explain fail-if-worse float32 folds format group id inconclusive
 input-format jobs json keep kind label limit loss max-dce max-ece max-l2 max-linf max-regression
 max-segment-bias max-smece max-values memory method metric min-class-rows min-group-rows min-rows
