@@ -97,7 +97,8 @@ def gather_summaries(
     if beside.part:
         msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
         raise UsageProblem(msg, "name the files of rows that it was made of, or leave out --state")
-    if columns.on or beside != NOTHING:
+    # How many groups there may be is no question to a table that has none.
+    if columns.on or replace(beside, most_slices=NOTHING.most_slices) != NOTHING:
         msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
         raise UsageProblem(msg, "ask the files of rows, or summarise each group with --where")
     whole = added([(path, read_summary(path)) for path in inputs], limit=limit)

@@ -109,10 +109,16 @@ def test_few_values_without_an_artifact_are_judged_over_bins(tmp_path: Path) -> 
     assert any("takes few values" in note for note in report.notes)
 
 
-@pytest.mark.parametrize("columns", [Columns(cluster="c"), Columns(by=("g",))])
-def test_dependent_rows_and_groups_are_refused(columns: Columns, tmp_path: Path) -> None:
-    """A state counts independent rows of one score."""
-    with pytest.raises(UsageProblem, match="--state with --cluster or --by"):
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (Columns(cluster="c"), "--state with --cluster"),
+        (Columns(by=("g", "h")), "--state with --by takes one column"),
+    ],
+)
+def test_dependent_rows_and_groups_are_refused(columns: Columns, said: str, tmp_path: Path) -> None:
+    """A state counts independent rows of one score, in batches that one column may name."""
+    with pytest.raises(UsageProblem, match=said):
         judged(tmp_path / "gate.json", rows_in(tmp_path / "a.csv", 0), columns=columns)
 
 
