@@ -275,8 +275,11 @@ STDOUT = "-"
 # Of 8 bytes each, so many rows keep their identity.
 MOST_IDENTITIES = 10_000_000
 
-# So many rows are hardly ever alike by chance; fewer may be.
+# So many different scores are hardly ever alike by chance; fewer may be.
 LEAST_TWIN_ROWS = 30
+
+# What has less is taken to be no coincidence.
+LEAST_CHANCE = 1e-6
 
 # Of a plan: how probably a gate passes after the rows that it tells.
 DEFAULT_POWER = 0.9

@@ -5,6 +5,7 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from calibcli.data.columns import ChosenColumns, listing
 from calibcli.data.files import InputFile, file_word, found_in, shown_path
 from calibcli.data.fragments import list_fragments
 from calibcli.data.groups import MISSING
+from calibcli.data.pipes import STDIN
 from calibcli.data.tally import Beside
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
@@ -49,7 +51,7 @@ from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves, table_of
 from calibcli.stats.gates.claim import Verdict
-from calibcli.stats.gates.growth import Growth, Incoming, Rows, grown
+from calibcli.stats.gates.growth import Growth, Incoming, Rows, chance_of_twin, grown
 from calibcli.stats.gates.segment_bets import segments_of_sums
 from calibcli.stats.gates.state import (
     GateState,
@@ -300,6 +302,7 @@ class Part:
         shown: What they are called in messages.
         where: What tells them from the other rows of their files.
         named: What the batch is called; None for what `--batch` says, or their digest.
+        file: The name of their file, where it has one.
     """
 
     inputs: Sequence[RowSource]
@@ -307,12 +310,16 @@ class Part:
     forced: DataFormat | None = None
     where: tuple[Condition, ...] = ()
     named: str | None = None
+    file: str | None = None
 
 
 def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ...], InputSummary | None]:
     """Return every file as a part; or of `--by` the rows of each value in order, with all that was read."""
     if not rows.columns.by or not files:
-        each = (Part([file.rows or file.path], shown_path(file.path), file.forced) for file in files)
+        each = (
+            Part([file.rows or file.path], shown_path(file.path), file.forced, file=_file_name(file))
+            for file in files
+        )
         return tuple(each), None
     pipe = next(
         (one for one in list_fragments(rows.inputs, input_format=rows.reading.input_format) if one.pipe), None
@@ -337,6 +344,11 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
         for name in in_order(list(counts))
     )
     return parts, replace(whole.input, notes=(*whole.input.notes, *whole.notes))
+
+
+def _file_name(file: InputFile) -> str | None:
+    """Return what a file is called in its folder, by which a second run tells it from others."""
+    return None if file.rows is not None or file.path == STDIN else PurePath(file.path).name or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,7 +407,7 @@ def read_batches(
         if asked.batch is not None and len(parts) > 1:
             # Files of one call that share a name are told apart by their order.
             named = f"{named}/{len(batches) + 1}"
-        batches.append(_incoming(judged, terms, shown=part.shown, named=named))
+        batches.append(_incoming(judged, terms, part=part, named=named, alone=len(parts) == 1))
         source = judged.input
         sources.append(replace(source, notes=(*source.notes, *judged.notes)))
     if empty and not batches:
@@ -428,25 +440,32 @@ def _refuse_other_classes(terms: Terms, judged: Gathered, *, shown: str) -> None
     raise InputProblem(msg, "give all files the same classes in one order: where two tie, the first counts")
 
 
-def _incoming(judged: Gathered, terms: Terms, *, shown: str, named: str | None) -> Incoming:
+def _incoming(judged: Gathered, terms: Terms, *, part: Part, named: str | None, alone: bool) -> Incoming:
     """Return a batch with the digest of its rows: of the raw scores, whatever artifact is applied."""
     found = _digest(judged)
     identified = judged.aside.identified
+    one = Incoming(
+        named or found,
+        found,
+        part.shown,
+        judged.table,
+        chance=chance_of_twin(judged.tables[RAW]),
+        file=part.file if named is None else None,
+        alone=alone,
+    )
     if identified is None:
-        return Incoming(named or found, found, shown, _within(judged, terms.partition))
+        return replace(one, rows=_within(judged, terms.partition))
     ids, score, label, counts = identified.columns()
     state = hashlib.sha256(found.encode())
     state.update(np.sort(ids).astype("<u8").tobytes())
     content, found = found, f"sha256:{state.hexdigest()}"
-    distinct = max(table.distinct for table in judged.tables.values())
-    return Incoming(
-        named or found,
-        found,
-        shown,
-        Rows(ids, score, label, counts),
-        judged.id_kinds,
+    return replace(
+        one,
+        key=named or found,
+        digest=found,
+        rows=Rows(ids, score, label, counts),
+        id_kinds=judged.id_kinds,
         content=content,
-        distinct=distinct,
         ids_renamed=judged.ids_renamed,
     )
 
@@ -666,7 +685,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     facts.append(("batches", f"{len(state.batches):,}"))
     if state.batches:
         facts += _found(state, verdict_on_file(state))
-    facts += [("batch", f"{batch.key}: {batch.rows:,} rows") for batch in state.batches[-_LISTED:]]
+    facts += [("batch", f"{batch.called}: {batch.rows:,} rows") for batch in state.batches[-_LISTED:]]
     if len(state.batches) > _LISTED:
         facts.append(("...", f"{len(state.batches) - _LISTED:,} earlier batches, in the file"))
     facts += [("note", note) for note in state.notes]

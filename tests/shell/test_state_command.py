@@ -173,7 +173,7 @@ def test_a_job_that_is_run_again_changes_nothing(run: Run, batch_of: Make, tmp_p
     assert state.read_bytes() == before
     one, two = json.loads(first.out), json.loads(again.out)
     assert one["rules"] == two["rules"]
-    assert "was counted before and is not counted again" in " ".join(two["notes"])
+    assert "were counted before and are not counted again" in " ".join(two["notes"])
     assert two["state"]["rows"] == 400
     assert two["state"]["new_rows"] == 0
 
@@ -225,7 +225,7 @@ def test_ids_written_otherwise_do_not_count_rows_again(run: Run, batch_of: Make,
     for words in ([], ["--batch", "other"]):
         ran = run("verify", again, *GATE, "--state", state, "--id", "id", *words)
         assert ran.code == 3
-        assert "have the scores and labels of a batch without a name under other ids" in ran.err
+        assert "have the scores and labels of batch 'a.csv' under other ids" in ran.err
         assert state.read_bytes() == before
 
 
@@ -298,7 +298,7 @@ def test_a_batch_has_one_name_and_counts_once(run: Run, batch_of: Make, tmp_path
         ran = run("verify", batch, *GATE, "--state", state, "--batch", name)
         assert ran.code == code
         assert sum(one["rows"] for one in state_of(state)["batches"]) == 400
-    assert "the very 400 rows that were counted as batch 'monday'" in ran.err
+    assert "these 400 rows have the scores and labels of batch 'monday'" in ran.err
     assert run("verify", other, *GATE, "--state", state, "--batch", "monday").code == 3
     run("verify", more, other, *GATE, "--state", state, "--batch", "week 2")
     assert [one["key"] for one in state_of(state)["batches"]] == ["monday", "week 2/1", "week 2/2"]
@@ -503,7 +503,7 @@ def test_the_command_that_inspect_suggests_is_accepted(run: Run, batch_of: Make,
     again = [{"NEW.csv": str(batch), "LABEL": "label"}.get(word, word) for word in words[1:]]
     ran = run(*again)
     assert ran.code == 4, ran.err
-    assert "is not counted again" in ran.out
+    assert "are not counted again" in ran.out
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
@@ -532,13 +532,13 @@ def test_a_killed_gate_completes_when_run_again(kills: int, batch_of: Make, tmp_
     assert not list(tmp_path.glob(".*.part"))
 
 
-def test_rows_without_a_name_are_known_under_any(run: Run, batch_of: Make, tmp_path: Path) -> None:
-    """A retry that drops --batch counts nothing twice, few as the rows may be."""
+def test_rows_that_lost_their_name_are_asked_about(run: Run, batch_of: Make, tmp_path: Path) -> None:
+    """A retry that drops --batch counts nothing twice, few as the rows may be, and says that it did not."""
     state, rows = tmp_path / "gate.json", batch_of("few.csv", 20)
     run("verify", rows, *GATE, "--state", state, "--batch", "mon")
     before = state.read_bytes()
     again = run("verify", rows, *GATE, "--state", state)
-    assert "20 rows in 1 batch, 0 of them new" in again.out
+    assert (again.code, "these 20 rows have the scores and labels of batch 'mon'" in again.err) == (3, True)
     assert state.read_bytes() == before
 
 

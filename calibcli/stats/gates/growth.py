@@ -1,5 +1,6 @@
 """Batches and states of shards added up: no batch, and no row with an identity, is counted twice."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import DEFAULT_LEAST_ROWS, LEAST_TWIN_ROWS, MOST_IDENTITIES, IdKind
+from calibcli.names import DEFAULT_LEAST_ROWS, LEAST_CHANCE, LEAST_TWIN_ROWS, MOST_IDENTITIES, IdKind
 from calibcli.stats.gates.any_time import Epoch
 from calibcli.stats.gates.cells import Sums, sums_of
 from calibcli.stats.gates.state import Batch, Fingerprints, GateState, differences
@@ -38,7 +39,9 @@ class Incoming:
         rows: Its rows: a table, one by one where they have identities, or added up by segments.
         id_kinds: What the identities are written as.
         content: The digest of its scores and labels alone, where its rows have identities.
-        distinct: How many different scores it has.
+        chance: At most how probably other rows have the same scores and labels.
+        file: The name of the file it came from, where it has one and nothing else names it.
+        alone: Whether no other file came with it.
         ids_renamed: Whether they had other names in the first version of states.
     """
 
@@ -48,8 +51,15 @@ class Incoming:
     rows: Table | Rows | Sums
     id_kinds: frozenset[IdKind] = frozenset()
     content: str | None = None
-    distinct: int = 0
+    chance: float = 1.0
+    file: str | None = None
+    alone: bool = True
     ids_renamed: bool = False
+
+    @property
+    def called(self) -> str:
+        """What a reader knows it by: the name given, else its file, else its digest."""
+        return self.key if self.key != self.digest else self.file or self.key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,26 +107,58 @@ def grown(state: GateState, batches: tuple[Incoming, ...], *, least_rows: int = 
     return growth
 
 
+def chance_of_twin(table: Table) -> float:
+    """
+    Return at most how probably as many other rows have the scores and labels of these.
+
+    The larger of two chances. New rows may come from any population: none makes these more probable than the
+    one where each score and label has the share that it has here. Or the scores stay as they are, as those of
+    a panel, and calibrated labels agree: at a score s those of n rows do so with probability at most
+    max(s, 1 - s), and at most 1 / sqrt(2 e n s (1 - s)).
+    """
+    total = table.total_rows
+    if not total:
+        return 1.0
+    sizes, times = np.unique(
+        np.concatenate((table.positive_rows, table.rows - table.positive_rows)), return_counts=True
+    )
+    log = math.lgamma(total + 1.0) - total * math.log(total)
+    for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
+        if size:
+            log += number * (size * math.log(size) - math.lgamma(size + 1.0))
+    score = np.clip(table.score, 0.0, 1.0)
+    with np.errstate(divide="ignore"):
+        normal = 1.0 / np.sqrt(2.0 * math.e * table.rows * score * (1.0 - score))
+    of_labels = float(np.log(np.minimum(np.maximum(score, 1.0 - score), normal)).sum())
+    return min(1.0, math.exp(max(log, of_labels)))
+
+
 def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
     state = growth.state
-    twin = next((one for one in state.batches if one.digest == batch.digest), None)
-    # Rows without a name are known by their digest, whatever name they were counted under.
-    known = twin if batch.key == batch.digest else state.knows(batch.key)
     rows = batch.rows
     total = int(rows.counts.sum()) if isinstance(rows, Rows) else rows.total_rows
-    if known is not None:
+    twins = [one for one in state.batches if one.digest == batch.digest]
+    twin = next((one for one in twins if _one_name(one, batch)), None)
+    known = twin if twin is not None else state.knows(batch.key)
+    if known is not None and (twin is not None or batch.key != batch.digest):
         _refuse_other_rows(known, batch)
+        if not state.terms.identified:
+            _refuse_unsure(known, batch, total)
         return replace(
             growth,
-            known=(*growth.known, batch.key),
+            known=(*growth.known, batch.called),
             known_rows=growth.known_rows + total,
             known_notes=(*growth.known_notes, _known_note(batch, total)),
         )
     notes = growth.notes
-    if twin is not None and not state.terms.identified:
-        _refuse_twin(twin, batch, total)
-        note = f"batch {batch.key!r} has the very rows of batch {twin.key!r}: it counts since its name is new"
-        notes = (*notes, note)
+    if twins and not state.terms.identified:
+        _refuse_twin(twins[0], batch, total)
+        if all(one.file is None for one in twins):
+            # They were given names, and this batch none: a second run may have left the name out.
+            _refuse_unsure(twins[0], batch, total)
+        notes = (*notes, f"{_alike(batch, twins[0], total)}, as chance alone can have it: they count")
+        if known is not None:
+            batch = replace(batch, key=_free_name(state, batch.file or batch.key))
     mixed = kinds_mixed(state.id_kinds, batch.id_kinds, shown=batch.shown)
     if mixed is not None:
         notes = (*notes, mixed)
@@ -131,11 +173,27 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
     if sums.total_rows:
         alike = _same_rows_note(state, batch, total)
         notes = notes if alike is None else (*notes, alike)
-        state = state.counted(
-            sums, key=batch.key, digest=batch.digest, content=batch.content, ids=ids, least_rows=least_rows
+        counted = Batch(
+            batch.key, batch.digest, sums.total_rows, None, batch.content, batch.file, batch.chance
         )
-        state = state.bounded()
+        state = state.counted(sums, counted, ids=ids, least_rows=least_rows).bounded()
     return replace(growth, state=state, known_rows=growth.known_rows + left_out, notes=notes)
+
+
+def _one_name(one: Batch, other: Incoming) -> bool:
+    """Whether nothing that is known of their names tells a batch from another of equal rows."""
+    unnamed = one.key == one.digest and other.key == other.digest
+    return one.called == other.called or (unnamed and one.digest in (one.called, other.called))
+
+
+def _free_name(state: GateState, name: str) -> str:
+    """Return a name that no batch has yet."""
+    taken = {one.key for one in state.batches}
+    number = 2
+    found = name
+    while found in taken:
+        found, number = f"{name}/{number}", number + 1
+    return found
 
 
 def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str) -> str | None:
@@ -189,13 +247,20 @@ def _refuse_other_rows(known: Batch, batch: Incoming) -> None:
 
 
 def _refuse_twin(twin: Batch, batch: Incoming, total: int) -> None:
-    """Refuse rows that were counted under another name, where they are too many to be alike by chance."""
-    if total >= LEAST_TWIN_ROWS:
-        msg = f"{batch.shown}: these are the very {total:,} rows that were counted as {_named(twin)}"
+    """Refuse scores and labels that were counted under another name, where chance hardly makes them."""
+    if batch.chance < LEAST_CHANCE:
         raise InputProblem(
-            msg,
-            "every row counts once; if these are others, begin a new state with --id COL",
+            _alike(batch, twin, total),
+            "every row counts once; if these are other rows, begin a new state with --id COL",
         )
+
+
+def _refuse_unsure(known: Batch, batch: Incoming, total: int) -> None:
+    """Refuse a file that nothing tells from one that was counted, where other rows may well look the same."""
+    if batch.key != batch.digest or not batch.alone or batch.chance < LEAST_CHANCE:
+        return
+    msg = f"{_alike(batch, known, total)}; new rows may have them too, by chance"
+    raise InputProblem(msg, "name new rows with --batch; a second run adds nothing: its rows are counted")
 
 
 def _same_rows_note(state: GateState, batch: Incoming, total: int) -> str | None:
@@ -203,29 +268,31 @@ def _same_rows_note(state: GateState, batch: Incoming, total: int) -> str | None
     twin = next((one for one in state.batches if one.content and one.content == batch.content), None)
     if twin is None:
         return None
-    these = (
-        f"{batch.shown}: these {total:,} rows have the scores and labels of {_named(twin)} under other ids"
-    )
-    if batch.distinct >= LEAST_TWIN_ROWS:
+    these = f"{_alike(batch, twin, total)} under other ids"
+    if batch.chance < LEAST_CHANCE:
         raise InputProblem(
-            these, "every row counts once: write ids as before; 7, 7.0 and 007 as text are three ids"
+            these, "every row counts once; write ids as before; 7, 7.0 and 007 as text are three ids"
         )
     return f"{these}: they count; are ids written alike?"
 
 
+def _alike(batch: Incoming, twin: Batch, total: int) -> str:
+    return f"{batch.shown}: these {total:,} rows have the scores and labels of {_named(twin)}"
+
+
 def _named(batch: Batch) -> str:
-    return "a batch without a name" if batch.key == batch.digest else f"batch {batch.key!r}"
+    return "a batch without a name" if batch.called == batch.digest else f"batch {batch.called!r}"
 
 
 def _known_note(batch: Incoming, total: int) -> str:
-    name = f"batch {batch.key!r}" if batch.key != batch.digest else "a batch of the very same rows"
-    said = f"{batch.shown}: {name} was counted before and is not counted again"
+    named = batch.key != batch.digest
+    what = f"batch {batch.key!r} was" if named else f"its {total:,} scores and labels were"
+    said = f"{batch.shown}: {what} counted before and {'is' if named else 'are'} not counted again"
     if isinstance(batch.rows, Rows):
         return said
-    if total >= LEAST_TWIN_ROWS:
+    if batch.chance < LEAST_CHANCE:
         return f"{said}; rows that only look alike are told apart by a state with --id"
-    how = "--batch another name" if batch.key != batch.digest else "--batch a name"
-    return f"{said}; if these are other rows, give {how}, or begin a state with --id"
+    return f"{said}; if these are other rows, give --batch another name, or begin a state with --id"
 
 
 def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
@@ -325,16 +392,21 @@ def _same_rows(states: Sequence[tuple[str, GateState]]) -> list[str]:
 
 
 def _refuse_twins(states: Sequence[tuple[str, GateState]]) -> None:
-    """Refuse the very rows of a batch of one state under another name in a second."""
+    """Refuse scores and labels of a batch of one state under another name in a second, unless by chance."""
     seen: dict[str, tuple[str, str]] = {}
     for path, state in states:
-        large = [one for one in state.batches if one.digest and one.rows >= LEAST_TWIN_ROWS]
+        large = [one for one in state.batches if one.digest and _hardly_by_chance(one)]
         for batch in large:
             if batch.digest in seen:
-                key, where = seen[batch.digest]
-                some = f"the very {batch.rows:,} rows of batch {key!r} in {where}"
-                msg = f"batch {batch.key!r} in {path} has {some}"
+                name, where = seen[batch.digest]
+                some = f"the scores and labels of {name} in {where}, {batch.rows:,} rows"
+                msg = f"{_named(batch)} in {path} has {some}"
                 raise InputProblem(
                     msg, "every row counts once; if these are other rows, begin new states with --id COL"
                 )
-        seen |= {one.digest: (one.key, path) for one in large}
+        seen |= {one.digest: (_named(one), path) for one in large}
+
+
+def _hardly_by_chance(batch: Batch) -> bool:
+    # Older states did not keep the chance; many rows are refused there, as before.
+    return batch.rows >= LEAST_TWIN_ROWS if batch.chance is None else batch.chance < LEAST_CHANCE

@@ -12,7 +12,6 @@ from calibcli.stats.bounds.betting import (
     stakes_of_gate,
 )
 from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
-from calibcli.stats.measures.binned import mean_noise
 from calibcli.stats.numerics import crossing, normal_quantile
 from calibcli.stats.table.bins import BinnedTable
 from calibcli.stats.table.grid import Table
@@ -110,7 +109,7 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
     growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
     failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)
     value = float(np.abs(sums.residual).sum()) / sums.total
-    room = claim.limit - max(0.0, value - mean_noise(table, sums))
+    room = claim.limit - value * share_beyond_noise(sums)
     spread = float(sums.variance.sum()) / sums.total**2
     mean = math.sqrt(max(0.0, (float(sums.residual.sum()) / sums.total) ** 2 - spread))
     best = growth.rows_to_pass(claim.limit) if claim.limit > 0.0 else 0
@@ -122,6 +121,27 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
         to_pass=lambda: growth.rows_to_pass(room),
         to_fail=lambda: failing.rows_to_fail(-room, one_sign=mean - claim.limit),
     )
+
+
+def share_beyond_noise(sums: BinnedTable) -> float:
+    """
+    Return the share of a binned ECE that is error, the rest being what labels add by chance.
+
+    Errors in proportion to the gaps seen, of which calibrated labels around them make the gaps seen on
+    average: E|m + sd Z| = sd sqrt(2 / pi) exp(-t^2 / 2) + m erf(t / sqrt(2)), t = m / sd.
+    """
+    some = sums.variance > 0.0
+    gap, sd = np.abs(sums.residual[some]), np.sqrt(sums.variance[some])
+    erf = np.vectorize(math.erf, otypes=[float])
+
+    def lacking(share: float) -> float:
+        t = share * gap / sd
+        seen = sd * (math.sqrt(2.0 / math.pi) * np.exp(-0.5 * t * t) + t * erf(t / math.sqrt(2.0)))
+        return float((seen - gap).sum())
+
+    if lacking(0.0) >= 0.0:
+        return 0.0
+    return crossing(lacking, 0.0, 1.0, within=1e-6)[0]
 
 
 def promise(

@@ -250,6 +250,20 @@ class Batch(Declared):
         "Of raw scores and labels alone, where rows have identities; not in states that were begun before it "
         "was kept.",
     ] = None
+    file: Annotated[
+        str | None, ABSENT, "The name of the file it came from, where nothing else names it; see `chance`."
+    ] = None
+    chance: Annotated[
+        float | None,
+        ABSENT,
+        Between(0.0, 1.0),
+        "At most how probably other rows have the same scores and labels; not in older states.",
+    ] = None
+
+    @property
+    def called(self) -> str:
+        """What a reader knows it by: the name given, else its file, else its digest."""
+        return self.key if self.key != self.digest else self.file or self.key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -362,7 +376,7 @@ class GateState(Declared):
             return self.changed
         confidence, batches = self.terms.confidence, self.batches
         first, earliest, latest = changed_since(self.starts, batches=len(batches), confidence=confidence)
-        return Change(first, batches[first - 1].key, earliest, latest, confidence)
+        return Change(first, batches[first - 1].called, earliest, latest, confidence)
 
     def knows(self, key: str) -> Batch | None:
         """Return the batch of a name, or None."""
@@ -371,10 +385,9 @@ class GateState(Declared):
     def counted(
         self,
         rows: Table | Sums,
+        batch: Batch | None = None,
         *,
-        key: str,
-        digest: str = "",
-        content: str | None = None,
+        key: str = "",
         ids: Fingerprints | None = None,
         least_rows: int = DEFAULT_LEAST_ROWS,
     ) -> Self:
@@ -391,7 +404,7 @@ class GateState(Declared):
             self,
             epochs=epochs,
             ids=known,
-            batches=(*self.batches, Batch(key, digest, sums.total_rows, content=content)),
+            batches=(*self.batches, batch or Batch(key, "", sums.total_rows)),
         )
         look = replace(grown.look(), positive=grown.sums.total_positive, least=least_rows)
         grown = replace(grown, batches=(*self.batches, replace(grown.batches[-1], look=look)))

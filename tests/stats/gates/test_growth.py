@@ -1,22 +1,25 @@
 """No batch is counted twice, and no row with an identity."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from calibcli.documents.state import state_text
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import LEAST_CHANCE
 from calibcli.stats.gates import growth as growth_module
-from calibcli.stats.gates.growth import Incoming, Rows, grown, merged
+from calibcli.stats.gates.growth import Incoming, Rows, chance_of_twin, grown, merged
 from calibcli.stats.gates.state import GateState
+from calibcli.stats.table.score_table import ScoreTable
 from gate_rows import ATOMS, TEN, begun, rows_of, table_of_rows
 
 
-def incoming(key: str, digest: str, seed: int = 0, count: int = 200) -> Incoming:
+def incoming(key: str, digest: str, seed: int = 0, count: int = 200, *, chance: float = 0.0) -> Incoming:
     """Return a batch as a table."""
     table = table_of_rows(np.random.default_rng(seed), count, outputs=TEN)
-    return Incoming(key, digest, f"{key}.csv", table)
+    return Incoming(key, digest, f"{key}.csv", table, chance=chance)
 
 
 def identified(key: str, digest: str, ids: list[int]) -> Incoming:
@@ -48,33 +51,72 @@ def test_a_name_is_given_once() -> None:
 def test_many_equal_rows_under_another_name_are_refused() -> None:
     """Rows that were counted are not counted again for having another name."""
     state = grown(begun(), (incoming("monday", "1", count=30),)).state
-    with pytest.raises(InputProblem, match="the very 30 rows that were counted as batch 'monday'") as problem:
+    said = "these 30 rows have the scores and labels of batch 'monday'"
+    with pytest.raises(InputProblem, match=said) as problem:
         grown(state, (incoming("tuesday", "1", count=30),))
     assert "--id" in str(problem.value.hint)
     unnamed = grown(begun(), (incoming("1", "1", count=30),)).state
-    with pytest.raises(InputProblem, match="counted as a batch without a name"):
+    with pytest.raises(InputProblem, match="labels of a batch without a name"):
         grown(unnamed, (incoming("tuesday", "1", count=30),))
-    with pytest.raises(InputProblem, match="counted as batch 'a'"):
+    with pytest.raises(InputProblem, match="labels of batch 'a'"):
         grown(begun(), (incoming("a", "1", count=30), incoming("b", "1", count=30)))
 
 
-@pytest.mark.parametrize("count", [5, 30])
-def test_equal_rows_without_a_name_are_known(count: int) -> None:
-    """Without a name they are what their digest says, under whatever name they were counted."""
-    state = grown(begun(), (incoming("monday", "1", count=count),)).state
-    again = grown(state, (incoming("1", "1", count=count),))
-    assert again.state.rows == count
-    assert again.known_rows == count
-    assert "not counted again" in again.every_note[0]
+@pytest.mark.parametrize("file", [None, "night.csv"])
+def test_a_second_run_without_a_name_adds_nothing(file: str | None) -> None:
+    """Rows of one file name that hardly have a twin by chance are those that were counted."""
+    first = replace(incoming("1", "1"), file=file)
+    again = grown(grown(begun(), (first,)).state, (first,))
+    assert (again.state.rows, again.known_rows) == (200, 200)
+    assert "its 200 scores and labels were counted before and are not counted again" in again.every_note[0]
 
 
-def test_few_equal_rows_under_another_name_count_and_are_said() -> None:
-    """A name tells small batches apart whose rows happen to be the same."""
-    found = grown(begun(), (incoming("monday", "1", count=29), incoming("tuesday", "1", count=29)))
-    assert found.state.rows == 58
-    assert found.every_note == (
-        "batch 'tuesday' has the very rows of batch 'monday': it counts since its name is new",
+def test_rows_that_may_be_alike_by_chance_are_never_dropped_unasked() -> None:
+    """A new name, or a new file, counts with a note; a file of one name is asked about."""
+    may = incoming("1", "1", chance=0.16)
+    may_file, june = replace(may, file="may.csv"), replace(may, file="september.csv", shown="september.csv")
+    state = grown(begun(), (may_file,)).state
+    found = grown(state, (june,))
+    assert (found.state.rows, [one.called for one in found.state.batches]) == (
+        400,
+        ["may.csv", "september.csv"],
     )
+    said = "september.csv: these 200 rows have the scores and labels of batch 'may.csv'"
+    assert found.every_note == (f"{said}, as chance alone can have it: they count",)
+    with pytest.raises(InputProblem, match="new rows may have them too") as problem:
+        grown(state, (may_file,))
+    assert "--batch" in str(problem.value.hint)
+    # Files that are named together are told apart by their names, so that a folder may be named again.
+    again = grown(found.state, (replace(may_file, alone=False), replace(june, alone=False)))
+    assert (again.state.rows, again.known) == (400, ("may.csv", "september.csv"))
+    named = grown(found.state, (replace(may, key="may.csv"), replace(may, key="october")))
+    assert (named.state.rows, named.known) == (600, ("may.csv",))
+
+
+def test_another_file_with_rows_that_were_counted_is_refused() -> None:
+    """A copy under another name is no second run of the same file."""
+    state = grown(begun(), (replace(incoming("1", "1"), file="may.csv"),)).state
+    with pytest.raises(InputProblem, match=r"have the scores and labels of batch 'may\.csv'"):
+        grown(state, (replace(incoming("1", "1"), file="june.csv"),))
+
+
+def drawn_once(rows: int, scores: np.ndarray[tuple[int], np.dtype[np.float64]], seed: int) -> ScoreTable:
+    """Return rows at scores that are drawn from some, with calibrated labels."""
+    generator = np.random.default_rng(seed)
+    score = generator.choice(scores, rows)
+    return ScoreTable.from_rows(score, generator.random(rows) < score)
+
+
+def test_the_chance_of_a_twin_is_an_upper_bound() -> None:
+    """Of batches with one PD as many agree as is said at most; many different scores have none."""
+    low = np.array([0.02])
+    tables = [drawn_once(275, low, seed) for seed in range(400)]
+    alike = np.mean([one == other for one, other in pairwise(tables)])
+    assert 0.05 < alike < np.mean([chance_of_twin(one) for one in tables])
+    assert chance_of_twin(drawn_once(60, np.linspace(0.2, 0.8, 999), 1)) < LEAST_CHANCE
+    # A panel whose scores stay as they are has no default in two months out of many.
+    panel = ScoreTable(np.linspace(0.001, 0.002, 300), np.ones(300, np.int64), np.zeros(300, np.int64))
+    assert chance_of_twin(panel) > 0.5
 
 
 def test_rows_known_by_their_identity_are_left_out() -> None:
@@ -91,10 +133,10 @@ def test_rows_known_by_their_identity_are_left_out() -> None:
     assert nothing_new.known_rows == 3
 
 
-@pytest.mark.parametrize(("distinct", "refused"), [(30, True), (29, False)])
-def test_rows_under_other_ids_are_refused_or_said(distinct: int, *, refused: bool) -> None:
+@pytest.mark.parametrize(("chance", "refused"), [(1e-9, True), (1e-3, False)])
+def test_rows_under_other_ids_are_refused_or_said(chance: float, *, refused: bool) -> None:
     """Scores and labels counted under other ids are refused where that cannot be chance, else said."""
-    first = replace(identified("a", "1", [*range(150)]), content="same", distinct=distinct)
+    first = replace(identified("a", "1", [*range(150)]), content="same", chance=chance)
     again = replace(
         first,
         key="b",
@@ -172,14 +214,15 @@ def test_a_batch_in_two_states_is_refused() -> None:
 
 
 def test_rows_of_one_state_under_another_name_in_a_second_are_refused() -> None:
-    """Many equal rows count once over shards too; a few may be alike by chance."""
-    for count, refused in ((30, True), (29, False)):
-        one, two = (grown(begun(), (incoming(key, "1", count=count),)).state for key in ("mon", "tue"))
+    """Equal rows count once over shards too; some may be alike by chance."""
+    for chance, refused in ((0.0, True), (0.1, False)):
+        one, two = (grown(begun(), (incoming(key, "1", chance=chance),)).state for key in ("mon", "tue"))
         if refused:
-            with pytest.raises(InputProblem, match="'tue' in t has the very 30 rows of batch 'mon' in m"):
+            said = "'tue' in t has the scores and labels of batch 'mon' in m, 200 rows"
+            with pytest.raises(InputProblem, match=said):
                 merged([("m", one), ("t", two)])
         else:
-            assert merged([("m", one), ("t", two)]).rows == 58
+            assert merged([("m", one), ("t", two)]).rows == 400
 
 
 def test_an_identity_in_two_states_is_refused() -> None:
