@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from calibcli.ahead import Progress, unseen
 from calibcli.commands.added_columns import Widening, conversion_notes, output_format, prepared, write_widened
 from calibcli.commands.gathering import choose_columns
+from calibcli.commands.made_by import kept, refuse_other_maps
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, InputFile, files_of, fixed_part, found_in, is_pattern
@@ -200,6 +201,7 @@ def apply_folder(
         # The same score column in every file, also where it is found by its name.
         fragments = list_fragments(found, input_format=asked.input_format)
         choose_columns(fragments, asked.columns, labelled=False)
+    unknown = refuse_other_maps(asked, out_dir, there) if skip_existing else ()
     wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
     how = reading or Reading()
     engine = engine_named(how.engine, how.jobs or 1, address=how.engine_address)
@@ -208,7 +210,11 @@ def apply_folder(
     work = FileWork(asked, force or not engine.shares_interpreter)
     COMPLETION.expect(len(wanted))
     try:
-        with _folders_of(output for _, output in wanted), how.progress(len(wanted)) as advance:
+        with (
+            _folders_of(output for _, output in wanted),
+            kept(asked, out_dir, [output for _, output in wanted]),
+            how.progress(len(wanted)) as advance,
+        ):
             for result in engine.map(work, wanted):
                 if isinstance(result, Refused):
                     raise result.problem
@@ -220,7 +226,7 @@ def apply_folder(
     COMPLETION.expect(0)
     skipped = tuple(output for _, output in pairs if skip_existing and output in there)
     return FolderApplyReport(
-        out_dir, tuple(parts), skipped, found.notes(made=[output for _, output in pairs])
+        out_dir, tuple(parts), skipped, (*found.notes(made=[output for _, output in pairs]), *unknown)
     )
 
 

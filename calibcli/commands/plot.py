@@ -34,6 +34,10 @@ def kind_meant(request: PlotRequest) -> PlotKind | None:
     if request.document is None:
         _refuse_lacking(request, kind)
         _refuse_idle(request, kind)
+    elif kind is None:
+        from calibcli.commands.pictures.reliability import kind_of_document
+
+        return kind_of_document(request.document)
     return kind
 
 

@@ -450,13 +450,19 @@ def planned(report: "PlanReport") -> tuple[str, ...]:
     )
 
 
+ALARM = "ALARM"
+
+
 def judged(report: "VerifyReport") -> tuple[str, ...]:
     """Return the verdict in a sentence; of several how many there are of each, and the worst."""
     every = report.every_verdict
     if not every:
         return (f"{report.outcome.value.upper()}: nothing was judged.",)
-    order = (VerdictName.FAIL, VerdictName.INCONCLUSIVE, VerdictName.PASS)
-    group, _, worst = min(every, key=lambda one: order.index(one[2].outcome))
+    from calibcli.show.ci.cases import badness
+
+    group, _, worst = min(every, key=lambda one: badness(one[2]))
+    if worst.outcome is VerdictName.PASS:
+        group, _, worst = every[0]
     first, *more = verdict_sentences(worst)
     if len(every) == 1:
         return (f"{verdict_word(worst)}: {first}", *more)
@@ -469,7 +475,7 @@ def judged(report: "VerifyReport") -> tuple[str, ...]:
 def verdict_word(verdict: "Verdict") -> str:
     """Return the verdict in capitals: of a gate that only warns, whether it does."""
     if verdict.evidence is not None and verdict.evidence.log_pass is None:
-        return "ALARM" if verdict.outcome is VerdictName.FAIL else "NO ALARM"
+        return ALARM if verdict.outcome is VerdictName.FAIL else f"NO {ALARM}"
     return verdict.outcome.value.upper()
 
 
@@ -492,7 +498,7 @@ def _meaning(verdict: "Verdict") -> str:
         why = verdict.reason or open_ones or undecided or f"the bounds lie on both sides of {claim.limit:g}"
         concluded = f"Nothing is concluded about the {what}: {why}."
     else:
-        concluded = _alarm(verdict) if verdict_word(verdict) == "ALARM" else _concluded(verdict, what)
+        concluded = _alarm(verdict) if verdict_word(verdict) == ALARM else _concluded(verdict, what)
     if verdict.void is not None:
         return f"No bound holds for new rows: {verdict.void}."
     return concluded
@@ -560,15 +566,22 @@ def _needed(verdict: "Verdict") -> list[str]:
     sentences = [f"You have {rows}."]
     if needed.to_pass is not None:
         rows_for = about(needed.to_pass)
-        more = f"With about {rows_for} a pass is as likely as not, if the model is as good as it looks."
+        more = f"With about {rows_for} a pass is as likely as not, if {_assumed(verdict, needed, 'good')}."
         sentences.append(more)
         same = needed.at_best > verdict.rows and about(needed.at_best) == about(needed.to_pass)
         sentences += [] if same else [best]
     if needed.to_fail is not None:
         rows_for = about(needed.to_fail)
-        more = f"With about {rows_for} a fail is as likely as not, if the model is as bad as it looks."
+        more = f"With about {rows_for} a fail is as likely as not, if {_assumed(verdict, needed, 'bad')}."
         sentences.append(more)
     return [" ".join(sentences)]
+
+
+def _assumed(verdict: "Verdict", needed: "RowsNeeded", how: str) -> str:
+    """Return the error that promised rows are for; of the estimate, noise of the labels is a part."""
+    if needed.error is None:
+        return f"the model is as {how} as it looks"
+    return f"the {verdict.claim.words} is {four(needed.error)}: the estimate without what chance adds"
 
 
 def _at_best(needed: "RowsNeeded", rows: int) -> str:

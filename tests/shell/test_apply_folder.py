@@ -1,5 +1,6 @@
 """`apply --out-dir`: an output for each file, whole or not at all, and a restart that goes on."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.apply import FileWork, output_pairs
+from calibcli.commands.made_by import NAME
 from calibcli.data.engines import failed
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, EngineName
@@ -34,8 +36,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(folder: Path) -> list[str]:
-    """Return what is below a directory."""
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    """Return what is below a directory, less the note of the map that made it."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != NAME)
+    return sorted(str(path.relative_to(folder)) for path in paths)
 
 
 def test_partitions_stay_partitions(place: Path) -> None:
@@ -62,6 +65,27 @@ def test_a_restart_goes_on(place: Path) -> None:
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
     assert gone.read_bytes() == whole
     assert kept.stat().st_mtime_ns == before
+
+
+def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files of two maps never stand in one folder unsaid, also after one that ended early."""
+    words = ["apply", "cal.json", "preds", "--out-dir", "out", "-q"]
+    assert main(words) == 0
+    other = json.loads((place / "cal.json").read_text())
+    gone = place / "out/day=2/part.parquet"
+    gone.unlink()
+    assert main([*words, "--prior", "0.2", "--skip-existing"]) == 2
+    said = capsys.readouterr().err
+    assert "2 outputs were made by another artifact, --prior or --name; the first is out/day=1" in said
+    assert not gone.exists()
+    (place / "again.json").write_text(json.dumps(other, indent=4))
+    assert main(["apply", "again.json", *words[2:], "--skip-existing"]) == 0
+    assert gone.exists()
+    (place / "out" / NAME).unlink()
+    assert main([*words[:-1], "--prior", "0.2", "--skip-existing"]) == 0
+    assert "nothing says which artifact made 3 outputs" in capsys.readouterr().err
+    assert main([*words, "--prior", "0.2", "--force"]) == 0
+    assert main([*words, "--skip-existing"]) == 2
 
 
 def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

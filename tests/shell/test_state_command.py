@@ -423,9 +423,31 @@ def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make, tmp_pat
     assert codes[:4] == [0] * 4
     assert codes[-1] == 1
     assert state_of(state)["failed_at"] is not None
+    drawn = run("plot", state, "-o", tmp_path / "watch.png")
+    assert (drawn.code, "ALARM: " in drawn.out + drawn.err) == (0, True)
     told = run("inspect", state)
     assert "still calibrated exactly?" in told.out
     assert "the change came with batch 5 (day 4) (95 % sure if it came at once)" in told.out
+
+
+def test_a_silent_alarm_is_no_pass_in_any_report(run: Run, batch_of: Make, tmp_path: Path) -> None:
+    """Annotations, summary, JUnit and metrics say NO ALARM; what machines read as the verdict stays."""
+    junit, metrics = tmp_path / "gate.xml", tmp_path / "gate.prom"
+    words = ["verify", batch_of("a.csv", 1000), "-s", "score", "-y", "label", "--alarm", "--state"]
+    ran = run(
+        *words,
+        tmp_path / "w.json",
+        "--report",
+        "github",
+        *("--report", f"junit={junit}"),
+        *("--report", f"openmetrics={metrics}"),
+    )
+    assert ran.code == 0, ran.err
+    assert "title=calibcli%3A NO ALARM 1 claim" in ran.err
+    assert "PASS" not in ran.out + ran.err
+    assert '<property name="alarm" value="NO ALARM" />' in junit.read_text()
+    assert '<property name="verdict" value="pass" />' in junit.read_text()
+    assert "calibcli_alarm{" in metrics.read_text()
 
 
 def test_shards_merge_to_the_state_of_all_rows(run: Run, batch_of: Make, tmp_path: Path) -> None:

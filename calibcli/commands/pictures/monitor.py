@@ -40,7 +40,7 @@ def monitor_diagram(request: PlotRequest) -> Diagram:
     verdict = verdict_on_file(state)
     judged = f"Judged over {state.terms.partition.described}."
     drawn = Drawn(monitor_curve(state, verdict), _caption(state, verdict), (judged,))
-    return Diagram(drawn, f"{path}: {state.terms.score}", state.notes)
+    return Diagram(drawn, f"{path}, score column: {state.terms.score}", state.notes)
 
 
 def monitor_curve(state: GateState, verdict: Verdict) -> MonitorCurve:

@@ -194,6 +194,16 @@ def _refuse_others(path: DocumentSource, schema: Node) -> None:
         raise UsageProblem(msg, f"pass --kind {kind.value} to draw it")
 
 
+def kind_of_document(path: DocumentSource) -> PlotKind | None:
+    """Return the one kind that a document can be drawn as; None for a report, and for what is none."""
+    try:
+        schema = read_document(path).child("schema")
+    except DocumentProblem:
+        return None
+    _, kind = _OTHERS.get(str(schema.value).partition("/")[0], ("", None))
+    return kind
+
+
 def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") -> str:
     """Return files and columns in a line."""
     source, artifact = tree.child("input"), tree.optional("artifact")

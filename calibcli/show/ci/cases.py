@@ -6,6 +6,7 @@ from enum import Enum, auto
 
 from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import VerifyReport
+from calibcli.show.answers import verdict_word
 from calibcli.show.words import printable
 from calibcli.stats.gates.claim import Verdict
 from calibcli.values import dataclass
@@ -95,8 +96,19 @@ def light_of(outcome: VerdictName, policy: Inconclusive) -> Light:
 
 def worst_first(cases: Iterable[Case]) -> tuple[Case, ...]:
     """Return the cases with fails first, then what is undecided, each by how far it is beyond its limit."""
+    return tuple(sorted(cases, key=lambda case: badness(case.verdict)))
+
+
+def badness(verdict: Verdict) -> tuple[int, float]:
+    """Return what verdicts are ordered by, the worst first: the outcome, then how far beyond the limit."""
     ranks = {VerdictName.FAIL: 0, VerdictName.INCONCLUSIVE: 1, VerdictName.PASS: 2}
-    return tuple(sorted(cases, key=lambda case: (ranks[case.verdict.outcome], -_excess(case.verdict))))
+    return ranks[verdict.outcome], -_excess(verdict)
+
+
+def gate_word(report: VerifyReport) -> str:
+    """Return the verdict of the whole gate in capitals; that of an alarm is no pass."""
+    every = report.every_verdict
+    return verdict_word(every[0][2]) if len(every) == 1 else report.outcome.value.upper()
 
 
 def _excess(verdict: Verdict) -> float:

@@ -10,12 +10,14 @@ from calibcli.names import ReportFormat, VerdictName
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.verify import VerifyReport
 from calibcli.show import renderer_named
+from calibcli.show.answers import ALARM, verdict_word
 from calibcli.show.ci.cases import (
     ALL,
     NOTHING_JUDGED,
     Case,
     Light,
     cases_of,
+    gate_word,
     light_of,
     numbers_of,
     worst_first,
@@ -44,7 +46,7 @@ class AnnotationRenderer:
         lines = [_annotation(case) for case in worst_first(cases) if case.light is not Light.GREEN]
         if report.outcome is VerdictName.PASS:
             said = [f"{_where(case)}{_headline(case)}" for case in cases]
-            lines.append(_command("notice", f"PASS {plural(len(cases), 'claim')}", *said))
+            lines.append(_command("notice", f"{gate_word(report)} {plural(len(cases), 'claim')}", *said))
         if not cases:
             level = _level(light_of(report.outcome, report.policy))
             lines.append(_command(level, report.outcome.value.upper(), NOTHING_JUDGED))
@@ -86,7 +88,7 @@ def _row(case: Case) -> str:
     found = ["" if one is None else f"{one:.4g}" for one in numbers_of(case.verdict).values()]
     verdict = case.verdict
     words = [
-        verdict.outcome.value.upper(),
+        verdict_word(verdict),
         escaped(case.name),
         escaped(case.group),
         *found,
@@ -112,6 +114,7 @@ def outputs_of(report: VerifyReport, *, exit_code: int) -> str:
     undecided = [case for case in worst_first(cases) if case.verdict.outcome is not VerdictName.PASS]
     found = {
         "verdict": report.outcome.value,
+        **({"alarm": gate_word(report)} if ALARM in gate_word(report) else {}),
         "exit_code": str(exit_code),
         "rows": str(report.table.rows),
         "failed": str(outcomes.count(VerdictName.FAIL)),
@@ -151,7 +154,7 @@ def cut_to(text: str, most: int) -> str:
 
 
 def _annotation(case: Case) -> str:
-    word = case.verdict.outcome.value.upper()
+    word = verdict_word(case.verdict)
     return _command(_level(case.light), f"{word} {case.name}{_of(case)}", *_lines(case))
 
 

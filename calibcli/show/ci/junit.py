@@ -13,8 +13,8 @@ from typing import assert_never
 from calibcli.errors import CalibcliError
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
-from calibcli.show.answers import small_segments
-from calibcli.show.ci.cases import NOTHING_JUDGED, Case, Light, cases_of, group_names, light_of
+from calibcli.show.answers import ALARM, small_segments
+from calibcli.show.ci.cases import NOTHING_JUDGED, Case, Light, cases_of, gate_word, group_names, light_of
 from calibcli.show.pages.header import file_words
 from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import plural, printable
@@ -118,6 +118,7 @@ def _properties(report: VerifyReport) -> dict[str, str]:
     selected, classes = source.selected, source.classes
     found = {
         "verdict": report.outcome.value,
+        "alarm": gate_word(report) if ALARM in gate_word(report) else "",
         "inconclusive_counts_as": report.policy.value,
         "files": file_words(source.files),
         "score": source.score,

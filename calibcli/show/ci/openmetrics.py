@@ -11,6 +11,7 @@ from dataclasses import field
 from calibcli.names import VerdictName
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
+from calibcli.show.answers import ALARM, verdict_word
 from calibcli.show.ci.cases import Case, cases_of, group_names, numbers_of
 from calibcli.show.words import printable
 from calibcli.values import dataclass
@@ -52,6 +53,7 @@ class OpenMetricsRenderer:
         """Return the report as metrics."""
         cases = cases_of(report)
         families = [_gate(report.outcome.value), *_measures(cases), *_claims(cases), *_counts(report, cases)]
+        families.append(_alarms(cases))
         return _text([*families, _about(report), _set(self.settings)])
 
 
@@ -68,6 +70,14 @@ def _gate(state: str) -> _Family:
     states = [*(one.value for one in VerdictName), _ERROR]
     samples = [({"verdict": one}, float(one == state)) for one in states]
     return _Family("calibcli_gate", "1 for the verdict of the whole gate, 0 for the others.", samples)
+
+
+def _alarms(cases: tuple[Case, ...]) -> _Family:
+    """Return a family for rules that only warn: 0 of one proves no calibration, as a pass seems to."""
+    alarms = _Family("calibcli_alarm", "1 for an alarm that rings, 0 for none, which is no pass.")
+    words = [(case, verdict_word(case.verdict)) for case in cases]
+    alarms.samples.extend((_keys(case), float(word == ALARM)) for case, word in words if ALARM in word)
+    return alarms
 
 
 def _measures(cases: tuple[Case, ...]) -> list[_Family]:

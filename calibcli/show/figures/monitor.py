@@ -91,7 +91,7 @@ def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[s
         else:
             sure = f"{100.0 * curve.confidence:g} % sure"
             notes.append(
-                f"Ring: the batch since which the evidence is strongest. Shaded: the change ({sure})."
+                f"Ring: the batch that the change most likely came with. Shaded: where it may lie ({sure})."
             )
     elif np.isnan(curve.lower[:-1]).any():
         notes.append("Bounds of looks that the state does not keep them of are left out.")
@@ -111,7 +111,7 @@ def _key(curve: MonitorCurve, look: Look) -> list[Entry]:
     else:
         dot = Line2D([], [], color=palette.edge, linestyle="", marker="o", markersize=look.points(3.5))
         entries.append((_stroke(palette.series[1], width), "evidence for an alarm"))
-        entries.append((dot, "by first batch"))
+        entries.append((dot, "evidence if the change began there"))
     entries.append((_stroke(palette.ink, width), "estimate"))
     if not np.isnan(curve.lower).all():
         band = Patch(facecolor=palette.band, edgecolor=palette.edge, linewidth=look.points(0.6))

@@ -1,6 +1,5 @@
 """The page of `plan`: how many rows to collect, and what that number supposes."""
 
-from calibcli.names import VerdictName
 from calibcli.reports.plan import PlanReport
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Listing, Page, Paragraph, Tone, paragraph
@@ -20,12 +19,12 @@ def _answer(report: PlanReport) -> Paragraph:
 
 
 def _simulated(report: PlanReport) -> list[str]:
-    verdict = "passes" if report.wanted is VerdictName.PASS else "fails"
+    verdict = report.wanted.value
     if report.rows is None:
         return []
     lines = [f"Found by {_error(report)}; the power asked for is {percent(report.power)}."]
     if report.rows_for_half is not None:
-        lines.append(f"Every second such gate {verdict} with about {about(report.rows_for_half)} rows.")
+        lines.append(f"With about {about(report.rows_for_half)} rows half of such gates {verdict}.")
     return lines
 
 
@@ -33,7 +32,7 @@ def _error(report: PlanReport) -> str:
     """Return how many gates were simulated, and how far their share may be from the probability."""
     reached, times = report.reached or 0.0, report.simulations
     off = 2.0 * (reached * (1.0 - reached) / times) ** 0.5
-    return f"{count(times)} simulated gates, give or take {percent(round(off, 3))}"
+    return f"{count(times)} simulated gates, give or take {100.0 * round(off, 3):.4g} percentage points"
 
 
 def _theorem(report: PlanReport) -> list[str]:
@@ -41,7 +40,9 @@ def _theorem(report: PlanReport) -> list[str]:
     if theorem is None or report.rows is None:
         return []
     times = f"{theorem / report.rows:.2g} times as many"
-    return [f"By Theorem 12.4 it would take about {about(theorem)} rows for the same, {times}."]
+    return [
+        f"The textbook bound (Theorem 12.4 in docs/gate.md) would need about {about(theorem)} rows, {times}."
+    ]
 
 
 def _grounds(report: PlanReport) -> Listing:

@@ -141,12 +141,12 @@ def _gathered(evidence: Evidence | None) -> list[str]:
     if evidence is None:
         return []
     failing, enough = _wealth(evidence.log_fail), f"{math.exp(evidence.threshold):.6g}"
+    so_far = f"after {plural(evidence.looks, 'check')}" if evidence.looks else "so far"
     if evidence.log_pass is None:
-        stand = f"ALARM {failing} of the {enough} needed"
+        lines = [f"Evidence against calibration {so_far}: {failing}; the alarm rings at {enough}."]
     else:
         stand = f"PASS {_wealth(evidence.log_pass)} of the {enough} needed, FAIL {failing} of {enough}"
-    so_far = f"after {plural(evidence.looks, 'check')}" if evidence.looks else "so far"
-    lines = [f"Evidence {so_far}: {stand}."]
+        lines = [f"Evidence {so_far}: {stand}."]
     if evidence.passed_at is not None:
         lines.append(f"Passed at {plural(evidence.passed_at, 'row')}.")
     if evidence.failed_at is not None:
@@ -368,12 +368,16 @@ def _why(verdict: Verdict) -> str:
 
 def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
     if needed.to_pass is not None:
-        return f"about {about(needed.to_pass)} rows would pass"
+        return f"about {about(needed.to_pass)} rows for a pass{_if_so(needed)}"
     if needed.to_fail is not None:
-        return f"about {about(needed.to_fail)} rows would fail"
+        return f"about {about(needed.to_fail)} rows for a fail{_if_so(needed)}"
     if needed.at_best > rows:
         return f"within noise; at best {about(needed.at_best)} rows would pass"
     return "within noise of the limit"
+
+
+def _if_so(needed: RowsNeeded) -> str:
+    return "" if needed.error is None else f" if it is {four(needed.error)}"
 
 
 def _of_few_rows(case: Case) -> bool:

@@ -5,7 +5,8 @@ and which of three answers that is.
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated, Literal, Self
 
 from calibcli.codec import ABSENT, HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Fraction, Key
 from calibcli.errors import UsageProblem
@@ -119,6 +120,17 @@ class RowsNeeded(Declared):
     within_noise: Annotated[
         bool, "Whether the estimate cannot be told from the limit, so that no number of rows is promised."
     ]
+    error: Annotated[
+        float | None,
+        ABSENT,
+        "The error that the rows for a pass or a fail are for: the estimate less its noise.",
+    ] = None
+
+    def unless_above(self, value: float, claim: Claim) -> Self:
+        """Promise no rows for a pass where the estimate as it is lies at the limit or above."""
+        if self.to_pass is None or value < claim.limit:
+            return self
+        return replace(self, to_pass=None, within_noise=True, error=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +417,9 @@ def verdict_by_bounds(table: Table, claim: Claim, ground: Ground, found: Bounds)
         assumptions=found.assumptions,
         rows=table.total_rows,
         fixed_design_upper=found.fixed_design_upper,
-        needed=found.needed(claim) if found.needed is not None and wanted else None,
+        needed=found.needed(claim).unless_above(found.value, claim)
+        if found.needed is not None and wanted
+        else None,
         reason=reason,
     )
 

@@ -140,7 +140,8 @@ def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float,
     growth = DceGrowth(table)
     error = growth.error(value)
     return promise(
-        claim.limit - error,
+        claim.limit,
+        error,
         width=2.0 * (upper - value),
         rows=table.total_rows,
         at_best=at_best(growth.rows_to_pass(claim.limit, error=0.0, delta=ground.delta), ground),

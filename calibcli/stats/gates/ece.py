@@ -70,5 +70,5 @@ def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
     else:
         what = f"{bins.described}, fixed in advance"
     same = "bins" if ground.claims == 1 else "bins, rules and groups"
-    looks = f"valid however often you check, over these same {same}" if any_time else ONE_LOOK
+    looks = f"you may check again as rows arrive, with these same {same}" if any_time else ONE_LOOK
     return independent, HELD_OUT, what, looks

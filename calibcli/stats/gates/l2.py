@@ -108,7 +108,8 @@ def l2_rows_needed(
     error = math.sqrt(max(t, 0.0))
     best = growth.rows_to_pass(claim.limit, error=0.0, delta=delta, wider=wider) if claim.limit > 0.0 else 0
     return promise(
-        claim.limit - error,
+        claim.limit,
+        error,
         width=ends[1] - ends[0],
         rows=table.total_rows,
         at_best=at_best(best, ground),

@@ -103,7 +103,8 @@ def linf_rows_needed(
     calibrated = np.zeros_like(errors)
     best = growth.rows_to_pass(claim.limit, errors=calibrated, delta=ground.delta) if claim.limit > 0.0 else 0
     return promise(
-        claim.limit - float(np.abs(errors).max()),
+        claim.limit,
+        float(np.abs(errors).max()),
         width=ends[1] - ends[0],
         rows=table.total_rows,
         at_best=at_best(best, ground),

@@ -109,12 +109,14 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
     growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
     failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)
     value = float(np.abs(sums.residual).sum()) / sums.total
-    room = claim.limit - value * share_beyond_noise(sums)
+    error = value * share_beyond_noise(sums)
+    room = claim.limit - error
     spread = float(sums.variance.sum()) / sums.total**2
     mean = math.sqrt(max(0.0, (float(sums.residual.sum()) / sums.total) ** 2 - spread))
     best = growth.rows_to_pass(claim.limit) if claim.limit > 0.0 else 0
     return promise(
-        room,
+        claim.limit,
+        error,
         width=width,
         rows=table.total_rows,
         at_best=at_best(best, ground),
@@ -139,13 +141,12 @@ def share_beyond_noise(sums: BinnedTable) -> float:
         seen = sd * (math.sqrt(2.0 / math.pi) * np.exp(-0.5 * t * t) + t * erf(t / math.sqrt(2.0)))
         return float((seen - gap).sum())
 
-    if lacking(0.0) >= 0.0:
-        return 0.0
     return crossing(lacking, 0.0, 1.0, within=1e-6)[0]
 
 
 def promise(
-    room: float,
+    limit: float,
+    error: float,
     *,
     width: float,
     rows: int,
@@ -157,13 +158,15 @@ def promise(
     Promise rows where the estimate can be told from the limit, and no fewer than were not enough.
 
     Args:
-        room: How far the limit is above the estimate less its noise.
+        limit: The limit.
+        error: The estimate less its noise.
         width: Width of the interval now.
         rows: Rows now.
         at_best: Rows for a pass if the score were perfectly calibrated, 0 if no number does.
         to_pass: Rows for a pass, wanted where there is room.
         to_fail: Rows for a fail, wanted where there is none; None if the bound cannot show it.
     """
+    room = limit - error
     if room == 0.0 or abs(room) < width / 2.0:
         return RowsNeeded(None, None, at_best, within_noise=True)
     deciding = to_pass() if room > 0.0 else to_fail()
@@ -171,8 +174,8 @@ def promise(
     if deciding is not None and deciding <= rows:
         return RowsNeeded(None, None, at_best, within_noise=True)
     if room > 0.0:
-        return RowsNeeded(deciding, None, at_best, within_noise=False)
-    return RowsNeeded(None, deciding, at_best, within_noise=False)
+        return RowsNeeded(deciding, None, at_best, within_noise=False, error=error)
+    return RowsNeeded(None, deciding, at_best, within_noise=False, error=error)
 
 
 def at_best(rows: int, ground: Ground) -> int:

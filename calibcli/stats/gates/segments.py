@@ -283,7 +283,8 @@ def _rows_needed(some: Segments, first: int, claim: Claim, ground: Ground, *, ro
     known, size = growth(first), abs(float(some.bias[first]))
     lower, upper = known.ends(rows)
     return promise(
-        claim.limit - size,
+        claim.limit,
+        size,
         width=upper - lower,
         rows=rows,
         at_best=at_best(best, ground),

@@ -125,7 +125,8 @@ def smece_rows_needed(table: Table, series: CosineSeries, claim: Claim, *, groun
     mean = growth.mean(rows)
     error = max(growth.error(series, rows), mean)
     return promise(
-        claim.limit - error,
+        claim.limit,
+        error,
         width=2.0 * growth.margin(rows, delta=ground.delta),
         rows=table.total_rows,
         at_best=at_best(growth.rows_to_pass(error=0.0, delta=ground.delta), ground),

@@ -572,7 +572,7 @@ def _gate(state: GateState, look: Look, *, least_rows: int) -> Verdict:
     upper = bets.upper_bound(terms.stakes, delta=delta)
     needed = None
     if outcome is VerdictName.INCONCLUSIVE and reason is None and terms.measure is MeasureName.ECE:
-        needed = _needed(state, least_rows, width=upper - lower)
+        needed = _needed(state, least_rows, width=upper - lower).unless_above(look.value, _claim(terms))
     return Verdict(
         claim=_claim(terms),
         outcome=outcome,

@@ -9,7 +9,7 @@ from calibcli.names import Binning, Bound, MeasureName, Relation, Target, Verdic
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import LEAST_RARER, Claim, Ground, RowsNeeded
 from calibcli.stats.gates.ece import ece_below
-from calibcli.stats.gates.rows_needed import Growth, rows_needed
+from calibcli.stats.gates.rows_needed import Growth, rows_needed, share_beyond_noise
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.stats.table.score_table import ScoreTable
 
@@ -93,7 +93,7 @@ def test_partition_is_named_in_the_assumptions() -> None:
     table = exact_table(100)
     atoms = ece_below(table, claim(), ground=Ground(ATOMS, None))
     assert any("calibration error and not that of bins" in text for text in atoms.assumptions)
-    assert any("however often" in text for text in atoms.assumptions)
+    assert any("check again" in text for text in atoms.assumptions)
     bins = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
     binned_verdict = ece_below(table, claim(), ground=Ground(bins, 0.1))
     assert binned_verdict.partition == "15 equal-width bins"
@@ -183,6 +183,37 @@ def test_estimate_within_noise_promises_no_rows() -> None:
     assert needed.to_pass is None
     assert needed.to_fail is None
     assert needed.at_best > 0
+
+
+def noisy(error: float, seed: int, rows: int = 2000) -> ScoreTable:
+    """Return rows whose every tenth has a rate that is off by so much, up and down in turn."""
+    generator = np.random.default_rng(seed)
+    score = generator.choice(ATOMS_OF_TEN, rows)
+    rate = score + np.where(np.rint(score * 20).astype(int) % 4 == 1, error, -error)
+    return ScoreTable.from_rows(score, generator.random(rows) < rate)
+
+
+def test_what_is_error_and_what_is_noise() -> None:
+    """Of an ECE of 2,000 rows the part that labels add is told from the error, in the middle of samples."""
+    for error in (0.0, 0.02, 0.05):
+        found = []
+        for seed in range(60):
+            sums = binned(noisy(error, seed), ATOMS)
+            value = float(np.abs(sums.residual).sum()) / sums.total
+            found.append(value * share_beyond_noise(sums))
+        assert abs(float(np.median(found)) - error) < 0.006
+        assert max(found) < error + 0.04
+
+
+def test_no_pass_is_promised_of_an_estimate_above_the_limit() -> None:
+    """Also where noise may explain it; what is promised names the error that it is for."""
+    above = [ece_below(noisy(0.02, seed), claim(0.025), ground=Ground(ATOMS)) for seed in range(20)]
+    promises = [one.needed for one in above if one.needed is not None and one.value >= 0.025]
+    assert promises
+    assert all(one.to_pass is None and one.error is None for one in promises)
+    needed = needed_for(exact_table(50, 0.005), 0.05)
+    assert needed.to_pass is not None
+    assert needed.error == pytest.approx(0.0, abs=0.005)
 
 
 def test_limit_of_zero_is_never_reached() -> None:
