@@ -9,9 +9,8 @@ from pathlib import Path
 
 from calibcli.commands.predicting import ApplyRequest
 from calibcli.data.objects import content_of_file, is_object
-from calibcli.data.outputs import refuse_existing, write_file
 from calibcli.documents.sealed import canonical_text
-from calibcli.errors import UsageProblem
+from calibcli.errors import OutputProblem, UsageProblem
 
 # Readers of folders pass over names that begin with a dot.
 NAME = ".calibcli-made-by.json"
@@ -51,12 +50,27 @@ def kept(asked: ApplyRequest, out_dir: str, outputs: Sequence[str]) -> Iterator[
         yield
         return
     place = Path(out_dir) / NAME
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        # The first file says why, by its own name.
+        yield
+        return
     new = not place.exists()
-    place.parent.mkdir(parents=True, exist_ok=True)
     now = fingerprint_of(asked)
     made = {**_read(out_dir), **{_below(out_dir, output): now for output in outputs}}
-    refuse_existing(str(place), force=True)
-    write_file(place, (json.dumps(made, indent=0, sort_keys=True) + "\n").encode())
+    # No output of the command, of which a signal hears whether all are there.
+    beside = place.with_name(f"{NAME}.{os.getpid()}.part")
+    try:
+        beside.write_text(json.dumps(made, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+        beside.rename(place)
+    except BaseException as error:
+        with suppress(OSError):
+            beside.unlink()
+        if not isinstance(error, OSError):
+            raise
+        msg = f"{place} cannot be written: {(error.strerror or str(error)).lower()}"
+        raise OutputProblem(msg, "make room for it, or name another --out-dir") from error
     try:
         yield
     except BaseException:
