@@ -201,6 +201,7 @@ def measure(
     threshold: float | Sequence[float] | None = None,
     power: float = 2.0,
     bandwidth: float | None = None,
+    class_weights: Mapping[str, float] | None = None,
     by: Groups | None = None,
     min_group_rows: int = 100,
     sort: str = "worst",

@@ -40,6 +40,7 @@ from calibcli.names import (
     Purpose,
     ViewName,
 )
+from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.orders import by_name, by_time
@@ -263,6 +264,11 @@ def measure_files(
     if asked.bounds and columns.cluster is not None:
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
         raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
+    if asked.class_weights is not None and not _weighs_classes(columns, asked):
+        msg = "--class-weights without the metric marginal_l2 of several classes"
+        raise IdleOption(
+            msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
+        )
     if summary_out is not None:
         from calibcli.commands.summaries import refuse_summary
 
@@ -535,7 +541,11 @@ def with_classes(
         summed = chosen.asked.sums_to_one
         asked = tuple(name for name in ClassMeasure if summed or name not in OF_DISTRIBUTIONS)
         report = report if summed else replace(report, notes=(*report.notes, _NOT_SUMMED))
-    views = class_views(judged.table, (rest, top), classes.sums, options=options)
+    weights = _class_weights(options, classes.classes)
+    if weights is not None:
+        given = ", ".join(f"{name}={weight:g}" for name, weight in weights.items() if weight != 1.0)
+        report = replace(report, notes=(*report.notes, f"marginal_l2 weighs classes: {given}, others 1"))
+    views = class_views(judged.table, (rest, top), classes.sums, options=options, weights=weights)
     measures = tuple(class_measure(name, views) for name in asked)
     many = len(classes.classes) > MOST_IN_FULL
     few = many and not options.metrics.chosen
@@ -563,7 +573,12 @@ def _coarse_notes(both: tuple[Slices, Slices]) -> tuple[str, ...]:
 
 
 def class_views(
-    whole: Table, both: tuple[Slices, Slices], sums: "ClassSums", *, options: MeasureOptions
+    whole: Table,
+    both: tuple[Slices, Slices],
+    sums: "ClassSums",
+    *,
+    options: MeasureOptions,
+    weights: Mapping[str, float] | None = None,
 ) -> "ClassViews":
     """Return what measures of several classes are computed from."""
     from calibcli.stats.measures.classes import ClassViews
@@ -575,7 +590,30 @@ def class_views(
         tuple(_seen(one, options) for one in top.measured(1)),
         sums,
         options.confidence,
+        weights,
     )
+
+
+def _weighs_classes(columns: Columns, options: MeasureOptions) -> bool:
+    """Whether the one measure of several classes that weighs them is computed."""
+    of_classes = options.metrics.of_classes
+    return each_class(columns) and (of_classes is None or ClassMeasure.MARGINAL_L2 in of_classes)
+
+
+def _class_weights(options: MeasureOptions, classes: Sequence[str]) -> dict[str, float] | None:
+    """Return the weight of every class, None where they count alike."""
+    given = options.class_weights
+    if given is None:
+        return None
+    strange = [name for name in given if name not in classes]
+    if strange:
+        msg = f"--class-weights names {strange[0]!r}, which is no class"
+        raise UsageProblem(msg, nearest(strange[0], classes, all_by="`calibcli inspect`"))
+    weights = {name: given.get(name, 1.0) for name in classes}
+    if not any(weights.values()):
+        msg = "--class-weights leaves no class a weight"
+        raise UsageProblem(msg, "give one a weight above 0")
+    return None if set(weights.values()) == {1.0} else weights
 
 
 def _refuse_lone_scores(view: Slices, options: MeasureOptions) -> None:

@@ -72,7 +72,8 @@ class ClassMeasure(Explained):
         Estimand: √((1/C) Σ_c Σ_b (n_cb/n) e_cb²), e_cb the mean of P(class c is right) - p_c in bin b.
         Estimator: √max(T, 0), T = (1/C) Σ_c T_c, T_c the debiased square of l2 for one class against the
             rest. Classes are averaged first and the root is taken last, so that noise cancels between
-            classes; T itself, which may be below 0, is `t` in the JSON report. Every class counts alike.
+            classes; T itself, which may be below 0, is `t` in the JSON report. Every class counts alike;
+            with --class-weights T = Σ_c w_c T_c / Σ_c w_c, and its variance likewise.
         Interval: For these very scores with labels drawn anew, asymptotic: the score interval of l2 with the
             mean variance of the T_c, as if the classes erred together (by Minkowski the standard deviation of
             a mean is at most the mean of the standard deviations). It is conservative, and wide for many

@@ -1,7 +1,8 @@
 """What is asked of measures: which, over which bins, with which confidence."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -83,6 +84,11 @@ class MeasureOptions:
         None, "--bandwidth", section=Section.MEASURE, metavar="S", help="Smooth smece at this bandwidth, such as 0.05, not at its own.",
         doc="The bandwidth of smece, in place of its own.",
     )  # fmt: skip
+    class_weights: Mapping[str, float] | None = option(
+        None, "--class-weights", section=Section.MEASURE, metavar="A=W,...", shell=str | None, python="Mapping[str, float] | None",
+        help="Weights of classes in marginal_l2, such as cat=3,dog=0; others weigh 1.",
+        doc="Weights of classes in marginal_l2; those that are not named weigh 1.",
+    )  # fmt: skip
     complete: bool = True
     brief: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
@@ -113,6 +119,7 @@ class MeasureOptions:
         metrics: str | Sequence[str] | None = None,
         edges: str | Sequence[float] | None = None,
         thresholds: str | float | Sequence[float] | None = None,
+        class_weights: str | Mapping[str, float] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "MeasureOptions":
         """Return what is asked, metrics by their names and edges as they are written."""
@@ -122,6 +129,7 @@ class MeasureOptions:
             thresholds=tuple(
                 dict.fromkeys(numbers_of(thresholds, what="--threshold", hint=_THRESHOLDS) or ())
             ),
+            class_weights=class_weights_of(class_weights),
             **more,
         )
 
@@ -150,6 +158,30 @@ class MeasureOptions:
             raise UsageProblem(
                 msg, f"--power takes a number from 1 to {MOST_LP_POWER:.0f}; for the worst bin ask for linf"
             )
+
+
+def class_weights_of(weights: str | Mapping[str, float] | None) -> Mapping[str, float] | None:
+    """Return weights of classes, which may be written in a text such as "cat=3,dog=0"."""
+    if weights is None:
+        return None
+    hint = "write classes with their weights, such as cat=3,dog=0"
+    if isinstance(weights, str):
+        pairs = [part.rpartition("=") for part in weights.split(",")]
+        try:
+            found = {name.strip(): float(number) for name, _, number in pairs}
+        except ValueError as error:
+            msg = f"--class-weights {weights!r} is no list of classes with weights"
+            raise UsageProblem(msg, hint) from error
+        if len(found) < len(pairs):
+            msg = f"--class-weights {weights!r} names a class twice"
+            raise UsageProblem(msg, hint)
+    else:
+        found = {str(name): float(number) for name, number in weights.items()}
+    for name, number in found.items():
+        if not (name and 0.0 <= number < math.inf):
+            msg = f"--class-weights gives {name!r} the weight {number:g}"
+            raise UsageProblem(msg, "a weight is a number of at least 0")
+    return found
 
 
 def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:

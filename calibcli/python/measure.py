@@ -9,8 +9,9 @@ from calibcli.python.rows import Inputs
 
 
 @function(
-    "score label artifact *classes metric threshold power bandwidth by min_group_rows sort cluster bins "
-    "binning edges bounds confidence seed *values unseen *rows raw *format *reading allow_edited",
+    "score label artifact *classes metric threshold power bandwidth class_weights by min_group_rows sort "
+    "cluster bins binning edges bounds confidence seed *values unseen *rows raw *format *reading "
+    "allow_edited",
     score=SEVERAL_SCORES,
 )
 def measure(

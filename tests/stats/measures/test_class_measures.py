@@ -1,6 +1,7 @@
 """Measures of several classes together: laws, oracles by hand, and simulated coverage."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -84,6 +85,30 @@ def test_values_are_those_of_sums_by_hand() -> None:
         },
         rel=1e-12,
     )
+
+
+@given(
+    st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=4, max_size=4).filter(any), st.floats(0.1, 9.0)
+)
+@settings(max_examples=15)
+def test_weights_of_classes_are_those_of_the_definition(weights: list[float], times: float) -> None:
+    """T is the weighted mean of the classes' own; only ratios matter, and weights of 1 change nothing."""
+    probability, label = drawn_rows(300, 4, seed=1)
+    views = views_of(probability, label)
+    own = [t_by_hand(*gaps_by_hand(probability[:, k], (label == k).astype(float))) / 300 for k in range(4)]
+
+    def found(by: list[float]) -> ClassEstimate:
+        named = {f"{place:03}": weight for place, weight in enumerate(by)}
+        return class_measure(C.MARGINAL_L2, replace(views, weights=named))
+
+    one, scaled = found(weights), found([times * weight for weight in weights])
+    assert one.details["t"] == pytest.approx(np.average(own, weights=weights), rel=1e-9, abs=1e-12)
+    assert one.interval is not None
+    assert scaled.interval is not None
+    assert scaled.interval.ends == pytest.approx(one.interval.ends, rel=1e-9)
+    alone = [0.0, 0.0, 1.0, 0.0]
+    assert found(alone).value == pytest.approx(math.sqrt(max(own[2], 0.0)), rel=1e-9)
+    assert found([1.0] * 4).value == class_measure(C.MARGINAL_L2, views).value
 
 
 @given(st.permutations(range(4)), st.integers(0, 50))

@@ -140,6 +140,8 @@ class ClassViews:
             out.
         joint: Joint sums.
         confidence: Coverage asked of every interval.
+        weights: Of the classes in `marginal_l2`, by name in the order of `rest`, where they do not count
+            alike; only ratios matter, and one is above 0.
     """
 
     whole: Table
@@ -147,6 +149,7 @@ class ClassViews:
     top: tuple[Seen, ...]
     joint: ClassSums
     confidence: float
+    weights: Mapping[str, float] | None = None
 
     @property
     def delta(self) -> float:
@@ -388,6 +391,8 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
     """
     Root of the mean over classes of T_c, the debiased squared l2 error of one class against the rest.
 
+    Classes count alike, or by `weights`.
+
     Classes are averaged first and the root is taken last, so that noise cancels between classes; the mean T
     may be negative, in which case the estimate is 0, and is among the details.
 
@@ -398,29 +403,34 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
         conservative, the more so the more classes there are.
 
     References:
-        Kumar, Liang & Ma (2019), NeurIPS, definition 2.3 with equal weights, and section 5.
+        Kumar, Liang & Ma (2019), NeurIPS, definition 2.3 and section 5.
     """
-    sums = [one.sums for one in views.rest]
-    defined = [one for one in sums if pairs_in(one).any()]
-    t = float(np.mean([t_statistic(one) for one in sums]))
-    count = len(sums)
+    some, every = _weights(views)
+    weights, sums = (
+        some[some > 0.0],
+        [one.sums for one, own in zip(views.rest, some, strict=True) if own > 0.0],
+    )
+    defined = np.array([pairs_in(one).any() for one in sums])
+    t = float(np.sum(weights * [t_statistic(one) for one in sums]) / weights.sum())
     why = _why_none(views, sums, t)
     interval = None
     if why is None:
-        parts = [t_variance(one) for one in defined]
-        energy = sum(one.energy for one in parts)
-        noise = sum(one.noise for one in parts) / energy if energy > 0.0 else _mean_floor(parts)
-        still = sum(one.still for one in parts) / count
+        parts = [t_variance(one) for one, has in zip(sums, defined, strict=True) if has]
+        own = weights[defined].tolist()
+        energy = sum(weight * one.energy for weight, one in zip(own, parts, strict=True))
+        noise = sum(weight * one.noise for weight, one in zip(own, parts, strict=True))
+        noise = noise / energy if energy > 0.0 else _mean_floor(parts, own)
+        still = sum(weight * one.still for weight, one in zip(own, parts, strict=True)) / float(weights.sum())
         interval = t_interval(t, still=still, slope=4.0 * noise / parts[0].total, confidence=views.confidence)
     conservative = "as if the classes erred together, which makes the interval wide"
     return _estimate(
         ClassMeasure.MARGINAL_L2,
-        t if defined else math.nan,
+        t if defined.any() else math.nan,
         views=views,
-        plug_in=float(np.mean([l2_squared_plug_in(one) for one in sums])),
+        plug_in=float(np.sum(weights * [l2_squared_plug_in(one) for one in sums]) / weights.sum()),
         interval=interval,
-        because=(f"of {sums[0].after_of} of each class; every class counts alike", why or conservative),
-        details={"classes": count, "partition": sums[0].described},
+        because=(f"of {sums[0].after_of} of each class; {every}", why or conservative),
+        details={"classes": len(views.rest), "partition": sums[0].described},
     )
 
 
@@ -454,8 +464,16 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
     )
 
 
-def _mean_floor(parts: list[TVariance]) -> float:
-    return sum(one.floor for one in parts) / len(parts)
+def _weights(views: ClassViews) -> tuple[Floats, str]:
+    """Return the weight of each class against the rest, and what is said of them."""
+    if views.weights is None:
+        return np.ones(len(views.rest)), "every class counts alike"
+    given = [f"{name}={weight:g}" for name, weight in views.weights.items() if weight != 1.0]
+    return np.array([*views.weights.values()]), f"weights of classes: {', '.join(given)}, others 1"
+
+
+def _mean_floor(parts: list[TVariance], weights: list[float]) -> float:
+    return sum(weight * one.floor for weight, one in zip(weights, parts, strict=True)) / sum(weights)
 
 
 def _why_none(views: ClassViews, sums: list[BinnedTable], t: float) -> str | None:
