@@ -185,7 +185,7 @@ def _format_notes(job: Widening) -> tuple[str, ...]:
     if read in (DataFormat.CSV, DataFormat.TSV):
         return _text_notes(job)
     if kind.is_csv:
-        return ("types were left behind: missing values are empty fields, and text is in quotes",)
+        return ("CSV keeps no column types: missing values are empty fields, and text is in quotes",)
     if read is DataFormat.JSONL:
         return ("numbers may be spelled otherwise, and objects were written as the text of their JSON",)
     if kind is DataFormat.JSONL:

@@ -13,7 +13,7 @@ from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again
 from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.partition import parted, summary_of
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_judged, with_classes_of_map
 from calibcli.data.columns import ChosenColumns, listing
 from calibcli.data.files import InputFile, file_word, found_in, shown_path
 from calibcli.data.fragments import list_fragments
@@ -503,6 +503,7 @@ def judge_with_state(
     Every file is a batch. All files are read before the state is locked, and all are counted or none:
     whatever goes wrong, the state is what it was before or what it is after.
     """
+    rows = with_classes_of_map(rows)
     columns, artifact = rows.columns, rows.artifact
     _refuse_options(columns, options, state)
     found = found_in(rows.inputs)

@@ -643,7 +643,34 @@ def _measured(
     inside = replace(options, confidence=level, binning=_binning(options))
     reports = {one.key: _with_null(_measured_group(one, source, options=inside), one, inside) for one in some}
     slices.update(reports)
-    return ViewSummary(view, tuple(reports), classes.left_out(reports), least, level, worst_of(reports))
+    few = view is ViewName.ONE_VS_REST and len(some) <= MOST_IN_FULL
+    sharper = _at_least(some, inside) if few else None
+    worst = worst_of(reports, sharper)
+    return ViewSummary(view, tuple(reports), classes.left_out(reports), least, level, worst, sharper)
+
+
+def _at_least(classes: Sequence[Group], options: MeasureOptions) -> dict[str, float] | None:
+    """
+    Return lower bounds of the binned ECE by betting, as a gate has them, or None where bins follow the rows.
+
+    Errors of one class against the rest have either sign in few bins, where the bound of an interval by
+    concentration is often 0. Of one side only, a bound may use the whole share of a class in the error.
+    """
+    from calibcli.stats.bounds.betting import stakes_of_gate
+    from calibcli.stats.measures.binned import grouped_residuals
+
+    of_ece = MeasureName.ECE in options.metrics.measures
+    if not of_ece or any(one.table.weighted for one in classes):
+        return None
+    if options.edges is None and _binning(options) is not Binning.EQUAL_WIDTH:
+        return None
+    delta, found = 1.0 - options.confidence, {}
+    for one in classes:
+        seen = _seen(one, options)
+        residuals = grouped_residuals(one.table, seen.sums)
+        stakes = stakes_of_gate(one.table.total_rows, None, delta=delta)
+        found[one.key] = residuals.lower_bound(stakes, delta=delta)
+    return found
 
 
 def _with_null(report: MeasureReport, group: Group, options: MeasureOptions) -> MeasureReport:

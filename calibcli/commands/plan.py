@@ -1,6 +1,7 @@
 """Plan a gate: how many labelled rows it will take, before any are collected."""
 
 import math
+import shlex
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from calibcli.commands.partition import chosen_bins
 from calibcli.commands.reading import read_rows
 from calibcli.commands.right_scale import table_scale_notes
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
-from calibcli.documents.artifact import Artifact, read_artifact
+from calibcli.documents.artifact import Artifact, read_any_artifact
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, Purpose, VerdictName
 from calibcli.options.gating import PlanOptions
@@ -81,7 +82,7 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
     if options.measure is MeasureName.SMECE and options.wanted is VerdictName.PASS:
         _refuse_unresolved(options.rule.limit)
     refuse_segment_rules(options, rows)
-    loaded = None if artifact is None else read_artifact(artifact)
+    loaded = None if artifact is None else _one_score(artifact)
     made = (_by_segments if options.rule.of_segments else _by_scores)(options, rows, loaded)
     found = made.found
     return PlanReport(
@@ -110,6 +111,17 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
         assumptions=made.assumptions,
         notes=(*(() if loaded is None else loaded.doubts), *_notes(found, options), *made.notes),
     )
+
+
+def _one_score(path: DocumentSource) -> Artifact:
+    """Return the artifact; of several classes a gate is planned on a file that it was applied to."""
+    loaded = read_any_artifact(path)
+    if isinstance(loaded, Artifact):
+        return loaded
+    msg = f"{path}: it was fitted to {len(loaded.classes):,} classes, and plan looks at one score"
+    file = shlex.quote(str(path))
+    hint = f"run calibcli apply {file} ROWS.parquet -o new.parquet; plan new.parquet -s calibrated_confidence"
+    raise UsageProblem(msg, hint)
 
 
 def _by_scores(options: PlanOptions, rows: RowRequest, loaded: Artifact | None) -> _Made:

@@ -84,7 +84,7 @@ class ApplyRequest:
             raise UsageProblem(msg, "pass --on-missing null for rows without a score")
         if isinstance(loaded, ClassArtifact):
             refuse_any_sum(self.on_sum)
-            chosen = _classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
+            chosen = classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
             change = ClassMap(loaded, self.artifact)
             return ClassPredictor(change, chosen, fragment, name=self.name, checked=columns.scale is None)
         if not isinstance(loaded, Artifact):
@@ -360,7 +360,7 @@ def _interleaved(lower: Floats, upper: Floats) -> tuple[Floats, ...]:
     return tuple(np.ascontiguousarray(one) for pair in pairs for one in pair)
 
 
-def _classes_chosen(
+def classes_chosen(
     loaded: ClassArtifact, columns: Columns, fragment: Fragment, *, on_sum: OnSum
 ) -> ChosenColumns:
     """Return the columns named, or those that are found by the names of the classes."""

@@ -7,8 +7,9 @@ from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.commands.right_scale import read_notes, table_scale_notes
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
-from calibcli.data.fragments import with_fitting_scores
+from calibcli.data.fragments import list_fragments, with_fitting_scores
 from calibcli.data.tally import NOTHING, Beside, Transforms
+from calibcli.names import OnSum
 from calibcli.options.rows import RowRequest
 from calibcli.options.sources import DocumentSource, is_json
 
@@ -61,8 +62,27 @@ def with_scores(rows: Request) -> Request:
     """Return rows with what fits a pattern of scores in its place; summaries have one score."""
     if any(map(is_json, rows.inputs)):
         return rows
+    rows = with_classes_of_map(rows)
     columns = with_fitting_scores(rows.inputs, rows.columns, input_format=rows.reading.input_format)
     return replace(rows, columns=columns)
+
+
+def with_classes_of_map(rows: Request) -> Request:
+    """Return rows with the columns of the classes that a map was fitted to, where nothing names a score."""
+    columns = rows.columns
+    if rows.artifact is None or not rows.inputs or any(map(is_json, rows.inputs)):
+        return rows
+    if columns.several is not None or columns.score is not None or columns.others:
+        return rows
+    from calibcli.commands.predicting import classes_chosen
+    from calibcli.documents.artifact import ClassArtifact, read_any_map
+
+    loaded = read_any_map(rows.artifact)
+    first = list_fragments(rows.inputs, input_format=rows.reading.input_format)[0]
+    if not isinstance(loaded, ClassArtifact) or first.pipe is not None:
+        return rows
+    chosen = classes_chosen(loaded, columns, first, on_sum=OnSum.ERROR)
+    return replace(rows, columns=replace(columns, several=chosen.asked.several))
 
 
 def read_judged(rows: RowRequest, *, twice: bool = False, beside: Beside = NOTHING) -> Gathered:

@@ -169,8 +169,10 @@ def binning_of(group: Table, whole: Table, *, discrete: bool) -> Binning:
     return Binning.ATOMS if atoms and group.kind == "exact" else Binning.EQUAL_WIDTH
 
 
-def worst_of(reports: Mapping[str, MeasureReport]) -> WorstGroup | None:
-    """Return which of several reports stands out by its ECE; None where none was measured."""
+def worst_of(
+    reports: Mapping[str, MeasureReport], at_least: Mapping[str, float] | None = None
+) -> WorstGroup | None:
+    """Return which of several reports stands out by its ECE, or by bounds of it; None where none has one."""
     estimates = {key: one for key, part in reports.items() for one in part.measures if one.name is WORST_BY}
     values = {key: one.value for key, one in estimates.items() if math.isfinite(one.value)}
     if not values:
@@ -180,6 +182,7 @@ def worst_of(reports: Mapping[str, MeasureReport]) -> WorstGroup | None:
         for key, one in estimates.items()
         if one.interval is not None and one.interval.lower is not None
     }
+    lowers = lowers if at_least is None else dict(at_least)
     top = max(values, key=lambda key: values[key])
     if not lowers:
         return WorstGroup(WORST_BY, top, values[top], None, None)

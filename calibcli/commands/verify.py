@@ -10,7 +10,7 @@ from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_judged, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
 from calibcli.data.tally import Beside
@@ -97,6 +97,7 @@ def _rule_of_state(path: str) -> str:
 
 def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     """Judge the rules by the rows of the inputs, and by those of each group."""
+    rows = with_classes_of_map(rows)
     asked, columns = options.regression, rows.columns
     require_some(options.rules if asked is None else asked.measures)
     refuse_class_rules(options.rules, columns)

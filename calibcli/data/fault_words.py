@@ -170,8 +170,10 @@ def _said(
     if kind.name.startswith("MISSING"):
         said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
         if chosen.label is None:
-            ways = "null writes no probability there (apply), drop leaves such rows out (plan, drift)"
-            return said, f"fill them in, or pass --on-missing: {ways}"
+            ways = (
+                "--on-missing null leaves their probability empty (apply), drop leaves them out (plan, drift)"
+            )
+            return said, ways
         pairs = "; pairwise takes the rows that each pair of scores has"
         more = pairs if chosen.asked.in_pairs and kind is FaultKind.MISSING_SCORE else ""
         return said, f"--on-missing drop leaves such rows out and reports how many{more}"

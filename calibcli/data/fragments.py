@@ -269,10 +269,13 @@ def columns_of(
                 raise
             return found(every)
     except InputProblem as problem:
-        unsaid = columns.score is None and columns.several is None and labelled
-        probs = guessed_classes(fragment, header) if unsaid and problem.hint == NAME_THE_SCORE else ()
+        unsaid = columns.score is None and problem.hint == NAME_THE_SCORE
+        lacking = columns.score is not None and columns.score not in header and problem.hint is None
+        asked = columns.several is None and labelled and (unsaid or lacking)
+        probs = guessed_classes(fragment, header) if asked else ()
         if probs:
-            problem.hint = f"{NAME_THE_SCORE}, or several classes with {asking_for(probs)}"
+            first_of = f"{NAME_THE_SCORE}, or " if unsaid else "name "
+            problem.hint = f"{first_of}several classes with {asking_for(probs)}"
         raise
 
 

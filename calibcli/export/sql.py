@@ -404,6 +404,11 @@ def assembled(
     joins = [one for one in (table.join() for table in tables) if one is not None]
     head = [f"-- {line}" for line in (*origin.lines(), *said)]
     head.append("-- NULL, NaN and what is out of range become NULL")
+    if ask.dialect is SqlDialect.SNOWFLAKE:
+        # Names are quoted here, and unquoted ones are stored in capitals there.
+        head.append(
+            "-- names keep their case: a column that Snowflake shows as SCORE is named SCORE, not score"
+        )
     lines = []
     if definitions:
         lines.append("WITH " + ",\n".join(definitions))
@@ -414,6 +419,8 @@ def assembled(
     lines += ["SELECT", f"  {ROWS}.*,", ",\n".join(written)]
     lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {ROWS}", *joins]
     text, most = translated("\n".join(lines), ask.dialect), most_text(ask.dialect)
+    if ask.dialect is SqlDialect.TSQL and any(one in text for one in ("GREATEST(", "LEAST(")):
+        head.append("-- GREATEST and LEAST need SQL Server 2022 or newer")
     found, unasked = "\n".join([*head, text, ""]), SPELLINGS[ask.dialect].read_bytes
     if len(found.encode()) > most:
         raise too_long(ask.dialect, most)

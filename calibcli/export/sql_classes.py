@@ -82,8 +82,13 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
         valid=valid,
         origin=origin,
         read=ask.scores,
-        said=(read_from(ask.scores, places=ask.places),),
+        said=(read_from(ask.scores, places=ask.places), _OFF_ONE),
     )
+
+
+_OFF_ONE = (
+    "a row whose probabilities sum to something else than 1, to 0.001, gets NULL, and is refused by apply"
+)
 
 
 def read_from(scores: Sequence[str], *, places: int | None) -> str:

@@ -90,6 +90,12 @@ class ViewSummary(Declared):
         "Of each class's intervals, so that those of one measure hold for all classes at once (Bonferroni).",
     ]
     worst: Annotated[WorstGroup | None, "The class that stands out; null where ece was not measured."]
+    at_least: Annotated[
+        Mapping[str, AnyNumber] | None,
+        ABSENT,
+        "Lower bounds of the binned ECE by betting, by key, which all hold at once with the confidence asked "
+        "for. Of one class against the rest; absent with weights, bins made of the rows, or many classes.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

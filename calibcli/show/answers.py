@@ -76,7 +76,8 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
     for view in () if classes is None else classes.views:
         if len(view.measured) > 1:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
-            further.append(_worst(report, view.worst, view.measured, what, view.confidence))
+            said = _worst(report, view.worst, view.measured, what, view.confidence, view.at_least)
+            further.append(said)
     contradicted = any(one.p_method == "contradiction" for one in report.tests)
     levels = report.chosen and tuple(one.name for one in report.measures) == CLINICAL
     return (
@@ -276,7 +277,12 @@ def _range(stretch: "Stretch", *, atoms: bool) -> str:
 
 
 def _worst(
-    report: "MeasureReport", worst: "WorstGroup | None", keys: Sequence[str], what: str, confidence: float
+    report: "MeasureReport",
+    worst: "WorstGroup | None",
+    keys: Sequence[str],
+    what: str,
+    confidence: float,
+    at_least: "Mapping[str, float] | None" = None,
 ) -> str:
     """Return how many groups or classes are shown to be off, and which is shown to be most off."""
     if worst is None:
@@ -286,6 +292,8 @@ def _worst(
         return f"{many} none by itself is shown to be miscalibrated."
     errors = [one for key in keys for one in report.slices[key].measures if one.name is worst.measure]
     shown = sum(_beyond_zero(one) > 0 for one in errors)
+    if at_least is not None:
+        shown = sum(bound > 0.0 for bound in at_least.values())
     are = "is" if shown == 1 else "are"
     some = f"All {count(shown)} {what}" if shown == len(keys) else f"{many} {count(shown)}"
     name = worst.by_lower if what == "groups" else worst.by_lower.partition("=")[2]

@@ -141,10 +141,7 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         (
             "score\n0.5\n\n",
             "column 'score': 1 of the first 2 values is missing; the first is at row 2",
-            (
-                "fill them in, or pass --on-missing: null writes no probability there (apply), "
-                "drop leaves such rows out (plan, drift)"
-            ),
+            ("--on-missing null leaves their probability empty (apply), drop leaves them out (plan, drift)"),
         ),
         (
             "score,x\n0.5,1\n7,1\n",

@@ -148,6 +148,34 @@ def test_frequency_weights_are_repeated_rows(tmp_path: Path, rows: tuple[Floats,
     assert together(one) == together(two)
 
 
+def test_classes_are_ordered_by_the_bound_of_a_gate(tmp_path: Path) -> None:
+    """Errors of either sign in few bins are seen; calibrated rows are hardly ever called off."""
+    generator = np.random.default_rng(5)
+    probability = generator.dirichlet((0.7, 0.7, 0.7), 6000)
+    away = np.where(probability[:, 0] > 0.5, -0.12, 0.12) * probability[:, 1]
+    true = probability + np.stack((away, -away, np.zeros(6000)), axis=1)
+    true = np.clip(true, 0.0, 1.0) / np.clip(true, 0.0, 1.0).sum(1, keepdims=True)
+    counted = []
+    for chance in (true, probability):
+        label = (generator.random((6000, 1)) > chance.cumsum(1)).sum(1).clip(max=2)
+        path = written(tmp_path / "rows.parquet", probability, label, names=NAMES[:3])
+        report = measure_files(RowRequest([path], COLUMNS), options=OPTIONS)
+        assert report.classes is not None
+        view, top = report.classes.views
+        assert view.at_least is not None
+        assert top.at_least is None
+        assert view.worst is not None
+        counted.append(sum(bound > 0.0 for bound in view.at_least.values()))
+        if chance is true:
+            assert view.worst.by_lower == max(view.at_least, key=lambda key: view.at_least[key])
+            gate = VerifyOptions((rule(M.ECE, 0.5),), confidence=1.0 - 0.05 / 3)
+            one = view.worst.by_lower.partition("=")[2]
+            several = replace(SEVERAL, view=ViewName.ONE_VS_REST, one_class=one)
+            gated = verify_files(RowRequest([path], replace(COLUMNS, several=several)), options=gate)
+            assert gated.verdicts["max-ece"].lower == pytest.approx(view.worst.lower, abs=1e-12)
+    assert counted == [2, 0]
+
+
 @pytest.mark.parametrize("view", [ViewName.ONE_VS_REST, ViewName.TOP_LABEL])
 def test_one_class_is_its_slice(tmp_path: Path, rows: tuple[Floats, Integers], view: ViewName) -> None:
     """With --class the whole report is that of the slice, and rows of other predictions are counted."""

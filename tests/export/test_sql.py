@@ -183,6 +183,13 @@ def test_classes_are_read_from_one_column_of_lists(database: duckdb.DuckDBPyConn
         assert len(sqlglot.parse(text, dialect=dialect.value)) == 1
 
 
+def test_comments_say_what_a_dialect_asks_for() -> None:
+    """Which names Snowflake finds, and which version of SQL Server has the functions."""
+    platt = one_map("platt", Scale.PROB)
+    assert "SCORE, not score" in sql(platt, dialect=SqlDialect.SNOWFLAKE)
+    assert "SCORE, not score" not in sql(platt, dialect=SqlDialect.DUCKDB)
+
+
 def test_few_steps_are_cases_and_many_are_looked_up() -> None:
     """A map of up to 64 steps needs no table, and one of more is looked up as each dialect does it."""
     words = {

@@ -88,6 +88,21 @@ def test_many_classes_show_the_ten_worst(run: Run, tmp_path: Path) -> None:
     assert (len(shown[0]), shown[1]) == (10, known)
 
 
+def test_the_map_says_which_columns_are_its_classes(run: Run, zoo: Path, tmp_path: Path) -> None:
+    """Where no score is named, commands find the columns of a map as apply does; plan says how."""
+    cal = tmp_path / "zoo.json"
+    assert run("fit", zoo, "--probs", "p_*", "-y", "label", "-m", "temperature", "-o", cal).code == 0
+    through = ("-y", "label", "--artifact", cal)
+    asked = run("verify", zoo, *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
+    named = run("verify", zoo, "--probs", "p_*", *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
+    assert json.loads(asked.out)["rules"] == json.loads(named.out)["rules"]
+    assert run("measure", zoo, *through).code == 0
+    planned = run("plan", "--artifact", cal, "--max-ece", "0.02")
+    assert (planned.code, "plan new.parquet -s calibrated_confidence" in planned.err) == (2, True)
+    lacking = run("verify", zoo, "-s", "score", "-y", "label", "--max-ece", "0.02")
+    assert (lacking.code, "several classes with --probs 'p_*'" in lacking.err) == (3, True)
+
+
 def test_gate_of_every_class_exits_by_the_worst(run: Run, zoo: Path) -> None:
     """A limit that all classes keep is exit 0, one that some break or none can show is not."""
     words = ("verify", zoo, "--probs", "p_*", "-y", "label", "--view", "top-label")

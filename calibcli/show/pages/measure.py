@@ -733,7 +733,8 @@ def _view_blocks(
         title.append(Line(f"note: {_left_out(view)}", Tone.NOTE))
     if not view.measured:
         return (paragraph(*title),)
-    parts = sorted(((key, report.slices[key]) for key in view.measured), key=_goodness)
+    every = ((key, report.slices[key]) for key in view.measured)
+    parts = sorted(every, key=lambda one: _goodness(one, view.at_least))
     shown = shown_of(parts[0][1])
     listed = parts if verbose else parts[:MOST_ROWS]
     named = [(key.partition("=")[2], part) for key, part in listed]
@@ -752,7 +753,9 @@ def title_of(view: ViewName) -> str:
             return "All rows by the largest probability"
 
 
-def _goodness(one: tuple[str, MeasureReport]) -> tuple[bool, float, float]:
+def _goodness(
+    one: tuple[str, MeasureReport], at_least: Mapping[str, float] | None
+) -> tuple[bool, float, float]:
     """Return what sorts the worst first: by how bad ECE, or the first measure, is at least; then by value."""
     measures = [each for each in one[1].measures if each.name.facts.best is not None]
     found = next(
@@ -760,7 +763,8 @@ def _goodness(one: tuple[str, MeasureReport]) -> tuple[bool, float, float]:
     )
     if found is None or math.isnan(found.value):
         return True, 0.0, 0.0
-    return False, -_least_badness(found), -found.name.facts.badness(found.value)
+    least = _least_badness(found) if at_least is None else at_least[one[0]]
+    return False, -least, -found.name.facts.badness(found.value)
 
 
 def _least_badness(estimate: Estimate) -> float:
@@ -782,6 +786,11 @@ def _class_notes(
     notes += slice_notes("classes", parts, report, view.confidence)
     if view.worst is not None and len(view.measured) > 1:
         notes.append(worst_words(view.worst))
+        if view.at_least is not None:
+            sure = percent(report.confidence)
+            notes.append(
+                f"That bound, by which classes are ordered, is by betting, at {sure} for all classes at once."
+            )
     table = report.slices[view.measured[0]].table
     if table.kind == "grid":
         notes.append(
