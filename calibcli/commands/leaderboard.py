@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, reduce
 from itertools import combinations
 
 import numpy as np
@@ -176,7 +176,11 @@ def _models(judged: Gathered) -> Entries:
         raise InputProblem(msg, "name the column that tells models apart, or compare score columns")
     if len(models) > MOST_IN_PAIRS:
         msg = f"--by {judged.chosen.by[0]} names {len(models):,} models"
-        raise InputProblem(msg, f"at most {MOST_IN_PAIRS} are compared: choose some with --where")
+        hint = f"at most {MOST_IN_PAIRS} are compared: choose some with --where"
+        ids, by = len(reduce(np.union1d, [one[0] for one in models.values()])), judged.chosen.by[0]
+        if ids < len(models):
+            hint = f"are --by and --id swapped? Try --by {judged.chosen.identity} --id {by}"
+        raise InputProblem(msg, hint)
     answers = {name: Answers.of(*columns) for name, columns in models.items()}
     notes = []
     for name, one in answers.items():
@@ -187,11 +191,11 @@ def _models(judged: Gathered) -> Entries:
     if len(asked) > 1:
         common = in_common(list(answers.values()))
         alone = [
-            f"{one.ids.size - common:,} of {name}" for name, one in answers.items() if one.ids.size > common
+            f"{name} {one.ids.size - common:,}" for name, one in answers.items() if one.ids.size > common
         ]
         notes.append(
-            f"{common:,} ids are answered by every model, and {', '.join(alone)} are not. "
-            "Two models are compared on the ids that both have"
+            f"all models answered {common:,} ids; beyond these answered: {', '.join(alone)}. "
+            "Two models are compared on the ids that both answered"
         )
     listed = list(answers.values())
     return Entries(

@@ -48,7 +48,9 @@ def score_map_of(said: object) -> ScoreMap | None:
         number = number_of(text)
         if number is None:
             msg = f"--score-map: {text!r} is not the number of {phrase!r}"
-            raise UsageProblem(msg, _HOW)
+            share = number_of(text.strip().removesuffix("%"))
+            hint = _HOW if share is None else f"write {share.scaleb(-2):f}, or {share:f} with --scale percent"
+            raise UsageProblem(msg, hint)
         key = folded_phrase(phrase)
         if key in _MISSING or number_of(key.removesuffix("%")) is not None:
             what = "stands for a missing value" if key in _MISSING else "is a number already"

@@ -263,6 +263,14 @@ def test_models_of_several_classes_are_compared_by_whole_rows(tmp_path: Path) ->
     check(found, "compare")
 
 
+def test_models_and_questions_that_are_swapped_are_asked_about(answers: str) -> None:
+    """200 models of three questions are more likely three models."""
+    with pytest.raises(
+        CalibcliError, match=r"(?s)names 201 models.*are --by and --id swapped\? Try --by model --id q"
+    ):
+        calibcli.compare(answers, score="confidence", label="correct", by="question", row_id="model")
+
+
 def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
     """Of equal ids the first row counts; an id of one model is in no pair."""
     report = compare_files(
@@ -270,7 +278,7 @@ def test_repeated_and_lone_ids_are_counted(answers: str) -> None:
     )
     assert isinstance(report, LeaderboardReport)
     assert "a: 1 row repeats an id of the model: of equal ids the first row counts" in report.notes
-    assert any("200 ids are answered by every model, and 1 of c are not." in one for one in report.notes)
+    assert any("all models answered 200 ids; beyond these answered: c 1." in one for one in report.notes)
     assert {one.name: one.rows for one in report.rankings[0].standings} == {"a": 200, "b": 200, "c": 201}
     assert all(one.contrast is None or one.contrast.rows == 200 for one in report.rankings[0].standings)
 

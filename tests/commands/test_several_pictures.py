@@ -15,7 +15,7 @@ from calibcli.commands.pictures.trend import is_over_time
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
-from calibcli.names import Benefit, FitLoss, MeasureName, PlotKind
+from calibcli.names import Benefit, FitLoss, MeasureName, OnMissing, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import CLINICAL, Metrics
 from calibcli.options.pictures import PictureOptions
@@ -70,6 +70,46 @@ def test_each_of_several_is_drawn_as_it_is_by_itself(kind: PlotKind, rows: str) 
             if hasattr(panel.curve, name):
                 np.testing.assert_array_equal(getattr(panel.curve, name), getattr(alone.picture, name))
     assert together.caption[1].startswith("400 rows, ")
+
+
+@pytest.fixture(scope="module")
+def holes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Write two scores of which one lacks every tenth value, and one that has none."""
+    rng = np.random.default_rng(3)
+    lines = ["a,b,ghost,y"]
+    for place, (one, other) in enumerate(rng.random((200, 2)).round(3).tolist()):
+        lines.append(f"{one},{other if place % 10 else ''},,{int(rng.random() < one)}")
+    path = tmp_path_factory.mktemp("holes") / "h.csv"
+    path.write_text("\n".join(lines))
+    return str(path)
+
+
+def test_points_of_pairs_are_those_of_each_score_alone(holes: str) -> None:
+    """Each over the rows that it has; a score without any value is named and not drawn."""
+    pairs = Columns("ghost", "y", others=("a", "b"), on_missing=OnMissing.PAIRWISE)
+    found = diagram_of(PlotRequest([holes], pairs, kind=K.MCB_DSC)).drawn
+    assert isinstance(found.picture, McbDsc)
+    assert found.picture.names == ("a", "b")
+    assert "Without any value, so not drawn: ghost." in found.foot
+    for place, name in enumerate("ab"):
+        drop = Columns(name, "y", on_missing=OnMissing.DROP)
+        alone = diagram_of(PlotRequest([holes], drop, kind=K.MCB_DSC)).drawn.picture
+        assert isinstance(alone, McbDsc)
+        assert (found.picture.mcb[place], found.picture.dsc[place]) == (alone.mcb[0], alone.dsc[0])
+
+
+@pytest.mark.parametrize("kind", [K.ISOTONIC, K.MURPHY, K.MCB_DSC, K.SMOOTH, K.COMPARE])
+def test_pictures_say_which_rows_they_leave_out(holes: str, kind: PlotKind) -> None:
+    """As the terminal does; nothing where none are."""
+    others = ("b",) if kind is not K.SMOOTH else ()
+    score = "b" if kind is K.SMOOTH else "a"
+    drop = Columns(score, "y", others=others, on_missing=OnMissing.DROP)
+    assert (
+        "20 rows with a missing value left out."
+        in diagram_of(PlotRequest([holes], drop, kind=kind)).drawn.foot
+    )
+    whole = diagram_of(PlotRequest([holes], Columns("a", "y"), kind=K.MURPHY)).drawn
+    assert not any("left out" in line for line in whole.foot)
 
 
 def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:

@@ -255,6 +255,7 @@ def test_a_column_on_another_scale_than_its_neighbours_is_named(
     [
         ("likely", "has no '='"),
         ("likely=often", "'often' is not the number of 'likely'"),
+        ("likely=95%", "write 0.95, or 95 with --scale percent"),
         ("likely=.7,LIKELY=.8", "has two numbers, 0.7 and 0.8"),
         ("NA=.5", "stands for a missing value"),
         ("85%=.5", "is a number already"),

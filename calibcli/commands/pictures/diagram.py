@@ -192,7 +192,7 @@ def diagram_of_rows(
     drawn: Drawn, source: InputSummary, notes: Sequence[str], *, through: str | None
 ) -> Diagram:
     """Return a picture of rows with what must be known of their labels, and of rows that the fit has seen."""
-    foot = (*drawn.foot, *class_words(source).meaning, *fit_rows_foot(notes))
+    foot = (*drawn.foot, *dropped_foot(source.dropped), *class_words(source).meaning, *fit_rows_foot(notes))
     return Diagram(replace(drawn, foot=foot), title_of(source, artifact=through), tuple(notes), source)
 
 
@@ -226,6 +226,11 @@ def bounds_line(interval: Interval | None) -> str:
 def places_for(miscalibration: float) -> int:
     """Return with how many decimals the parts of a Brier score are written, so that they add up to it."""
     return 4 if miscalibration >= 0.001 or miscalibration == 0.0 else 6
+
+
+def dropped_foot(rows: int) -> tuple[str, ...]:
+    """Return how many rows a picture does not show."""
+    return (f"{rows:,} row{'s' * (rows != 1)} with a missing value left out.",) if rows else ()
 
 
 def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, rounding_foot
 from calibcli.commands.pictures.of_tables import rows_of, tables_of
 from calibcli.commands.pictures.reliability import brief
-from calibcli.names import FitLoss, MeasureName, Purpose
+from calibcli.names import FitLoss, MeasureName, OnMissing, Purpose
 from calibcli.options.measuring import MeasureOptions
 from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.measures.decompositions import corp_part
@@ -27,7 +28,9 @@ _PARTS = {
 
 def mcb_dsc_diagram(request: PlotRequest) -> Diagram:
     """Read every score, or every group of one, for a point each."""
-    found = tables_of(request)
+    # A point is that of a score over the rows that it has.
+    apart = not request.columns.by and request.columns.on_missing is OnMissing.PAIRWISE
+    found = tables_of(replace(request, columns=replace(request.columns, in_pairs=apart)))
     loss = request.look.loss or FitLoss.BRIER
     return found.diagram(mcb_dsc_drawn(found.tables, options=request.options, loss=loss))
 

@@ -41,7 +41,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import UNDEFINED, first_of
+from calibcli.show.words import UNDEFINED, first_of, quoted
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
@@ -105,15 +105,17 @@ def tables_of(request: PlotRequest) -> Tables:
         refuse_panels(1 + len(columns.others), "scores")
     judged = read_judged(request, beside=beside_of(request))
     source, views = judged.input, views_of(judged)
-    refuse_empty(judged.table)
+    refuse_empty(max((one.table for one in views), key=lambda table: table.total_rows))
     notes = (*source.notes, *judged.notes, *judged.fit_notes)
     if columns.by:
         tables, few = _groups(views[0].slices, request.options.least_rows)
         by = f" by {', '.join(judged.chosen.by)}"
         return Tables(tables, None, source, by, few, notes, judged.through)
-    tables = {one.source.score: one.table for one in views}
+    tables = {one.source.score: one.table for one in views if one.table.total_rows}
+    left = [quoted(one.source.score) for one in views if not one.table.total_rows]
+    few = (f"Without any value, so not drawn: {first_of(left, MOST)}.",) if left else ()
     raw = judged.tables[RAW] if judged.recalibrated else None
-    return Tables(tables, raw, source, "", (), notes, judged.through)
+    return Tables(tables, raw, source, "", few, notes, judged.through)
 
 
 def _groups(slices: Slices, least_rows: int) -> tuple[dict[str, Table], tuple[str, ...]]:
@@ -405,7 +407,7 @@ def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
             rows_line(table.total_rows, table.total_positive_rows),
         ),
         ("MCB miscalibration, DSC discrimination, UNC uncertainty.", *rounding_foot(table)),
-        Brief(((f"{score.value:.{places}f}",),), rounding_foot(table), ("Brier score", score.value)),
+        Brief(((f"{score.value:.4f}",),), rounding_foot(table), ("Brier score", score.value)),
     )
 
 

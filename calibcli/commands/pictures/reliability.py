@@ -17,6 +17,7 @@ from calibcli.commands.pictures.diagram import (
     Drawn,
     PlotRequest,
     class_words_of_tree,
+    dropped_foot,
     fit_rows_foot,
     rows_line,
     title_from,
@@ -245,7 +246,7 @@ def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
     """Return a picture with its title, and what must be known of its rows and labels."""
     drawn, classes = draw(measured), class_words_of_tree(measured.tree)
     flattering = fit_rows_foot(measured.tree.child("notes").texts())
-    drawn = replace(drawn, foot=(*drawn.foot, *classes.meaning, *flattering))
+    drawn = replace(drawn, foot=(*drawn.foot, *_dropped(measured.tree), *classes.meaning, *flattering))
     return Diagram(drawn, title_of_tree(measured.tree, added=classes.added))
 
 
@@ -629,7 +630,7 @@ def scores_of_tree(tree: Node) -> Diagram:
     title = title_of_tree(tree, scores, added=classes.added)
     picture, foot = (
         CurvePanels(PlotKind.COMPARE, tuple(panels)),
-        (*_compare_foot(parts, paired), *classes.meaning),
+        (*_compare_foot(parts, paired), *_dropped(tree), *classes.meaning),
     )
     return Diagram(Drawn(picture, _caption(tree, parts, name), foot), title)
 
@@ -671,12 +672,20 @@ def _caption(tree: Node, parts: Sequence[Part], name: MeasureName) -> tuple[str,
     if apart is None:
         errors = [(brief(one.name), one.stated(name)) for one in parts]
         said = "; ".join(f"{who} {found.words()}" for who, found in errors if found is not None)
-        return f"{word}: {said}", rows
+        if not said and paired is not None and len(parts) == 2:
+            both = f"{brief(parts[1].name)} less {first}"
+            return f"Brier score, row by row, {both}: {paired.words(signed=True)}", rows
+        return (f"{word}: {said}", rows) if said else (rows,)
     if len(parts) > 2:
         return f"{word} of {len(parts)} scores, and how each differs from {first}{apart.at}", rows
     both = f"{brief(parts[1].name)} less {first}"
     line = () if paired is None else (f"Brier score, row by row, {both}: {paired.words(signed=True)}",)
     return f"{word}, {both}: {apart.words(signed=True)}{apart.at}", *line, rows
+
+
+def _dropped(tree: Node) -> tuple[str, ...]:
+    """Return how many rows were left out."""
+    return dropped_foot(tree.child("input").child("dropped").whole())
 
 
 def _compare_foot(parts: Sequence[Part], paired: Sequence[Stated | None]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ _WIDE = Sheet(aspect=0.68, strip=False, square=False)
 
 # Lines are told apart by colour and, in grey, by their dashes.
 _DASHES: tuple[Any, ...] = (
-    "-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.4, 1.2, 1.4)), (0, (9, 2.2)), (0, (4, 1, 1, 1, 1, 1)),
+    "-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.4, 1.2, 1.4)), (0, (3, 3)), (0, (4, 1, 1, 1, 1, 1)),
 )  # fmt: skip
 
 
@@ -168,22 +168,25 @@ def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool
         shown = (" ".join((name, *one.error[-1:])) for name, one in zip(names, rest, strict=True))
         notes.append(f"Grey lines: {', '.join(shown)}.")
     if len(panels) > 1:
-        notes.append("There are no bands: they would not tell whether two lines differ, as `compare` does.")
+        notes.append(
+            "There are no bands: overlapping bands would not show whether two lines differ; `compare` does."
+        )
     if not same:
-        notes.append("Base rates differ, so that lines that depend on them are left out.")
+        notes.append("Base rates differ, so the lines that depend on them are not drawn.")
     return notes
 
 
 # Places along a line at which its name is tried, in shares of the axes, and the room about it in letters.
 _TRIED = np.linspace(0.03, 0.97, 95)
 _ROOM = 0.75
+_ABOVE = 1.3
 _LONGEST = 0.3
 
 
 def _name(
     axes: Axes, panels: Sequence[CurvePanel], every: Sequence[tuple[Floats, Floats]], look: Look
 ) -> None:
-    """Write names onto their lines where no other line is near; a name without such a place is in the key."""
+    """Write names above their lines where no other line is near; the key has every name."""
     size = look.points(KEY)
     wide, high = inches_wide(axes), inches_high(axes)
     heights = np.stack([_heights(axes, line) for line in every]) * high
@@ -193,18 +196,22 @@ def _name(
     for place, name in enumerate(names):
         half = 0.5 * inches_of(name, size) + 0.3 * size / 72.0
         best: tuple[float, float, float] | None = None
-        for share, y in zip(_TRIED.tolist(), heights[place].tolist(), strict=True):
+        for share in _TRIED.tolist():
             x = share * wide
             near = np.abs(_TRIED * wide - x) <= half
+            # Above the highest point of the line below it, which no name hides.
+            y = float(heights[place, near].max()) + _ABOVE * half_height
             inside = half <= x <= wide - half and half_height <= y <= high - half_height
             box = (x - half, y - half_height, x + half, y + half_height)
             # Beyond its ends a line has no height, and no name either.
             flat = float(np.ptp(heights[place, near])) <= 2.0 * half_height
             if not inside or not flat or any(_meet(box, other) for other in taken):
                 continue
-            others = np.abs(np.delete(heights, place, axis=0)[:, near] - y)
-            clear = float(np.nan_to_num(others, nan=high).min(initial=high))
-            if clear > half_height and (best is None or clear > best[2]):
+            # No other line between a name and its own.
+            low, top, others = heights[place, near].min(), y + half_height, np.delete(heights, place, axis=0)
+            apart = np.maximum(low - others[:, near], others[:, near] - top)
+            clear = float(np.nan_to_num(apart, nan=high).min(initial=high))
+            if clear > 0.0 and (best is None or clear > best[2]):
                 best = (x, y, clear)
         if best is None:
             continue
@@ -213,7 +220,6 @@ def _name(
         axes.text(
             x / wide, y / high, name, transform=axes.transAxes, ha="center", va="center", family=FONT,
             fontsize=size, color=look.palette.ink, zorder=4.0, parse_math=False,
-            bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": look.points(0.8)},
         )  # fmt: skip
 
 

@@ -94,9 +94,11 @@ def _notes(picture: McbDsc) -> list[str]:
         "MCB: what isotonic recalibration of these rows would save. DSC: what it then saves against the base "
         "rate. UNC: the score of the base rate."
     )
+    # Where base rates differ, the lowest score may be that of the easiest rows.
+    by = f" (lower {word})" if picture.one_base else ", each against its own base rate,"
     better = (
-        "Lower scores lie further left and up. MCB and DSC grow with noise and have no intervals; `compare` "
-        "says which scores differ."
+        f"Better forecasts{by} lie further left and up. MCB and DSC grow with noise and have no intervals; "
+        "`compare` says which scores differ."
     )
     notes = [f"{word[:1].upper()}{word[1:]} = MCB - DSC + UNC. {parts}", better]
     pairs = zip(picture.names, picture.mcb, strict=True)

@@ -42,7 +42,7 @@ class RiskCoverageLines:
     curves: tuple[RiskCoverageCurve, ...]
 
     x_label = "coverage: share of rows kept, highest scores first"
-    y_label = "risk: share of label 0"
+    y_label = "risk: share of wrong answers (label 0)"
     own = "kept by score"
     beside = "Beside each name: its AURC, the area under its line."
 

@@ -127,7 +127,8 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
         valid = "" if found is None else f"; {valid_for(found)}"
         notes.append(f"They hold all at once with {percent(report.confidence)}: {each}{valid}.")
     if any(one.skill is not None for one in ranking.standings):
-        notes.append("Skill: the share saved of the reference's loss; 1 is perfect foresight.")
+        wide = "its interval allows for chance in that loss, too"
+        notes.append(f"Skill: the share saved of the reference's loss, 1 is perfect foresight; {wide}.")
     if any(one.verdict is ComparisonName.NOT_TOLD_APART for one in contrasts):
         notes.append(_UNDECIDED)
     return notes
@@ -154,7 +155,11 @@ def _assumptions(ranking: Ranking) -> Paragraph:
         if one.contrast is not None
         for text in one.contrast.difference.assumptions
     )
-    return paragraph(f"{ranking.name.value}: {ranking.name.meaning} Assumes: {'; '.join(said)}.")
+    intervals = [one.contrast.difference.interval for one in ranking.standings if one.contrast is not None]
+    intervals += [one.skill.interval for one in ranking.standings if one.skill is not None]
+    ways = dict.fromkeys(one.method for one in intervals if one is not None)
+    how = f" Intervals: {'; '.join(ways)}." if ways else ""
+    return paragraph(f"{ranking.name.value}: {ranking.name.meaning} Assumes: {'; '.join(said)}.{how}")
 
 
 def _gate(report: LeaderboardReport) -> Paragraph:

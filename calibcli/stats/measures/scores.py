@@ -307,10 +307,12 @@ def unseen_words(costly: float, rows: float, *, largest: float, delta: float) ->
     """Return what keeps a mean open that these rows by themselves would settle, in words."""
     if math.isinf(largest):
         return "there are scores of exactly 0 or 1, and one that is wrong makes the log loss infinite"
+    if costly < ENOUGH_COSTLY:
+        return f"too few large errors for a reliable interval (about {costly:.0f}; {ENOUGH_COSTLY} needed)"
     one_in = 1.0 / (1.0 - delta ** (1.0 / rows))
-    few = f"too few costly rows have been seen (about {costly:.0f} of {ENOUGH_COSTLY} needed): "
-    unseen = f"1 row in {one_in:,.0f} may still lose up to {largest:.4g}, which these rows cannot rule out"
-    return f"{few if costly < ENOUGH_COSTLY else ''}{unseen}"
+    return (
+        f"rare costly misses (a loss of up to {largest:.4g}) may still occur in up to 1 row in {one_in:,.0f}"
+    )
 
 
 def interval_of_mean(values: Values, *, most: float, confidence: float) -> Interval:

@@ -225,7 +225,9 @@ def test_rare_costly_rows_that_were_not_seen_keep_a_verdict_back() -> None:
     first, second = np.where(label, 0.99999, 0.6), np.where(label, 0.998, 0.6)
     found = sums_of((first, second, label)).difference(LOG_LOSS, confidence=0.95)
     assert found.verdict is ComparisonName.NOT_TOLD_APART
-    assert found.reasons == ("1 row in 272 may still lose up to 11.51, which these rows cannot rule out",)
+    assert found.reasons == (
+        "rare costly misses (a loss of up to 11.51) may still occur in up to 1 row in 272",
+    )
     sure = np.where(label, 1.0, 0.6)
     open_ended = sums_of((second, sure, label)).difference(LOG_LOSS, confidence=0.95)
     assert open_ended.verdict is ComparisonName.NOT_TOLD_APART
