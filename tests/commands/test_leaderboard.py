@@ -16,7 +16,7 @@ from calibcli.commands.comparing import Seen
 from calibcli.commands.leaderboard import Entries, level_of_each, rankings
 from calibcli.commands.measure import measure_files
 from calibcli.documents.sealed import sealed
-from calibcli.errors import CalibcliError
+from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import ComparisonName, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
@@ -265,10 +265,10 @@ def test_models_of_several_classes_are_compared_by_whole_rows(tmp_path: Path) ->
 
 def test_models_and_questions_that_are_swapped_are_asked_about(answers: str) -> None:
     """200 models of three questions are more likely three models."""
-    with pytest.raises(
-        CalibcliError, match=r"(?s)names 201 models.*are --by and --id swapped\? Try --by model --id q"
-    ):
-        calibcli.compare(answers, score="confidence", label="correct", by="question", row_id="model")
+    columns = Columns("confidence", "correct", by=("question",), identity="model")
+    with pytest.raises(InputProblem, match="names 201 models") as refused:
+        compare_files(RowRequest([answers], columns))
+    assert refused.value.hint == "are --by and --id swapped? Try --by model --id question"
 
 
 def test_repeated_and_lone_ids_are_counted(answers: str) -> None:

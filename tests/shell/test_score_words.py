@@ -271,8 +271,9 @@ def test_a_table_of_phrases_is_refused_where_it_is_none(
     monkeypatch.chdir(tmp_path)
     Path("list.json").write_text("[1]")
     Path("wide.csv").write_text("likely,.7,3\n")
-    with pytest.raises(CalibcliError, match=words.replace("[", r"\[")):
+    with pytest.raises(CalibcliError) as refused:
         score_map_of(said)
+    assert words in f"{refused.value} {refused.value.hint}"
 
 
 @pytest.mark.parametrize(
