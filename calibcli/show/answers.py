@@ -11,8 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from calibcli.names import Bound, ComparisonName, MeasureName, Relation, Target, VerdictName, ViewName
+from calibcli.names import (
+    Bound,
+    ComparisonName,
+    MeasureName,
+    Relation,
+    Target,
+    TestName,
+    VerdictName,
+    ViewName,
+)
 from calibcli.options.metrics import CLINICAL
+from calibcli.reports.measure import MOST_SCORES_IN_FULL
 from calibcli.show.words import (
     about,
     count,
@@ -20,6 +30,7 @@ from calibcli.show.words import (
     first_of,
     four,
     listed,
+    p_equals,
     p_words,
     percent,
     plural,
@@ -35,7 +46,7 @@ if TYPE_CHECKING:
     from calibcli.reports.drift import DriftColumn, DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.leaderboard import LeaderboardReport, Ranking
-    from calibcli.reports.measure import MeasureReport, WorstGroup
+    from calibcli.reports.measure import GroupsSummary, MeasureReport, WorstGroup
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport
     from calibcli.reports.verify import VerifyReport
@@ -43,7 +54,7 @@ if TYPE_CHECKING:
     from calibcli.stats.bounds.interval import Interval
     from calibcli.stats.curves.stretches import Stretch
     from calibcli.stats.gates.claim import JudgedSegment, JudgedSegments, RowsNeeded, Verdict
-    from calibcli.stats.measures.estimate import Estimated
+    from calibcli.stats.measures.estimate import Estimated, TestResult
     from calibcli.stats.recalibrators.segments import SegmentMap
 
 
@@ -59,12 +70,36 @@ def document_of(report: "Report") -> dict[str, object]:
     return {**report.to_dict(), **({"answer": " ".join(said)} if said else {})}
 
 
+M = MeasureName
 # What says how far scores are from rates on average, the first that was measured.
-_SIZES = (MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.SMECE, MeasureName.ICI)
+_SIZES = (M.ECE, M.ECE_EQUAL_MASS, M.SMECE, M.ICI)
+# What is 0 where scores are calibrated: an interval above it shows that they are not.
+_ERRORS = frozenset((*_SIZES, M.ACE, M.L2, M.L2_PLUG_IN, M.LP, M.LINF, M.OVERCONFIDENCE, M.UNDERCONFIDENCE))
+_ERRORS |= {M.SMECE_LOGIT, M.SMECE_PROBIT, M.DCE, M.DCE_LOWER, M.SMCE, M.CUTOFF, M.E50, M.E90, M.EMAX}
+_ERRORS |= {M.BRIER_RELIABILITY_CORRECTED}
+# The same of measures without an interval, beside which stands what chance alone would give.
+_OPEN_ERRORS = {M.ECE_SWEEP, M.L1_DEBIASED, M.MMCE, M.BRIER_RELIABILITY, M.BRIER_MCB, M.LOG_LOSS_MCB}
+
+# What a value below and above that of a calibrated score means, where its interval shows it.
+_LEVELS: Mapping[str, tuple[float, str, str]] = {
+    M.BIAS: (0.0, "scores are on average too high", "scores are on average too low"),
+    M.OE: (1.0, "fewer events occurred than predicted", "more events occurred than predicted"),
+    M.CITL_LOGIT: (0.0, "scores are too high on average", "scores are too low on average"),
+    M.COX_SLOPE: (1.0, "scores are too extreme", "scores are not extreme enough"),
+    M.COX_INTERCEPT: (0.0, "scores near 0.5 are too high", "scores near 0.5 are too low"),
+}
+# The measures above answer three questions; of each the first asked for that shows something is said.
+_QUESTIONS = ((M.BIAS, M.OE, M.CITL_LOGIT), (M.COX_SLOPE,), (M.COX_INTERCEPT,))
+_ONE_SIDED = (TestName.JEFFREYS, TestName.BINOMIAL)
+_TOO_LOW = "scores are too low on average"
+
+# Below these a score is the lower, the likelier the event.
+_RANKS: Mapping[str, float] = {M.AUROC: 0.5, M.GINI: 0.0, M.COX_SLOPE: 0.0}
+_WRONG_WAY = "The score ranks the wrong way: is the outcome coded in reverse?"
 
 _MOST_STRETCHES = 4
 
-_CONTRADICTED = "Some rows contradict their score: a score of 0 with label 1, or of 1 with label 0."
+_CONTRADICTION = "contradiction: "
 
 
 def measured(report: "MeasureReport") -> tuple[str, ...]:
@@ -73,27 +108,28 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
     further = []
     if groups is not None and len(groups.measured) > 1:
         further.append(_worst(report, groups.worst, groups.measured, "groups", groups.confidence))
+        further.append(_groups(report, groups))
     for view in () if classes is None else classes.views:
         if len(view.measured) > 1:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
             said = _worst(report, view.worst, view.measured, what, view.confidence, view.at_least)
             further.append(said)
-    contradicted = any(one.p_method == "contradiction" for one in report.tests)
     levels = report.chosen and tuple(one.name for one in report.measures) == CLINICAL
     return (
-        *(_levels(report) if levels else _errors(report)),
-        *([_CONTRADICTED] if contradicted else []),
+        *(_levels(report) if levels else _of_each_score(report)),
         *(one for one in further if one),
         *_scores(report),
     )
 
 
-# What a value below and above that of a calibrated score means, where its interval shows it.
-_LEVELS = {
-    MeasureName.OE: (1.0, "fewer events occurred than predicted", "more events occurred than predicted"),
-    MeasureName.CITL_LOGIT: (0.0, "scores are too high on average", "scores are too low on average"),
-    MeasureName.COX_SLOPE: (1.0, "scores are too extreme", "scores are not extreme enough"),
-}
+def _of_each_score(report: "MeasureReport") -> list[str]:
+    """Return what is shown of the scores; of several, each by its name, or of very many the first."""
+    others = list(report.further_scores.values())
+    if not others:
+        return _errors(report)
+    every = [report, *(others if len(others) <= MOST_SCORES_IN_FULL else [])]
+    return [f"{quoted(one.input.score)}: {' '.join(_errors(one))}" for one in every]
+
 
 # How the reasons begin why so few rows leave the curve without an interval.
 _TOO_FEW = ("no interval: fewer than", "no interval: every label")
@@ -107,7 +143,12 @@ def _levels(report: "MeasureReport") -> list[str]:
     """Return the levels of Van Calster et al. (2016) score by score, and why none is strong."""
     scores = [report, *report.further_scores.values()]
     found = [
-        _levels_of(one, of="" if len(scores) == 1 else f" of {quoted(one.input.score)}") for one in scores
+        [
+            *_ranks_wrong(one),
+            *_levels_of(one, of="" if len(scores) == 1 else f" of {quoted(one.input.score)}"),
+            *_tested(one),
+        ]
+        for one in scores
     ]
     return [*chain(*found), _STRONG, *([] if report.clusters is None else [_OF_CLUSTERS])]
 
@@ -122,10 +163,11 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         nonlocal failed
         numbers, shown = [], []
         for name in names:
-            one, (right, below, above) = named[name], _LEVELS[name]
+            one = named[name]
             numbers.append(f"{field_name(name)} {three(one.value)}{_interval(one.interval)}")
-            lower, upper = (-math.inf, math.inf) if one.interval is None else one.interval.ends
-            shown += [below] if upper < right else [above] if lower > right else []
+            shown += (
+                [] if not _way(one) else ["the score ranks the wrong way"] if _reversed(one) else [_way(one)]
+            )
         failed = failed or bool(shown)
         return f"{', '.join(numbers)}. {_capital(listed(shown)) or unshown(*names)}."
 
@@ -142,7 +184,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
     few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
     wrong = "Too few events to tell" if few else unshown(MeasureName.ICI)
     wrong = "Not met, as a lower level is not" if failed else wrong
-    wrong = "A smooth curve is off the diagonal" if _beyond_zero(ici) > 0 else wrong
+    wrong = "The flexible calibration curve departs from the diagonal" if _beyond_zero(ici) > 0 else wrong
     return [
         f"Mean calibration{of}: {mean}",
         f"Weak calibration{of}: {weak}",
@@ -150,31 +192,147 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
     ]
 
 
+def _ranks_wrong(report: "MeasureReport") -> list[str]:
+    """Return that the score ranks the wrong way, by the first number that shows it."""
+    found = next((one for one in report.measures if _reversed(one)), None)
+    if found is None:
+        return []
+    number = f"The {field_name(found.name.value)} is {three(found.value)}{_interval(found.interval)}."
+    return [f"{_WRONG_WAY} {number}"]
+
+
+def _reversed(one: "Estimated") -> bool:
+    """Whether an interval shows that a score ranks the wrong way."""
+    return one.name in _RANKS and one.interval is not None and one.interval.ends[1] < _RANKS[one.name]
+
+
+def _way(one: "Estimated | None") -> str:
+    """Return what an interval shows that leaves out the value of calibrated scores; else nothing."""
+    if one is None or one.name not in _LEVELS or one.interval is None:
+        return ""
+    (right, below, above), (lower, upper) = _LEVELS[one.name], one.interval.ends
+    return below if upper < right else above if lower > right else ""
+
+
+def _ways(report: "MeasureReport", *, but: frozenset[MeasureName]) -> list[str]:
+    """Return what was asked for and shows a direction, a sentence for each question."""
+    said = []
+    # What a score that ranks the wrong way is otherwise matters little.
+    for question in _QUESTIONS[:1] if _ranks_wrong(report) else _QUESTIONS:
+        found = (one for one in report.measures if one.name in question and one.name not in but)
+        one = next((one for one in found if _way(one)), None)
+        if one is not None and one.name is M.BIAS:
+            ends = _interval(one.interval, flipped=one.value < 0.0)
+            said.append(f"{_way(one)} by {three(abs(one.value))}{ends}")
+        elif one is not None:
+            number = f"{field_name(one.name)} is {three(one.value)}{_interval(one.interval)}"
+            said.append(f"{_way(one)}: the {number}")
+        elif question is _QUESTIONS[0]:
+            tests = (one for one in report.tests if one.name in _ONE_SIDED)
+            test = next((one for one in tests if _rejects(report, one.p_value)), None)
+            said += [] if test is None else [f"{_TOO_LOW} ({_p_of(test)})"]
+    return said
+
+
+def _rejects(report: "MeasureReport", p_value: float | None) -> bool:
+    return p_value is not None and p_value < 1.0 - report.confidence
+
+
+def _p_of(test: "TestResult") -> str:
+    return f"{field_name(test.name)}: p {p_equals(test.p_value, test.p_method)}"
+
+
+def _tested(report: "MeasureReport") -> list[str]:
+    """Return what tests show together, or the one with the least p-value of several that are not combined."""
+    if contradicted := _contradicted(report):
+        return [contradicted]
+    combined = report.combined
+    if combined is not None:
+        if not _rejects(report, combined.p_value):
+            return []
+        first = "Scores are miscalibrated" if _sure(report) else "Weak evidence of miscalibration"
+        return [f"{first} (p {p_equals(combined.p_value)})."]
+    known = [(one.p_value, one) for one in report.tests if one.p_value is not None]
+    if not known or not _rejects(report, min(known, key=lambda one: one[0])[0]):
+        return []
+    p_value, least = min(known, key=lambda one: one[0])
+    # What the least of several comes to (Bonferroni).
+    sure = _rejects(report, len(known) * p_value)
+    first = "Scores are miscalibrated" if sure else "Weak evidence of miscalibration"
+    first = _capital(_TOO_LOW) if sure and least.name in _ONE_SIDED else first
+    of = f", the least of {count(len(known))} tests" if len(known) > 1 else ""
+    return [f"{first} ({_p_of(least)}{of})."]
+
+
 def _errors(report: "MeasureReport") -> list[str]:
-    """Return what is shown of all rows, or what there is weak evidence of."""
+    """Return what is shown of all rows, or what there is weak evidence of, by what was asked for."""
+    seeing = (*_ERRORS, *_OPEN_ERRORS, *_LEVELS)
+    if report.chosen and not report.tests and not any(one.name in seeing for one in report.measures):
+        # Losses and ranks do not see whether scores are calibrated.
+        return [*_ranks_wrong(report), *([] if _ranks_wrong(report) else _first(report))]
     named = {one.name: one for one in report.measures if math.isfinite(one.value)}
     size = next((named[name] for name in _SIZES if name in named), None)
     off = "" if size is None else f"off by {three(size.value)}{_interval(size.interval)}{_by_chance(size)}"
-    sure, combined = _sure(report), None if report.combined is None else report.combined.p_value
-    where = _where(report)
-    if where:
-        first = where if sure else f"Weak evidence that {where}"
-        return [f"{_capital(first)}: on average {off}." if off else f"{_capital(first)}."]
-    bias = named.get(MeasureName.BIAS)
-    beyond = _beyond_zero(bias)
-    if bias is not None and beyond:
-        way = "low" if beyond > 0 else "high"
-        ends = _interval(bias.interval, flipped=beyond < 0)
-        first = f"scores are on average too {way} by {three(abs(bias.value))}{ends}"
-        first = first if sure else f"Weak evidence that {first}"
-        return [f"{_capital(first)}.", *([f"Range by range they are {off}."] if off else [])]
-    shown = combined is not None and combined < 1.0 - report.confidence
-    if shown or _beyond_zero(size) > 0:
-        by = f" (p = {p_words(combined)})" if combined is not None and shown else ""
-        first = f"Scores are miscalibrated{by}, but these rows do not show where"
-        first = first if sure else f"Weak evidence of miscalibration{by}"
-        return [f"{first}: on average {off}." if off else f"{first}."]
-    return [_nothing_shown(report, size), *_loss(report, size)]
+    sure, where = _sure(report), _where(report)
+
+    def stated(sentence: str) -> str:
+        return _capital(sentence if sure else f"Weak evidence that {sentence}")
+
+    said = [f"{stated(where)}: on average {off}." if off else f"{stated(where)}."] if where else []
+    # A bias of all scores is their error range by range, which has just been said.
+    known = frozenset({M.BIAS}) if where and size is not None and _everywhere(report) else frozenset[M]()
+    ways = _ways(report, but=known)
+    said += [f"{stated(way)}." for way in ways]
+    said += [f"Range by range they are {off}."] if off and ways and not where else []
+    contradicted = _contradicted(report)
+    said = [*said, contradicted] if contradicted else said or _unplaced(report, size, off)
+    return [*_ranks_wrong(report), *said]
+
+
+def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> list[str]:
+    """Return that scores are miscalibrated, but not where, or that it could not be shown."""
+    shown = next((one for one in report.measures if one.name in _ERRORS and _beyond_zero(one) > 0), None)
+    tested = _tested(report)
+    if shown is None and not tested:
+        beyond = next((one for one in report.measures if _beyond_chance(one)), None)
+        if report.combined is None and beyond is not None:
+            return [f"Weak evidence of miscalibration: {_number(beyond)}{_by_chance(beyond)}."]
+        return [_nothing_shown(report, size), *(_first(report) if size is None else [])]
+    by = f": on average {off}" if off else ""
+    if not off and shown is not None:
+        by = f": {_number(shown)}{_by_chance(shown)}"
+    if tested and (not tested[0].startswith("Weak") or shown is None):
+        first = tested[0].removesuffix(".")
+        return [f"{first}{'' if first.startswith('Weak') else ', but these rows do not show where'}{by}."]
+    if report.combined is not None:
+        return [f"Weak evidence of miscalibration{by}."]
+    return [f"Scores are miscalibrated, but these rows do not show where{by}."]
+
+
+def _contradicted(report: "MeasureReport") -> str:
+    """Return how many rows no calibrated score could have, if there are any."""
+    notes = (note for one in report.tests for note in one.assumptions if note.startswith(_CONTRADICTION))
+    rows = next(notes, "").removeprefix(_CONTRADICTION).partition(" w")[0]
+    have = "has" if rows == "1 row" else "have"
+    return f"{rows} scored exactly 0 or 1 {have} the other label." if rows else ""
+
+
+def _number(one: "Estimated") -> str:
+    return f"the {field_name(one.name)} is {three(one.value)}{_interval(one.interval)}"
+
+
+def _beyond_chance(one: "Estimated") -> bool:
+    """Whether an error is larger than in 95 % of samples whose labels were drawn from the scores."""
+    errors = one.name in _ERRORS or one.name in _OPEN_ERRORS
+    return errors and one.null_range is not None and one.value > one.null_range[1]
+
+
+def _everywhere(report: "MeasureReport") -> bool:
+    """Whether all scores are shown to err alike."""
+    from calibcli.stats.curves.stretches import stretches
+
+    found = stretches(report.curve.binned, confidence=report.confidence)
+    return len(found) == 1 and found[0].lower is found[0].upper is None
 
 
 def _sure(report: "MeasureReport") -> bool:
@@ -197,13 +355,19 @@ def _capital(sentence: str) -> str:
 
 def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
     """Return that no error was shown, and how large one may be all the same."""
-    bias = next((one.interval for one in report.measures if one.name is MeasureName.BIAS), None)
-    tested = report.combined is not None and report.combined.p_value is not None
+    intervals = {one.name for one in report.measures if one.interval is not None}
+    seen = intervals & {*_ERRORS, *_LEVELS}
+    tests = [one for one in report.tests if one.p_value is not None]
     banded = not math.isnan(float(report.curve.binned.rate_lower[0]))
-    if bias is None and (size is None or size.interval is None) and not tested and not banded:
+    if not seen and not tests and not banded:
         off = "" if size is None else f": on average they are off by {three(size.value)}"
         return f"Nothing measured here can show whether the scores are calibrated{off}."
-    first = f"No miscalibration could be shown in these {plural(report.table.rows, 'row')}"
+    rows = plural(report.table.rows, "row")
+    if tests and not report.measures and all(one.name in _ONE_SIDED for one in tests):
+        return (
+            f"These {rows} do not show that {_TOO_LOW} ({_p_of(tests[0])}); whether too high is not tested."
+        )
+    first = f"No miscalibration could be shown in these {rows}"
     upper = None if size is None or size.interval is None else size.interval.upper
     if upper is None or size is None or size.interval is None:
         return f"{first}; that is no proof that there is none."
@@ -211,12 +375,13 @@ def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
     return f"{first}; an error of up to {three(upper)} on average is possible ({level} confidence)."
 
 
-def _loss(report: "MeasureReport", size: "Estimated | None") -> list[str]:
+def _first(report: "MeasureReport") -> list[str]:
     """Return the first measure that was asked for, where it is none of the size of errors."""
-    if not report.chosen or size is not None or not report.measures:
+    if not report.chosen or not report.measures:
         return []
     first = report.measures[0]
-    return [f"The {field_name(first.name.value)} is {three(first.value)}{_interval(first.interval)}."]
+    chance = _by_chance(first) if first.name in _OPEN_ERRORS else ""
+    return [f"{_capital(_number(first))}{chance}."]
 
 
 def _beyond_zero(estimate: "Estimated | None") -> int:
@@ -224,7 +389,7 @@ def _beyond_zero(estimate: "Estimated | None") -> int:
     if estimate is None or estimate.interval is None:
         return 0
     lower, upper = estimate.interval.ends
-    return (lower > 0.0) - (upper < 0.0)
+    return int(lower > 0.0) - int(upper < 0.0)
 
 
 def _interval(interval: "Interval | None", *, flipped: bool = False) -> str:
@@ -289,7 +454,9 @@ def _worst(
         return ""
     many = f"Of {count(len(keys))} {what}"
     if worst.by_lower is None:
-        return f"{many} none by itself is shown to be miscalibrated."
+        # Another measure may show what the ECE does not.
+        told = what == "groups" and report.groups is not None and _groups(report, report.groups)
+        return "" if told else f"{many} none by itself is shown to be miscalibrated."
     errors = [one for key in keys for one in report.slices[key].measures if one.name is worst.measure]
     shown = sum(_beyond_zero(one) > 0 for one in errors)
     if at_least is not None:
@@ -300,6 +467,35 @@ def _worst(
     least = f"{name}, off by {three(worst.lower)} or more on average"
     together = f"; all at once with {percent(report.confidence)} confidence" if confidence else ""
     return f"{some} {are} shown to be miscalibrated, above all {least}{together}."
+
+
+def _groups(report: "MeasureReport", groups: "GroupsSummary") -> str:
+    """Return in which groups the first measure or test that shows something shows what."""
+    if groups.worst is not None and groups.worst.by_lower is not None and not report.chosen:
+        return ""
+    slices = {key: report.slices[key] for key in groups.measured}
+    for one in report.measures:
+        if one.name is M.ECE or (groups.worst is not None and one.name not in _LEVELS):
+            continue
+        ways: dict[str, list[str]] = {}
+        for key, part in slices.items():
+            found = next((found for found in part.measures if found.name is one.name), None)
+            way = _way(found) or (
+                "scores are miscalibrated" if one.name in _ERRORS and _beyond_zero(found) > 0 else ""
+            )
+            if way:
+                ways.setdefault(way, []).append(key)
+        if ways:
+            said = listed(f"{way} in {first_of(keys, 3)}" for way, keys in ways.items())
+            level = percent(report.confidence)
+            return f"By {field_name(one.name)}, {said}; all at once with {level} confidence."
+    for name, adjusted in (groups.adjusted or {}).items():
+        keys = [key for key, p_value in adjusted.items() if _rejects(report, p_value)]
+        if keys:
+            way = _TOO_LOW if name in _ONE_SIDED else "scores are miscalibrated"
+            holm = f"p adjusted for {plural(len(slices), 'group')}"
+            return f"By {field_name(name)}, {way} in {first_of(keys, 3)} ({holm})."
+    return ""
 
 
 def _scores(report: "MeasureReport") -> list[str]:

@@ -11,6 +11,8 @@ UNDEFINED = "undefined"
 # Whole numbers from here on take powers of ten to write: no column is so wide.
 _LARGE = 1e15
 _MOST_DIGITS = 17
+# No p-value of 999 drawn sets of labels is below this: it may be any smaller one.
+_LEAST_DRAWN = 1.0 / 1000.0
 
 
 def four(value: float | None) -> str:
@@ -62,7 +64,15 @@ def p_words(p_value: float | None, p_method: str = "") -> str:
         return NONE
     if p_method == "contradiction":
         return "0 (contradiction)"
+    if p_method.startswith("monte-carlo") and p_value <= _LEAST_DRAWN:
+        return f"at most {p_value:.2g}"
     return "below 1e-300" if p_value < 1e-300 else f"{p_value:.2g}"
+
+
+def p_equals(p_value: float | None, p_method: str = "") -> str:
+    """Return what a p-value is, such as "= 0.014" or "at most 0.001"."""
+    words = p_words(p_value, p_method)
+    return words if words.startswith(("at most", "below")) else f"= {words}"
 
 
 def interval_words(interval: Interval | None) -> str:

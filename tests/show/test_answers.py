@@ -86,13 +86,13 @@ def test_nothing_is_claimed_where_nothing_was_tested(reports: dict[str, Any]) ->
             3.0,
             "Fewer events occurred than predicted.",
             "Scores are too high on average",
-            "A smooth curve is off",
+            "The flexible calibration curve departs",
         ),
         (
             0.3,
             "More events occurred than predicted.",
             "Scores are too low on average",
-            "A smooth curve is off",
+            "The flexible calibration curve departs",
         ),
     ],
 )
@@ -144,13 +144,47 @@ def test_too_few_events_tell_nothing_of_the_curve() -> None:
         assert answer_of(changed)[2].endswith("Too few events to tell.")
 
 
-def test_another_measure_alone_is_said_by_its_name() -> None:
-    """With a loss alone the first sentence is of the curve, the second of the loss."""
-    first, second = answer_of(measured(1.0, "brier"))
-    assert (
-        first == "No miscalibration could be shown in these 4,000 rows; that is no proof that there is none."
+@pytest.mark.parametrize(
+    ("metrics", "first"),
+    [
+        ("oe", "More events occurred than predicted: the O/E ratio is 1.0"),
+        ("citl", "Scores are too low on average: the calibration intercept (CITL) is 0."),
+        ("cox_intercept", "Scores near 0.5 are too low: the intercept of Cox's line is 0."),
+        ("hl", "Scores are miscalibrated (Hosmer-Lemeshow test: p "),
+        ("kuiper", "Scores are miscalibrated (Kuiper's test: p "),
+        ("ks,hl", "Scores are miscalibrated (Kolmogorov-Smirnov test: p "),
+        ("jeffreys", "Scores are too low on average (Jeffreys test: p "),
+        ("binomial", "Scores are too low on average (binomial test: p "),
+        ("l2", "Scores are miscalibrated, but these rows do not show where: the L2 calibration error is 0.0"),
+        ("brier,oe", "More events occurred than predicted: the O/E ratio is 1.0"),
+        ("slope", "No miscalibration could be shown"),
+        ("auroc", "The AUROC is 0."),
+        ("brier", "The Brier score is 0."),
+    ],
+)
+def test_the_answer_is_built_from_what_was_asked_for(metrics: str, first: str) -> None:
+    """An interval or test that shows an error is the answer; what cannot see one makes no claim of it."""
+    assert answer_of(measured(1.0, metrics, rows=1000, shift=0.03))[0].startswith(first)
+
+
+def test_a_test_that_sees_one_side_makes_no_claim_of_the_other() -> None:
+    """Scores that are too high do not reject; nothing is said of both sides."""
+    (said,) = answer_of(measured(1.0, "jeffreys", rows=300, shift=-0.03))
+    assert said.startswith(
+        "These 300 rows do not show that scores are too low on average (Jeffreys test: p = "
     )
-    assert second.startswith("The Brier score is 0.1")
+    assert said.endswith("; whether too high is not tested.")
+
+
+@pytest.mark.parametrize("metrics", ["clinical", "auroc", "gini", "slope,oe", "brier,slope"])
+def test_a_reversed_outcome_is_asked_about(metrics: str) -> None:
+    """A slope below 0, or an AUROC below 1/2, comes before everything else."""
+    generator = np.random.default_rng(5)
+    score = generator.random(ROWS)
+    table = ScoreTable.from_rows(score, generator.random(ROWS) > score)
+    found = answer_of(measure_table(table, SOURCE, options=MeasureOptions(metrics_of([metrics]))))
+    assert found[0].startswith("The score ranks the wrong way: is the outcome coded in reverse? The ")
+    assert not any("too extreme" in one for one in found)
 
 
 @pytest.mark.slow

@@ -41,7 +41,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import UNDEFINED, first_of, quoted
+from calibcli.show.words import UNDEFINED, first_of, p_equals, quoted
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
@@ -239,7 +239,7 @@ def cumulative_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
 def _first_line(tests: tuple[TestResult, ...], curve: CumulativeCurve) -> str:
     """Return both tests, or how far the path goes where they are not defined."""
     if all(test.statistic is not None for test in tests):
-        ks, kuiper = (f"{test.statistic:.3g} ({_p_words(test.p_value, test.p_method)})" for test in tests)
+        ks, kuiper = (f"{test.statistic:.3g} (p {p_equals(test.p_value, test.p_method)})" for test in tests)
         return f"KS {ks}, Kuiper {kuiper}"
     return f"Farthest from zero {float(curve.value[curve.farthest]):+.4f}; no test"
 
@@ -248,14 +248,6 @@ def _remarks(tests: tuple[TestResult, ...]) -> tuple[str, ...]:
     """Return why a test is not defined, and what else must be known of one that is."""
     said = dict.fromkeys(one for test in tests for one in test.assumptions if one != INDEPENDENT_ROWS)
     return tuple(f"{one[:1].upper()}{one[1:]}." for one in said)
-
-
-def _p_words(p_value: float | None, method: str) -> str:
-    if p_value is None:
-        return "no p-value"
-    if method == "contradiction":
-        return "p = 0"
-    return "p < 1e-300" if p_value < 1e-300 else f"p = {p_value:.2g}"
 
 
 _PARTS = (
