@@ -184,10 +184,10 @@ def _curve(
     table: Table, bins: BinnedTable, options: MeasureOptions, measures: tuple[Estimate, ...]
 ) -> ReliabilityCurve:
     """Return the binned curve, and the smooth one on request where smECE was measured, at its bandwidth."""
-    smooth = None
+    smooth = smooth_logit = None
     for estimate in measures:
         if estimate.name is MeasureName.SMECE and options.complete:
-            from calibcli.stats.curves.reliability import smooth_curve
+            from calibcli.stats.curves.reliability import bandwidth_of_log_odds, smooth_curve
 
             generator = stream(options.seed, Purpose.CURVE_BAND)
             smooth = smooth_curve(
@@ -196,9 +196,21 @@ def _curve(
                 confidence=options.confidence,
                 generator=generator,
             )
+            if smooth.beyond > _MOST_BEYOND:
+                smooth_logit = smooth_curve(
+                    table,
+                    bandwidth=bandwidth_of_log_odds(table),
+                    confidence=options.confidence,
+                    generator=generator,
+                    log_odds=True,
+                )
     points = binned_curve(table, bins=bins, confidence=None if options.brief else options.confidence)
     kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH
-    return ReliabilityCurve(kind=kind, binned=points, smooth=smooth, confidence=options.confidence)
+    return ReliabilityCurve(kind, points, smooth, options.confidence, smooth_logit)
+
+
+# Where more of the rows lie beyond the ends of the smooth curve, there is one along log-odds.
+_MOST_BEYOND = 0.05
 
 
 def _bandwidth_notes(options: MeasureOptions) -> tuple[str, ...]:

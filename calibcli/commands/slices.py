@@ -198,8 +198,9 @@ def without_bands(curve: ReliabilityCurve) -> ReliabilityCurve:
     points = curve.binned
     gap = np.full(points.rows.size, math.nan)
     binned = replace(points, rate_lower=gap, rate_upper=gap, band=NO_BAND)
-    smooth = curve.smooth
-    if smooth is not None:
-        gap = np.full(smooth.at.size, math.nan)
-        smooth = replace(smooth, lower=gap, upper=gap, band=NO_BAND)
-    return replace(curve, binned=binned, smooth=smooth)
+    smooth, other = (
+        None if one is None else replace(one, lower=gaps, upper=gaps, band=NO_BAND)
+        for one in (curve.smooth, curve.smooth_logit)
+        for gaps in (np.full(0 if one is None else one.at.size, math.nan),)
+    )
+    return replace(curve, binned=binned, smooth=smooth, smooth_logit=other)

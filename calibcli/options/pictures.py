@@ -10,8 +10,8 @@ from calibcli.values import dataclass
 AXIS = Option(
     ("--axis",),
     section=Section.PICTURE,
-    help="Lay scores out as they are, or by log-odds near 0 and 1. [default: linear; logit for grades, if small]",
-    doc="Scores as they are, or by log-odds near 0 and 1; by default as they are, but for few values, if small.",
+    help="Lay scores out as they are, or by log-odds near 0 and 1. [default: linear; logit if small]",
+    doc="Scores as they are, or by log-odds near 0 and 1; by default as they are, but by log-odds if small.",
 )
 
 

@@ -190,7 +190,7 @@ def reliability_text(
 ) -> str:
     """Draw a reliability diagram in letters."""
     letters = UNICODE if unicode else ASCII
-    smooth = curve.smooth if curve.kind is PlotKind.SMOOTH else None
+    smooth = curve.along(scale).smooth if curve.kind is PlotKind.SMOOTH else None
     limits = binned_limits(curve.binned, scale) if smooth is None else smooth_limits(smooth, scale)
     drawing = _Drawing(curve.binned if smooth is None else smooth, limits, letters, width)
     text = TerminalRenderer(width=width, color=color, verbose=False, unicode=unicode)

@@ -91,4 +91,4 @@ def _refuse_suffix(output: str) -> None:
 
 def _outcome(verdicts: "VerifyReport | None") -> str:
     """Return what there is to say of the page in a few words."""
-    return "nothing was judged" if verdicts is None else verdicts.outcome.value.upper()
+    return "written; no limit was asked for" if verdicts is None else verdicts.outcome.value.upper()

@@ -1,5 +1,7 @@
 """Reliability diagrams: bins, the curve without bins, and residuals."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
@@ -39,7 +41,8 @@ def reliability_figure(picture: Picture, words: Words, *, look: Look, scale: Axi
     confidence = curves[0].confidence
     plots: Plots = BinnedPlots(tuple(one.binned for one in curves), confidence)
     if all(one.kind is PlotKind.SMOOTH for one in curves):
-        smooth = tuple(one.smooth for one in curves if one.smooth is not None)
+        laid_out = [one.along(scale).smooth for one in curves]
+        smooth = tuple(one for one in laid_out if one is not None)
         if len(smooth) < len(curves):
             msg = "there is no smooth curve to draw"
             raise UsageProblem(msg, "pass --kind binned, or draw the files that the report was measured on")
@@ -164,13 +167,12 @@ class SmoothPlots:
 
     def notes(self) -> list[str]:
         """Return what the picture shows, for the small print."""
-        widths = [one.bandwidth for one in self.curves]
-        width = " to ".join(dict.fromkeys(f"{one:.3g}" for one in (min(widths), max(widths))))
         bands = dict.fromkeys(band_sentence(one.band, one.lower) for one in self.curves)
         broken = any(np.isnan(one.x).any() for one in self.curves)
         return [
-            f"Mean label against mean score, Gaussian kernel of bandwidth {width}. {DARKER}",
+            f"Mean label against mean score, {_kernel(self.curves)}. {DARKER}",
             *bands,
+            *_beyond(self.curves),
             *(["The curve is broken where no score lies within three bandwidths."] if broken else []),
         ]
 
@@ -185,6 +187,28 @@ class SmoothPlots:
     def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
         """Draw one of them."""
         draw_smooth(panel, self.curves[place], limits=limits, look=look)
+
+
+def _kernel(curves: Sequence[SmoothCurve]) -> str:
+    """Return how wide the kernel is, and along what."""
+    widths = [one.bandwidth for one in curves]
+    width = " to ".join(dict.fromkeys(f"{one:.3g}" for one in (min(widths), max(widths))))
+    return (
+        f"Gaussian kernel of bandwidth {width}{' in log-odds' if any(one.log_odds for one in curves) else ''}"
+    )
+
+
+# From this share of the rows on it is said that the curve does not show them.
+_SAID_BEYOND = 0.05
+
+
+def _beyond(curves: Sequence[SmoothCurve]) -> list[str]:
+    """Return how many rows lie beyond the ends of the curve, and what shows them."""
+    share = max(one.beyond for one in curves)
+    if share < _SAID_BEYOND or any(one.log_odds for one in curves):
+        return []
+    lie = f"{100.0 * share:.2g} % of the rows lie beyond the ends of the curve"
+    return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
 
 
 def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
@@ -365,7 +389,7 @@ def _notes(curve: ResidualCurve) -> list[str]:
     """Return what the picture shows, for the small print."""
     if isinstance(curve.source, BinnedCurve):
         return BinnedPlots((curve.source,), curve.confidence).notes()
-    kernel = f"Gaussian kernel of bandwidth {curve.source.bandwidth:.3g}"
+    kernel = _kernel((curve.source,))
     first = f"Mean label - mean score, {kernel}. Weighted by density, the area is smECE. {DARKER}"
     return [first, *SmoothPlots((curve.source,), curve.confidence).notes()[1:]]
 

@@ -195,8 +195,12 @@ def smooth_extent(curve: SmoothCurve) -> Extent:
     """Return what a curve without bins asks for."""
     seen = ~np.isnan(curve.x) & ~np.isnan(curve.y)
     mass = curve.density[seen]
-    reach = _reach_of_kernel(curve) if np.any(mass > 0.0) else None
-    return Extent(curve.x[seen], curve.y[seen], mass, curve.lower[seen], curve.upper[seen], reach)
+    x, y = curve.x[seen], curve.y[seen]
+    if curve.log_odds:
+        # Where few events are expected and none is seen, the rate falls to nothing: no axis follows it there.
+        y = np.clip(y, 0.1 * x, 1.0 - 0.1 * (1.0 - x))
+    reach = _reach_of_kernel(curve) if np.any(mass > 0.0) and not curve.log_odds else None
+    return Extent(x, y, mass, curve.lower[seen], curve.upper[seen], reach)
 
 
 def binned_extent(curve: BinnedCurve) -> Extent:

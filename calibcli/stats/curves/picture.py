@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
 from calibcli.stats.curves.isotonic import IsotonicCurve
-from calibcli.stats.curves.reliability import ReliabilityCurve
+from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve
 from calibcli.values import dataclass
 
 
@@ -66,22 +66,28 @@ _MOST_ROWS, _SMALL, _NEXT_TO_NONE, _EVEN = 0.9, 0.1, 0.01, 0.5
 
 
 def axis_for(picture: Picture) -> AxisScale:
-    """Return how scores are laid out where nobody says: by log-odds for few different ones that are small."""
+    """Return how scores are laid out where nobody says: by log-odds if they are small, and can be seen so."""
     every = [one.curve for one in picture.panels] if isinstance(picture, CurvePanels) else [picture]
-    return AxisScale.LOGIT if all(_few_and_small(one) for one in every) else AxisScale.LINEAR
+    found = [bins for bins in map(_laid_out, every) if bins is not None]
+    if len(found) < len(every):
+        return AxisScale.LINEAR
+    rows, score = (np.concatenate([getattr(one, key) for one in found]) for key in ("rows", "score"))
+    below, above = (rows[some].sum() / rows.sum() for some in (score < _SMALL, score > _EVEN))
+    small = np.unique(score).size > 1 and below >= _MOST_ROWS and above <= _NEXT_TO_NONE
+    return AxisScale.LOGIT if small else AxisScale.LINEAR
 
 
-def _few_and_small(curve: Picture) -> bool:
-    """Whether a curve is one of points at few different scores that are small, such as grades."""
+def _laid_out(curve: Picture) -> BinnedCurve | None:
+    """Return bins of few different scores, such as grades, or those of a curve smoothed along log-odds."""
     bins = curve.points if isinstance(curve, IsotonicCurve) else None
-    if isinstance(curve, ReliabilityCurve) and curve.kind is PlotKind.BINNED:
+    if isinstance(curve, ReliabilityCurve):
         bins = curve.binned
-    if bins is None:
-        return False
-    share = bins.rows / bins.rows.sum()
-    few = bins.score.size > 1 and bool(np.all(bins.lower == bins.upper) and bins.score[0] > 0.0)
-    below, above = share[bins.score < _SMALL].sum(), share[bins.score > _EVEN].sum()
-    return few and bool(below >= _MOST_ROWS and above <= _NEXT_TO_NONE)
+        if curve.kind is PlotKind.SMOOTH:
+            # A kernel on scores is wider than many of them, and one on their log-odds is not.
+            return bins if curve.smooth_logit is not None else None
+    if bins is None or not bool(np.all(bins.lower == bins.upper) and bins.score[0] > 0.0):
+        return None
+    return bins
 
 
 def curves_of(picture: Picture, kind: type[C]) -> tuple[C, ...]:

@@ -1,13 +1,14 @@
 """Reliability curves: how often label 1 was observed where the scores promised it, as points to draw."""
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, Self
 
 import numpy as np
 
-from calibcli.codec import GAPS, INLINE, Ascending, Between, Declared, Fraction, Kept, Node, Size
+from calibcli.codec import ABSENT, GAPS, INLINE, Ascending, Between, Declared, Fraction, Kept, Node, Size
 from calibcli.errors import EmptyTable
-from calibcli.names import PlotKind
+from calibcli.names import AxisScale, PlotKind
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
@@ -118,6 +119,10 @@ class SmoothCurve(Declared):
     ]
     bandwidth: Annotated[float, Between(0.0), "Standard deviation of the kernel."]
     band: Annotated[str, "What the band is, or why there is none."]
+    beyond: Annotated[
+        Fraction, ABSENT, "Share of the rows beyond the ends of the curve, which a wide kernel averages away."
+    ] = 0.0
+    log_odds: Annotated[bool, ABSENT, "Whether kernel, bandwidth and density are along log-odds."] = False
 
     def __post_init__(self) -> None:
         for name in _SMOOTH_KEYS:
@@ -132,6 +137,16 @@ class ReliabilityCurve(Declared):
     binned: Annotated[BinnedCurve, Kept(Bins, Bins.of, Bins.curve), INLINE]
     smooth: Annotated[SmoothCurve | None, "The curve without bins; null where only bins were asked for."]
     confidence: Annotated[Fraction, "Of the bounds at each single bin or point."]
+    smooth_logit: Annotated[
+        SmoothCurve | None,
+        ABSENT,
+        "The curve smoothed along log-odds; absent where few rows lie beyond the ends of the other.",
+    ] = None
+
+    def along(self, scale: AxisScale) -> "ReliabilityCurve":
+        """Return the same for axes of this scale: by log-odds it is smoothed along them, where it can be."""
+        other = self.smooth_logit if scale is AxisScale.LOGIT else None
+        return self if other is None else replace(self, smooth=other)
 
 
 def binned_curve(table: Table, *, bins: Partition, confidence: float | None = 0.95) -> BinnedCurve:
@@ -198,24 +213,32 @@ class _Window:
     Args:
         start: Left end: 0, or far enough from every score that reflecting there changes nothing.
         width: Its length.
-        bandwidth: Standard deviation of the kernel, in units of the score.
+        bandwidth: Standard deviation of the kernel, in units of the score or of log-odds.
+        log_odds: Whether the window is a part of all log-odds instead.
     """
 
     start: float
     width: float
     bandwidth: float
+    log_odds: bool
 
     @classmethod
-    def around(cls, score: Floats, bandwidth: float) -> "_Window":
+    def around(cls, score: Floats, bandwidth: float, *, log_odds: bool) -> "_Window":
         """Return the window that holds all scores and what the kernel spreads them to."""
-        low, high = float(score.min()), float(score.max())
+        ends = (-math.inf, math.inf) if log_odds else (0.0, 1.0)
+        places = _bent(score) if log_odds else score
+        low, high = float(places.min()), float(places.max())
         sigma = max(bandwidth, LEAST_BANDWIDTH, (high - low) / _FINEST)
-        start = max(0.0, low - _MARGIN * sigma)
-        return cls(start, min(1.0, high + _MARGIN * sigma) - start, sigma)
+        start = max(ends[0], low - _MARGIN * sigma)
+        return cls(start, min(ends[1], high + _MARGIN * sigma) - start, sigma, log_odds)
+
+    def placed(self, score: Floats) -> Floats:
+        """Return scores in the units of the bandwidth."""
+        return _bent(score) if self.log_odds else score
 
     def stretched(self, score: Floats) -> Floats:
         """Return scores in units of the window."""
-        return np.clip((score - self.start) / self.width, 0.0, 1.0)
+        return np.clip((self.placed(score) - self.start) / self.width, 0.0, 1.0)
 
     @property
     def scale(self) -> float:
@@ -235,6 +258,7 @@ def smooth_curve(
     generator: np.random.Generator,
     confidence: float = 0.95,
     draws: int = DRAWS,
+    log_odds: bool = False,
 ) -> SmoothCurve:
     """
     Return the kernel-weighted mean label against the kernel-weighted mean score.
@@ -246,16 +270,19 @@ def smooth_curve(
         generator: Where the randomness of the band comes from.
         confidence: Of the band at each single point, in (0, 1).
         draws: Number of times the labels are drawn anew for the band.
+        log_odds: Whether the kernel stands on the log-odds of scores, and its bandwidth is in units of them.
     """
     refuse_empty(table)
     score, total = table.score, table.weight.sum()
     present = score[table.weight > 0.0]
-    window = _Window.around(present, bandwidth)
+    window = _Window.around(present, bandwidth, log_odds=log_odds)
     masses = np.stack((table.weight, table.weight * score, table.positive)) / total
     series = cosine_series(window.stretched(score), masses)
     weight, score_sum, positive = series.smoothed(window.scale, oversampling=window.oversampling)
     at = window.start + window.width * np.linspace(0.0, 1.0, weight.size)
-    seen = _within_reach(at, present, _REACH * window.bandwidth) & (weight * window.scale > _NOTHING)
+    seen = _within_reach(at, window.placed(present), _REACH * window.bandwidth) & (
+        weight * window.scale > _NOTHING
+    )
     mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
     if table.weighted:
         lower = upper = np.full_like(at, math.nan)
@@ -265,8 +292,9 @@ def smooth_curve(
         lower, upper = _around(rate, spread, confidence)
         band = f"pointwise {percent(confidence)} resampling band, bandwidth held"
     kept = _shown(seen)
+    ends = mean_score[kept][[0, -1]]
     return SmoothCurve(
-        at=np.clip(at[kept], 0.0, 1.0),
+        at=1.0 / (1.0 + np.exp(-at[kept])) if log_odds else np.clip(at[kept], 0.0, 1.0),
         x=mean_score[kept],
         y=rate[kept],
         lower=lower[kept],
@@ -274,7 +302,31 @@ def smooth_curve(
         density=np.maximum(weight[kept], 0.0) / window.width,
         bandwidth=window.bandwidth,
         band=band,
+        beyond=float(masses[0] @ ((score < ends[0]) | (score > ends[1]))),
+        log_odds=log_odds,
     )
+
+
+# Log-odds are taken of scores limited to this distance from 0 and 1.
+_NEAREST = 1e-6
+
+
+def _bent(score: Floats) -> Floats:
+    score = np.clip(score, _NEAREST, 1.0 - _NEAREST)
+    return np.asarray(np.log(score) - np.log1p(-score))
+
+
+def bandwidth_of_log_odds(table: Table) -> float:
+    """
+    Return the width of a kernel on log-odds that as few rows as there are of the rarer label can bear.
+
+    References:
+        Silverman (1986), Density Estimation, equation 3.31, with the rows of the rarer label as their number.
+    """
+    places, share = _bent(table.score), table.weight / table.weight.sum()
+    spread = math.sqrt(max(0.0, float(share @ places**2) - float(share @ places) ** 2))
+    rarer = min(table.total_positive_rows, table.total_rows - table.total_positive_rows)
+    return float(0.9 * spread * max(1, rarer) ** -0.2)
 
 
 def _within_reach(at: Floats, score: Floats, reach: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

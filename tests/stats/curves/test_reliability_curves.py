@@ -9,13 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
+from calibcli.commands.measure import measure_table
 from calibcli.errors import DocumentProblem, EmptyTable
-from calibcli.names import AxisScale, Binning, PlotKind
+from calibcli.names import AxisScale, Binning, MeasureName, PlotKind
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.reports.input import InputSummary
 from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
     ReliabilityCurve,
     SmoothCurve,
+    bandwidth_of_log_odds,
     binned_curve,
     smooth_curve,
 )
@@ -286,3 +291,49 @@ def test_few_small_scores_are_laid_out_by_log_odds(
     table = ScoreTable(np.array(scores), rows, np.array([0, 5, 10]))
     curve = ReliabilityCurve(kind, binned_curve(table, bins=ATOMS), None, 0.95)
     assert axis_for(curve) is expected
+
+
+def test_scores_smaller_than_the_kernel_are_smoothed_along_log_odds() -> None:
+    """Probabilities of default: the curve holds them all: a Gaussian kernel on their log-odds."""
+    rng = np.random.default_rng(2)
+    score = 1.0 / (1.0 + np.exp(5.5 - 1.5 * rng.standard_normal(4_000)))
+    label = rng.random(4_000) < score
+    table = ScoreTable.from_rows(score, label)
+    curve = smooth(table)
+    assert curve.beyond > 0.1
+    width = bandwidth_of_log_odds(table)
+    bent = smooth_curve(table, bandwidth=width, generator=np.random.default_rng(7), log_odds=True)
+    assert bent.beyond < 0.01
+    assert bent.bandwidth == width
+    places = (np.log(one) - np.log1p(-one) for one in (bent.at[::40, None], score))
+    kernel = np.exp(-0.5 * (np.subtract(*places) / width) ** 2)
+    dense = bent.density[::40] > 1e-4
+    weight = kernel.sum(axis=1)
+    assert np.allclose(bent.x[::40][dense], (kernel @ score / weight)[dense], rtol=1e-6)
+    assert np.allclose(bent.y[::40][dense], (kernel @ label / weight)[dense], rtol=1e-6, atol=1e-9)
+    inside = dense & (bent.density[::40] > 0.1)
+    off = (bent.x[::40] < bent.lower[::40]) | (bent.x[::40] > bent.upper[::40])
+    assert np.mean(off[inside]) < 0.3
+
+
+def test_a_curve_along_log_odds_is_drawn_where_scores_are_small() -> None:
+    """The axis by log-odds takes it, and one of scores does not; a document keeps both."""
+    rng = np.random.default_rng(2)
+    score = 1.0 / (1.0 + np.exp(5.5 - 1.5 * rng.standard_normal(4_000)))
+    table = ScoreTable.from_rows(score, rng.random(4_000) < score)
+    source = InputSummary(("x.csv",), "score", "label", None, score.size, 0, 0)
+    options = MeasureOptions(Metrics((MeasureName.SMECE,), ()))
+    curve = measure_table(table, source, options=options).curve
+    assert curve.smooth_logit is not None
+    assert axis_for(curve) is AxisScale.LOGIT
+    assert curve.along(AxisScale.LOGIT).smooth is curve.smooth_logit
+    assert curve.along(AxisScale.LINEAR).smooth is curve.smooth
+    again = ReliabilityCurve.from_dict(Node(json.loads(json.dumps(curve.to_dict()))))
+    assert again.smooth_logit is not None
+    assert np.array_equal(again.smooth_logit.x, curve.smooth_logit.x, equal_nan=True)
+    even = rng.random(4_000)
+    spread = measure_table(
+        ScoreTable.from_rows(even, rng.random(4_000) < even), source, options=options
+    ).curve
+    assert spread.smooth_logit is None
+    assert "smooth_logit" not in spread.to_dict()
