@@ -223,7 +223,8 @@ def test_cumulative_is_captioned_by_its_tests(run: Run, tmp_path: Path, rows: in
     tests = measured(run, path, *CHURN)["tests"]
     for name, words in (("ks", "KS"), ("kuiper", "Kuiper")):
         statistic, p_value = tests[name]["statistic"], tests[name]["p_value"]
-        p_words = "p < 1e-300" if p_value < 1e-300 else f"p = {p_value:.2g}"
+        p_words = "p at most 0.001" if p_value == 0.001 else f"p = {p_value:.2g}"
+        p_words = "p below 1e-300" if p_value < 1e-300 else p_words
         assert f"{words} {statistic:.3g} ({p_words})" in said
 
 
