@@ -57,6 +57,7 @@ _WAYS = {
 _LABELS = {0.0, 1.0}
 _HARD = "every score is 0 or 1, as predicted labels are and probabilities hardly: is it the right column?"
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
+_PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
@@ -120,12 +121,26 @@ def read_notes(
 
 
 def _scale_notes(table: "Table", scale: Scale) -> tuple[str, ...]:
-    """Return that percentages or log-odds may be probabilities."""
+    """Return that percentages or log-odds may be probabilities, or probabilities percentages."""
     if table.total_rows < _FEWEST:
         return ()
+    if scale is Scale.PROB:
+        return (_PERCENT_INSTEAD,) if _a_hundredth(table) else ()
     if scale is Scale.PERCENT:
         return (_UNSURE_PERCENT,) if float(table.score[-1]) <= 1.0 / 100.0 else ()
     return (_UNSURE,) if table.distinct >= _FEWEST_VALUES and _within(seen_in(table), 1.0) else ()
+
+
+# So many standard errors may events lie from a hundredth of those expected, and so few tell nothing.
+_NEAR, _FEWEST_EVENTS = 3.0, 5
+
+
+def _a_hundredth(table: "Table") -> bool:
+    """Whether there are about as many events as if scores were percentages, each a hundred times too high."""
+    if table.weighted or table.total_positive_rows < _FEWEST_EVENTS:
+        return False
+    expected = float(table.rows @ table.score) / 100.0
+    return abs(table.total_positive_rows - expected) <= _NEAR * math.sqrt(expected)
 
 
 def table_scale_notes(gathered: "Gathered", artifact: "AnyArtifact") -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -82,7 +83,12 @@ def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimat
         return Estimate(
             MeasureName.OE, math.nan, None, None, (*found.assumptions, why), found.rows, found.details
         )
-    return on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
+    ratio = on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
+    if table.positive.any():
+        return ratio
+    # Without events the bias is the mean score, and what rounding leaves of 1 - 1 would be shown.
+    bounds = ratio.interval
+    return replace(ratio, value=0.0, interval=None if bounds is None else replace(bounds, lower=0.0))
 
 
 def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:

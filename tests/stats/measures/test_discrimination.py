@@ -298,3 +298,14 @@ def test_rate_and_mean_score_differ_by_the_bias(seed: int, n: int, values: int) 
     for one in (rate, score):
         assert one.interval is not None
         assert 0.0 <= one.interval.ends[0] <= one.value <= one.interval.ends[1] <= 1.0
+
+
+@pytest.mark.parametrize("score", [0.0003, 0.1, 1.0 / 3.0, 0.7])
+def test_no_event_is_a_ratio_of_nothing(score: float) -> None:
+    """A grade without a default has an O/E of 0, and not what rounding leaves of 1 - 1."""
+    found = observed_over_expected(ScoreTable.from_rows(np.full(1_454, score), np.zeros(1_454, np.bool_)))
+    assert found.value == 0.0
+    assert found.interval is not None
+    assert found.interval.lower == 0.0
+    assert found.interval.upper is not None
+    assert found.interval.upper > 0.0
