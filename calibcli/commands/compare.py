@@ -163,7 +163,7 @@ def fit_note(path: str, rows: int, asked: CompareOptions) -> str:
     """Return what is said of rows that an artifact was fitted on."""
     if asked.fail_if_worse and not asked.allow_fit_rows:
         msg = f"these are the {rows:,} rows that {path} was fitted on"
-        raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
+        raise InputProblem(msg, "use rows that it was not fitted on, or pass --allow-fit-rows to go on")
     return f"these are the rows that {path} was fitted on: the comparison flatters it"
 
 
@@ -192,7 +192,7 @@ def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
     members = [map_columns(one, columns.on_unseen) for one in every]
     looked_at = [one for one in members if one is not None]
     if len({(one.option, one.names) for one in looked_at}) > 1:
-        msg = f"{' and '.join(ways)} look at different columns beside the score"
+        msg = f"{' and '.join(ways)} use different columns in addition to the score"
         raise UsageProblem(msg, "write the rows of one with `calibcli apply`, and compare two scores")
     if len(set(ways.values())) > 1:
         here, there = ways.values()
@@ -274,11 +274,11 @@ EACH = (MeasureName.BRIER, MeasureName.LOG_LOSS, MeasureName.ECE)
 FEW = (MeasureName.BRIER, MeasureName.ECE)
 
 _OTHER_CLASS = (
-    "the largest probability then speaks of another class, and only measures of all classes together say "
+    "their largest probabilities are about different classes, so only measures of all classes together show "
     "which side is better"
 )
 
-_OTHER_ROWS = "where the sides have other rows, losses are compared by both intervals and not row by row"
+_OTHER_ROWS = "the two sides have different rows, so losses are compared by their intervals, not row by row"
 
 _PROPER = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
 

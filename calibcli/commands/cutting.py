@@ -54,7 +54,7 @@ def refuse_segments(rows: RowRequest, cutting: Cutting) -> None:
         msg = "no column is named whose values make segments"
         raise UsageProblem(msg, "name some, such as --on country,device")
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
-        msg = "segments are tested by rows, and importance weights are none"
+        msg = "segments need counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
     if columns.several is not None and rows.artifact is not None:
         msg = "segments of several classes are found without an artifact"
@@ -132,5 +132,5 @@ def _notes(leaves: Leaves, *, is_grid: bool) -> list[str]:
     wrong = int(ones[(leaves.scores[0] == 0.0)].sum() + others[leaves.scores[1] == others].sum())
     if wrong:
         have = "row has" if wrong == 1 else "rows have"
-        notes.append(f"{wrong:,} {have} a score of exactly 0 or 1 and the other label: that score is refuted")
+        notes.append(f"{wrong:,} {have} a score of exactly 0 or 1 and the other label: it is certainly wrong")
     return notes

@@ -32,7 +32,7 @@ def drift_files(
     """Say whether the score, and further columns, have shifted."""
     asked, how = options or DriftOptions(), reading or Reading()
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
-        msg = "shifts are tested by rows, and importance weights are none"
+        msg = "tests of shifts need counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
     if old == "-" and new == "-":
         msg = "old and new rows are both standard input"

@@ -174,7 +174,7 @@ def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded:
     )
     if len(some) < 2:
         msg = f"all groups of column {column!r} fall into one of the {asked:,} folds"
-        raise InputProblem(msg, "another --seed or number of --folds shares them out otherwise")
+        raise InputProblem(msg, "try another --seed or another number of --folds")
     left_out = f"{asked - len(some):,} of {asked:,} folds got no group and were left out"
     return Folds(some, column, (left_out,) if len(some) < asked else ())
 
@@ -374,7 +374,7 @@ def _refuse_idle_options(
     default = FitOptions()
     for name, option in _OPTIONS.items():
         if name not in heeded and getattr(options, name) != getattr(default, name):
-            msg = f"{method.value} does not heed {option}"
+            msg = f"{option} has no effect on --method {method.value}"
             raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
 
 
@@ -604,7 +604,7 @@ def _refuse_beside_segments(columns: Columns, options: FitOptions) -> None:
         msg = "--method segments repairs one score, and --probs names several classes"
         raise UsageProblem(msg, "name one score with --score")
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
-        msg = "--method segments counts rows, and importance weights are none"
+        msg = "--method segments needs counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
     for given, option in ((columns.by, "by"), (columns.group, "group")):
         if given:
@@ -613,7 +613,7 @@ def _refuse_beside_segments(columns: Columns, options: FitOptions) -> None:
     default = FitOptions()
     for name, option in {**_OPTIONS, "loss": "--loss"}.items():
         if name != "folds" and getattr(options, name) != getattr(default, name):
-            msg = f"segments does not heed {option}"
+            msg = f"{option} has no effect on --method segments"
             raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
 
 
@@ -703,7 +703,7 @@ def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
         # What one score and several classes call alike can only mean the map of all of them.
         return RecalibratorName.PLATT
     if not method.facts.made_of_maps and inner is not FitMethod.PLATT:
-        msg = f"--multiclass {method.value} is not made of maps of one score, as --method {inner.value} is"
+        msg = f"--method {inner.value} is for one score; --multiclass {method.value} fits all classes at once"
         same = inner.value in set(ClassMethod)
         instead = inner.value if same else ClassMethod.ONE_VS_REST.value
         hint = f"pass --multiclass {instead}{' in place of --method' if same else ', or leave out --method'}"
@@ -747,12 +747,12 @@ def fit_class_files(
 def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Reading) -> None:
     """Refuse one view, rows of any sum, and what would have no effect, or none that could be kept."""
     if columns.several is None or columns.several.view is not ViewName.CONFIDENCE:
-        msg = "a fit of several classes sees all of them, and --view names one view"
+        msg = "a fit of several classes uses all of them, and --view selects one view"
         raise UsageProblem(msg, "leave out --view; --multiclass says how classes are recalibrated")
     refuse_any_sum(columns.several.on_sum)
     if how.engine is not EngineName.LOCAL:
-        msg = f"--engine {how.engine.value}: a fit of several classes reads its rows again and again, here"
-        raise UsageProblem(msg, "leave it out; a sample of the rows fits as well")
+        msg = f"--engine {how.engine.value}: a fit of several classes runs on this machine only"
+        raise UsageProblem(msg, "leave out --engine; pass --sample N if there are too many rows")
     if columns.group is not None:
         msg = "--group keeps rows together for --method auto, which chooses for one score"
         raise IdleOption(msg, "leave it out", options=("group",))

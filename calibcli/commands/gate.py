@@ -142,7 +142,7 @@ def terms_of(
 def _of_segments(columns: Columns, options: VerifyOptions, asked: StateOptions) -> Partition:
     """Return the columns that make segments; their values are frozen when the first file is read."""
     if asked.id_column is not None:
-        msg = "--id with a limit for segments, whose rows a state knows again by whole batches"
+        msg = "--id with a limit for segments: such a state recognises whole batches, not single rows"
         raise UsageProblem(msg, "leave it out, and name batches with --batch")
     if asked.planned_rows is not None or options.bins is not None or options.binning is not None:
         msg = "--bins, --binning or --planned-rows with --max-segment-bias, which has no bins"
@@ -207,7 +207,7 @@ def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
         msg = f"{path} counts rows of another artifact than the one given"
         raise UsageProblem(msg, "a new model needs a new --state")
     if found:
-        msg = f"{path} was begun on other terms: {'; '.join(found)}"
+        msg = f"{path} was begun with other options: {'; '.join(found)}"
         raise UsageProblem(msg, f"ask as before{_options_before(before, now)}, or begin another --state")
 
 
@@ -264,7 +264,7 @@ def _partition(
     if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs is not None:
         return Partition(outputs)
     if options.binning is Binning.ATOMS:
-        msg = "values found in the rows are not fixed before they are seen"
+        msg = "a state needs bins that are fixed in advance, and these values are only found in the rows"
         raise UsageProblem(msg, "with --state use --bins, or the --artifact of a discrete recalibrator")
     bins = options.bins
     if bins is None and before is not None and before.terms.partition.bins:
@@ -644,7 +644,7 @@ def _few_values(read: ReadBatches, terms: Terms) -> tuple[str, ...]:
     if not few:
         return ()
     over = terms.partition.described
-    return (f"the score takes few values, but not ones known before the rows: it is judged over {over}",)
+    return (f"the score has few values, but they were not fixed in advance: the gate uses {over}",)
 
 
 def _no_input(terms: Terms) -> InputSummary:
@@ -673,7 +673,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     question = f"still calibrated {within}?" if terms.alarm else f"{word} <= {terms.limit:g}?"
     positive = state.sums.total_positive
     facts = [
-        ("question", f"{question} at {100.0 * terms.confidence:g} % confidence, however often it is asked"),
+        ("question", f"{question} at {100.0 * terms.confidence:g} % confidence, however often you check"),
         ("judged over", terms.partition.described),
         ("score", f"{terms.score} ({terms.scale.value})"),
         ("label", terms.label or "not known: the state was begun as version 1"),

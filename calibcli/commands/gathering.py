@@ -83,13 +83,13 @@ def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings
     if asked == 0 and conditions:
         where = " and ".join(repr(one.text) for one in conditions)
         msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
-        return EmptyTable(msg, "values are compared as they stand in the file, upper and lower case too")
+        return EmptyTable(msg, "values must match the file exactly, upper and lower case included")
     if findings.dropped == asked:
         msg = f"{shown}: none of {asked:,} rows has a value in every column that is read"
         missing = findings.missing.items()
         empty = [column_of(kind, chosen, place) for (kind, place), rows in missing if rows == asked]
         names = ", ".join(map(repr, empty[:_LISTED])) + (", ..." if len(empty) > _LISTED else "")
-        some = "each column has values, but in other rows: ask for fewer at once"
+        some = "every column has values, but never in the same row: name fewer columns at once"
         return EmptyTable(msg, f"always empty: {names}; leave out such columns" if empty else some)
     if findings.dropped + findings.elsewhere == asked:
         return EmptyTable(f"{shown}: none of {asked:,} rows predicts the class asked for")

@@ -463,7 +463,7 @@ def _contents(
         except CalibcliError as problem:
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)
             refused.append("; ".join(filter(None, words)))
-            facts = [("note", f"measure would say: {' Then: '.join(refused)}")]
+            facts = [("note", f"`calibcli measure` would stop: {' Then: '.join(refused)}")]
             repairs = dict(_REPAIRS.findall(problem.hint or ""))
             if not repairs or not said.keys().isdisjoint(repairs):
                 return facts, None

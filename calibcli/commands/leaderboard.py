@@ -94,17 +94,17 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
         )
     joint = [one for one in options.joint if options.metrics and not (columns.by and one is C.ACCURACY)]
     if joint and joint[0] not in JOINT:
-        msg = f"{joint[0].value} is no mean over rows, and is not compared between models"
+        msg = f"{joint[0].value} is not a mean over rows, so models in rows cannot be compared by it"
         raise UsageProblem(msg, f"ask for {', '.join(JOINT)}")
     refuse_class_measures(columns, Metrics((), (), tuple(joint)))
     if columns.by and columns.on_missing is OnMissing.PAIRWISE:
         msg = (
-            "--on-missing pairwise is for scores in columns: models in rows are compared on common questions"
+            "--on-missing pairwise is for scores in columns; models in rows are compared on common questions"
         )
         raise IdleOption(msg, "pass --on-missing drop", options=("on-missing",))
     if columns.by and columns.identity is None:
-        msg = "--by compares the models that a column names, and nothing tells their questions apart"
-        raise UsageProblem(msg, "name the column that does with --id")
+        msg = "--by compares models in rows, and needs a column that says which question a row answers"
+        raise UsageProblem(msg, "name it with --id COL")
     if columns.by and (columns.others or columns.weight is not None):
         what = "one score" if columns.others else "rows without weights"
         msg = f"--by compares the models that a column names by {what}"
@@ -112,8 +112,8 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
             msg, "leave out one of them", options=("by", "score" if columns.others else "weight")
         )
     if options.fail_if_worse and options.reference is None:
-        msg = "--fail-if-worse holds every score against one"
-        raise UsageProblem(msg, "name it with --reference")
+        msg = "--fail-if-worse needs a score to compare all others with"
+        raise UsageProblem(msg, "name it with --reference COL")
     count = len(columns.others) + 1
     if count > MOST_IN_PAIRS and (options.reference is None or options.pairs):
         msg = f"{count} scores make {count * (count - 1) // 2:,} pairs"

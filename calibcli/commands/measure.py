@@ -229,7 +229,7 @@ def _table_notes(table: Table) -> tuple[str, ...]:
         )
     if table.total_positive_rows in (0, table.total_rows):
         label = 1 if table.total_positive_rows else 0
-        notes.append(f"every label is {label}: whether scores rank cases cannot be seen")
+        notes.append(f"every label is {label}, so discrimination (AUROC) cannot be measured")
     return tuple(notes)
 
 
@@ -240,7 +240,7 @@ def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
     if not clipped or not infinite:
         return ()
     made = f"--on-range clip made {clipped:,} score{'s' * (clipped != 1)} exactly 0 or 1"
-    return (f"{made}, which log loss takes as certain: one that is wrong makes it infinite",)
+    return (f"{made}: one such score that is wrong makes log loss infinite",)
 
 
 # Losses of whole rows, which are only those of the label's distribution where rows sum to one.

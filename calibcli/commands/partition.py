@@ -54,8 +54,8 @@ def shared_bins_notes(
         return ()
     if np.unique(bin_index(bins.edges, table.score)).size == count:
         return ()
-    how = "--binning atoms takes each by itself, as is done where the --artifact that gave them is named"
-    return (f"the score takes {count:,} values, and {bins.described} put some of them together: {how}",)
+    how = "pass --binning atoms to measure each value by itself"
+    return (f"the score takes {count:,} values, and {bins.described} merge some of them: {how}",)
 
 
 def given_bins(edges: tuple[float, ...] | None) -> Bins | None:

@@ -199,7 +199,7 @@ def _of_smaller(found: Plan, least: float, smaller: float, *, rows: int) -> tupl
     if others < DEFAULT_LEAST_ROWS:
         return (said,)
     between = float(f"{math.sqrt(mine * others):.2g}")
-    return (f"{said}; gate with --min-segment-rows {between:.0f}, or smaller ones keep it open",)
+    return (f"{said}; with verify pass --min-segment-rows {between:.0f}, or it stays inconclusive",)
 
 
 def _refuse_unresolved(limit: float) -> None:
@@ -293,5 +293,5 @@ def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:
 
 def _notes(found: Plan, options: PlanOptions) -> tuple[str, ...]:
     if found.reached is not None and found.reached < options.power:
-        return (f"{found.times:,} simulations reached a power of {found.reached:.3g} only: take more rows",)
+        return (f"{found.times:,} simulations reached only power {found.reached:.3g}: collect more rows",)
     return ()

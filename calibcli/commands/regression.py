@@ -86,7 +86,7 @@ class Before:
         """Return what the reader should know of a comparison with it."""
         found = [*self.doubts]
         if digest == self.digest:
-            found.append("the baseline has these very rows; --baseline-score compares scores row by row")
+            found.append("the baseline has the same rows; --baseline-score would compare row by row")
         if score != self.score:
             found.append(f"the baseline is of the score {self.score!r}, and this is {score!r}")
         if artifact is None and self.artifact is not None:
@@ -136,7 +136,7 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
     found = measures[name.value]
     lower, upper = _end(found, "lower", -math.inf), _end(found, "upper", math.inf)
     if math.isinf(lower) and math.isinf(upper):
-        msg = f"{path}: its {name.value} has no interval, so that nothing follows from it"
+        msg = f"{path}: its {name.value} has no interval, so nothing can be concluded from it"
         raise UsageProblem(msg, "its assumptions say why; compare another measure")
     interval = Interval(
         lower,
@@ -152,7 +152,7 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
     )
     if measured.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
         held = f"{path}: its interval of {name.value} is at a confidence of {interval.confidence:g}"
-        msg = f"{held}, which leaves nothing of the {1.0 - confidence:g} that a wrong verdict may have"
+        msg = f"{held}, too low for verdicts that are wrong with probability {1.0 - confidence:g} at most"
         raise UsageProblem(msg, f"{again} --confidence {confidence:g} --json -o report.json")
     return measured
 
@@ -234,13 +234,13 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
     above = _estimate(table, name, ground.bins, error=ground.delta - old.spent)
     _refuse_other_bins(before.path, name, old, above)
     upper, lower = _less(above, Bound.UPPER, old.lower), None
-    assumptions = [*above.assumptions, "the rows of the baseline are others than these, drawn by themselves"]
+    assumptions = [*above.assumptions, "the rows of the baseline are an independent sample"]
     if ground.fail_delta * (1.0 - _ROUNDING) > old.spent:
         below = _estimate(table, name, ground.bins, error=ground.fail_delta - old.spent)
         lower = _less(below, Bound.LOWER, old.upper)
     else:
         assumptions.append(
-            f"no fail can be shown beside the other claims: measure the baseline with --confidence "
+            f"with so many claims no fail can be shown: measure the baseline with --confidence "
             f"{1.0 - ground.fail_delta:.6g} or more"
         )
     if above.value == math.inf:

@@ -39,7 +39,7 @@ _TIMES_NEARER = 8.0
 _MOVED, _MOVED_SHARE = 0.05, 0.1
 _FEWEST_OUTPUTS = 3
 _TWICE = (
-    "the scores lie where the outputs of this map lie, not where the scores of its fit lay: has it been "
+    "these scores look like outputs of this map, not like the scores that it was fitted to: has it been "
     "applied to them already?"
 )
 _TEN, _NINETY = LEVELS.index(10), LEVELS.index(90)
@@ -55,7 +55,7 @@ _WAYS = {
     _PERCENT: "pass --scale percent",
 }
 _LABELS = {0.0, 1.0}
-_HARD = "every score is 0 or 1, as predicted labels are and probabilities hardly: is it the right column?"
+_HARD = "every score is 0 or 1, like predicted labels and unlike probabilities: is it the right column?"
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
@@ -310,8 +310,8 @@ def _refused(seen: Seen, fitted: Sequence[float], scale: Scale, *, what: str, co
     (here, most), (there, highest) = (shown(one)[[0, -1]] for one in (seen.quantiles, fitted))
     more = " or more" if scale is Scale.LOGIT and most >= _FARTHEST else ""
     msg = (
-        f"{column}: {seen.rows:,} values from {here:.3g} to {most:.3g}{more} are not spread as the {own} "
-        f"that the map was fitted to ({there:.3g} to {highest:.3g}); read as {what} they are"
+        f"{column}: {seen.rows:,} values from {here:.3g} to {most:.3g}{more} do not look like the {own} "
+        f"that the map was fitted to ({there:.3g} to {highest:.3g}); read as {what} they do"
     )
     return InputProblem(msg, f"{_WAYS[what]}; or --scale {scale.value} if they are {own} all the same")
 

@@ -96,11 +96,11 @@ def gather_summaries(
     """Return what reading the files behind summaries would have gathered."""
     if beside.part:
         msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
-        raise UsageProblem(msg, "name the files of rows that it was made of, or leave out --state")
+        raise UsageProblem(msg, "name the files that it was made from, or leave out --state")
     # How many groups there may be is no question to a table that has none.
     if columns.on or replace(beside, most_slices=NOTHING.most_slices) != NOTHING:
         msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
-        raise UsageProblem(msg, "ask the files of rows, or summarise each group with --where")
+        raise UsageProblem(msg, "name the files that it was made from, or summarise each group with --where")
     whole = added([(path, read_summary(path)) for path in inputs], limit=limit)
     _refuse_other_columns(inputs[0], columns, whole)
     wanted = {RAW: None} if transforms is None else transforms

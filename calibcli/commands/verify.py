@@ -44,11 +44,11 @@ def refuse_segment_rules(options: VerifyOptions | PlanOptions, rows: RowRequest)
         return
     rule = found[0]
     if rule.relation is not Relation.AT_MOST:
-        msg = f"{rule.key}: no gate asks for segments to be wrong"
+        msg = f"{rule.key}: a rule for segments needs <="
         raise UsageProblem(msg, f"write --max-segment-bias {rule.limit:g}")
     if columns.by or columns.each_in is not None:
         other = "--by" if columns.by else "--view"
-        msg = f"{rule.key} is judged over all rows, and {other} asks for each part"
+        msg = f"{rule.key} is a rule for all rows together, and {other} makes a rule for each part"
         raise UsageProblem(msg, f"leave out {other}: name the columns with --on")
     refuse_segments(rows, options.segments.cut)
 
@@ -58,7 +58,7 @@ def refuse_class_rules(rules: Sequence[Rule], columns: Columns) -> None:
     found = tuple(rule.subject for rule in rules if isinstance(rule.subject, ClassMeasure))
     refuse_class_measures(columns, Metrics((), (), found))
     if found and columns.by:
-        msg = f"{found[0].value} is judged over all rows, and --by asks for each group"
+        msg = f"{found[0].value} is a rule for all rows together, and --by makes a rule for each group"
         raise UsageProblem(msg, "leave out --by, or gate groups on a measure of one score such as ece")
 
 
@@ -150,9 +150,9 @@ def verify_judged(
     table, fitted_rows = judged.table, judged.fitted_rows
     if fitted_rows and not options.allow_fit_rows:
         msg = f"these are the {table.total_rows:,} rows that {judged.through} was fitted on"
-        raise InputProblem(msg, "judge it by rows it has not seen, or pass --allow-fit-rows to insist")
+        raise InputProblem(msg, "use rows that it was not fitted on, or pass --allow-fit-rows to go on")
     if table.total_rows == 0:
-        msg = "no rows left to judge by"
+        msg = "no rows are left to evaluate"
         raise EmptyTable(msg)
     bins = partition_of(judged, options)
     summary = summary_of(table, discrete=bins is ATOMS)
@@ -270,8 +270,8 @@ def refuse_continuous(table: Table) -> None:
     if table.distinct <= _FEW or table.total_rows >= _ROWS_EACH * table.distinct:
         return
     msg = (
-        f"the score takes {table.distinct:,} values in {table.total_rows:,} rows, and by Theorem 12.5 no "
-        "number of rows bounds the calibration error of such a score value by value"
+        f"the score has {table.distinct:,} values in {table.total_rows:,} rows: the calibration error of "
+        "each value of such a score cannot be bounded, whatever the number of rows (Theorem 12.5)"
     )
     raise UsageProblem(msg, "gate on --max-ece over bins (--bins 15), on --max-smece or on --max-dce")
 
@@ -336,5 +336,5 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
         raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
     if columns.rows.counted:
         left = columns.rows.options[-1]
-        msg = f"--state counts every row of its batches that it is about, and --{left} leaves some out"
-        raise UsageProblem(msg, "keep a file of the rows that are to be counted, or say which with --where")
+        msg = f"--state must count every row of a batch, and --{left} leaves some out"
+        raise UsageProblem(msg, "write the rows to count to a file, or select them with --where")

@@ -129,7 +129,7 @@ def _invalid_column(batch: pa.RecordBatch, error: pa.ArrowInvalid, shown: str) -
             words = str(found).removeprefix("Invalid: ")
             if "UTF8" in words:
                 msg = f"{shown}, column {name!r}: it holds text that is not UTF-8"
-                return InputProblem(msg, "write the column anew as UTF-8, or as bytes")
+                return InputProblem(msg, "save the column again as UTF-8 text, or as bytes")
             return InputProblem(f"{shown}, column {name!r}: {words}", DAMAGED)
     return InputProblem(f"{shown} cannot be read: {error}", DAMAGED)
 
@@ -150,7 +150,7 @@ def no_memory(shown: str, error: Exception) -> InputProblem:
     """Return what there is to say where a file needs more memory than there is, or pretends to."""
     return InputProblem(
         f"{shown}: there is not enough memory to read it: {first_line(error, 'all is taken')}",
-        "give it more, or lower --memory and --jobs; a damaged file may ask for any amount",
+        "free some memory, or pass a lower --memory and --jobs; a damaged file can cause this, too",
     )
 
 

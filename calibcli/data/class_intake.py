@@ -201,7 +201,7 @@ class ClassIntake(Intake):
         return matrix_of_lists(column, count)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:
-        hint = "labels are the names of the classes, or their places counted from 0"
+        hint = "labels must be names of classes, or their positions counted from 0"
         return class_labels_of(self._label_column(batch, hint), self._probs.classes)
 
     def _check_labels(self, labels: Labels, places: Places) -> None:

@@ -39,7 +39,7 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
         return alike[0]
     if alike:
         msg = f"{path}: {name!r} could be any of {listing(alike)}"
-        points = "they are the same letters in other code points: rename all but one"
+        points = "these names look the same but use different Unicode characters: rename all but one"
         one_text = len({_composed(column) for column in alike}) == 1
         raise InputProblem(msg, points if one_text else "spell it as the file does")
     msg = f"{path}: there is no column {name!r}; the columns are {listing(header)}"
@@ -55,7 +55,7 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
 def separator_hint(header: Sequence[str]) -> str | None:
     """Say that a header seems to be none, or its fields to be separated by something else."""
     if len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header):
-        return "the first line is that of the names of the columns, and here it holds numbers: add one above"
+        return "the first line must hold the column names, and here it holds numbers: add a line above it"
     if len(header) != 1:
         return None
     if "\t" in header[0]:
@@ -205,7 +205,7 @@ def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) 
     if _PATTERN.search(probs):
         if len(probs) > _LONGEST_PATTERN:
             msg = f"--probs is a pattern of {len(probs):,} characters"
-            raise UsageProblem(msg, f"at most {_LONGEST_PATTERN:,} are taken: write one such as 'p_*'")
+            raise UsageProblem(msg, f"use at most {_LONGEST_PATTERN:,}, as in --probs 'p_*'")
         columns = tuple(name for name in header if fnmatchcase(name, probs))
         if len(columns) < 2:
             fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
@@ -225,10 +225,10 @@ def counted(probs: ClassColumns, length: int | None, *, several: SeveralClasses,
     if not found and length is not None:
         if not 2 <= length <= MOST_CLASSES:
             msg = f"{path}, column {probs.names[0]!r}: its first list holds {length:,} numbers"
-            raise InputProblem(msg, f"lists hold a number for each of 2 to {MOST_CLASSES:,} classes")
+            raise InputProblem(msg, f"lists need one number per class, for 2 to {MOST_CLASSES:,} classes")
         found = tuple(str(place) for place in range(length))
     if not found:
-        msg = f"{path}, column {probs.names[0]!r}: there is no list of numbers to count the classes by"
+        msg = f"{path}, column {probs.names[0]!r}: no list of numbers shows how many classes there are"
         raise InputProblem(msg, "name a column for each class, such as --probs 'p_*' or --probs a,b,c")
     _refuse_absent(several.one_class, found, path=path)
     return ClassColumns(probs.names, found)
@@ -470,7 +470,7 @@ def resolve(
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
     notes += columns.pattern_notes
     if label is not None and any(one.column == label for one in rows.conditions):
-        notes += ("rows are chosen by their labels: nothing said of them holds for the scores of other rows",)
+        notes += ("--where selects rows by their labels: the results say nothing about other rows",)
     chosen = ChosenColumns(
         columns,
         score,

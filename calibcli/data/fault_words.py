@@ -174,7 +174,7 @@ def _said(
                 "--on-missing null leaves their probability empty (apply), drop leaves them out (plan, drift)"
             )
             return said, ways
-        pairs = "; pairwise takes the rows that each pair of scores has"
+        pairs = "; pairwise uses the rows where both scores of a pair have a value"
         more = pairs if chosen.asked.in_pairs and kind is FaultKind.MISSING_SCORE else ""
         return said, f"--on-missing drop leaves such rows out and reports how many{more}"
     if kind in (FaultKind.NO_SCORE, FaultKind.OUTSIDE):
@@ -185,17 +185,17 @@ def _said(
     if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
         return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
     if kind is FaultKind.RESPELLED:
-        said = f"labels {{are}} text that only reads like --positive {chosen.asked.positive}"
-        hint = f"text equals the same text alone: --positive {fault.value}, or write all labels alike"
+        said = f"labels {{are}} text that equals --positive {chosen.asked.positive} only as a number"
+        hint = f"pass --positive {fault.value} if it stands for 1, or write all labels the same way"
     elif kind is FaultKind.UNSEEN_GROUP:
         said = "rows {are} of a group that the fit has not seen"
         member = chosen.asked.member
         other = None
         if isinstance(member, MemberColumn):
             other = member.respelled(fault.value[1:-1], renamed=member.pooled)
-        hint = "--unseen pooled takes the map of all fit rows for them"
+        hint = "pass --unseen pooled to use the map fitted to all rows for them"
         if other is not None:
-            alike = "text equals the same text alone: write the groups alike, or fit anew"
+            alike = "groups are compared as text: write them the same way, or fit again"
             hint = f"the fit has {other!r}, and {alike}"
     else:
         said, hint = _WORDS[kind]
@@ -204,8 +204,8 @@ def _said(
 
 _MOST_PHRASES = 5
 _PHRASES_MISSING = (
-    "give each a number, as in --score-map 'likely=.7' or in a file of them; --on-missing drop leaves such "
-    "rows out"
+    "give each a number with --score-map 'likely=.7' or --score-map FILE, or pass --on-missing drop to "
+    "leave such rows out"
 )
 
 
@@ -234,7 +234,7 @@ def _phrases(findings: Findings, place: int) -> str:
 def phrase_words(findings: Findings, chosen: ChosenColumns) -> list[str]:
     """Return which scores in words counted as missing, a line a column."""
     places = dict.fromkeys(place for place, _ in findings.phrases)
-    counted = "were taken as missing, as neither a number nor a phrase of --score-map"
+    counted = "counted as missing, because they are neither numbers nor phrases of --score-map"
     return [f"column {chosen.scores[at]!r}: scores {counted}: {_phrases(findings, at)}" for at in places]
 
 
@@ -251,13 +251,13 @@ def _said_of_labels(
     if len(seen) == 1:
         positive = shlex.quote(seen[0])
         said = f"the only label is {seen[0]!r}, not 0 or 1"
-        return said, f"--positive {positive} if it stands for 1"
+        return said, f"pass --positive {positive} if it stands for 1"
     if len(seen) == 2:
         said = f"the labels are {_labels_listed(seen)}, not 0 and 1"
         either = " or ".join(f"--positive {shlex.quote(one)}" for one in sorted(seen, key=_label_order))
-        return said, f"{either}: the one that the score is the probability of"
+        return said, f"pass {either}: the label whose probability the score is"
     said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
-    return said, "--positive VALUE makes one label stand for 1 and all others for 0"
+    return said, "pass --positive VALUE: that label counts as 1, all others as 0"
 
 
 def _soft(labels: Iterable[str]) -> bool:
@@ -290,10 +290,10 @@ def _sum_hint(fault: Fault, chosen: ChosenColumns) -> str:
         return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
     if chosen.asked.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
         return (
-            "if these are logits, pass --scale logit; if only rounded, --on-sum normalise divides by the sum;"
-            " --on-sum accept takes rows as they are"
+            "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by their"
+            " sum; --on-sum accept uses rows as they are"
         )
-    return "--on-sum normalise divides such rows by their sum, --on-sum accept takes them as they are"
+    return "pass --on-sum normalise to divide such rows by their sum, or --on-sum accept to use them as is"
 
 
 def _label_order(label: str) -> tuple[bool, float, str]:
@@ -318,10 +318,10 @@ def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
     most = 0.0 if logs else 100.0 if scale is Scale.PERCENT else 1.0
     rounded = fault.lowest >= -_ROUNDED and fault.highest <= most + _ROUNDED
     if chosen.label is None:
-        asked = f"these are read with --scale {scale}: are they on it"
+        asked = f"they were read with --scale {scale}: is that their scale"
         percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and fault.highest <= 100.0
-        way = "pass --scale percent, or --scale logit" if percent else f"{asked}, and of the right column?"
-        return f"{asked}? --on-range clip takes the nearest" if rounded else way
+        way = "pass --scale percent, or --scale logit" if percent else f"{asked}, and is the column right?"
+        return f"{asked}? --on-range clip moves them to the nearest end" if rounded else way
     if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
     if logs and fault.highest <= 1.0:

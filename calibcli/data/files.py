@@ -47,7 +47,7 @@ _LOCAL, _REMOTE = re.compile(r"[*?\[]"), re.compile(r"[*\[]")
 _WORDS = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 _BRING_BACK = (
-    "bring back what it points to (git annex get, dvc pull), take the link away, or name the files to read"
+    "fetch the file that it points to (git annex get, dvc pull), remove the link, or name the files to read"
 )
 
 
@@ -157,7 +157,7 @@ def matching(pattern: str) -> Names:
         if hidden:
             msg = f"{pattern}: all that match start with _ or ., such as {hidden[0]}"
             raise InputProblem(
-                msg, "such names are passed over unless the pattern says _ or . there, or they are named"
+                msg, "such names are skipped: write the _ or . in the pattern, or name the files"
             )
         msg = f"{pattern}: there is no such file, and none matches"
         raise InputProblem(msg, "** stands for any directories, * for any part of a name")
@@ -577,11 +577,11 @@ def _refuse_special(path: str) -> None:
     if not stat.S_ISREG(mode):
         what = "a named pipe" if stat.S_ISFIFO(mode) else "a device"
         msg = f"{path} is {what}, and not a file"
-        raise InputProblem(msg, "name it by itself if it is to be read, or take it out of the directory")
+        raise InputProblem(msg, "to read it name it on the command line; else take it out of the directory")
 
 
 def _no_data(path: str) -> InputProblem:
     return InputProblem(
         f"{path}: the directory holds no data files",
-        f"taken are {names_taken()}; {path}:csv takes other names as CSV",
+        f"files are found by {names_taken()}; write {path}:csv to read files of any name as CSV",
     )

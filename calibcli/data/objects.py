@@ -173,7 +173,7 @@ def upload(path: str, address: str) -> None:
         copy_files(path, key, LocalFileSystem(), store, use_threads=False)
         if _info(store, key).size != Path(path).stat().st_size:
             store.delete_file(key)
-            msg = f"{address} did not arrive whole, and was removed"
+            msg = f"{address} was written only in part, and was removed"
             raise OutputProblem(msg, "try again")
 
 
@@ -188,7 +188,7 @@ def refuse_secrets(address: str) -> None:
     _, colon, port = host.partition(":")
     hidden = without_secrets(f"?{options}") != f"?{options}" or "secret" in options.lower()
     if ":" in user or (colon and not port.isdigit()) or hidden:
-        msg = f"an address of {scheme.lower()}:// holds a secret, which would stand in reports and messages"
+        msg = f"an address of {scheme.lower()}:// holds a secret, which would appear in reports and messages"
         raise UsageProblem(msg, "leave credentials to the store's own configuration, such as AWS_PROFILE")
 
 

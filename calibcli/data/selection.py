@@ -111,12 +111,10 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
         text = groups.text[int(groups.code[at])]
         where = f"{shown}, column {condition.column!r}: {text!r} at row {first_row + at + 1:,}"
         if condition.sign in _BY_EQUALITY:
-            msg = f"{where} is text, which {condition.text!r} means as a number and does not equal as text"
-            raise InputProblem(
-                msg, f"put the value into quotes to compare text: {condition.column}=={text!r}"
-            )
-        msg = f"{where} is no number to compare as {condition.text!r} does"
-        raise InputProblem(msg, "put the value into quotes to compare text, or name another column")
+            msg = f"{where} is text, and {condition.text!r} compares it with a number"
+            raise InputProblem(msg, f"put the value in quotes to compare text: {condition.column}=={text!r}")
+        msg = f"{where} is not a number, and {condition.text!r} compares numbers"
+        raise InputProblem(msg, "put the value in quotes to compare text, or name another column")
     found = np.array([bool(one) for one in verdicts], np.bool_)[groups.code]
     return found if groups.missing is None else found & ~groups.missing
 

@@ -54,7 +54,7 @@ class _TextAlone(io.RawIOBase):
         try:
             self._stream.write(self._decoder.decode(bytes(chunk)))
         except UnicodeDecodeError as error:
-            msg = "standard output takes text alone here, and this is none"
+            msg = "standard output accepts only text here, and this output is not text"
             raise OutputProblem(msg, "name a file") from error
         return memoryview(chunk).nbytes
 

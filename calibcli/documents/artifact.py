@@ -390,7 +390,7 @@ def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
         return found
     if isinstance(found, SegmentArtifact):
         msg = (
-            f"looks at {', '.join(found.names)} beside the score, and a map of the score alone is needed here"
+            f"looks at {', '.join(found.names)} beside the score, but here a map of the score alone is needed"
         )
         hint = (
             "apply, measure, verify, compare, segments and report take it; for anything else apply it first"

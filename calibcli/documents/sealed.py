@@ -160,10 +160,10 @@ class Document(Node):
         return _is_among(stated, found)
 
 
-_RESTORE = "restore it from a copy, or make it again; whoever means the edit passes --allow-edited"
+_RESTORE = "restore it from a copy, or make it again; if the edit is intended, pass --allow-edited"
 _BEYOND = "restore it from a copy, or make it again; --allow-edited cannot read what contradicts itself"
 _EDITED = "was edited after it was written"
-_UNSIGNED = "if it is yours, --allow-edited takes it over and signs it from now on"
+_UNSIGNED = "if it is yours, pass --allow-edited: it is signed from now on"
 _NO_KEY = "name the key with --state-key-file FILE, or in CALIBCLI_STATE_KEY"
 _OTHER_KEY = "restore it, or give the key that it was signed with; an old key may stand below the new one"
 _ENCODER = json.JSONEncoder(sort_keys=True, indent=2, allow_nan=False)

@@ -68,7 +68,7 @@ class ClassMeasure(Explained):
             Statist. 27.
         """
     MARGINAL_L2 = "marginal_l2", Facts(), """
-        The l2 of one class against the rest, as root mean square over classes; chance is taken off before.
+        The l2 of one class against the rest, as root mean square over classes, corrected for chance.
         Estimand: √((1/C) Σ_c Σ_b (n_cb/n) e_cb²), e_cb the mean of P(class c is right) - p_c in bin b.
         Estimator: √max(T, 0), T = (1/C) Σ_c T_c, T_c the debiased square of l2 for one class against the
             rest. Classes are averaged first and the root is taken last, so that noise cancels between

@@ -38,7 +38,7 @@ class MeasureName(Explained):
             Waudby-Smith & Ramdas (2024), JRSS-B 86; Maurer & Pontil (2009), COLT.
         """
     ECE_EQUAL_MASS = "ece_equal_mass", Facts(Home.BINNED, compared=True), """
-        The same as ece, over bins that hold about equally many rows each.
+        ECE over bins with about the same number of rows each.
         Estimand: The same as ece, over bins that hold about equally many rows each.
         Estimator: (1/n) Σ_k |S_k| over bins cut midway between neighbouring distinct scores at the ranks
             k⌊n/B⌋ + min(k, n mod B); ties stay together and duplicate cuts are dropped.
@@ -62,7 +62,7 @@ class MeasureName(Explained):
         Reference: Nixon, Dusenberry, Zhang, Jerfel & Tran (2019), CVPR workshops, equation 4 with one class.
         """
     ECE_SWEEP = "ece_sweep", Facts(Home.BINNED, interval=False), """
-        The same as ece_equal_mass, over as many bins as keep rates from falling.
+        ECE over equal-mass bins, with as many bins as possible before observed rates fall.
         Estimand: None of its own: a way of choosing the bins of ece_equal_mass so that its bias is small if
             rates rise with the score.
         Estimator: (1/n) Σ_k |S_k| over b equal-mass bins, b being the last of 1, 2, 3, … before some bin's
@@ -75,7 +75,7 @@ class MeasureName(Explained):
         Reference: Roelofs, Cain, Shlens & Mozer (2022), AISTATS, algorithm 1, with ties kept together.
         """
     L1_DEBIASED = "l1_debiased", Facts(Home.BINNED, interval=False, least=-1.0), """
-        The same as ece less what chance makes of it.
+        ECE corrected for its upward bias, the part that chance alone produces.
         Estimand: The same as ece.
         Estimator: 2 ECE - Σ_k (n_k/n) E|e_k + s_k Z|, e_k the gap of the bin, s_k² the variance of label -
             score in it over n_k, and Z standard normal: the plug-in less its own bias at the plug-in gaps, in
@@ -89,7 +89,7 @@ class MeasureName(Explained):
             score.
         """
     L2 = "l2", Facts(Home.L2, gate="l2.l2_below", compared=True), """
-        Root mean square distance of observed rate and mean score, less what chance makes.
+        Root mean square distance of observed rate and mean score, corrected for the part due to chance.
         Estimand: Root of Σ_k (n_k/n) e_k², e_k the bin's mean of P(y=1|f) - f.
         Estimator: √max(T, 0) with the U-statistic T = (1/n) Σ_{n_k≥2} (S_k² - Q_k)/(n_k - 1), Q_k the sum of
             squared label - score, which is unbiased for these scores; T itself, which may be negative, is in
@@ -227,7 +227,7 @@ class MeasureName(Explained):
         Reference: Błasiok & Nakkiran (2023), section on general metrics.
         """
     DCE = "dce", Facts(Home.DISTANCE, gate="dce.dce_below", any_time=True, compared=True), """
-        At most how far scores must move, on average, until they are calibrated.
+        How far scores must move, on average, to become calibrated (an upper estimate).
         Estimand: The upper distance to calibration: the least E|g - f| over calibrated functions g = h(f) of
             the score.
         Estimator: An upper estimate of it, (1/n) Σ_k |Y_k - n_k m_k| + (1/n) Σ_i |f_i - m_k(i)|: what it
@@ -254,7 +254,7 @@ class MeasureName(Explained):
             calibration"; Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
     DCE_LOWER = "dce_lower", Facts(Home.DISTANCE), """
-        How far scores must move at the least, on average, if the move may know the label and be random.
+        The least that scores must move, on average, to become calibrated if moves may depend on the label.
         Estimand: The lower distance to calibration: the least E|u - f| over scores u with P(y = 1 | u) = u,
             where u may be random and depend on the label. It is at most `dce`, at least smCE/2 and at most 2
             smCE and the ECE of distinct scores.
@@ -270,7 +270,7 @@ class MeasureName(Explained):
             calibration".
         """
     SMCE = "smce", Facts(Home.DISTANCE), """
-        How much label - score goes with the score, by the worst smooth weighting of rows.
+        The largest average of label - score, weighted by any smooth function of the score.
         Estimand: Smooth calibration error: the largest E[r w(f)] over functions w into [-1, 1] of slope at
             most 1, r = y - f.
         Estimator: That of the rows at hand, (1/n) max Σ_i r_i w(f_i), exactly, by dynamic programming over
@@ -286,7 +286,7 @@ class MeasureName(Explained):
             Nakkiran (2023), STOC.
         """
     CUTOFF = "cutoff", Facts(Home.CUTOFF), """
-        By how much the scores between two cutoffs are off together, the worst two taken.
+        The largest gap of observed and predicted events between two cutoffs, as a share of all rows.
         Estimand: The largest |E[(y - f) [a < f <= b]]| over all a < b: cutoff calibration error. Whoever acts
             on scores above a threshold, or between two, expects as many events as the scores add up to; over
             all rows they are off by at most this. It is at most E|P(y=1|f) - f|, and 0 for calibrated scores
@@ -305,7 +305,7 @@ class MeasureName(Explained):
             Math. Statist. 22, for the range.
         """
     MMCE = "mmce", Facts(Home.SMOOTH, interval=False), """
-        How alike the errors label - score of neighbouring scores are.
+        How similar the errors (label - score) of neighbouring scores are.
         Estimand: Maximum mean calibration error: √E[r r' k(f, f')] for two independent rows, k(f, f') =
             exp(-|f - f'|/0.4). It is 0 for calibrated scores and for no others.
         Estimator: √((1/n²) Σ_ij r_i r_j k(f_i, f_j)), pairs of a row with itself included (the V-statistic,
@@ -342,7 +342,7 @@ class MeasureName(Explained):
             Strategies, section 2.4.5; Carpenter (1999), JRSS-B 61.
         """
     E50 = "e50", Facts(Home.SMOOTH), """
-        How far the smooth curve of ici is from the score for the middle row.
+        Median distance of the smooth curve of ici from the score.
         Estimand: The median over rows of |h(f) - f|, h as for `ici`.
         Estimator: The least value that at least half of the weight does not exceed.
         Interval: As for `ici`, approximate.
@@ -350,7 +350,7 @@ class MeasureName(Explained):
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
     E90 = "e90", Facts(Home.SMOOTH), """
-        How far the smooth curve of ici is from the score at most, for nine rows in ten.
+        90th percentile of the distance of the smooth curve of ici from the score.
         Estimand: The 90th percentile over rows of |h(f) - f|, h as for `ici`.
         Estimator: The least value that at least 90 % of the weight does not exceed.
         Interval: As for `ici`, approximate.
@@ -358,7 +358,7 @@ class MeasureName(Explained):
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
     EMAX = "emax", Facts(Home.SMOOTH), """
-        How far the smooth curve of ici is from the score where that is worst.
+        Largest distance of the smooth curve of ici from the score.
         Estimand: The largest |h(f) - f| over the rows' scores, h as for `ici`.
         Estimator: The same of the rows at hand. It is reached at the lowest or highest score as a rule, where
             rows are few: read its interval.
@@ -419,7 +419,7 @@ class MeasureName(Explained):
         Reference: Steyerberg (2019), Clinical Prediction Models, chapter 15; Debray et al. (2017), BMJ 356.
         """
     CITL_LOGIT = "citl_logit", Facts(Home.REGRESSION, least=-inf, most=inf), """
-        By how much log odds are too low overall: 0 is right, below 0 too high.
+        Calibration in the large on log odds: 0 is right, above 0 scores are too low, below 0 too high.
         Estimand: The number a for which logit⁻¹(a + logit f) has the smallest expected log loss at these
             scores: by how much log odds are too low overall. 0 for a calibrated score.
         Estimator: Maximum likelihood with the slope held at 1, by Newton's method to a gradient of 1e-10.
@@ -439,7 +439,7 @@ class MeasureName(Explained):
         Reference: Cox (1958), Biometrika 45; Royall & Tsou (2003), JRSS-B 65, for φ.
         """
     COX_INTERCEPT = "cox_intercept", Facts(Home.REGRESSION, least=-inf, most=inf), """
-        Log odds of label 1 where the score is 1/2, by the best line: 0 is right.
+        Calibration intercept, fitted with the slope: log odds of label 1 at a score of 1/2; 0 is right.
         Estimand: The a of the pair (a, b) for which logit⁻¹(a + b logit f) has the smallest expected log loss
             at these scores. 0 for a calibrated score; it is the log odds where the score is 1/2, not the
             error on average, which is citl_logit.
@@ -460,7 +460,7 @@ class MeasureName(Explained):
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
     COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, best=1.0), """
-        Slope of log odds over the logit of the score: 1 is right, below 1 scores are too extreme.
+        Calibration slope: 1 is right, below 1 scores are too extreme, above 1 not extreme enough.
         Estimand: The b of the pair (a, b) of cox_intercept. 1 for a calibrated score; below 1 scores are too
             extreme (overconfident), above 1 not extreme enough, below 0 they point the wrong way.
         Estimator: Maximum likelihood, fitted together with cox_intercept. Infinite where a threshold on the
@@ -494,7 +494,7 @@ class MeasureName(Explained):
         Reference: Brier (1950), Monthly Weather Review 78.
         """
     BRIER_SKILL = "brier_skill", Facts(Home.SKILL, least=-inf, best=1.0), """
-        Share saved of the Brier score of always saying the overall rate: 1 is perfect foresight.
+        Brier skill score: the share of the base rate forecast's Brier score that is saved; 1 is perfect.
         Estimand: 1 - E(y - f)² / (r(1 - r)), r the rate of label 1: the share of the constant forecast's
             squared error that the score saves.
         Estimator: The same with means over these rows, and r the rate among these rows. 1 is perfect
@@ -520,7 +520,7 @@ class MeasureName(Explained):
             Forecasting 23, for the within-bin terms.
         """
     BRIER_RESOLUTION = "brier_resolution", _OPEN_PART._replace(best=inf), """
-        What telling bins apart takes off the Brier score; more is better.
+        How much the differences between bins lower the Brier score; more is better.
         Estimand: Σ_k p_k (rate of bin k - overall rate)²: how far the bins tell rates apart.
         Estimator: Σ_k (n_k/n)(ȳ_k - ȳ)², biased upward by noise in every bin. Brier score = reliability -
             resolution + uncertainty + within variance - within covariance, exactly.
@@ -554,7 +554,7 @@ class MeasureName(Explained):
             Forecasting 23, for the within-bin terms.
         """
     BRIER_WITHIN_COVARIANCE = "brier_within_covariance", _OPEN_PART._replace(least=-1.0, best=None), """
-        What scores tell apart inside bins; more is better.
+        How much the score discriminates within bins; more is better.
         Estimand: Twice the mean product of a label's and a score's distance from their bin's means: what the
             scores tell apart inside bins.
         Estimator: 2 mean (y - ȳ_k)(f - f̄_k); 0 where every bin holds one score. If calibrated it is twice
@@ -567,7 +567,7 @@ class MeasureName(Explained):
             Forecasting 23, for the within-bin terms.
         """
     BRIER_RELIABILITY_CORRECTED = "brier_reliability_corrected", _PART._replace(least=-1.0), """
-        brier_reliability less what chance makes; may be below 0.
+        brier_reliability corrected for the part due to chance; may be below 0.
         Estimand: As brier_reliability.
         Estimator: Reliability less c = (1/n) Σ_k n_k/(n_k - 1) ȳ_k(1 - ȳ_k), over bins with two rows or more;
             a row alone keeps its noise. Without bias where a bin holds one score, and then the T of l2;
@@ -582,7 +582,7 @@ class MeasureName(Explained):
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
     BRIER_RESOLUTION_CORRECTED = "brier_resolution_corrected", _OPEN_PART._replace(least=-1.0, best=inf), """
-        brier_resolution less what chance makes; may be below 0.
+        brier_resolution corrected for the part due to chance; may be below 0.
         Estimand: As brier_resolution.
         Estimator: Resolution less c = (1/n) Σ_k n_k/(n_k - 1) ȳ_k(1 - ȳ_k), plus ȳ(1 - ȳ)/(n - 1). May be
             negative. The corrected three have the same sum as the plain three. Undefined where no bin has two
@@ -604,7 +604,7 @@ class MeasureName(Explained):
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
     BRIER_MCB = "brier_mcb", _OPEN_PART, """
-        What the best increasing map of the scores would take off the Brier score.
+        How much the best increasing recalibration would lower the Brier score: miscalibration (MCB).
         Estimand: What recalibration by the best nondecreasing map would save of the Brier score.
         Estimator: S - S_pav, S the Brier score and S_pav that of the isotonic fit to these very rows; never
             negative, biased upward. Brier score = MCB - DSC + UNC exactly.
@@ -617,7 +617,7 @@ class MeasureName(Explained):
         Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
         """
     BRIER_DSC = "brier_dsc", _OPEN_PART._replace(best=inf), """
-        What the scores so mapped take off brier_unc; more is better.
+        How far the recalibrated scores lower brier_unc: discrimination (DSC); more is better.
         Estimand: What the score recalibrated by the best nondecreasing map saves of the Brier score of the
             constant rate.
         Estimator: S_0 - S_pav, S_0 = ȳ(1 - ȳ) and S_pav the Brier score of the isotonic fit to these very
@@ -657,7 +657,7 @@ class MeasureName(Explained):
         Reference: Good (1952), JRSS-B 14.
         """
     LOG_LOSS_SKILL = "log_loss_skill", Facts(Home.SKILL, least=-inf, best=1.0), """
-        Share saved of the log loss of always saying the overall rate: 1 is perfect foresight.
+        Log loss skill: the share of the base rate forecast's log loss that is saved; 1 is perfect.
         Estimand: 1 - E(log loss) / H(r), H(r) = -r ln r - (1 - r) ln(1 - r), r the rate of label 1: the share
             of the deviance that the score explains.
         Estimator: The same with means over these rows. Undefined with one label only; -inf where a score of
@@ -671,7 +671,7 @@ class MeasureName(Explained):
         Reference: McFadden (1974), in Frontiers in Econometrics.
         """
     LOG_LOSS_MCB = "log_loss_mcb", _PART._replace(interval=False, most=inf), """
-        What the best increasing map of the scores would take off the log loss.
+        How much the best increasing recalibration would lower the log loss: miscalibration (MCB).
         Estimand: What recalibration by the best nondecreasing map would save of the log loss.
         Estimator: S - S_pav, S the log loss and S_pav that of the isotonic fit to these very rows; never
             negative, biased upward. Infinite where a score of exactly 0 or 1 was wrong. Log loss = MCB - DSC
@@ -685,7 +685,7 @@ class MeasureName(Explained):
         Reference: Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
         """
     LOG_LOSS_DSC = "log_loss_dsc", _PART._replace(interval=False, most=inf, best=inf), """
-        What the scores so mapped take off log_loss_unc; more is better.
+        How far the recalibrated scores lower log_loss_unc: discrimination (DSC); more is better.
         Estimand: What the score recalibrated by the best nondecreasing map saves of the log loss of the
             constant rate.
         Estimator: S_0 - S_pav, S_0 = H(ȳ) = -ȳ ln ȳ - (1 - ȳ) ln(1 - ȳ) and S_pav the log loss of the
@@ -723,8 +723,8 @@ class MeasureName(Explained):
         Reference: Gneiting & Raftery (2007), JASA 102, example 2 with α = 2, turned round.
         """
     AUROC = "auroc", Facts(Home.DISCRIMINATION, best=1.0), """
-        Probability that an event has a higher score than a non-event (the C-statistic): .5 says nothing, 1
-        tells all apart. It says nothing of calibration.
+        Probability that an event has a higher score than a non-event (the C-statistic): 0.5 is chance, 1
+        is perfect. It says nothing about calibration.
         Estimand: P(f_1 > f_0) + P(f_1 = f_0)/2, f_1 the score of a row with label 1 and f_0 that of one with
             label 0: the area under the ROC curve.
         Estimator: The same share among all pairs of rows at hand, ties counting half. Beyond the memory
@@ -743,7 +743,7 @@ class MeasureName(Explained):
         """
     AURC = "aurc", Facts(Home.DISCRIMINATION), """
         Area under the risk-coverage curve: the share of label 0 among the rows with the highest scores, on
-        average over how many of them are kept. Less is better. It says nothing of calibration.
+        average over how many are kept. Less is better. It says nothing about calibration.
         Estimand: The integral over c from 0 to 1 of P(y = 0 | the score is among the highest c), equal scores
             kept in any order: E of -ln(u) over rows with label 0, u the share of rows above.
         Estimator: (1/n) Σ_k (label 0 among the k highest scores)/k. Rows of equal scores are taken in every
@@ -759,7 +759,7 @@ class MeasureName(Explained):
             (2025), ICML, arXiv:2410.15361, for the weights -ln u.
         """
     GINI = "gini", Facts(Home.DISCRIMINATION, least=-1.0, best=1.0), """
-        Gini's coefficient, 2 auroc - 1 (accuracy ratio, Somers' D): 0 says nothing, 1 tells all labels apart.
+        Gini's coefficient, 2 auroc - 1 (accuracy ratio, Somers' D): 0 is chance, 1 is perfect discrimination.
         Estimand: 2 AUROC - 1.
         Estimator: 2 auroc - 1 of the rows at hand.
         Interval: That of auroc, times 2 less 1. For the population, approximate. None with importance

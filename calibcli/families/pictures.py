@@ -74,8 +74,8 @@ class PlotKind(StrEnum):
         "cumulative",
         PictureFacts(
             "Cumulative differences",
-            "Sums of label less score from low to high scores: where the path rises, scores are too low, "
-            "and where it falls, too high.",
+            "Running sum of label less score, low scores first: scores are too low where it rises, "
+            "too high where it falls.",
             "of_tables.diagram_of_tables",
             "cumulative.cumulative_figure",
             bins=False,
@@ -86,7 +86,7 @@ class PlotKind(StrEnum):
         "map",
         PictureFacts(
             "The recalibration map",
-            "What the artifact makes of each score.",
+            "The recalibrated probability of each score.",
             "map.map_diagram",
             "map.map_figure",
         ),
@@ -141,7 +141,7 @@ class PlotKind(StrEnum):
         "decision",
         PictureFacts(
             "Decision curve",
-            "What acting from a threshold on is worth, against acting on all rows or on none.",
+            "Net benefit of acting on scores above a threshold, against acting on all rows or on none.",
             "of_tables.diagram_of_tables",
             "thresholds.decision_figure",
             bins=False,
@@ -227,7 +227,7 @@ class PlotKind(StrEnum):
         "monitor",
         PictureFacts(
             "A gate over time",
-            "What the bets of a gate were worth as rows came in.",
+            "Evidence and bounds of a gate as rows came in.",
             "monitor.monitor_diagram",
             "monitor.monitor_figure",
             logit=False,

@@ -36,7 +36,7 @@ class TestName(Explained):
         Reference: Feller (1951), Ann. Math. Statist. 22, for the law; Tygert (2023).
         """
     SPIEGELHALTER = "spiegelhalter", Facts(), """
-        Whether the Brier score is what the scores themselves announce: over- or underconfidence.
+        Whether the Brier score is as large as the scores themselves predict: over- or underconfidence.
         Estimand: Tests whether the Brier score is what the scores themselves announce, a consequence of
             calibration.
         Estimator: Z = Σ(y - f)(1 - 2f) / √Σ(1 - 2f)² f(1 - f). Undefined where every score is 0, 1/2 or 1.
@@ -48,7 +48,7 @@ class TestName(Explained):
         Reference: Spiegelhalter (1986), Statistics in Medicine 5.
         """
     T = "t", Facts(), """
-        Whether rates differ from mean scores in the bins by more than chance, errors of any shape.
+        Whether observed rates differ from mean scores in the bins by more than chance, in any shape.
         Estimand: Tests whether rates and mean scores agree in the bins of l2.
         Estimator: T = (1/n) Σ_{n_k≥2} (S_k² - Q_k) / (n_k - 1), the debiased squared l2 error. Undefined
             where no bin has two rows, and where every score is 0 or 1.
@@ -61,7 +61,7 @@ class TestName(Explained):
             resampling: Bröcker & Smith (2007), Weather and Forecasting 22.
         """
     HOSMER_LEMESHOW = "hosmer_lemeshow", Facts(), """
-        Whether gaps of rate and mean score, bin by bin, exceed chance.
+        Whether observed rates and mean scores differ by more than chance, bin by bin.
         Estimand: Tests whether rates and mean scores agree in the bins of the report (those of ece; --binning
             equal-mass --bins 10 gives the deciles of risk).
         Estimator: H = Σ_k S_k² / V_k, S_k the sum of y - f in bin k and V_k that of f(1 - f), over the bins
@@ -77,7 +77,7 @@ class TestName(Explained):
             mean f (1 - mean f).
         """
     U = "u", Facts(), """
-        Whether log odds are the logit of the score: sees shifts and overconfidence.
+        Whether the log odds of label 1 equal the logit of the score: sees shifts and overconfidence.
         Estimand: Tests whether Cox's intercept is 0 and his slope 1.
         Estimator: U = 2 (log likelihood of the best line in the logit - log likelihood of the scores).
             Undefined where every score is 0 or 1, and where there is one score only.
@@ -106,7 +106,7 @@ class TestName(Explained):
             Math. Statist. 27, Theorem 4.
         """
     JEFFREYS = "jeffreys", Facts(), """
-        The same question as binomial by Jeffreys' prior, as the ECB asks it of each rating grade.
+        The same question as binomial with Jeffreys' prior: the ECB's test of each rating grade.
         Estimand: Tests, one-sided, that the rate of label 1 is at most the mean score, as the ECB's reports
             on internal models have it for grades and portfolios.
         Estimator: D, the number of rows with label 1. Undefined where every score is 0 or 1.

@@ -32,7 +32,7 @@ class CompareOptions:
 
     metrics: tuple[Compared, ...] | None = option(
         None, like=METRIC,
-        help="Only this measure, the gate too; repeatable. [default: five, the gate on brier and log_loss]",
+        help="Compare and gate on this measure only; repeatable. [default: five, gate on brier, log_loss]",
         doc="Only these measures; by default five.",
     )  # fmt: skip
     bins: int | None = option(None, like=BINS)
@@ -45,8 +45,8 @@ class CompareOptions:
     allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
     reference: str | None = option(
         None, "--reference", section=Section.MEASURE, metavar="COL", complete=COLUMNS,
-        help="Hold every score against this one, such as climatology, and say its skill; with --by, a model.",
-        doc="Hold every score against this one, and say its skill; with `by`, the name of a model.",
+        help="Compare every score with this one, such as climatology, and report skill; with --by, a model.",
+        doc="Compare every score with this one, and report skill; with `by`, the name of a model.",
     )  # fmt: skip
     pairs: bool = option(
         False, "--pairs", section=Section.MEASURE, help="List every pair of scores as well.",

@@ -25,7 +25,7 @@ _LEFT = re.compile(rf"\s*({_QUOTED}|[^\"'=!<>][^=!<>]*?)\s*(==|!=|<=|>=|<|>|\sin
 _VALUE = re.compile(rf"\s*({_QUOTED}|[^\"',()=!<>]+)\s*", re.DOTALL)
 _QUOTE = "put a value with such letters into quotes: 'name==\"a, b\"'"
 _EXAMPLES = "write it like 'country==DE', 'age>=30' or 'plan in basic,pro'"
-_REPEAT = "one condition each, all of which hold: repeat --where"
+_REPEAT = "write one condition per --where, and repeat --where for more"
 _JOINED = re.compile(r"\s+(?:and|&&?)\s", re.IGNORECASE)
 _LONE_EQUALS = re.compile(r"[^=!<>]=[^=]")
 _NULL = re.compile(r"\s+is\s+(?:not\s+)?null\s*$", re.IGNORECASE)
@@ -99,7 +99,7 @@ def _values(text: str, whole: str) -> tuple[Literal, ...]:
         if at == len(text):
             return tuple(found)
         if text[at] != ",":
-            _refuse(f"--where {whole!r} goes on after a value: {text[at : at + 20]!r}", _quoting(whole))
+            _refuse(f"--where {whole!r} has more text after a value: {text[at : at + 20]!r}", _quoting(whole))
         at += 1
 
 
@@ -123,7 +123,7 @@ def _quoting(text: str) -> str:
 def _way_out(text: str) -> str:
     """Return how to write what reads like a condition of SQL."""
     if _NULL.search(text):
-        return "a row without a value satisfies no condition, != included; the others: 'country!=-'"
+        return "no condition selects rows without a value, not even !=; to select the others: 'country!=-'"
     parts = [f"write == for equal: {_doubled(text)!r}"] if _LONE_EQUALS.search(text) else []
     parts += [_REPEAT] if _JOINED.search(text) else []
     return "; ".join(parts) or _EXAMPLES

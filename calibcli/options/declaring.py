@@ -27,10 +27,10 @@ class Reach(StrEnum):
     It stands beside the option where that is declared; `READS` alone may be set, to a file of this machine.
     """
 
-    WRITES = "says where to write"
+    WRITES = "chooses where to write"
     REPLACES = "lets a file be replaced"
     CONNECTS = "connects to other machines"
-    TRUSTS = "says what is to be trusted"
+    TRUSTS = "decides what to trust"
     READS = "names a file to read"
 
 

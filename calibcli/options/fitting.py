@@ -37,13 +37,15 @@ class FitOptions:
     """Options of every method: each reads its own part."""
 
     bins: int = option(
-        DEFAULT_FIT_BINS, "--bins", section=Section.BINS, metavar="N", least=1, help="Most bins of histogram and scaling-binning.",
+        DEFAULT_FIT_BINS, "--bins", section=Section.BINS, metavar="N", least=1,
+        help="Maximum number of bins of histogram and scaling-binning.",
     )  # fmt: skip
     binning: Binning = option(
         Binning.EQUAL_MASS, "--binning", section=Section.BINS, help="How histogram cuts its bins."
     )
     loss: FitLoss = option(
-        FitLoss.LOG, "--loss", section=Section.FIT, help="What the logistic methods minimise and auto compares.",
+        FitLoss.LOG, "--loss", section=Section.FIT,
+        help="Loss that the logistic methods minimise and auto compares.",
     )  # fmt: skip
     smooth_targets: bool = option(
         False, "--smooth-targets", section=Section.FIT,
@@ -53,10 +55,11 @@ class FitOptions:
         False, "--step", section=Section.FIT, help="Make isotonic a step function, without interpolation.",
     )  # fmt: skip
     split: Split = option(
-        Split.NONE, "--split", section=Section.FIT, help="three-way: fit, bins and means of scaling-binning see other rows.",
+        Split.NONE, "--split", section=Section.FIT,
+        help="three-way: scaling-binning uses separate rows for its fit, its bins and their means.",
     )  # fmt: skip
     base: RecalibratorName = option(
-        RecalibratorName.PLATT, "--base", section=Section.FIT, help="What scaling-binning bins."
+        RecalibratorName.PLATT, "--base", section=Section.FIT, help="Method that scaling-binning bins."
     )
     form: BetaForm = option(
         BetaForm.ABM, "--beta-form", section=Section.FIT, name="beta_form", help="Which parameters of beta are free.",
@@ -66,7 +69,8 @@ class FitOptions:
         help="Folds of auto's cross-validation [default: 10], or of cross venn-abers.",
     )  # fmt: skip
     randomised: bool = option(
-        False, "--randomised", section=Section.FIT, help="Let smooth add the kernel's noise to scores first, seeded.",
+        False, "--randomised", section=Section.FIT,
+        help="Let smooth first add seeded noise of its kernel to scores.",
     )  # fmt: skip
     seed: int = option(DEFAULT_SEED, like=SEED)
 
@@ -116,7 +120,7 @@ class MapOptions:
     )  # fmt: skip
     multiclass: ClassMethod | None = option(
         None, "--multiclass", section=Section.CLASSES,
-        help="How several classes are recalibrated, those of one score with --method. [default: temperature]",
+        help="How to recalibrate several classes; some take --method for each class. [default: temperature]",
         doc='How several classes are recalibrated; by default "temperature".',
     )  # fmt: skip
     min_class_rows: int = option(
@@ -125,8 +129,8 @@ class MapOptions:
     )  # fmt: skip
     output_sum: OutputSum = option(
         OutputSum.ONE, "--output-sum", section=Section.CLASSES,
-        help="one-vs-rest: divide rows by their sum, or leave classes by themselves.",
-        doc="Of one-vs-rest: divide rows by their sum, or leave classes by themselves.",
+        help="one-vs-rest: divide rows by their sum, or leave each class as it is.",
+        doc="For one-vs-rest: divide rows by their sum, or leave each class as it is.",
     )  # fmt: skip
     min_group_rows: int = option(
         DEFAULT_LEAST_ROWS, "--min-group-rows", section=Section.GROUPS, metavar="N", least=1,

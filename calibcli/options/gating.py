@@ -38,7 +38,7 @@ GATE_BINS = BINS._replace(
 )  # fmt: skip
 MIN_ROWS = Option(
     ("--min-rows",), section=Section.GATE, name="min_rows", metavar="N", least=1,
-    help="Below so many rows, or 10 of the rarer label, nothing is concluded.",
+    help="With fewer rows, or fewer than 10 of the rarer label, the verdict is INCONCLUSIVE.",
 )  # fmt: skip
 
 
@@ -97,12 +97,12 @@ class Regression:
 
     limit: float = option(
         None, "--max-regression", section=Section.GATE, name="max_regression", metavar="D", shell=float | None,
-        help="The most that a measure may exceed the baseline's by.",
+        help="How much worse than the baseline a measure may be.",
     )  # fmt: skip
     measures: tuple[MeasureName, ...] = option(
         (), "--regression-metric", section=Section.GATE, name="regression_metric", shell=list[MeasureName] | None,
-        help="Which measure that is; repeatable. [default: ece]",
-        doc='Which measure that is; "ece" by default.',
+        help="Measure to compare with the baseline; repeatable. [default: ece]",
+        doc='Measure to compare with the baseline; "ece" by default.',
     )  # fmt: skip
     report: DocumentSource | None = option(
         None, "--baseline", section=Section.GATE, name="baseline", metavar="REPORT", reach=Reach.READS, shell=str | None,
@@ -167,8 +167,8 @@ class VerifyOptions:
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
     policy: Inconclusive = option(
         Inconclusive.ERROR, "--inconclusive", section=Section.GATE, name="inconclusive",
-        help="What inconclusive counts as: exit 4, 1 or 0.",
-        doc='What that counts as for `.passed`: "error" and "fail" are no pass, "pass" is one.',
+        help="Exit code of INCONCLUSIVE: error is 4, fail 1, pass 0.",
+        doc='What INCONCLUSIVE means for `.passed`: True with "pass", else False ("error", "fail").',
     )  # fmt: skip
     allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
     least_group_rows: int | None = option(
@@ -201,8 +201,8 @@ class VerifyOptions:
 
 def _refuse_equal_mass(binning: Binning | None) -> None:
     if binning is Binning.EQUAL_MASS:
-        msg = "equal-mass bins are cut by the rows they would judge"
-        raise UsageProblem(msg, "a gate takes --binning equal-width or atoms, fixed in advance")
+        msg = "equal-mass bins depend on the rows that the gate evaluates"
+        raise UsageProblem(msg, "pass --binning equal-width or --binning atoms, which are fixed in advance")
 
 
 def bins_of_gate(bins: int | str | None, binning: Binning | None) -> tuple[int | None, Binning | None]:
@@ -232,12 +232,13 @@ class StateOptions:
     path: str = option(
         None, "--state", section=Section.GATE, name="state", metavar="GATE.json", reach=Reach.WRITES, shell=str | None,
         python="str | os.PathLike[str] | None",
-        help="Keep what was counted, so that the gate may be asked again as rows come in.",
-        doc="A file that keeps what was counted, so that the gate may be asked again as rows come in.",
+        help="Keep counts in this file, so that you may check again as rows come in.",
+        doc="A file that keeps counts, so that you may check again as rows come in.",
     )  # fmt: skip
     batch: str | None = option(
-        None, "--batch", section=Section.GATE, metavar="NAME", help="Name of these rows in the state. [default: their digest]",
-        doc="Name of these rows in the state; by default their digest.",
+        None, "--batch", section=Section.GATE, metavar="NAME",
+        help="Name of this batch of rows in the state. [default: a digest of the rows]",
+        doc="Name of this batch of rows in the state; by default a digest of the rows.",
     )  # fmt: skip
     id_column: str | None = None
     planned_rows: int | None = option(
@@ -245,7 +246,8 @@ class StateOptions:
         help="Rows the state will hold in the end; fixes dce's bins.",
     )  # fmt: skip
     alarm: bool = option(
-        False, "--alarm", section=Section.GATE, help="Fail once the score is no longer calibrated, whenever that began.",
+        False, "--alarm", section=Section.GATE,
+        help="Raise an alarm (exit 1) once the score is no longer calibrated, whenever that began.",
     )  # fmt: skip
     key_file: str | None = option(None, like=KEY_FILE)
 
@@ -264,7 +266,7 @@ def refuse_without_state(option_name: str) -> None:
     """Refuse an option that speaks of a state where there is none."""
     key = option_name.replace("_", "-")
     msg = f"--{key} without --state"
-    hint = "name the file that keeps what was counted: --state gate.json"
+    hint = "name a file to keep the counts in: --state gate.json"
     raise IdleOption(msg, hint, options=(key,))
 
 
@@ -277,14 +279,16 @@ class PlanOptions:
 
     rules: tuple[Rule, ...] = nested((), Limits)
     error: float = option(
-        0.0, "--error", section=Section.GATE, metavar="E", help="The true error to reckon with; 0 is calibrated.",
+        0.0, "--error", section=Section.GATE, metavar="E",
+        help="The true error to plan for; 0 is calibrated.",
     )  # fmt: skip
     power: float = option(
         DEFAULT_POWER, "--power", section=Section.GATE, metavar="P", help="Probability with which the gate is to decide.",
     )  # fmt: skip
     confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
     any_time: bool = option(
-        False, "--any-time", section=Section.GATE, help="For a gate that is asked again as rows come in, as with --state.",
+        False, "--any-time", section=Section.GATE,
+        help="Plan for a gate that you check again as rows come in, as with --state.",
     )  # fmt: skip
     bins: int | None = option(None, like=GATE_BINS)
     binning: Binning | None = option(None, like=BINNING)
@@ -310,7 +314,7 @@ class PlanOptions:
             raise UsageProblem(msg, "try --max-ece 0.02, --max-smece 0.02 or --max-l2 0.02")
         if len(self.rules) > 1:
             msg = f"{len(self.rules)} rules to plan at once"
-            raise UsageProblem(msg, "plan them one by one: a gate of several takes the most rows of any")
+            raise UsageProblem(msg, "plan them one by one, and collect the largest number of rows")
         if not 0.5 <= self.power <= _MOST_POWER:
             msg = f"a power of {self.power!r}"
             raise UsageProblem(msg, f"--power takes a number from 0.5 to {_MOST_POWER}, such as 0.9")
@@ -323,7 +327,7 @@ class PlanOptions:
         _refuse_equal_mass(self.binning)
         if self.any_time and self.measure is not MeasureName.ECE:
             msg = f"plan --any-time speaks of the ece, not of {self.measure.value}"
-            raise UsageProblem(msg, "ask for --max-ece, or plan one look without --any-time")
+            raise UsageProblem(msg, "pass --max-ece, or leave out --any-time to plan a single check")
 
     @property
     def rule(self) -> Rule:

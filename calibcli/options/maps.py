@@ -37,7 +37,7 @@ class Shape:
     )  # fmt: skip
     keep: str = option(
         KEEP_ALL, "--keep", section=Section.OUTPUT, metavar="COLS", shell=list[str] | None, shown=KEEP_ALL,
-        help="Other columns that go along: all, none, or names and 'x_*' by commas; repeatable.",
+        help="Other columns to keep: all, none, or names and patterns such as id,'x_*'; repeatable.",
     )  # fmt: skip
 
     @classmethod
@@ -58,7 +58,7 @@ class ApplyOptions:
     )  # fmt: skip
     out_dir: str | None = option(
         None, "--out-dir", section=Section.OUTPUT, metavar="DIR", reach=Reach.WRITES,
-        help="Where files go, each under its name, in place of -o.",
+        help="Directory for the outputs, one per file under its own name, instead of -o.",
     )  # fmt: skip
     skip_existing: bool = option(
         False, "--skip-existing", section=Section.OUTPUT, help="Leave out files whose output is in --out-dir already.",
@@ -80,7 +80,7 @@ class ExportAsk:
         None, "--to", section=Section.OUTPUT, help="What to write the map as. [default: by the suffix of -o]"
     )
     dialect: SqlDialect | None = option(
-        None, "--dialect", section=Section.OUTPUT, shown=False, help="Whose SQL. [default: duckdb]",
+        None, "--dialect", section=Section.OUTPUT, shown=False, help="SQL dialect. [default: duckdb]",
     )  # fmt: skip
     form: SqlForm | None = option(
         None, "--as", section=Section.OUTPUT, shown=False, help="SQL as a query, a view or a dbt model. [default: select]",
@@ -100,7 +100,7 @@ class ExportAsk:
     )  # fmt: skip
     table: str | None = option(
         None, "--table", section=Section.OUTPUT, metavar="NAME",
-        help="The table in the SQL, dots after its schema. [default: predictions]",
+        help="The table in the SQL, such as T or SCHEMA.T. [default: predictions]",
     )  # fmt: skip
     prior: float | None = option(None, like=PRIOR)
     single: bool = option(
@@ -123,7 +123,7 @@ class ExportAsk:
     def target(self) -> ExportTarget:
         """What to write."""
         if self.to is None:
-            msg = "without --to nothing says what to write the map as"
+            msg = "the format of the map is not given"
             raise UsageProblem(msg, "pass --to sql, onnx, python or sklearn, or an output such as -o map.sql")
         return self.to
 
@@ -152,5 +152,5 @@ class ExportAsk:
                 msg = f"--{flag} has no effect on --to {self.target.value}"
                 raise IdleOption(msg, "leave it out", options=(option,))
         if self.view is not None and self.form is not SqlForm.VIEW:
-            msg = "--view names a view, and none is asked for"
+            msg = "--view is for --as view"
             raise IdleOption(msg, "pass --as view too", options=("view",))

@@ -48,7 +48,8 @@ MIN_GROUP_ROWS = Option(
     help="Smaller groups are listed, not measured.",
 )  # fmt: skip
 ALLOW_FIT_ROWS = Option(
-    ("--allow-fit-rows",), section=Section.GATE, help="Judge an artifact by its own fit rows after all.",
+    ("--allow-fit-rows",), section=Section.GATE,
+    help="Evaluate an artifact on its own fit rows anyway; the numbers flatter it.",
 )  # fmt: skip
 METRIC = Option(
     ("-m", "--metric"), section=Section.MEASURE, name="metric", metavar="NAME", shell=list[str] | None,
@@ -81,8 +82,9 @@ class MeasureOptions:
         doc='The p of the metric "lp", at least 1.',
     )  # fmt: skip
     bandwidth: float | None = option(
-        None, "--bandwidth", section=Section.MEASURE, metavar="S", help="Smooth smece at this bandwidth, such as 0.05, not at its own.",
-        doc="The bandwidth of smece, in place of its own.",
+        None, "--bandwidth", section=Section.MEASURE, metavar="S",
+        help="Bandwidth of smece, such as 0.05, instead of the one it finds.",
+        doc="The bandwidth of smece, instead of the one it finds.",
     )  # fmt: skip
     class_weights: Mapping[str, float] | None = option(
         None, "--class-weights", section=Section.MEASURE, metavar="A=W,...", shell=str | None, python="Mapping[str, float] | None",
@@ -98,18 +100,19 @@ class MeasureOptions:
         doc="Order of groups: the worst first, or by name, time, number of rows or mean score.",
     )  # fmt: skip
     bounds: bool = option(
-        False, "--bounds", section=Section.MEASURE, help="List every other bound of ece, ece_equal_mass and l2 as well.",
+        False, "--bounds", section=Section.MEASURE,
+        help="Also list the alternative bounds of ece, ece_equal_mass and l2.",
         doc='Whether "ece", "ece_equal_mass" and "l2" list every other bound.',
     )  # fmt: skip
     edges: tuple[float, ...] | None = option(
         None, "--edges", section=Section.BINS, metavar="E,E,...", shell=str | None, python="Sequence[float] | None",
-        help="Edges of the bins, such as 0,0.1,0.5,1, for --bins.",
+        help="Edges of the bins, such as 0,0.1,0.5,1, instead of --bins.",
         doc="Edges of the bins from 0 to 1, in place of both.",
     )  # fmt: skip
     thresholds: tuple[float, ...] = option(
         (), "--threshold", section=Section.MEASURE, name="threshold", metavar="T,T,...", shell=str | None, python="float | Sequence[float] | None",
-        help="Net benefit of acting from these probabilities on, such as 0.1,0.2; against all, none and other scores.",
-        doc="Probabilities from which one would act, each with its net benefit.",
+        help="Decision thresholds, such as 0.1,0.2: net benefit against all, none and other scores.",
+        doc="Decision thresholds, each with the net benefit of acting on scores from there on.",
     )  # fmt: skip
     drawn: bool = True
 

@@ -120,7 +120,7 @@ def compared_metrics(asked: Sequence[str]) -> tuple[MeasureName | ClassMeasure, 
     found = tuple(dict.fromkeys(member for name in asked for member in _members(name)))
     for one in found:
         if isinstance(one, TestName):
-            msg = f"{one.value} cannot be compared: it is a test, whose p-values say nothing of each other"
+            msg = f"{one.value} cannot be compared: it is a test, and p-values do not compare scores"
             raise UsageProblem(msg, "name a measure, such as brier")
     return tuple(one for one in found if not isinstance(one, TestName)) or None
 
@@ -158,11 +158,11 @@ def _members(name: str) -> tuple[Metric, ...]:
         if word == member.value:
             return (member,)
     if word in set(SegmentMeasure):
-        msg = f"{word} is judged, and not measured: it speaks of segments"
+        msg = f"{word} is a rule for segments, not a measure of all rows"
         raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")
     if word.endswith("net_benefit"):
-        msg = f"{word} depends on the probability from which one acts, and has a table of its own"
-        raise UsageProblem(msg, "leave it out here, and name such probabilities with --threshold 0.1,0.2")
+        msg = f"{word} depends on the decision threshold, and has a table of its own"
+        raise UsageProblem(msg, "leave it out of --metric, and pass --threshold 0.1,0.2")
     msg = f"there is no metric {name!r}"
     if word in _ELSEWHERE:
         raise UsageProblem(msg, _ELSEWHERE[word])

@@ -13,7 +13,7 @@ _USUAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*)?")
 # Whole numbers with more digits than any double has stay in powers of ten.
 MOST_DIGITS = 400
 # What to do about numbers that are text in one place and numbers in another.
-ALIKE = "text equals a number only digit by digit, as '7' is 7: write all values alike"
+ALIKE = "write all values the same way: the text '7' is the number 7, but '7.0' and '007' are other values"
 
 
 def number_of(text: str) -> Decimal | None:

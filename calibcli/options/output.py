@@ -100,14 +100,14 @@ Compat = Annotated[
     Option(
         ("--compat",),
         section=Section.MEASURE,
-        help="The numbers that this tool gives by default, beside ours, and why.",
+        help="Also give this tool's default numbers, and say why they differ from ours.",
     ),
 ]
 Explain = Annotated[
     str | None,
     Option(
         ("--explain",), section=Section.MEASURE, metavar="NAME",
-        help="Say what this measure or test is, and stop; all lists the names.",
+        help="Explain this measure or test, and stop; all lists the names.",
     ),
 ]  # fmt: skip
 SummaryOut = Annotated[
@@ -122,6 +122,6 @@ Like = Annotated[
     str | None,
     Option(
         ("--like",), section=Section.INPUT, metavar="INPUT", reach=Reach.READS,
-        help="A file whose scores fall as those of the rows to come; unlabelled.",
+        help="A file of scores like those you expect; no labels are needed.",
     ),
 ]  # fmt: skip

@@ -22,9 +22,7 @@ class PictureOptions:
     size: FigureSize = option(
         FigureSize.PAGE, "--size", section=Section.PICTURE, help="Fit one column of a journal, a page, or a slide.",
     )  # fmt: skip
-    theme: Theme = option(
-        Theme.LIGHT, "--theme", section=Section.PICTURE, help="On white, or on a dark ground."
-    )
+    theme: Theme = option(Theme.LIGHT, "--theme", section=Section.PICTURE, help="White or dark background.")
     axis: AxisScale | None = option(None, like=AXIS)
     benefit: Benefit = option(
         Benefit.NET, "--benefit", section=Section.PICTURE,
@@ -33,7 +31,7 @@ class PictureOptions:
     )  # fmt: skip
     band: Band = option(
         Band.POINTWISE, "--band", section=Section.PICTURE,
-        help="Of --kind isotonic: where fits lie by chance, or where every rate lies at once.",
+        help="Band of --kind isotonic: chance at each score, or a simultaneous band for the true rates.",
         doc='Of `kind="isotonic"`: where fits to calibrated scores lie, or where every rate lies at once.',
     )  # fmt: skip
     smoother: Smoother | None = option(
@@ -41,7 +39,7 @@ class PictureOptions:
         doc='What draws the curve of `kind="clinical"`; by default a spline.',
     )  # fmt: skip
     loss: FitLoss | None = option(
-        None, "--loss", section=Section.PICTURE, help="Mean score of --kind mcb-dsc. [default: brier]",
+        None, "--loss", section=Section.PICTURE, help="Loss of --kind mcb-dsc. [default: brier]",
         doc='Mean score of `kind="mcb-dsc"`; by default the Brier score.',
     )  # fmt: skip
     title: str | None = option(

@@ -91,7 +91,7 @@ BY = Option(
     "a mapping of names to arrays.",
 )  # fmt: skip
 JUDGED_BY = BY._replace(
-    help="Every rule holds in each group of equal values too; with --state each is a batch, in order of time or name.",
+    help="Apply every rule to each group of equal values too; with --state each is a batch, by time or name.",
     doc="Every rule holds in each of these groups too: as for `measure`; with `state` each is a batch, in order.",
 )  # fmt: skip
 PLOTTED_BY = BY._replace(
@@ -99,13 +99,13 @@ PLOTTED_BY = BY._replace(
     doc="What makes groups, of which the worst are drawn, or all in one picture by `kind`: as for `measure`.",
 )  # fmt: skip
 COMPARED_BY = BY._replace(
-    help="Column of models: each answers the questions of --id, one row for each answer.",
+    help="Column of model names, where each row holds one model's answer to a question (--id).",
     doc="What names the models of rows in long form, each with an answer to the questions of `row_id`: a "
     "column, or beside arrays an array.",
 )  # fmt: skip
 QUESTION = Option(
     ("--id",), section=Section.COLUMNS, name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
-    help="Column of questions, by which the rows of --by are matched.",
+    help="Column of question ids: models in --by are compared on the questions they share.",
     doc="What tells questions apart, by which the rows of `by` are matched: a name or an array.",
 )  # fmt: skip
 ON = Option(
@@ -119,7 +119,7 @@ JUDGED_ON = ON._replace(
 )  # fmt: skip
 PLOTTED_ON = JUDGED_ON._replace(help="Draw the segments that values of these columns make: a,b,c, or repeat.")
 REPORTED_ON = JUDGED_ON._replace(
-    help="Say where the score is wrong, of the segments that these columns make."
+    help="Find the segments, made by the values of these columns, where the score is wrong."
 )
 DRIFTED_ON = JUDGED_ON._replace(
     help="Further columns to compare: a,b,c, or repeat.", doc="Further columns to compare."
@@ -129,7 +129,8 @@ FITTED_BY = BY._replace(
     doc="Fit a map to each group of equal values of this, a name or an array, and one to all rows.",
 )  # fmt: skip
 FITTED_ON = ON._replace(
-    section=Section.GROUPS, needed=False, help="Columns that --method segments looks at beside the score: a,b,c.",
+    section=Section.GROUPS, needed=False,
+    help="Columns that --method segments uses in addition to the score: a,b,c.",
     doc='Columns that the method "segments" looks at beside the score: names, or beside arrays an array, a '
     "frame, or a mapping of names to arrays.",
 )  # fmt: skip
@@ -137,11 +138,12 @@ MISSING = Option(
     ("--on-missing",), section=Section.COLUMNS, metavar="error|drop", help="Refuse missing values, or drop and count.",
 )  # fmt: skip
 COMPARED_MISSING = MISSING._replace(
-    metavar="error|drop|pairwise", help="Refuse missing values, drop and count, or take the rows that each pair has.",
+    metavar="error|drop|pairwise",
+    help="Refuse missing values, drop and count, or use for each pair the rows that both have.",
 )  # fmt: skip
 SEED = Option(
-    ("--seed",), metavar="S", least=0, help="Seed of everything that is drawn.",
-    doc="Seed of everything that is drawn; the same seed gives the same bits.",
+    ("--seed",), metavar="S", least=0, help="Seed of all random draws.",
+    doc="Seed of all random draws; the same seed gives the same bits.",
 )  # fmt: skip
 
 
@@ -170,16 +172,16 @@ class ClassOptions:
     probs: str | None = option(None, like=PROBS)
     classes: str | tuple[str, ...] | None = option(
         None, "--classes", section=Section.CLASSES, metavar="A,B,...", shell=str | None, python="Names | None",
-        help="Their names in order. [default: ends of columns]",
-        doc="Their names in the order of the columns, where those do not say them.",
+        help="Names of the classes in the order of the columns. [default: ends of column names]",
+        doc="Names of the classes in the order of the columns, if column names do not end in them.",
     )  # fmt: skip
     on_sum: OnSum = option(
         OnSum.ERROR, "--on-sum", section=Section.CLASSES,
-        help="Refuse rows that do not sum to 1, divide and count them, or take them as they are.",
+        help="Refuse rows that do not sum to 1, divide them by their sum, or use them as they are.",
     )  # fmt: skip
     view: ViewName = option(
         ViewName.CONFIDENCE, "--view", section=Section.CLASSES,
-        help="Seen as the largest probability, by class predicted, or each class against the rest.",
+        help="Evaluate the largest probability, rows by predicted class, or each class against the rest.",
     )  # fmt: skip
     one_class: str | None = option(
         None, "--class", section=Section.CLASSES, metavar="NAME", help="Only this class, with --view.",
@@ -279,7 +281,7 @@ class RowSelection:
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.sample is not None:
-            msg = f"--limit {self.limit} takes the first rows, --sample {self.sample} any"
+            msg = f"--limit {self.limit} takes the first rows, --sample {self.sample} random ones"
             raise UsageProblem(msg, "leave out one of them")
 
     @property
@@ -359,13 +361,13 @@ class Columns:
     on: tuple[str, ...] = option((), like=ON)
     cluster: str | None = option(
         None, "--cluster", section=Section.GROUPS, metavar="COL", complete=COLUMNS, python="Column | None",
-        help="Rows with equal values are dependent, clusters are not.",
-        doc="Rows with equal values are dependent, clusters are not: a name or an array.",
+        help="Column of clusters, such as patient: rows of one cluster are dependent.",
+        doc="Clusters, such as patients: rows of one cluster are dependent; a name or an array.",
     )  # fmt: skip
     several: SeveralClasses | None = nested(None, ClassOptions, SeveralClasses.of)
     identity: str | None = option(
         None, "--id", section=Section.COLUMNS, name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",
-        help="Identity of a row: none is counted twice in the state.",
+        help="Column of row ids: no row is counted twice in the state.",
         doc="Identity of each row, so that none is counted twice in the state: a name or an array.",
     )  # fmt: skip
     rows: RowSelection = nested(ALL_ROWS, RowSelection)
@@ -397,7 +399,7 @@ class Columns:
     def refuse_unseen(self) -> None:
         """Refuse to be told about groups where no map has members."""
         if self.on_unseen is not OnUnseen.ERROR:
-            msg = f"--unseen {self.on_unseen.value} speaks of groups, and no map for each group is applied"
+            msg = f"--unseen {self.on_unseen.value} is for maps fitted by group, and none is applied here"
             hint = "leave it out, or apply what `calibcli fit --by` wrote"
             raise IdleOption(msg, hint, options=("unseen",))
 
@@ -508,7 +510,8 @@ class Reading:
         False, "--exact", help="Keep every distinct score, whatever memory that takes.",
     )  # fmt: skip
     memory: str = option(
-        DEFAULT_MEMORY, "--memory", metavar="SIZE", help="Beyond this, scores are kept to 1.4e-6 on a grid.",
+        DEFAULT_MEMORY, "--memory", metavar="SIZE",
+        help="Memory for distinct scores; if more is needed, they are rounded to 1.4e-6.",
     )  # fmt: skip
     engine: EngineName = option(
         EngineName.LOCAL, "--engine", section=Section.ENGINES, reach=Reach.CONNECTS,

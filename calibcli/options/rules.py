@@ -142,8 +142,8 @@ def _p_value(subject: TestName, end: str | None, relation: Relation, text: str) 
         msg = f"{text!r}: a rule may name the p-value of a test, not {f'its {end}' if end else 'the test'}"
         raise UsageProblem(msg, f"write it like '{right}'")
     if relation is Relation.AT_MOST:
-        msg = f"{text!r} would pass what the test finds miscalibrated"
-        raise UsageProblem(msg, f"a small p-value speaks against calibration: '{right}'")
+        msg = f"{text!r} would pass scores that the test finds miscalibrated"
+        raise UsageProblem(msg, f"a small p-value is evidence against calibration: write '{right}'")
     return Bound.P_VALUE
 
 
@@ -173,4 +173,4 @@ def _refuse_limit(subject: Subject, least: float, most: float, *, kept_by_all: b
     if math.isinf(least) or math.isinf(most):
         where = f"{what} is at most {most:g}" if math.isinf(least) else f"{what} is at least {least:g}"
     msg = f"{text!r} holds whatever the rows say" if kept_by_all else f"{text!r} can never be shown to hold"
-    raise UsageProblem(msg, f"{where}: take a limit inside")
+    raise UsageProblem(msg, f"{where}: choose a limit inside that range")

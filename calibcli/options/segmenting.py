@@ -20,19 +20,19 @@ class Cutting:
 
     depth: int = option(
         2, "--depth", section=Section.GROUPS, metavar="N", least=1, most=MOST_DEPTH,
-        help="Intersections of the values of up to so many columns.",
+        help="Cross the values of up to N columns.",
     )  # fmt: skip
     most_values: int = option(
         10, "--max-values", section=Section.GROUPS, name="max_values", metavar="N", least=1, most=MOST_VALUES,
-        help="Most frequent values of a column that are segments; the rest is (other).",
+        help="Make segments of the N most frequent values of a column; the rest is (other).",
     )  # fmt: skip
     categorical: tuple[str, ...] = option(
         (), like=_KIND._replace(flags=("--categorical",)),
-        help="Columns of numbers that are names of categories, such as codes.",
+        help="Columns of numbers that stand for categories, such as codes.",
     )  # fmt: skip
     numeric: tuple[str, ...] = option(
         (), like=_KIND._replace(flags=("--numeric",)),
-        help="Columns of few whole numbers that are cut at their quartiles all the same.",
+        help="Columns to cut at their quartiles although they have few whole numbers.",
     )  # fmt: skip
 
     @classmethod
@@ -67,7 +67,7 @@ class Cutting:
 
 MIN_SEGMENT_ROWS = Option(
     ("--min-segment-rows",), section=Section.GROUPS, name="min_segment_rows", metavar="N", least=1,
-    help="Smaller segments are counted, not judged.",
+    help="Smaller segments are counted, but get no verdict.",
 )  # fmt: skip
 
 
@@ -102,11 +102,11 @@ class FitCutting(Cutting):
 
     most_values: int = option(
         50, "--max-values", name="max_values", section=Section.GROUPS, metavar="N", least=1, most=MOST_VALUES,
-        help="Most frequent values of a column that segments are made of; the rest is (other).",
+        help="Use the N most frequent values of a column; the rest is (other).",
     )  # fmt: skip
     numeric: tuple[str, ...] = option(
         (), like=_KIND._replace(flags=("--numeric",)),
-        help="Columns of few whole numbers that are cut into intervals all the same.",
+        help="Columns to cut into intervals although they have few whole numbers.",
     )  # fmt: skip
 
 
@@ -131,11 +131,11 @@ class DriftCutting(Cutting):
 
     numeric: tuple[str, ...] = option(
         (), like=_KIND._replace(flags=("--numeric",)),
-        help="Columns of few whole numbers that are cut at quantiles all the same.",
+        help="Columns to cut at quantiles although they have few whole numbers.",
     )  # fmt: skip
     most_values: int = option(
         20, "--max-values", name="max_values", section=Section.GROUPS, metavar="N", least=1, most=MOST_VALUES,
-        help="Most frequent values of a column that have a level of their own; the rest is (other).",
+        help="Compare the N most frequent values of a column; the rest is (other).",
     )  # fmt: skip
 
 
@@ -146,14 +146,12 @@ class DriftOptions:
     cut: Cutting = nested(DriftCutting(), DriftCutting)
     bins: int | None = option(
         None, like=BINS._replace(
-            help="Quantiles of OLD at which numbers are cut. [default: 10, or each value of a score of at most 50]",
+            help="Number of quantile bins, cut in OLD. [default: 10, or each value of a score with up to 50]",
         ),
     )  # fmt: skip
     confidence: float = option(
         DEFAULT_CONFIDENCE,
-        like=CONFIDENCE._replace(
-            help="One less the probability that anything is called shifted where nothing is."
-        ),
+        like=CONFIDENCE._replace(help="1 minus the probability of a false alarm over all columns."),
     )
     seed: int = option(DEFAULT_SEED, like=SEED)
 

@@ -45,7 +45,7 @@ def lacking(error: Exception) -> InputProblem | None:
     if isinstance(error, UnicodeEncodeError):
         return InputProblem(f"{error.object!r} {_NO_TEXT}", _way_out())
     if isinstance(error, MemoryError) or any(words in str(error) for words in _NO_MEMORY):
-        return InputProblem("there is not enough memory", "give it more, or lower --memory and --jobs")
+        return InputProblem("there is not enough memory", "free some memory, or lower --memory and --jobs")
     return None
 
 
@@ -95,10 +95,10 @@ def root(
         typer.Option(
             "--config",
             metavar="FILE",
-            help="Defaults of options. [default: calibcli.toml, or [tool.calibcli] of pyproject.toml]",
+            help="File of default options. [default: calibcli.toml, or [tool.calibcli] of pyproject.toml]",
         ),
     ] = None,
-    isolated: Annotated[bool, typer.Option("--isolated", help="Look for no such file.")] = False,
+    isolated: Annotated[bool, typer.Option("--isolated", help="Read no configuration file.")] = False,
 ) -> None:
     """
     Can these probabilities be believed, and what to do if not?

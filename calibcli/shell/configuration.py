@@ -204,7 +204,7 @@ def _refuse_reach(option: Parameter, value: Value, *, place: str, path: str) -> 
     if reach is Reach.READS and not any("://" in str(one) for one in many):
         return
     what = Reach.CONNECTS.value if reach is Reach.READS else reach.value
-    msg = f"{path}: {place}: --{option.key} {what}, and a file that was only found may not"
+    msg = f"{path}: {place}: --{option.key} {what}, which only a configuration file that you name may do"
     raise UsageProblem(msg, f"pass it on the command line, or name the file: --config {path}")
 
 
@@ -237,7 +237,7 @@ def _table_of(path: Path, content: bytes, *, shared: bool) -> dict[str, object] 
     # A ValueError is also what a number of thousands of digits gives.
     except (ValueError, RecursionError) as error:
         msg = f"{path}: is not TOML: {error}"
-        raise UsageProblem(msg, "mend it, or pass --isolated to do without") from None
+        raise UsageProblem(msg, "correct it, or pass --isolated to ignore it") from None
     if not shared:
         return tree
     tools = tree.get("tool", {})
@@ -250,7 +250,7 @@ def _table_of(path: Path, content: bytes, *, shared: bool) -> dict[str, object] 
 
 def _unreadable(path: Path, error: OSError) -> UsageProblem:
     msg = f"{path}: cannot be read ({(error.strerror or str(error)).lower()})"
-    return UsageProblem(msg, "--config names a TOML file; --isolated reads none")
+    return UsageProblem(msg, "pass --config with a TOML file that can be read, or --isolated to read none")
 
 
 def _content(path: Path, *, found: bool) -> tuple[bytes, int]:
@@ -294,6 +294,6 @@ def _refuse_strangers(path: Path, owner: int) -> None:
         owners[f"the link {shown}"] = path.lstat().st_uid
     for what, user in owners.items():
         if user not in known:
-            msg = f"{what} belongs to user {user}: what another user says is not taken unasked"
-            hint = f"name it with --config {shown} to take it as it is, or pass --isolated to do without"
+            msg = f"{what} belongs to user {user}, and settings of other users are not used automatically"
+            hint = f"pass --config {shown} to use it, or --isolated to ignore it"
             raise UsageProblem(msg, hint)

@@ -134,7 +134,7 @@ def _of_each_score(report: "MeasureReport") -> list[str]:
 # How the reasons begin why so few rows leave the curve without an interval.
 _TOO_FEW = ("no interval: fewer than", "no interval: every label")
 _OF_CLUSTERS = (
-    "Rows of one cluster are alike: only bias, brier and log_loss have an interval that allows for it."
+    "Rows of one cluster are dependent: only bias, brier and log_loss have an interval that allows for it."
 )
 _STRONG = "Strong calibration, for every combination of predictors: scores and labels alone cannot test it."
 
@@ -175,7 +175,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         """Return that nothing is shown, or that nothing could be."""
         if any(named[name].interval is not None for name in names):
             return "No error is shown"
-        return "Without an interval nothing can be said" if report.clusters is None else "Not tested"
+        return "Without an interval this cannot be decided" if report.clusters is None else "Not tested"
 
     ici = named[MeasureName.ICI]
     curve = f"{field_name(ici.name)} {three(ici.value)}{_interval(ici.interval)}{_by_chance(ici)}"
@@ -183,7 +183,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
     # Each level implies those before it.
     few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
     wrong = "Too few events to tell" if few else unshown(MeasureName.ICI)
-    wrong = "Not met, as a lower level is not" if failed else wrong
+    wrong = "Not met, because a lower level is not met" if failed else wrong
     wrong = "The flexible calibration curve departs from the diagonal" if _beyond_zero(ici) > 0 else wrong
     return [
         f"Mean calibration{of}: {mean}",
@@ -596,7 +596,7 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
     elif not said:
         said.append(_falls(report.loss, report.loss_before, report.loss_after, "on the fit rows"))
         said.append(
-            "Expect new rows to gain less: `calibcli measure --artifact` on other rows says how much."
+            "Expect new rows to gain less: `calibcli measure --artifact` on other rows shows how much."
         )
     return tuple(said)
 
@@ -606,11 +606,11 @@ def _fitted_segments(found: "SegmentMap") -> tuple[str, ...]:
     (_, raw), (_, pooled), (_, best) = found.losses
     where = f"in {count(found.folds)}-fold cross-validation"
     if found.strength is None:
-        return (f"Log loss in cross-validation: {four(raw)} as they are, {four(best)} by segments.",)
+        return (f"Log loss in cross-validation: {four(raw)} for the raw scores, {four(best)} by segments.",)
     if math.isinf(found.strength):
         return (
             _falls("log loss", raw, pooled, where),
-            "Segments add nothing to one curve for all rows: the map is that curve.",
+            "Segments do not improve on one curve for all rows, so the map is that curve.",
         )
     same = f"One curve for all rows would give {four(pooled)}."
     return _falls("log loss", raw, best, where), same
@@ -621,7 +621,7 @@ def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:
     changes = "No row can change its predicted class."
     if not report.keeps_prediction:
         rows = f"{plural(report.changed, 'fit row')} {'has' if report.changed == 1 else 'have'}"
-        changes = f"{rows} another predicted class than before."
+        changes = f"{rows} a different predicted class than before."
     return (_falls("log loss", report.loss_before, report.loss_after, "on the fit rows"), changes)
 
 
@@ -643,10 +643,10 @@ def planned(report: "PlanReport") -> tuple[str, ...]:
         from calibcli.stats.gates.plan import MOST_ROWS
 
         return (f"More than {count(MOST_ROWS)} labelled rows would be needed to {aim} {claim}.",)
-    does = f"asked once after so many rows {aim}{'es' if passes else 's'}"
+    does = f"checked once after so many rows {aim}{'es' if passes else 's'}"
     if report.rows_between_looks is not None:
         done = "passed" if passes else "failed"
-        does = f"asked after every {plural(report.rows_between_looks, 'row')} has {done} by then"
+        does = f"checked after every {plural(report.rows_between_looks, 'row')} has {done} by then"
     chance = percent(round(report.reached or 0.0, 3))
     return (
         f"Collect about {about(report.rows)} labelled rows to {aim} {claim}.",
@@ -661,7 +661,7 @@ def judged(report: "VerifyReport") -> tuple[str, ...]:
     """Return the verdict in a sentence; of several how many there are of each, and the worst."""
     every = report.every_verdict
     if not every:
-        return (f"{report.outcome.value.upper()}: nothing was judged.",)
+        return (f"{report.outcome.value.upper()}: there was nothing to evaluate.",)
     from calibcli.show.ci.cases import badness
 
     group, _, worst = min(every, key=lambda one: badness(one[2]))
@@ -697,7 +697,7 @@ def _meaning(verdict: "Verdict") -> str:
     what = named if target is None else f"{named} {whose(target)}"
     if verdict.outcome is VerdictName.INCONCLUSIVE:
         one_sided = verdict.lower is None or verdict.upper is None
-        undecided = "the one bound that there is does not decide" if one_sided else None
+        undecided = "there is only one bound, and it does not decide" if one_sided else None
         open_ones = None if verdict.segments is None else "some segments are too small, or too near the limit"
         why = verdict.reason or open_ones or undecided or f"the bounds lie on both sides of {claim.limit:g}"
         concluded = f"Nothing is concluded about the {what}: {why}."
@@ -735,19 +735,19 @@ def _concluded(verdict: "Verdict", what: str) -> str:
         if passed:
             return f"The test does not reject calibration at level {limit}, which is no proof of it."
         return (
-            f"The test rejects calibration, as it does with a calibrated score at a rate of {limit} at most."
+            f"The test rejects calibration; a calibrated score is rejected with probability {limit} at most."
         )
     at_most = claim.relation is Relation.AT_MOST
     kept, broken = ("at most", "above") if at_most else ("at least", "below")
     if claim.bound is Bound.VALUE:
         found = kept if passed else broken
-        return f"The {what} of these rows is {found} {limit}; of other rows nothing is said."
+        return f"The {what} of these rows is {found} {limit}; this says nothing about other rows."
     if not passed:
         wrong = _wrong(verdict, claim.confidence_of_fail)
-        return f"The {what} is {broken} {limit}; a fail that is wrong {wrong}."
+        return f"The {what} is {broken} {limit}; a wrong FAIL {wrong}."
     if claim.only_not_refuted:
         return f"The {what} is not shown to be {broken} {limit}, which is no proof that it is {kept} {limit}."
-    return f"The {what} is {kept} {limit}; a pass that is wrong {_wrong(verdict, claim.confidence)}."
+    return f"The {what} is {kept} {limit}; a wrong PASS {_wrong(verdict, claim.confidence)}."
 
 
 def _wrong(verdict: "Verdict", confidence: float) -> str:
@@ -883,7 +883,7 @@ def _segmented(report: "SegmentsReport") -> tuple[str, ...]:
     standing = sum(one.stands_out for one in report.segments)
     hidden = standing - len(shown)
     does = "stands" if standing == 1 else "stand"
-    more = f"; {count(hidden)} of them only as far as a larger segment does" if hidden else ""
+    more = f"; {count(hidden)} of them no more than a larger segment around them" if hidden else ""
     of = f"Of {tested} tested, {count(standing)} {does} out (jointly {sure}){more}."
     return (*(_segment_sentence(one, sure) for one in report.roots[:_MOST_SEGMENTS]), of)
 
@@ -893,9 +893,9 @@ def _unseen(report: "SegmentsReport") -> list[str]:
     known = sorted(one.smallest_detectable or 0.0 for one in report.segments if one.not_tested is None)
     middle, largest = three(known[len(known) // 2]), three(known[0])
     if len(known) == 1:
-        return [f"With probability 80 % scores too high or too low by {largest} would be found."]
-    of = f"{middle} would be found in half of the segments, by {largest} in the largest"
-    return [f"With probability 80 % scores too high or too low by {of}."]
+        return [f"A bias of {largest} would have been found with a probability of 80 %."]
+    of = f"of {middle} in half of the segments, and of {largest} in the largest"
+    return [f"With a probability of 80 % a bias {of} would have been found."]
 
 
 def segment_name(segment: "Segment | JudgedSegment") -> str:
@@ -936,7 +936,7 @@ def shift_size(psi: float) -> str:
 def drifted(report: "DriftReport") -> tuple[str, ...]:
     """Return whether the scores have shifted, then which of the other columns have."""
     score, *others = report.columns
-    index, chance = f"PSI {three(score.psi)}", f"up to {three(score.by_chance)} would be chance"
+    index, chance = f"PSI {three(score.psi)}", f"up to {three(score.by_chance)} can be chance"
     if score.shifted:
         p = p_words(score.p_joint)
         p = f"p {'' if p.startswith('below') else '= '}{p}"

@@ -276,14 +276,14 @@ BY_CHANCE = "by chance"
 
 NULL_REFERENCE = (
     '"by chance": what nine in ten perfectly calibrated models would show on these rows; '
-    "below it is no better than above."
+    "a value below that range is no better."
 )
 
 VALID = "valid"
 """The column that says what a reader may rely on, in place of how a bound was found."""
 
 HOW_AT = "-v says how each bound was found, and --explain NAME what a number is."
-SMALL_P = "A small p-value speaks against calibration; a large one is no proof of it."
+SMALL_P = "A small p-value is evidence against calibration; a large one is no proof of it."
 
 
 def valid_for(interval: Interval) -> str:

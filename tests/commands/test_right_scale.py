@@ -48,7 +48,7 @@ def test_the_decision_depends_on_neither_blocks_nor_order(size: int, *, ordered:
             assert check.notes(INTAKE) == ()
             continue
         with pytest.raises(
-            InputProblem, match=r"rows.csv, column 'score': 50,000 values from .* are not spread"
+            InputProblem, match=r"rows.csv, column 'score': 50,000 values from .* do not look like"
         ):
             check.notes(INTAKE)
 

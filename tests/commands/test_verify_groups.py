@@ -180,7 +180,7 @@ def test_baselines_that_cannot_be_compared_are_refused(rows: Callable[..., str],
     def against(path: str, name: MeasureName = M.ECE) -> VerifyReport:
         return verify(rows("US"), regression=Regression(0.01, (name,), report=path))
 
-    with pytest.raises(UsageProblem, match="leaves nothing") as weak:
+    with pytest.raises(UsageProblem, match="too low for verdicts") as weak:
         against(measured(rows("DE"), tmp_path, confidence=0.9))
     assert "--confidence 0.95" in (weak.value.hint or "")
     with pytest.raises(UsageProblem, match="over 20 equal-width bins, and here it would be over 15"):

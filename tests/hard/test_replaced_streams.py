@@ -103,7 +103,7 @@ def test_bytes_that_are_no_text_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
     """A model or a Parquet file has no place in text."""
     streams = text_alone(monkeypatch)
     assert main(["apply", CAL, "-", "-s", "score", "-o", "-", "--to", "parquet"]) == 5
-    assert "takes text alone" in streams.err.getvalue()
+    assert "accepts only text" in streams.err.getvalue()
 
 
 @pytest.mark.parametrize("words", [("measure", *PIPED), ("--version",), ("measure", "--help")])

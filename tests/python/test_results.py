@@ -317,7 +317,7 @@ def test_labels_in_hints_are_texts_of_python() -> None:
         calibcli.measure([0.2, 0.7], ["stay", "churn"])
     assert (
         caught.value.hint
-        == "positive='churn' or positive='stay': the one that the score is the probability of"
+        == "pass positive='churn' or positive='stay': the label whose probability the score is"
     )
     assert said("--classes a,b,c names the classes") == "classes='a,b,c' names the classes"
     assert said("add --artifact cal.json") == "add artifact='cal.json'"

@@ -248,6 +248,6 @@ def test_maps_with_ends_are_not_left_out_of_a_group(run: Run, rows: Path) -> Non
 def test_what_identity_does_not_heed_is_refused(run: Run, rows: Path) -> None:
     """It has no options, and is no base for bins."""
     words = ("fit", rows, "-s", "score", "-y", "label", "-m")
-    assert "identity does not heed --bins" in run(*words, "identity", "--bins", "5").err
+    assert "--bins has no effect on --method identity" in run(*words, "identity", "--bins", "5").err
     refused = run(*words, "scaling-binning", "--base", "identity")
     assert (refused.code, "cannot be based on identity" in refused.err) == (2, True)

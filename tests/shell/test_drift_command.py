@@ -177,7 +177,7 @@ def test_a_grid_says_so(run: Run) -> None:
     ("words", "code", "error"),
     [
         (("-", "-"), 2, "old and new rows are both standard input"),
-        ((OLD, NEW, "-s", "score", "-w", "age"), 2, "importance weights are none"),
+        ((OLD, NEW, "-s", "score", "-w", "age"), 2, "importance weights are not counts"),
         ((OLD, NEW, "-s", "score", "--on", "score"), 2, "cannot be two of"),
         ((OLD, NEW, "-s", "score", "--categorical", "age"), 2, "--on does not"),
         ((OLD, NEW, "-s", "score", "--on-missing", "null"), 2, "which only apply does"),

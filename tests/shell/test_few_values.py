@@ -10,7 +10,7 @@ import pytest
 import calibcli
 
 Run = Any
-SAID = "equal-width bins put some of them together: --binning atoms takes each by itself"
+SAID = "equal-width bins merge some of them: pass --binning atoms to measure each value by itself"
 
 
 @pytest.fixture(scope="module")
@@ -89,4 +89,4 @@ def test_compare_says_so_of_both_sides(run: Run, tmp_path: Path) -> None:
 def test_python_says_so(applied: Path) -> None:
     """Among the notes of the result."""
     found = calibcli.measure(str(applied / "few_applied.csv"), score="calibrated", label="label")
-    assert any("put some of them together" in note for note in found.report.notes)
+    assert any("merge some of them" in note for note in found.report.notes)

@@ -242,7 +242,7 @@ def test_groups_of_times_of_the_first_version_get_their_own_map_or_none(
         else:
             assert (ended.code, output.exists()) == (3, False), ended.err
             assert f"the fit has {written!r}" in ended.err
-            assert "fit anew" in ended.err
+            assert "fit again" in ended.err
 
 
 @pytest.mark.parametrize(

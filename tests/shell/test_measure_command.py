@@ -101,7 +101,7 @@ def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     """The page names the clusters, and gives exact bounds and tests up with the reason."""
     ended = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site")
     assert ended.code == 0, ended.err
-    assert "30 clusters of dependent rows by site, which tell as much as" in ended.out
+    assert "30 clusters of dependent rows by site, worth as much as" in ended.out
     assert "exact bounds need independent rows" in ended.out
     assert "large-sample; the population" in ended.out
     assert "no test: rows of one cluster are dependent" in ended.out
@@ -283,7 +283,7 @@ def test_bounds_are_in_both_formats(run: Run) -> None:
     check(report, "report")
     page = run("measure", FILE, *COLUMNS, "--bounds").out
     assert "theorem_12_4" in page
-    assert "Each end holds by itself with 97.5 %" in page
+    assert "Each bound is valid alone at 97.5 %" in page
     assert "theorem_12_4" not in run("measure", FILE, *COLUMNS).out
 
 

@@ -89,7 +89,7 @@ def test_what_reaches_further_is_refused_from_a_file_that_was_found(
         ended = run(command, "nothing.csv", "nothing.csv", *needed)
         assert ended.code == 2, ended.err
         assert f"{key}: --{key} " in ended.err, ended.err
-        assert "a file that was only found may not" in ended.err
+        assert "which only a configuration file that you name may do" in ended.err
         assert "--config ../calibcli.toml" in ended.err
     ended = run("config", command)
     assert (ended.code, f"--{key} " in ended.err) == (2, True)

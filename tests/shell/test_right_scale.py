@@ -104,7 +104,7 @@ def test_scores_on_another_scale_are_refused(
             assert ended.code == 3, ended.err
             what = {"prob": "probabilities", "percent": "percentages"}[kind]
             assert "fitted to (" in ended.err
-            assert f"read as {what} they are" in ended.err
+            assert f"read as {what} they do" in ended.err
             assert f"pass --scale {kind}" in ended.err
             assert [one for one in tmp_path.rglob("*") if one.is_file()] == []
 
@@ -306,7 +306,7 @@ def test_a_map_over_its_own_output_is_noted(run: Run, tmp_path: Path, method: st
 def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path: Path) -> None:
     """As where columns were mixed up; fewer than 100 rows, and one score between, say nothing."""
     rng = np.random.default_rng(2)
-    said = "every score is 0 or 1, as predicted labels are"
+    said = "every score is 0 or 1, like predicted labels"
     for name, rows, first, expected in (("a", 120, 1, True), ("b", 90, 1, False), ("c", 120, 0.75, False)):
         scores = [first, *rng.integers(0, 2, rows - 1).tolist()]
         labels = (rng.random(rows) < 0.5).astype(int).tolist()

@@ -272,7 +272,7 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
     frame.drop(columns="label").to_parquet(unlabelled)
     again = json.loads(run("plan", unlabelled, *asked, "--json").out)
     assert again["rows"] == report["rows"]
-    assert "gate with --min-segment-rows" in " ".join(report["notes"])
+    assert "with verify pass --min-segment-rows" in " ".join(report["notes"])
     fail = json.loads(run("plan", rows, *asked, "--json", "--error", 0.15).out)
     assert (fail["wanted"], fail["pattern"].startswith("only country = ")) == ("fail", True)
     for words, problem in [

@@ -171,7 +171,7 @@ def test_what_is_wrong_everywhere_is_said_once(run: Run, tmp_path: Path) -> None
     path = in_csv(frame, tmp_path / "rows.csv")
     short, long = run("segments", path, "--on", "part").out, run("segments", path, "--on", "part", "-v").out
     assert "Scores are too high over all 8,000 rows: " in short
-    assert "3 of them only as far as a larger segment does." in short
+    assert "3 of them no more than a larger segment around them." in short
     assert "part = a" not in short
     assert long.count("(as all rows)") == 3
     assert "part  categories: part = a, part = b, part = c" in long
@@ -198,7 +198,7 @@ def test_calibrated_rows_say_what_would_have_been_seen(run: Run, tmp_path: Path)
     path = in_csv(frame, tmp_path / "rows.csv")
     text = run("segments", path, "--on", "part").out
     assert "No segment stands out: of 3 segments, none is wrong by more than chance (jointly 95 %)." in text
-    assert "With probability 80 % scores too high or too low by 0.0" in text
+    assert "With a probability of 80 % a bias of 0.0" in text
     few = run("segments", path, "--on", "part", "--limit", "60").out
     assert "No segment has enough rows to be tested." in few
 
@@ -209,7 +209,7 @@ def test_refuted_scores_are_counted(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "sure.csv"
     path.write_text("score,label,part\n" + "".join([*lines, "1,0,a\n", "0.5,1,b\n"]))
     text = run("segments", path, "--on", "part").out
-    assert "note: 1 row has a score of exactly 0 or 1 and the other label: that score is refuted" in text
+    assert "note: 1 row has a score of exactly 0 or 1 and the other label: it is certainly wrong" in text
 
 
 REFUSED = [
@@ -221,7 +221,7 @@ REFUSED = [
     (["--on", "age", "--categorical", "device"], 2, "--categorical names 'device', and --on does not"),
     (["--on", "age", "--categorical", "age", "--numeric", "age"], 2, "both name 'age'"),
     (["--on", "country", "--numeric", "country"], 3, "holds 'AT', which is no number"),
-    (["--on", "country", "-w", "age"], 2, "importance weights are none"),
+    (["--on", "country", "-w", "age"], 2, "importance weights are not counts"),
     (["--on", "country", "--depth", "5"], 2, "--depth"),
     (["--on", "country", "--confidence", "95"], 2, "--confidence 95 is out of range"),
 ]

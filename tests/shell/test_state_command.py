@@ -105,7 +105,7 @@ def test_every_row_is_in_a_batch_whatever_tells_them(run: Run, tmp_path: Path, v
     ("rows", "words"),
     [
         ("0.5,1,a\n0.2,0,\n", "1 rows have no value, and are in no batch"),
-        ("0.5,1,7\n0.2,0,07\n", "which '07' means as a number and does not equal as text"),
+        ("0.5,1,7\n0.2,0,07\n", "'07' compares it with a number"),
     ],
 )
 def test_rows_in_no_batch_or_two_are_refused(run: Run, tmp_path: Path, rows: str, words: str) -> None:
@@ -153,7 +153,7 @@ def test_a_state_keeps_the_condition_on_its_rows(run: Run, batch_of: Make, tmp_p
     assert run(*words).code in {0, 4}
     assert len(state_of(state)["batches"]) == 2  # type: ignore[arg-type]
     chosen = run("measure", first, "-s", "score", "-y", "label", "--where", "label==1", "-m", "ece")
-    assert "rows are chosen by their labels" in chosen.out + chosen.err
+    assert "--where selects rows by their labels" in chosen.out + chosen.err
 
 
 def test_a_wrong_score_fails(run: Run, batch_of: Make, tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def test_loss_rule_says_how_few_costly_rows_were_seen(run: Run, csv_of: Make) ->
     settled = run("verify", path, "--rule", "log_loss<=0.02")
     assert settled.code == 0
     assert "at approximately 95 % confidence" in settled.out.splitlines()[0]
-    assert "a pass that is wrong has a probability of at most approximately 5 %" in settled.out
+    assert "a wrong PASS has a probability of at most approximately 5 %" in settled.out
 
 
 def test_scores_of_exactly_0_or_1_keep_their_log_loss_open_above(
@@ -313,12 +313,12 @@ def test_page_says_the_number_first(run: Run, artifact: Path) -> None:
     lines = ran.out.splitlines()
     assert lines[0].startswith("Collect about 13,")
     assert lines[0].endswith(" labelled rows to pass ece <= 0.02.")
-    assert "If labels follow the scores, a gate asked once after so many rows passes" in lines[1]
+    assert "If labels follow the scores, a gate checked once after so many rows passes" in lines[1]
     assert "The textbook bound (Theorem 12.4 in docs/gate.md) would need" in ran.out
     assert "assumes  rows are independent draws" in ran.out
-    assert "A plan is no promise" in ran.out
+    assert "you will need more or fewer rows" in ran.out
     again = run("plan", "--max-ece", "0.02", "--artifact", artifact, "--any-time").out
-    assert "a gate asked after every 400 rows has passed by then" in again
+    assert "a gate checked after every 400 rows has passed by then" in again
 
 
 def test_limit_out_of_reach_is_said(run: Run, artifact: Path) -> None:

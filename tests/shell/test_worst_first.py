@@ -47,15 +47,13 @@ def test_what_is_neither_good_nor_bad_orders_nothing(run: Run, groups: Path) -> 
     out = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "observed_rate,auroc").out
     alone = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "auroc").out
     assert names_of(out) == names_of(alone)
-    assert "Groups stand the worst AUROC first: no observed rate is good or bad by itself." in " ".join(
-        out.split()
-    )
+    assert "the worst AUROC first: observed rate alone is neither good nor bad." in " ".join(out.split())
     plain = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "observed_rate").out
     assert [line.split()[0] for line in plain.splitlines() if line.startswith("g=")] == [
         f"g={one}" for one in "abcd"
     ]
     tests = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "ks").out
-    assert "Groups stand" not in tests
+    assert "Groups are listed" not in tests
 
 
 def test_measures_of_all_classes_are_said_to_be_of_no_group(run: Run, groups: Path) -> None:

@@ -126,9 +126,9 @@ def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
     changed = replace(report, measures=tuple(wrong if one is slope else one for one in report.measures))
     _, weak, moderate, _ = answer_of(changed)
     assert weak.endswith("Scores are too extreme.")
-    assert moderate.endswith("Not met, as a lower level is not.")
+    assert moderate.endswith("Not met, because a lower level is not met.")
     none = replace(report, measures=tuple(replace(one, interval=None) for one in report.measures))
-    assert all("nothing can be said" in one for one in answer_of(none)[:3])
+    assert all("this cannot be decided" in one for one in answer_of(none)[:3])
     clustered = answer_of(replace(none, clusters=ClusterSummary("hospital", 30, 28.0)))
     assert all(one.endswith("Not tested.") for one in clustered[:3])
     assert "only bias, brier and log_loss" in clustered[-1]

@@ -53,7 +53,7 @@ _NO_ROWS = "no band: it needs the fit rows, which an artifact does not hold"
 
 _OTHER_ROWS = "no band around the map: it needs the fit rows, and these are others"
 
-_WEIGHTED = "no band around the map: rows with importance weights cannot be drawn anew from their table"
+_WEIGHTED = "no band around the map: rows with importance weights cannot be resampled"
 
 
 def map_band(

@@ -83,12 +83,12 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
     end = first_record_end(head, delimiter)
     if end is None and len(head) >= LONGEST_HEADER:
         msg = f"{shown}: the header is longer than {LONGEST_HEADER >> 20} MiB"
-        raise InputProblem(msg, "is it CSV, and are its quotes closed? --input-format says what else it is")
+        raise InputProblem(msg, "is it CSV, with all quotes closed? Else name its format with --input-format")
     try:
         text = head[:end].decode(encoding or "utf-8-sig")
     except UnicodeError:
         msg = f"{shown}: the header is not {encoding or 'UTF-8'} text"
-        hint = "is it CSV? --input-format says what else it is" if b"\0" in head else _ENCODING_HINT
+        hint = "is it CSV? Else name its format with --input-format" if b"\0" in head else _ENCODING_HINT
         raise InputProblem(msg, hint) from None
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [""])
@@ -97,7 +97,7 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
         raise InputProblem(msg) from None
     if not any(names):
         msg = f"{shown}: line 1, where the names of the columns should be, is blank"
-        raise InputProblem(msg, "take blank lines before the header away, as with: grep -v '^$' FILE")
+        raise InputProblem(msg, "remove the blank lines before the header, such as with: grep -v '^$' FILE")
     return tuple(names)
 
 

@@ -437,7 +437,7 @@ def _values(block: bytes, names: Sequence[str], *, shown: str, rows_before: int)
     except ValueError as error:
         # Of all that is JSON, Python refuses whole numbers of thousands of digits alone.
         msg = f"{shown}: row {row + 1:,} holds a number with too many digits"
-        raise InputProblem(msg, "no score, label or weight has as many: keep such numbers as text") from error
+        raise InputProblem(msg, "write it as text; no score, label or weight needs so many digits") from error
 
 
 def _no_object(value: object, row: int, shown: str) -> InputProblem:

@@ -79,10 +79,10 @@ def _not_text(shown: str, error: UnicodeError) -> InputProblem:
     """Return what is wrong with text that is not of the encoding it should be of."""
     if isinstance(error, UnicodeDecodeError):
         msg = f"{shown} is not {error.encoding} text: {error.reason}"
-        return InputProblem(msg, "--encoding names another encoding")
+        return InputProblem(msg, "name its encoding, such as --encoding latin-1")
     # UTF-16 and UTF-32 say which of their two orders of bytes it is in a mark at the beginning.
     msg = f"{shown} is not text of that encoding: {error}"
-    return InputProblem(msg, "where a byte order mark is missing, say --encoding utf-16-le or utf-16-be")
+    return InputProblem(msg, "without a byte order mark pass --encoding utf-16-le or --encoding utf-16-be")
 
 
 def _decoding(read: Read, encoding: str) -> Read:

@@ -19,9 +19,9 @@ from calibcli.values import dataclass
 @door.command("json debug")
 def config(context: typer.Context, out: Output, command: OneCommand = None) -> None:
     """
-    Show what every option is set to, and by whom.
+    Show the value of every option, and where it was set.
 
-    A flag beats the environment, which beats a file, which beats what is built in; here are the last three.
+    A flag beats the environment, which beats a file, which beats the built-in default. Flags are not listed.
 
     \b
     EXAMPLES

@@ -45,8 +45,8 @@ def report(
     """
     Write measures, verdicts and diagrams as one page of HTML.
 
-    One self-contained file, to be sent or printed. Rules are judged as by verify, and shown; the exit code
-    is 0 whatever the verdict: to gate, use verify. It needs pip install '.[report]'.
+    One self-contained file, to send or print. Rules get the verdicts of verify, but the exit code is 0
+    whatever the verdict: to gate, use verify. It needs pip install '.[report]'.
 
     \b
     EXAMPLES

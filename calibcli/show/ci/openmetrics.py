@@ -111,20 +111,20 @@ def _claims(cases: tuple[Case, ...]) -> list[_Family]:
 
 
 def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
-    judged = _Family("calibcli_judged_rows", "Rows by which a rule was judged.", unit="rows")
+    judged = _Family("calibcli_judged_rows", "Rows that a rule was evaluated on.", unit="rows")
     judged.samples.extend((_keys(case), case.verdict.rows) for case in cases)
     source, names = report.input, group_names(report)
     dropped = _Family("calibcli_dropped_rows", "Rows with a missing value, left out on request.", unit="rows")
     dropped.samples.append(({}, source.dropped))
-    others = _Family("calibcli_not_selected_rows", "Rows read that were not asked for.", unit="rows")
+    others = _Family("calibcli_not_selected_rows", "Rows read but not selected.", unit="rows")
     others.samples.append(({}, 0 if source.selected is None else source.selected.unselected))
     unseen = _Family(
-        "calibcli_unseen_ratio", "The most that values not seen may hold of later rows.", unit="ratio"
+        "calibcli_unseen_ratio", "Largest share of future rows with values not seen here.", unit="ratio"
     )
     unseen.samples.extend(
         (_keys(case), case.verdict.unseen_share) for case in cases if case.verdict.unseen_share is not None
     )
-    small = _Family("calibcli_left_out_rows", "Rows of groups too small to be judged.", unit="rows")
+    small = _Family("calibcli_left_out_rows", "Rows of groups too small for a verdict.", unit="rows")
     small.samples.extend(({"group": names[group]}, rows) for group, rows in report.left_out.items())
     parts = _Family("calibcli_judged_segments", "Segments of a rule by verdict; none for those too small.")
     for case in cases:
@@ -151,7 +151,7 @@ def _about(report: VerifyReport) -> _Family:
         "policy": report.policy.value,
     }
     labels = {name: printable(value) for name, value in said.items()}
-    return _Family("calibcli_about", "What was judged, and by which calibcli; always 1.", [(labels, 1.0)])
+    return _Family("calibcli_about", "What was evaluated, by which version; always 1.", [(labels, 1.0)])
 
 
 def _set(settings: tuple[Setting, ...]) -> _Family:

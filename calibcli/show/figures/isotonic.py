@@ -99,7 +99,7 @@ def _about_band(curve: IsotonicCurve) -> str:
         )
     often = f"about {percent(curve.confidence)} of the time"
     seldom = ", near the ends less often" if curve.coarse else ""
-    return f"{band} Were the scores calibrated, the fit at any one score would lie in it {often}{seldom}."
+    return f"{band} If the scores were calibrated, the fit at any one score would lie in it {often}{seldom}."
 
 
 def _band_word(curve: IsotonicCurve) -> str:

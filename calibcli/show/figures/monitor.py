@@ -83,22 +83,22 @@ def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[s
         notes.append("Dotted: when the verdict was reached.")
     logs = np.concatenate((curve.log_pass, curve.log_fail)) / math.log(10.0)
     if np.any(logs < ends[0]) or np.any(logs > ends[1]):
-        notes.append("Evidence beyond the ends of the axis is drawn at them.")
+        notes.append("Evidence beyond the axis is drawn at its ends.")
     if curve.starts is not None:
-        notes.append("Dot: evidence counted from that batch on.")
+        notes.append("Dot: evidence if counted from that batch on.")
         if curve.starts.since is None:
-            notes.append("The ring is the strongest of them.")
+            notes.append("Ring: the strongest.")
         else:
             sure = f"{100.0 * curve.confidence:g} % sure"
             notes.append(
                 f"Ring: the batch that the change most likely came with. Shaded: where it may lie ({sure})."
             )
     elif np.isnan(curve.lower[:-1]).any():
-        notes.append("Bounds of looks that the state does not keep them of are left out.")
+        notes.append("Some checks have no bounds, because the state did not store them.")
     if not curve.since_first:
-        notes.append("Batches of merged states have no order: the looks are those since.")
+        notes.append("Only checks since the merge are shown: merged batches have no order.")
     if np.any(curve.upper > top) or np.any(curve.value > top):
-        notes.append("What is said of the first few rows leaves the picture.")
+        notes.append("Some early values or bounds lie above the picture.")
     return notes
 
 

@@ -34,7 +34,7 @@ from calibcli.show.pages.verify import verify_page
 from calibcli.show.words import SMALL_P, p_words, percent, quoted
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 
-_NO_RULE = "No limit was given, so nothing is judged here; --max-ece 0.02, for one, asks for a verdict."
+_NO_RULE = "No limit was given, so there is no verdict; to get one pass a limit, such as --max-ece 0.02."
 
 
 def summary_of(report: MeasureReport) -> Paragraph:
@@ -186,7 +186,7 @@ def origin_section(
     """Return what the page rests on, so that a reader can tell whether it is the same."""
     facts = [(name, f"sha256 {found}") for name, found in files.items()]
     if not files:
-        facts += [(name, "no digest: no file of this machine, or over 1 GiB") for name in report.input.files]
+        facts += [(name, "no digest: not on this machine, or over 1 GiB") for name in report.input.files]
     if artifact is not None and report.artifact is not None:
         facts.append((report.artifact, f"sha256 {artifact}"))
     table = report.table

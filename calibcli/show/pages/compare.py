@@ -177,7 +177,7 @@ def _gate(report: CompareReport) -> Paragraph:
     second = quoted(report.second.name)
     if report.worse_by:
         each = percent((1.0 - report.confidence) / 2.0)
-        error = f"If it is no worse, each gated measure says otherwise with probability at most about {each}."
+        error = f"If it is no worse, each gated measure still fails with probability at most about {each}."
         worse = listed(name.value for name in report.worse_by)
         line = f"FAIL  {second} is shown to be worse by {worse}{_where(report)}."
         return paragraph(Line(line, Tone.FAIL), error)
@@ -185,7 +185,7 @@ def _gate(report: CompareReport) -> Paragraph:
     judged = listed(dict.fromkeys(one.name.value for one in gated if not _blind(one)))
     blind = listed(dict.fromkeys(one.name.value for one in gated if _blind(one)))
     by = f" by {judged}" if judged else ""
-    without = [f"There is no interval to judge {blind} by."] if blind else []
+    without = [f"There is no interval for {blind}, so it is not part of this verdict."] if blind else []
     return paragraph(Line(f"PASS  {second} is not shown to be worse{by}.", Tone.PASS), *without, _NO_PROOF)
 
 

@@ -11,18 +11,18 @@ from calibcli.show.words import count, four, listed, plural, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import NOTHING_CHANGED, RAW, Selection, Trial
 
-_PAIRED = "The standard error is that of the difference to the best, fold by fold."
+_PAIRED = "Standard errors are of the difference to the best method, paired by fold."
 
 _RULE = (
     "Chosen: the simplest method whose loss exceeds the best by at most one standard error. "
-    "The raw score, simplest of all, is out if intercept, temperature or platt beats it by more than half a "
+    "The raw score counts as simplest, unless intercept, temperature or platt beats it by more than half a "
     "standard error."
 )
 
 
 _PENALTY = (
-    "Chosen: the strongest penalty that exceeds the best by at most half a standard error; the raw scores "
-    "stay unless it beats them by more than a whole one."
+    "Chosen: the strongest penalty whose loss exceeds the best by at most half a standard error. Scores stay "
+    "raw unless it beats them by more than one standard error."
 )
 
 
@@ -116,7 +116,7 @@ def _remark(trial: Trial) -> str:
     if trial.reason is not None:
         return f"not available: {trial.reason}"
     if trial.loss == math.inf:
-        return "gave 0 or 1 to rows where that was wrong"
+        return "infinite: gave 0 or 1 to rows with the other label"
     if trial.chosen:
         return "chosen: identity" if trial.method == RAW else "chosen"
     return ""

@@ -113,15 +113,15 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     which = ", the reference" if report.reference is not None else best
     worse = "below" if ranking.name.facts.more_is_better else "above"
     who = "score" if report.models is None else "model"
-    notes = [f"Differences are to {quoted(ranking.against)}{which}: {worse} 0 a {who} is worse."]
+    notes = [f"Differences are from {quoted(ranking.against)}{which}; a {who} {worse} 0 is worse."]
     rows = {one.rows for one in ranking.standings} | {one.rows for one in contrasts}
     if len(rows) > 1:
         notes.append(
-            "Each difference is over the rows that both have; the values of other rows are no comparison."
+            "Each difference uses only the rows that both have; values over other rows are not comparable."
         )
     if report.family > 1:
         of = "scores" if report.reference is not None and ranking.pairs is None else "pairs"
-        kept = "; a tenth of the error is for the skill" if report.reference is not None else ""
+        kept = "; a tenth of the error rate is spent on the skill" if report.reference is not None else ""
         over = f"Bonferroni over {count(report.family)} {of}{kept}"
         each = f"each is at {percent(round(report.each, 6))} ({over})"
         valid = "" if found is None else f"; {valid_for(found)}"
@@ -169,7 +169,7 @@ def _gate(report: LeaderboardReport) -> Paragraph:
         worse = listed(map(quoted, report.worse_by))
         verb = "is" if len(report.worse_by) == 1 else "are"
         each = percent((1.0 - report.confidence) / 2.0)
-        error = f"If none is worse, each gated measure says otherwise with probability at most about {each}."
+        error = f"If none is worse, each gated measure still fails with probability at most about {each}."
         line = f"FAIL  {worse} {verb} shown to be worse than {reference}."
         return paragraph(Line(line, Tone.FAIL), error)
     line = f"PASS  no score is shown to be worse than {reference}."

@@ -87,7 +87,7 @@ def cluster_lines(report: MeasureReport) -> list[Line]:
     if clusters is None:
         return []
     many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
-    return [Line(f"{many}, which tell as much as {four(clusters.effective)} of equal size")]
+    return [Line(f"{many}, worth as much as {four(clusters.effective)} clusters of equal size")]
 
 
 def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tuple[Block, ...]:
@@ -115,8 +115,8 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
     title = paragraph(Line(by, Tone.TITLE), *left_out)
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
-        by = "as they come" if ordered is None else f"the worst {field_name(ordered)} first"
-        notes.append(f"Groups stand {by}: no {field_name(measured[0])} is good or bad by itself.")
+        by = "in the order of the input" if ordered is None else f"the worst {field_name(ordered)} first"
+        notes.append(f"Groups are listed {by}: {field_name(measured[0])} alone is neither good nor bad.")
     if report.classes is not None and report.chosen and report.classes.measures:
         names = listed(field_name(one.name) for one in report.classes.measures)
         right = "; the accuracy of a group is its observed_rate" if "accuracy" in names else ""
@@ -171,9 +171,7 @@ def slice_grids(
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
 _OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
-_LIGHTS = (
-    f"Lights: green from p = {YELLOW_BELOW:g} on, red up to {RED_UP_TO:g}, yellow between; each by itself."
-)
+_LIGHTS = f"Lights: red up to p = {RED_UP_TO:g}, yellow below {YELLOW_BELOW:g}, else green; not adjusted."
 
 
 def light(p_value: float | None) -> str:
@@ -224,7 +222,7 @@ def slice_notes(
         )
     if len(parts) > 1 and any(one.p_value is not None for part in parts for one in part.tests):
         many = max(1, round((1.0 - whole.confidence) / (1.0 - confidence)))
-        together = f": times {count(many)} they hold for all at once (Bonferroni)"
+        together = f"; multiply them by {count(many)} to hold for all at once (Bonferroni)"
         in_table = any(isinstance(name, TestName) for name in shown)
         holm = whole.groups is not None and whole.groups.adjusted is not None and what == "groups"
         adjusted = "; those of Holm hold for all at once" if holm else together
@@ -273,7 +271,7 @@ def worst_words(worst: WorstGroup) -> str:
     if worst.by_lower is not None:
         bound = f"; largest lower bound: {worst.by_lower} with {four(worst.lower)}"
     noise = "small groups err more by noise alone, and the largest of several estimates tends to be too high"
-    return f"{first}{bound}. Mind that {noise}."
+    return f"{first}{bound}. Note that {noise}."
 
 
 _SIDES = ("lower", "upper")
@@ -290,7 +288,7 @@ def other_bounds(report: MeasureReport) -> tuple[Grid, ...]:
         return ()
     columns = (*map(Column, ("measure", "bound", "lower", "upper")), Column("speaks of"))
     level = percent((1.0 + report.confidence) / 2.0)
-    note = f"Each end holds by itself with {level}; choose one before looking, not the best of them."
+    note = f"Each bound is valid alone at {level}: choose one before you look, not the best afterwards."
     return (Grid(columns, tuple(rows), (Line(note, Tone.FAINT),)),)
 
 

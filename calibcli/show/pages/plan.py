@@ -51,7 +51,7 @@ def _grounds(report: PlanReport) -> Listing:
     gate = f"{partition}{report.method}; {percent(report.confidence)} confidence"
     return Listing(
         (
-            ("gate", f"{gate}; nothing is concluded below {plural(report.least_rows, 'row')}"),
+            ("gate", f"{gate}; always INCONCLUSIVE below {plural(report.least_rows, 'row')}"),
             ("scores", f"as {report.scores_from}"),
             ("true error", f"{error}; {report.pattern}"),
             ("seed", str(report.seed)),
@@ -64,6 +64,6 @@ def _bottom(report: PlanReport) -> Paragraph:
     if report.input is not None:
         source = [Line(source_line(report.input)), *repair_lines(report.input)]
     promise = Line(
-        "A plan is no promise: if the error or the scores turn out otherwise, so does the number.", Tone.FAINT
+        "If the error or the scores turn out differently, you will need more or fewer rows.", Tone.FAINT
     )
     return paragraph(*source, *artifact_lines(report.artifact), *note_lines(report.notes), promise)

@@ -30,7 +30,7 @@ from calibcli.show.words import (
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 20, 5, 6
 _READING = (
     "Predicted less observed: below 0 scores are too low. Sigmas: range of the cumulative residuals in "
-    "standard deviations; scores that are too high here and too low there count, too."
+    "standard deviations, which also shows errors that cancel on average."
 )
 
 

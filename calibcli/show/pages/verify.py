@@ -82,7 +82,7 @@ def _alarm_headline(verdict: Verdict) -> str:
     raised, since = verdict.outcome is VerdictName.FAIL, verdict.evidence and verdict.evidence.since
     watched = f"{claim.words} {'above' if raised else 'not shown to be above'} {claim.limit:g}"
     if claim.limit == 0.0:
-        watched = "no longer calibrated" if raised else "not shown to be out of calibration"
+        watched = "no longer calibrated" if raised else "not shown to be miscalibrated"
     value = beside(verdict.value, claim.limit)
     over_all = f"over all {plural(verdict.rows, 'row')} the {claim.words} is {value}"
     start = f"since {since.named} " if since else ""
@@ -101,7 +101,7 @@ def evidence_words(verdict: Verdict) -> str:
         return f"p = {p_words(verdict.value)}"
     value = beside(verdict.value, limit)
     if claim.bound is Bound.VALUE:
-        return f"{value}; the estimate alone, without confidence"
+        return f"{value}; only the estimate counts, without confidence"
     lower, upper = (_bound(verdict, end) for end in (Bound.LOWER, Bound.UPPER))
     at_most = claim.relation is Relation.AT_MOST
     kept, broken = (upper, lower) if at_most else (lower, upper)
@@ -229,8 +229,8 @@ def _correction(report: VerifyReport) -> list[Line]:
     passes, fails = percent(one.confidence), percent(one.confidence_of_fail)
     return [
         Line(
-            f"All {count(len(claims))} claims must pass, so each may pass at {passes}; any of them may fail, "
-            f"so each fails at {fails} only (Bonferroni).",
+            f"All {count(len(claims))} claims must pass, so a pass of each needs {passes} confidence. "
+            f"One fail is enough, so a fail needs {fails} (Bonferroni).",
             Tone.FAINT,
         )
     ]
@@ -321,10 +321,10 @@ def _shown(cases: tuple[Case, ...]) -> tuple[Case, ...]:
 # Segments that did not pass and are in the table, unless more is asked for.
 _MOST_SEGMENTS = 10
 _JUDGED_BY = (
-    "At least: for all segments at once, as any may fail. At most: for each by itself, as all must pass."
+    "At least: valid for all segments at once, because one can fail the gate. At most: valid for each alone."
 )
 _FEWER_SEGMENTS = (
-    "More rows would close what is open; so would fewer segments, settled before new rows are seen: "
+    "To decide the open segments collect more rows, or choose fewer segments before you see new rows: "
     "--min-segment-rows, --depth."
 )
 
@@ -362,7 +362,7 @@ def _why(verdict: Verdict) -> str:
     if verdict.needed is not None:
         return _needed_by_group(verdict.needed, verdict.rows)
     if verdict.outcome is VerdictName.PASS and verdict.claim.only_not_refuted:
-        return "the contrary is not shown"
+        return "not refuted, which is no proof"
     return "the estimate alone" if verdict.claim.bound is Bound.VALUE else ""
 
 
@@ -372,8 +372,8 @@ def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
     if needed.to_fail is not None:
         return f"about {about(needed.to_fail)} rows for a fail{_if_so(needed)}"
     if needed.at_best > rows:
-        return f"within noise; at best {about(needed.at_best)} rows would pass"
-    return "within noise of the limit"
+        return f"too close to decide; if perfectly calibrated {about(needed.at_best)} rows"
+    return "too close to the limit to decide"
 
 
 def _if_so(needed: RowsNeeded) -> str:

@@ -300,7 +300,7 @@ def sums_of(table: Table, partition: Partition) -> Sums:
     """Count the rows of a table."""
     if table.weighted:
         msg = "a gate has no valid bound for importance weights"
-        raise UsageProblem(msg, "gate without --weight, or with --weights-are frequency if they count rows")
+        raise UsageProblem(msg, "leave out --weight, or pass --weights-are frequency if weights count rows")
     return _sums_by_output(table, partition) if partition.outputs else _sums_by_cell(table, partition)
 
 

@@ -279,11 +279,11 @@ class Verdict(Declared):
 
 LEAST_RARER = 10
 
-NO_CONFIDENCE = "the estimate alone was compared with the limit: nothing is said of how far off it may be"
+NO_CONFIDENCE = "only the estimate was compared with the limit; how uncertain it is was not considered"
 
 FEWER = "fewer than --min-rows"
 
-ONE_LOOK = "valid for one look; ask again only on fresh rows"
+ONE_LOOK = "valid for one check; check again only on new rows"
 
 
 def claim_of(rule: Rule, ground: Ground, *, measure: str) -> Claim:
@@ -296,7 +296,7 @@ def refuse_weights(table: Table) -> None:
     """Refuse importance weights, for which no bound of a gate holds."""
     if table.weighted:
         msg = "a gate has no valid bound for importance weights"
-        raise UsageProblem(msg, "gate without --weight, or with --weights-are frequency if they count rows")
+        raise UsageProblem(msg, "leave out --weight, or pass --weights-are frequency if weights count rows")
 
 
 def refuse_many_values(table: Table, ground: Ground, *, words: str) -> None:
@@ -312,8 +312,8 @@ def refuse_many_values(table: Table, ground: Ground, *, words: str) -> None:
     missed += (table.weight - table.positive) * table.score_of_negative
     least = float(missed.sum()) / float(table.weight.sum())
     msg = (
-        f"no number of rows bounds the {words} error of a score with many values: by Theorem 12.5 a valid "
-        f"upper bound is at least the mean of |label - score|, {least:.4g} here"
+        f"the {words} error of a score with many values cannot be bounded (Theorem 12.5): a valid upper "
+        f"bound is never below the mean of |label - score|, here {least:.4g}"
     )
     raise UsageProblem(msg, "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce")
 

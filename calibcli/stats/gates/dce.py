@@ -181,7 +181,7 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
             INDEPENDENT_ROWS,
             ONE_POPULATION,
             HELD_OUT,
-            "a pass bounds the upper distance and with it every form; a fail refutes the lower one",
+            "a pass bounds the upper distance, so every form of it; a fail is about the lower one",
             "the value is an upper estimate of the distance",
             ONE_LOOK,
         ),

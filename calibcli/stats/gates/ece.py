@@ -64,9 +64,9 @@ def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
 
 def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
     bins = ground.bins
-    independent = "rows are independent draws from the population the gate speaks of"
+    independent = "rows are independent draws from the population that the verdict is about"
     if bins.binning is Binning.ATOMS:
-        what = "the score takes few values, so this is its calibration error and not that of bins"
+        what = "the score has few values, so each is measured by itself, without bins"
     else:
         what = f"{bins.described}, fixed in advance"
     same = "bins" if ground.claims == 1 else "bins, rules and groups"

@@ -121,7 +121,7 @@ def l2_rows_needed(
 _ASSUMPTIONS = (
     INDEPENDENT_ROWS,
     HELD_OUT,
-    "the score takes few values, so this is its l2 error and not that of bins",
+    "the score has few values, so each is measured by itself, without bins",
     "each value counts by its share of these very rows",
     ONE_LOOK,
 )

@@ -188,7 +188,7 @@ def of_seen(verdict: Verdict, sums: BinnedTable, share: float | None) -> Verdict
     values = int(np.count_nonzero(sums.occupied))
     kinds = "the 1 value" if values == 1 else f"the {values:,} values"
     reason = (
-        f"this speaks of {kinds} of the score seen here: others may err by more, and hold up to "
+        f"this covers {kinds} of the score seen here; others may be off by more, and make up at most "
         f"{100.0 * share:.2g} % of future rows ({100.0 * verdict.claim.confidence:.6g} % confidence)"
     )
     return replace(verdict, reason=reason)
@@ -210,7 +210,7 @@ def _thin_value(sums: BinnedTable, claim: Claim, *, delta: float) -> str | None:
         middle = (low + enough) // 2
         low, enough = (middle, enough) if _reach(score, middle, delta=delta) > claim.limit else (low, middle)
     have = "1 row" if rows == 1 else f"{rows:,} rows"
-    return f"the value {score:.4g} has {have}, and takes about {enough:,} even if it is right"
+    return f"the value {score:.4g} has {have} and needs about {enough:,}, even if it is right"
 
 
 def _reach(score: float, rows: int, *, delta: float) -> float:

@@ -49,9 +49,9 @@ from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
-APPROXIMATE = "each bound holds with its confidence only approximately, the better the more rows"
+APPROXIMATE = "bounds are approximate, and better with more rows"
 _NO_INTERVAL = "no interval: "
-_SETTLED = "one row that was certain and wrong settles it"
+_SETTLED = "one row with a score of 0 or 1 and the other label decides it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +129,8 @@ def why_open(estimate: Estimate | ClassEstimate, claim: Claim, ends: Ends) -> st
 def one_ended(ends: Ends) -> str | None:
     """Return which bound is missing, or None where both are there."""
     if ends.lower is None:
-        return "these rows give no lower bound, and the upper one does not settle it"
-    return (
-        "these rows give no upper bound, and the lower one does not settle it" if ends.upper is None else None
-    )
+        return "these rows give no lower bound, and the upper one does not decide"
+    return "these rows give no upper bound, and the lower one does not decide" if ends.upper is None else None
 
 
 def verdict_by_ends(
@@ -257,10 +255,7 @@ def _of_other_rows(
     lower, upper = population_bounds(table, lower=at_lower, upper=at_upper, factor=factor)
     if by_bounds(claimed, lower=lower, upper=upper) is outcome:
         return None
-    why = (
-        "the bounds settle it for these very scores, but not for the population, whose mean score may be "
-        "another"
-    )
+    why = "the bounds decide for these very scores, but not for the population, whose mean score may differ"
     return why if claimed is not claim else f"{why}: there it is {lower:.4g} to {upper:.4g}, approximately"
 
 
@@ -270,8 +265,8 @@ def _few_carry(estimate: Estimate) -> str | None:
     if carried >= LEAST_CARRY:
         return None
     return (
-        f"its uncertainty rests on the labels of about {max(carried, 1.0):.0f} rows whose scores say "
-        f"otherwise, fewer than {LEAST_CARRY:g}"
+        f"its uncertainty is estimated from only about {max(carried, 1.0):.0f} rows with surprising labels, "
+        f"fewer than {LEAST_CARRY:g}"
     )
 
 
@@ -330,7 +325,7 @@ def _outcome(
     return outcome, why_open(estimate, claim, ends) if outcome is VerdictName.INCONCLUSIVE else None
 
 
-_NO_EVIDENCE = "not rejected, which is no evidence that the score is calibrated: few rows reject nothing"
+_NO_EVIDENCE = "not rejected, which does not show that the score is calibrated: few rows reject little"
 
 _USES_BINS = (TestName.T, TestName.HOSMER_LEMESHOW)
 
@@ -398,7 +393,7 @@ def _below_draws(p: float, rule: Rule, *, drawn: bool) -> str | None:
     least = 1.0 / (DRAWS + 1)
     if not drawn or p > least or rule.limit >= least:
         return None
-    return f"the p-value comes of {DRAWS} simulated draws, which show none below {least:g}"
+    return f"the p-value comes from {DRAWS} simulated draws and cannot be below {least:g}"
 
 
 def _test(table: Table, name: TestName, *, ground: Ground) -> TestResult:

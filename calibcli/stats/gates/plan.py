@@ -124,8 +124,8 @@ def erring(population: Population, measure: MeasureName, error: float) -> tuple[
         return (population,)
     found = (*_spread(population, measure, error), *_in_one_bin(population, measure, error))
     if not found:
-        msg = f"no labels make the error of these scores {error:g}"
-        raise UsageProblem(msg, "--error takes what may be feared, such as half the limit")
+        msg = f"no labels can give these scores an error of {error:g}"
+        raise UsageProblem(msg, "pass a smaller --error, such as half the limit")
     return found
 
 

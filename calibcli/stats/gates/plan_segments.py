@@ -168,8 +168,8 @@ def _erring(
             found = _shifted(calibrated, sign, error)
             if found is not None:
                 return place, found
-    msg = f"no labels make the bias of any of {len(names):,} segments {error:g}"
-    raise UsageProblem(msg, "--error takes what may be feared, such as half the limit")
+    msg = f"no labels can give any of {len(names):,} segments a bias of {error:g}"
+    raise UsageProblem(msg, "pass a smaller --error, such as half the limit")
 
 
 def _shifted(population: Population, sign: float, error: float) -> Population | None:

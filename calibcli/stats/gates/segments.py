@@ -47,7 +47,7 @@ _BY_VALUE = "estimate alone, no confidence"
 _ASSUMPTIONS = (
     INDEPENDENT_ROWS,
     HELD_OUT,
-    "columns and least rows were chosen without these labels; smaller segments are not judged",
+    "columns and --min-segment-rows were chosen without these labels; smaller segments get no verdict",
     ONE_LOOK,
 )
 

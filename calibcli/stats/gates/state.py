@@ -520,13 +520,13 @@ def _kept(terms: Terms) -> str:
 NO_ALARM = "no alarm so far, which is no proof of calibration"
 
 TWO_POPULATIONS = (
-    "the evidence was once enough for a pass and once for a fail, so the rows cannot be of one population"
+    "the evidence was enough for a pass at one time and a fail at another: the population has changed"
 )
 
 _EARLY = "no alarm is no proof of it"
 
 _INDEPENDENT = (
-    "rows are independent draws from the population the gate speaks of, in whatever batches they come"
+    "rows are independent draws from the population that the verdict is about, however they are batched"
 )
 
 _KEPT = "a FAIL is final, and a PASS stands while the estimate is at most the limit"
@@ -643,7 +643,7 @@ def _shown_then(then: int, look: Look, bound_is: str) -> str:
 def _no_longer(passed: int, look: Look) -> str:
     return (
         f"it passed at {passed:,} rows, but over all {look.rows:,} rows the estimate is above the limit: "
-        "they may not be of one population; --alarm watches for a change"
+        "the population may have changed; --alarm watches for that"
     )
 
 
@@ -654,7 +654,7 @@ def _alarm(state: GateState, look: Look) -> Verdict:
     reason = NO_ALARM
     since = state.change if alarmed else None
     if since is not None:
-        reason = f"not {within} any longer: shown after {state.failed_at:,} rows; {since.words}"
+        reason = f"no longer {within}: shown after {state.failed_at:,} rows; {since.words}"
     return Verdict(
         claim=_claim(terms),
         outcome=VerdictName.FAIL if alarmed else VerdictName.PASS,
@@ -665,7 +665,7 @@ def _alarm(state: GateState, look: Look) -> Verdict:
         target=Target.POPULATION,
         partition=terms.partition.described,
         any_time=True,
-        assumptions=(f"what is doubted is that the score is {within}; {_EARLY}", *_assumptions(state)),
+        assumptions=(f"the alarm tests whether the score is {within}; {_EARLY}", *_assumptions(state)),
         rows=look.rows,
         reason=reason,
         evidence=replace(_evidence(state, look), since=since),
@@ -697,7 +697,7 @@ def _assumptions(state: GateState) -> tuple[str, ...]:
     elif terms.measure is MeasureName.DCE:
         what = "the bounds hold for the lower and for the upper distance"
     elif terms.partition.outputs:
-        what = "the score takes few values, so this is its calibration error and not that of bins"
+        what = "the score has few values, so each is measured by itself, without bins"
     else:
         what = f"{terms.partition.described}, fixed in advance"
     kept = "an ALARM is final" if terms.alarm else _KEPT

@@ -211,13 +211,13 @@ CASES = {
         "score,label\n0.5,1\n0.2,2\n",
         ASKED,
         "p.csv, column 'label': the labels are '1' and '2', not 0 and 1",
-        "--positive 1 or --positive 2: the one that the score is the probability of",
+        "pass --positive 1 or --positive 2: the label whose probability the score is",
     ),
     "labels yes and no": (
         "score,label\n0.5,yes\n0.2,no\n",
         ASKED,
         "p.csv, column 'label': the labels are 'no' and 'yes', not 0 and 1",
-        "--positive no or --positive yes: the one that the score is the probability of",
+        "pass --positive no or --positive yes: the label whose probability the score is",
     ),
     "soft labels": (
         "score,label\n0.5,1\n0.2,0.5\n",
@@ -268,7 +268,7 @@ CASES = {
             "p.csv, column 'label': 7 of 9 labels are neither 0 nor 1; the first is '2' at row 3; "
             "there are '0', '1', '2', '3', '4' and more"
         ),
-        "--positive VALUE makes one label stand for 1 and all others for 0",
+        "pass --positive VALUE: that label counts as 1, all others as 0",
     ),
     "positive never occurs": (
         "score,label\n0.5,a\n0.2,b\n",
@@ -443,7 +443,7 @@ def test_a_directory_without_data_is_refused(tmp_path: Path) -> None:
         ".bz2",
         ".lz4",
     }
-    assert hint.endswith(f"{tmp_path}:csv takes other names as CSV")
+    assert hint.endswith(f"{tmp_path}:csv to read files of any name as CSV")
 
 
 def test_weights_mean_nothing_without_weights() -> None:

@@ -179,7 +179,7 @@ def test_lists_with_gaps_or_of_other_lengths_are_refused(lists: list[Any], said:
 
 def test_columns_that_are_no_lists_are_refused(write: Write) -> None:
     """One column of numbers is not several classes."""
-    with pytest.raises(InputProblem, match="no list of numbers to count the classes by"):
+    with pytest.raises(InputProblem, match="no list of numbers shows how many classes"):
         read(write(wide()), probs="p_ant")
 
 

@@ -110,10 +110,10 @@ def test_evidence_jumps_at_looks_and_begins_at_one() -> None:
 def test_what_leaves_the_picture_is_said() -> None:
     """Wealth is drawn at the ends of its axis, early bounds beyond theirs."""
     said = " ".join(text.get_text() for text in drawn("fifty million rows").texts)
-    assert "Evidence beyond the ends of the axis is drawn at them." in said
+    assert "Evidence beyond the axis is drawn at its ends." in said
     assert "1.00e" not in said
     said = " ".join(text.get_text() for text in drawn("thirty looks").texts)
-    assert "What is said of the first few rows leaves the picture." in said
+    assert "Some early values or bounds lie above the picture." in said
 
 
 @pytest.mark.parametrize(

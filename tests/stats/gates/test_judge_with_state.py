@@ -106,7 +106,7 @@ def test_few_values_without_an_artifact_are_judged_over_bins(tmp_path: Path) -> 
     path.write_text("\n".join(["score,label", *lines]) + "\n")
     report = judged(tmp_path / "gate.json", path)
     assert report.verdicts["max-ece"].partition == "15 equal-width bins"
-    assert any("takes few values" in note for note in report.notes)
+    assert any("has few values" in note for note in report.notes)
 
 
 @pytest.mark.parametrize(

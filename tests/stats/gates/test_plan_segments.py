@@ -85,7 +85,7 @@ def test_more_room_and_less_power_take_fewer_rows() -> None:
 
 def test_an_error_that_no_segment_can_have_is_refused() -> None:
     """Scores of 0.1 to 0.9 cannot be off by 0.9 on average."""
-    with pytest.raises(UsageProblem, match=r"no labels make the bias of any of 4 segments 0\.9"):
+    with pytest.raises(UsageProblem, match=r"no labels can give any of 4 segments a bias of 0\.9"):
         planned(0.05, 0.9)
 
 

@@ -112,7 +112,7 @@ def test_a_pass_does_not_stand_once_the_estimate_is_above_the_limit() -> None:
     assert verdict.needed is None
     assert verdict.reason == (
         f"it passed at {state.passed_at:,} rows, but over all 10,000 rows the estimate is above the limit: "
-        "they may not be of one population; --alarm watches for a change"
+        "the population may have changed; --alarm watches for that"
     )
     assert verdict.reason in words_of(verdict)
     back = drifted.counted(table_of_rows(generator, 20000, outputs=TEN), key="back")

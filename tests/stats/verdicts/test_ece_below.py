@@ -92,14 +92,14 @@ def test_partition_is_named_in_the_assumptions() -> None:
     """On atoms it is the calibration error itself; on bins it is the binned ECE, and they are named."""
     table = exact_table(100)
     atoms = ece_below(table, claim(), ground=Ground(ATOMS, None))
-    assert any("calibration error and not that of bins" in text for text in atoms.assumptions)
+    assert any("each is measured by itself, without bins" in text for text in atoms.assumptions)
     assert any("check again" in text for text in atoms.assumptions)
     bins = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
     binned_verdict = ece_below(table, claim(), ground=Ground(bins, 0.1))
     assert binned_verdict.partition == "15 equal-width bins"
     assert binned_verdict.claim.words == "binned ece"
     assert "15 equal-width bins, fixed in advance" in binned_verdict.assumptions
-    assert any("one look" in text for text in binned_verdict.assumptions)
+    assert any("one check" in text for text in binned_verdict.assumptions)
 
 
 def needed_formula(limit: float, price: float, kappa: float) -> int:

@@ -68,7 +68,7 @@ def test_raw_scores_speak_of_the_values_seen() -> None:
     assert any("values of the score seen here" in one for one in verdict.assumptions)
     assert verdict.unseen_share == pytest.approx(4.9 / 1200, rel=0.01)
     assert verdict.reason == (
-        "this speaks of the 3 values of the score seen here: others may err by more, and hold up to "
+        "this covers the 3 values of the score seen here; others may be off by more, and make up at most "
         "0.41 % of future rows (95 % confidence)"
     )
     listed = linf_below(
@@ -84,7 +84,7 @@ def test_a_value_of_few_rows_is_named_with_what_it_takes() -> None:
     verdict = linf_below(table, rule(0.1), ground=Ground(ATOMS))
     assert verdict.outcome is VerdictName.INCONCLUSIVE
     found = re.fullmatch(
-        r"the value 0.5 has 12 rows, and takes about (\d+) even if it is right", verdict.reason
+        r"the value 0.5 has 12 rows and needs about (\d+), even if it is right", verdict.reason
     )
     enough = int(found[1])
     low, high = ends(enough, enough / 2, 0.05)

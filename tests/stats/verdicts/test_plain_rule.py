@@ -41,7 +41,7 @@ def test_estimate_stands_to_the_limit_as_it_is() -> None:
         assert verdict.value == value
         assert (verdict.lower, verdict.upper, verdict.target) == (None, None, None)
         assert verdict.method == "estimate alone, no confidence"
-        assert "nothing is said of how far off" in verdict.assumptions[0]
+        assert "how uncertain it is was not considered" in verdict.assumptions[0]
         assert verdict.claim.expression.startswith("binned_ece.value <= ")
     above = judge(table, rule(M.ECE, Bound.VALUE, AT_LEAST, value), ground=Ground(TEN))
     assert above.outcome is VerdictName.PASS
@@ -79,7 +79,7 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
         assert verdict.value == results[0].p_value
         assert verdict.outcome is outcome
         assert verdict.claim.expression == f"{name.value}.p >= 0.01"
-        no_evidence = any("no evidence" in text for text in verdict.assumptions)
+        no_evidence = any("does not show that" in text for text in verdict.assumptions)
         assert no_evidence == (outcome is VerdictName.PASS)
         assert (verdict.partition != "") == (name is TestName.T)
 
@@ -101,7 +101,7 @@ def test_a_limit_below_what_draws_show_is_not_called_kept(
         verdict = judge(table_of(rows, 0.3), asked, ground=Ground(TEN))
         assert verdict.outcome is outcome
         if outcome is VerdictName.INCONCLUSIVE:
-            assert verdict.reason == "the p-value comes of 999 simulated draws, which show none below 0.001"
+            assert verdict.reason == "the p-value comes from 999 simulated draws and cannot be below 0.001"
     asked = rule(TestName.T, Bound.P_VALUE, AT_LEAST, 0.0005)
     assert judge(table_of(600, 0.0), asked, ground=Ground(TEN)).outcome is VerdictName.PASS
 

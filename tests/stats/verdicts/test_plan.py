@@ -203,7 +203,7 @@ def test_supposed_errors_are_as_large_as_said(score: np.ndarray, weights: int, e
 def test_impossible_error_is_refused() -> None:
     """Scores of 1/2 cannot be wrong by 0.6."""
     population = population_of(np.array([0.5]), np.array([10.0]), bins=ATOMS)
-    with pytest.raises(UsageProblem, match=r"error of these scores 0\.6"):
+    with pytest.raises(UsageProblem, match=r"these scores an error of 0\.6"):
         erring(population, MeasureName.ECE, 0.6)
 
 

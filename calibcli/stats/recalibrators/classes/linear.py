@@ -551,7 +551,7 @@ def _paths(model: LinearModel, rough: LogRows, *, folds: int, judged: int) -> li
     weights = rough.fold_weights(folds)
     places = np.flatnonzero((weights > 0.0) & (weights < weights.sum()))
     if places.size < 2:
-        msg = f"these rows do not part into {folds} folds to choose a penalty by"
+        msg = f"these rows do not split into {folds} folds to choose a penalty by"
         raise InputProblem(msg, "fit on more different rows, or use --multiclass temperature")
     paths: list[_Path] = []
     for place in places[:judged].tolist():
