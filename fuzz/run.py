@@ -28,19 +28,19 @@ def main() -> int:
     parser.add_argument("doors", nargs="*", type=Door, default=list(Door))
     parser.add_argument("--time", type=float, default=60.0, help="seconds for each door")
     parser.add_argument("--work", type=Path, default=HERE / "work")
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     found = 0
     print("| door | inputs | taken | inputs a second | found |\n|---|---:|---:|---:|---:|", flush=True)
-    for door in asked.doors:
+    for door in requested.doors:
         began = time.monotonic()
-        before = counted(asked.work, door)
-        fuzz(door, asked.work, seconds=asked.time)
+        before = counted(requested.work, door)
+        fuzz(door, requested.work, seconds=requested.time)
         tried, taken = (
-            after - earlier for after, earlier in zip(counted(asked.work, door), before, strict=True)
+            after - earlier for after, earlier in zip(counted(requested.work, door), before, strict=True)
         )
         new = [
             one
-            for one in findings(asked.work, door)
+            for one in findings(requested.work, door)
             if one.suffix != ".txt" and not one.name.startswith("slow-unit")
         ]
         speed = tried / (time.monotonic() - began)

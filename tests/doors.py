@@ -184,10 +184,10 @@ def _repair(content: bytes) -> None:
 
     path = _file(content, "rows.csv")
     out = scratch() / "out.csv"
-    asked = ApplyRequest("cal.json", _fitted(), Columns(score="score"))
-    report = apply_file(asked, [path], str(out), force=True)
+    requested = ApplyRequest("cal.json", _fitted(), Columns(score="score"))
+    report = apply_file(requested, [path], str(out), force=True)
     written = out.read_bytes()
-    again = apply_file(replace(asked, name="b"), [str(out)], str(out) + "2", force=True)
+    again = apply_file(replace(requested, name="b"), [str(out)], str(out) + "2", force=True)
     if again.rows != report.rows or len(written) < len(content.rstrip(b"\r\n")) - 3:
         msg = f"{report.rows} rows went in, {again.rows} came out; {len(content)} bytes and {len(written)}"
         raise Broken(msg)
@@ -205,8 +205,12 @@ def _columns(content: bytes) -> None:
     from calibcli.data.columns import resolve
     from calibcli.options.rows import Columns, SeveralClasses
 
-    asked, *header = content.decode("utf-8", "replace").split("\n")
-    for columns in (Columns(), Columns(asked, by=(asked[:1],)), Columns(several=SeveralClasses(asked))):
+    requested, *header = content.decode("utf-8", "replace").split("\n")
+    for columns in (
+        Columns(),
+        Columns(requested, by=(requested[:1],)),
+        Columns(several=SeveralClasses(requested)),
+    ):
         try:
             resolve(columns, header, path="p.csv")
         except CalibcliError:
@@ -275,8 +279,8 @@ def summary_file() -> str:
 
 def _tree(content: bytes) -> None:
     """Make files of the lines; the first is a pattern for them and, after a tab, a column of their paths."""
-    asked, *names = content.decode("utf-8", "surrogateescape").split("\n")[:9]
-    pattern, _, column = asked.partition("\t")
+    requested, *names = content.decode("utf-8", "surrogateescape").split("\n")[:9]
+    pattern, _, column = requested.partition("\t")
     root = scratch() / "tree"
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
@@ -285,7 +289,7 @@ def _tree(content: bytes) -> None:
         with suppress(OSError, ValueError):
             root.joinpath(*parts).parent.mkdir(parents=True, exist_ok=True)
             root.joinpath(*parts).write_text("score,label\n0.25,0\n0.5,1\n0.75,1\n")
-    if not {"..", "~"} & set(pattern.split("/")) and "\0" not in asked:
+    if not {"..", "~"} & set(pattern.split("/")) and "\0" not in requested:
         words = ("--metric", "brier", f"--by={column}", "--min-group-rows", "1", "--json")
         _or_refused(ended("measure", f"{root}/{pattern}", *words))
 

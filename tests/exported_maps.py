@@ -11,7 +11,7 @@ import calibcli
 from calibcli.commands.evaluation import map_columns
 from calibcli.commands.predicting import ScorePredictor
 from calibcli.data.class_rows import on_class_scale
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fields import on_scale
 from calibcli.data.groups import groups_of
 from calibcli.documents.artifact import (
@@ -169,8 +169,8 @@ def asked_groups(artifact: GroupArtifact, *, pooled: bool) -> tuple[np.ndarray, 
     texts = (*known, "strange", "de", "", "  DE", "LU\n ", "\xa0it's\u3000", "\u3000", f"{BLANKS}DE{BLANKS}")
     groups = np.array([None, *texts], dtype=object)[np.arange(scores.size) % (len(texts) + 1)]
     found = groups_of(pa.array(groups, pa.string())).filled()
-    asked = Columns(scale=artifact.pooled.scale, member=map_columns(artifact, OnUnseen.POOLED))
-    chosen = ChosenColumns(asked, "score", None, members=("by",))
+    requested = Columns(scale=artifact.pooled.scale, member=map_columns(artifact, OnUnseen.POOLED))
+    chosen = ResolvedColumns(requested, "score", None, members=("by",))
     predictor = ScorePredictor(artifact, chosen, shown="rows", checked=False)
     batch = pa.record_batch({"score": pa.array(scores), "by": pa.array(groups, pa.string())})
     expected = [np.array(one) for one in predictor(batch)]

@@ -65,8 +65,8 @@ def drawn(seed: int = 0, *, rows: int = 400, classes: int = 3, sharpness: float 
 
 
 def fitted(
-    method: ClassMethod, rows: Drawn, inner: RecalibratorName = RecalibratorName.PLATT, **asked: object
+    method: ClassMethod, rows: Drawn, inner: RecalibratorName = RecalibratorName.PLATT, **requested: object
 ) -> ClassRecalibrator:
     """A method fitted to rows."""
-    options = ClassFitOptions(inner, **asked)  # type: ignore[arg-type]
+    options = ClassFitOptions(inner, **requested)  # type: ignore[arg-type]
     return fit_class_recalibrator(method, rows.tables, rows, options=options)

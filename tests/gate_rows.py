@@ -20,13 +20,11 @@ def begun(
     alarm: bool = False,
     measure: MeasureName = MeasureName.ECE,
     variance: float | None = None,
-    identified: bool = False,
+    by_id: bool = False,
 ) -> GateState:
     """Return a state that has counted nothing."""
     stakes = frozen_stakes(delta=0.05, variance=variance)
-    return GateState(
-        Terms(measure, limit, 0.95, partition, stakes, alarm=alarm, identified=identified, label="label")
-    )
+    return GateState(Terms(measure, limit, 0.95, partition, stakes, alarm=alarm, by_id=by_id, label="label"))
 
 
 def rows_of(

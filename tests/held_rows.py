@@ -30,7 +30,7 @@ class HeldRows:
     batch: int = 1_000
     reread: int = 0
     passes: int = 0
-    asked: list[int] = field(default_factory=list)
+    requested: list[int] = field(default_factory=list)
 
     def summed(self, work: RowWork) -> Integers:
         """Return the work's sum over batches."""
@@ -43,7 +43,7 @@ class HeldRows:
     def in_cells(self, codes: Integers) -> ScoreTable:
         """Return the exact table of the rows in some cells."""
         self.passes += 1
-        self.asked = codes.tolist()
+        self.requested = codes.tolist()
         inside = np.isin(cells.cell_of(self.score), codes)
         self.reread += int(inside.sum())
         counts = None if self.counts is None else self.counts[inside]

@@ -162,16 +162,16 @@ def _close(one: Any, other: Any, within: float) -> bool:
 def _formats(rows: Rows, draw: np.random.Generator, do: Commands) -> None:
     """The same rows give the same numbers in every format, in any order, however they are cut into files."""
     words = [(), MEASURES, ("--by", "g", "--min-group-rows", "1"), ("-w", "n", "--weights-are", "frequency")]
-    asked = (*ASKED, *words[int(draw.integers(4))])
-    first = numbers(do.report("measure", do.file("a.csv", rows), *asked))
+    requested = (*ASKED, *words[int(draw.integers(4))])
+    first = numbers(do.report("measure", do.file("a.csv", rows), *requested))
     for name in ("a.jsonl", "a.parquet", "a.arrow"):
-        _same(name, first, numbers(do.report("measure", do.file(name, rows), *asked)))
+        _same(name, first, numbers(do.report("measure", do.file(name, rows), *requested)))
     order, half = draw.permutation(rows["score"].size), rows["score"].size // 2
     mixed = {key: one[order] for key, one in rows.items()}
     files = [do.file("p1.parquet", {key: one[half:] for key, one in mixed.items()})]
     files += [do.file("p2.csv", {key: one[:half] for key, one in mixed.items()})] if half else []
     for names in (files, files[::-1]):
-        _same("another order", first, numbers(do.report("measure", *names, *asked)))
+        _same("another order", first, numbers(do.report("measure", *names, *requested)))
 
 
 def _plan(rows: Rows, draw: np.random.Generator, do: Commands) -> None:
@@ -199,10 +199,10 @@ def _rows_in(report: object) -> list[int | None]:
 def _compare(rows: Rows, draw: np.random.Generator, do: Commands) -> None:
     """The difference of two scores is minus that of the two in the other order."""
     words = [(), ("--metric", "brier"), ("-w", "n", "--weights-are", "frequency"), ("--confidence", "0.8")]
-    asked = ("-y", "label", *words[int(draw.integers(4))])
+    requested = ("-y", "label", *words[int(draw.integers(4))])
     path = do.file("a.csv", rows)
-    one = do.report("compare", path, "-s", "score", "-s", "other", *asked)
-    two = do.report("compare", path, "-s", "other", "-s", "score", *asked)
+    one = do.report("compare", path, "-s", "score", "-s", "other", *requested)
+    two = do.report("compare", path, "-s", "other", "-s", "score", *requested)
     _same("codes", isinstance(one, int) and one, isinstance(two, int) and two)
     if not isinstance(one, int) and not isinstance(two, int):
         for name, found in one["measures"].items():

@@ -286,9 +286,9 @@ def test_gitlab_counts_each_night_in_the_state_of_its_map(bash: Bash, tmp_path: 
         ended = bash(f"export PATH={tools}:$PATH; {script} --force", CI_PIPELINE_ID=number, **variables)
         assert ended.code == 0, ended
         assert counted in ended.out, ended.out
-    asked = (tmp_path / "asked").read_text()
-    assert "JOB-TOKEN: secret" in asked
-    assert asked.strip().endswith("https://x/api/v4/projects/9/jobs/artifacts/main/raw/cal.json?job=fit")
+    requested = (tmp_path / "asked").read_text()
+    assert "JOB-TOKEN: secret" in requested
+    assert requested.strip().endswith("https://x/api/v4/projects/9/jobs/artifacts/main/raw/cal.json?job=fit")
     assert len(list((tmp_path / "states").glob("gate-*.json"))) == 1
     other = ["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "--method", "isotonic", "--force", "-q"]
     assert main([*other, "-o", str(tmp_path / "fitted.json")]) == 0
@@ -384,9 +384,9 @@ def test_the_hook_judges_what_is_committed(bash: Bash) -> None:
     assert not re.search(hook["files"], "data/predictions.py")
     page = (ROOT / "docs" / "ci.md").read_text()
     (block,) = [one for one in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "repos:" in one]
-    (asked,) = yaml.safe_load(block)["repos"][0]["hooks"]
-    assert asked["id"] == hook["id"]
-    words = " ".join(f"'{word}'" for word in asked["args"])
+    (requested,) = yaml.safe_load(block)["repos"][0]["hooks"]
+    assert requested["id"] == hook["id"]
+    words = " ".join(f"'{word}'" for word in requested["args"])
     assert bash(f"{hook['entry']} {words} predictions.csv", code=1).code == 1
 
 

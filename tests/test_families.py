@@ -115,11 +115,11 @@ def test_what_is_loaded_by_its_name_is_there() -> None:
         import_module(f"calibcli.reports.{one.name}") for one in iter_modules(calibcli.reports.__path__)
     ]
     kinds = {kind for room in reports for kind in vars(room).values() if hasattr(kind, "page")}
-    asked = {f"{kind.page}_page": kind for kind in kinds}
-    rooms = [import_module(f"calibcli.show.pages.{name.partition('_')[0]}") for name in asked]
+    requested = {f"{kind.page}_page": kind for kind in kinds}
+    rooms = [import_module(f"calibcli.show.pages.{name.partition('_')[0]}") for name in requested]
     pages = {name: page for room in rooms for name, page in vars(room).items() if name.endswith("_page")}
-    assert {*asked} == {name for name in pages if name != "settings_page"}
-    for name, kind in asked.items():
+    assert {*requested} == {name for name in pages if name != "settings_page"}
+    for name, kind in requested.items():
         assert kind.__name__ in str(pages[name].__annotations__["report"])
     for engine in EngineName:
         room = import_module("calibcli.data.engines" + f".{engine}" * (engine is not EngineName.LOCAL))

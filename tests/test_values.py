@@ -14,10 +14,10 @@ from calibcli import values
 Deco = Callable[..., Any]
 
 
-def classes_by(make: Deco, **asked: bool) -> tuple[Any, Any]:
+def classes_by(make: Deco, **requested: bool) -> tuple[Any, Any]:
     """Return a class and one below it, made by one of the two."""
 
-    @make(**asked)
+    @make(**requested)
     class Above:
         """A value."""
 
@@ -27,7 +27,7 @@ def classes_by(make: Deco, **asked: bool) -> tuple[Any, Any]:
         many: list[int] = field(default_factory=list, compare=False)
         whole: int = field(init=False, repr=False, default=7)
 
-    @make(**asked)
+    @make(**requested)
     class Below(Above):
         """A value with one thing more."""
 
@@ -50,11 +50,13 @@ ASKED = [
 ]
 
 
-@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: "-".join(asked) or "plain")
+@pytest.mark.parametrize("requested", ASKED, ids=lambda requested: "-".join(requested) or "plain")
 @pytest.mark.parametrize("which", [0, 1], ids=["above", "below"])
-def test_values_are_those_of_the_standard_library(asked: dict[str, bool], which: int) -> None:
+def test_values_are_those_of_the_standard_library(requested: dict[str, bool], which: int) -> None:
     """Fields, showing, equality, hashes, copies, refusals and slots are the same."""
-    ours, theirs = (classes_by(make, **asked)[which] for make in (values.dataclass, dataclasses.dataclass))
+    ours, theirs = (
+        classes_by(make, **requested)[which] for make in (values.dataclass, dataclasses.dataclass)
+    )
 
     def seen(kind: Any) -> list[object]:
         one, same, other = kind(1), kind(first=1, many=[3]), kind(2, 5.0)
@@ -62,7 +64,7 @@ def test_values_are_those_of_the_standard_library(asked: dict[str, bool], which:
             [(f.name, f.type, f.default, f.init) for f in fields(kind)],
             kind.__match_args__,
             kind.__doc__,
-            (one == same) == asked.get("eq", True),
+            (one == same) == requested.get("eq", True),
             one == other,
             one == 1,
             replace(one, first=4, second=3.0).second,
@@ -73,7 +75,7 @@ def test_values_are_those_of_the_standard_library(asked: dict[str, bool], which:
             getattr(kind, "__slots__", None),
             kind.KIND,
         ]
-        if asked.get("repr", True):
+        if requested.get("repr", True):
             found.append(repr(other))
         for act in (
             lambda: hash(one) == hash(same),

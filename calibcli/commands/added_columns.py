@@ -14,7 +14,7 @@ import pyarrow as pa
 from calibcli.ahead import Advance, Progress, made_ahead
 from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
-from calibcli.data.columns import ChosenColumns, listing, named
+from calibcli.data.columns import ResolvedColumns, listing, named
 from calibcli.data.formats import FORMATS, compression_of, data_suffix, format_of, promise_of
 from calibcli.data.fragment import Fragment, unchanged
 from calibcli.data.objects import is_object
@@ -32,20 +32,20 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Widening:
+class AddedColumns:
     """
     What is written where.
 
     Args:
         predictor: Makes the new columns of rows on the way, checks the rows, and counts them.
-        chosen: The columns that the new ones are made of, and which others are read.
+        resolved: The columns that the new ones are made of, and which others are read.
         kept: The other columns that go along; None for all.
     """
 
     fragment: Fragment
     kind: DataFormat
     predictor: Predictor
-    chosen: ChosenColumns
+    resolved: ResolvedColumns
     kept: Collection[str] | None = None
 
     @property
@@ -61,7 +61,7 @@ class Widening:
     @property
     def width(self) -> int:
         """How many numbers a row of the output holds, where it holds many."""
-        classes = len(self.chosen.classes)
+        classes = len(self.resolved.classes)
         return 2 * classes + len(self.fields) if classes else 1
 
     @property
@@ -117,16 +117,16 @@ def _fitting(one: str, header: Sequence[str], *, path: str) -> set[str]:
 _MANY = 64
 
 
-def output_format(path: str, asked: DataFormat | None, fragment: Fragment) -> DataFormat:
+def output_format(path: str, requested: DataFormat | None, fragment: Fragment) -> DataFormat:
     """
     Return the format of an output: what was asked for, what its name
     promises, or else that of the input.
     """
     promised = format_of(path)
-    if asked is not None and promised not in (None, asked):
-        msg = f"{path} is the name of {promised.value if promised else ''}, and --to says {asked.value}"
+    if requested is not None and promised not in (None, requested):
+        msg = f"{path} is the name of {promised.value if promised else ''}, and --to says {requested.value}"
         raise UsageProblem(msg, "leave out --to, or name the output otherwise")
-    kind = asked or promised or fragment.format
+    kind = requested or promised or fragment.format
     # Rows of JSON Lines are read from files of that name as well.
     other = None if promised is not None or kind is DataFormat.JSONL else promise_of(path)
     if other is not None:
@@ -144,7 +144,7 @@ def output_format(path: str, asked: DataFormat | None, fragment: Fragment) -> Da
     return kind
 
 
-def refuse_types(job: Widening) -> None:
+def refuse_types(job: AddedColumns) -> None:
     """Refuse columns that the output has no values for."""
     fits = writer_of(job.kind).fits
     if fits is None:
@@ -155,21 +155,21 @@ def refuse_types(job: Widening) -> None:
             raise InputProblem(msg, "parquet and arrow hold any type, and --keep names what goes along")
 
 
-def convert(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
+def convert(job: AddedColumns, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
     """Write the rows in another format than the input's; return how many."""
     whole = _schema(job)
     schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
     width = max(job.width, len(schema) if len(schema) > _MANY else 1)
     out = Output(job.kind, target, schema, width=width, stream=stream)
-    return write_rows(made_ahead(_widened(job, schema), job.ahead), out, advance=advance)
+    return write_rows(made_ahead(_with_added_columns(job, schema), job.ahead), out, advance=advance)
 
 
-def conversion_notes(job: Widening) -> tuple[str, ...]:
+def conversion_notes(job: AddedColumns) -> tuple[str, ...]:
     """Say in a sentence what another format or encoding changes; nothing where both stay."""
     return (*_format_notes(job), *_encoding_notes(job))
 
 
-def _encoding_notes(job: Widening) -> tuple[str, ...]:
+def _encoding_notes(job: AddedColumns) -> tuple[str, ...]:
     """Say that text is of another encoding than it was."""
     encoding = job.fragment.encoding
     if encoding is None or not job.kind.is_text or (kept_bytes(job.fragment) and not job.converts):
@@ -177,7 +177,7 @@ def _encoding_notes(job: Widening) -> tuple[str, ...]:
     return (f"written as UTF-8; the input was {encoding.upper()}",)
 
 
-def _format_notes(job: Widening) -> tuple[str, ...]:
+def _format_notes(job: AddedColumns) -> tuple[str, ...]:
     """Say in a sentence what another format changes; nothing where the format stays."""
     read, kind = job.fragment.format, job.kind
     if not job.converts or (job.kept is not None and not job.kept):
@@ -193,29 +193,29 @@ def _format_notes(job: Widening) -> tuple[str, ...]:
     return (f"types stay; rows are cut into parts and compressed anew, as is usual in {kind.value}",)
 
 
-def _text_notes(job: Widening) -> tuple[str, ...]:
+def _text_notes(job: AddedColumns) -> tuple[str, ...]:
     """Say what became of columns that had no types."""
     if job.kind.is_csv:
         return ("fields hold the same text, in quotes",)
-    if job.chosen.probs is not None:
+    if job.resolved.probs is not None:
         return ("columns other than those of the classes and the new ones were written as text",)
-    *others, last = (repr(name) for name in (job.chosen.score, *job.names))
+    *others, last = (repr(name) for name in (job.resolved.score, *job.names))
     return (f"columns other than {', '.join(others)} and {last} were written as text",)
 
 
-def _widened(job: Widening, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _with_added_columns(job: AddedColumns, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     stay = schema.names[: len(schema) - len(job.fields)]
-    for batch in reader_of(job.fragment.format).batches_of_all(job.fragment, job.chosen):
+    for batch in reader_of(job.fragment.format).batches_of_all(job.fragment, job.resolved):
         added = [column_of(values) for values in job.predictor(batch)]
         yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in stay), *added], schema=schema)
 
 
-def _staying(job: Widening, whole: pa.Schema) -> "list[pa.Field[Any]]":
+def _staying(job: AddedColumns, whole: pa.Schema) -> "list[pa.Field[Any]]":
     return [field for field in whole if job.stays(field.name)]
 
 
-def _schema(job: Widening) -> pa.Schema:
-    return reader_of(job.fragment.format).schema(job.fragment, job.chosen)
+def _schema(job: AddedColumns) -> pa.Schema:
+    return reader_of(job.fragment.format).schema(job.fragment, job.resolved)
 
 
 # Text is read in blocks of so many bytes, for the bar.
@@ -224,7 +224,7 @@ _BLOCK = 1 << 21
 _STREAM_SUFFIX = ".arrows"
 
 
-def prepared(job: Widening, keep: str) -> Widening:
+def prepared(job: AddedColumns, keep: str) -> AddedColumns:
     """Return a job that knows which other columns go along, refused where the output cannot hold them."""
     fragment = job.fragment
     # All keys of JSON Lines take a pass over the file, which lines that stay lines can do without.
@@ -234,16 +234,18 @@ def prepared(job: Widening, keep: str) -> Widening:
     kept = kept_columns(keep, header, path=fragment.shown)
     stay = header if kept is None else kept
     refuse_names(job.names, stay, shown=fragment.shown)
-    needed = {*stay, *job.chosen.needed}
+    needed = {*stay, *job.resolved.needed}
     carried = tuple(name for name in header if name in needed)
-    chosen = replace(job.chosen, carried=None if kept is None else carried)
-    job = replace(job, kept=None if kept is None else frozenset(kept), chosen=chosen)
+    resolved = replace(job.resolved, carried=None if kept is None else carried)
+    job = replace(job, kept=None if kept is None else frozenset(kept), resolved=resolved)
     if job.converts:
         refuse_types(job)
     return job
 
 
-def write_widened(job: Widening, path: str, *, progress: Progress) -> tuple[int, tuple[str, ...]]:
+def write_with_added_columns(
+    job: AddedColumns, path: str, *, progress: Progress
+) -> tuple[int, tuple[str, ...]]:
     """Write the rows with the new columns; return how many, and what is to be said of them."""
     with (
         progress(_parts(job)) as advance,
@@ -261,7 +263,7 @@ def as_stream(output: str) -> bool:
     return output == STDOUT or data_suffix(output) == _STREAM_SUFFIX or compression_of(output) is not None
 
 
-def _parts(job: Widening) -> int:
+def _parts(job: AddedColumns) -> int:
     """Return how many parts the work has as far as that is known, and else one, which only moves."""
     fragment = job.fragment
     if fragment.pipe is not None or job.converts or fragment.compression is not None:
@@ -273,7 +275,7 @@ def _parts(job: Widening) -> int:
     return 1 + os.path.getsize(fragment.location) // _BLOCK  # noqa: PTH202 - as it is opened
 
 
-def _write(job: Widening, target: BinaryIO, output: str, advance: Advance) -> int:
+def _write(job: AddedColumns, target: BinaryIO, output: str, advance: Advance) -> int:
     if job.converts:
         return convert(job, target, stream=as_stream(output), advance=advance)
     match job.kind:
@@ -287,20 +289,20 @@ def _write(job: Widening, target: BinaryIO, output: str, advance: Advance) -> in
             return _splice(job, target, advance)
 
 
-def _row_groups(job: Widening, target: BinaryIO, advance: Advance) -> int:
+def _row_groups(job: AddedColumns, target: BinaryIO, advance: Advance) -> int:
     from calibcli.data.writers.parquet import NewFields, copy_with_fields
 
-    new = NewFields(job.fields, job.predictor, job.chosen.score, job.width, job.kept, job.chosen.needed)
+    new = NewFields(job.fields, job.predictor, job.resolved.score, job.width, job.kept, job.resolved.needed)
     return copy_with_fields(job.fragment.location, target, new=new, shown=job.fragment.shown, advance=advance)
 
 
-def _batches(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
+def _batches(job: AddedColumns, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
     """Add columns to the record batches of Arrow."""
     from calibcli.data.readers.arrow import codec_of, contents
     from calibcli.data.writers.arrow_ipc import copy_with_fields, opened_sink
 
     codec = codec_of(job.fragment)
-    with contents(job.fragment, job.chosen.carried) as found:
+    with contents(job.fragment, job.resolved.carried) as found:
         stay = [field for field in found.schema if job.stays(field.name)]
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
         with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:
@@ -309,34 +311,34 @@ def _batches(job: Widening, target: BinaryIO, *, stream: bool, advance: Advance)
             )
 
 
-def _lines(job: Widening, target: BinaryIO, advance: Advance) -> int:
+def _lines(job: AddedColumns, target: BinaryIO, advance: Advance) -> int:
     """Add keys to every line of JSON."""
     from calibcli.data.readers.jsonl import blocks_and_batches
     from calibcli.data.writers.jsonl import Lines, NewKeys, splice_keys
 
     def lines() -> Iterator[Lines]:
-        for content, batch in blocks_and_batches(job.fragment, job.chosen):
+        for content, batch in blocks_and_batches(job.fragment, job.resolved):
             yield Lines(content, () if batch is None else job.predictor(batch))
 
     keys = NewKeys(job.names, job.fragment.shown, job.encoding, job.kept)
     return splice_keys(lines(), _writing(job, target), keys=keys, ahead=job.ahead, advance=advance)
 
 
-def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
+def _splice(job: AddedColumns, target: BinaryIO, advance: Advance) -> int:
     """Add fields to every line of a text file."""
     from calibcli.data.readers.csv import NUMBER, WORD, blocks_of, layout, rows_of, text_of
     from calibcli.data.writers.csv import NewColumns, splice
 
     within = layout(job.fragment)
 
-    scores = job.chosen.scores
-    types = dict.fromkeys(scores, WORD if job.chosen.asked.in_words else NUMBER) | dict.fromkeys(
-        job.chosen.needed[len(scores) :], WORD
+    scores = job.resolved.scores
+    types = dict.fromkeys(scores, WORD if job.resolved.requested.in_words else NUMBER) | dict.fromkeys(
+        job.resolved.needed[len(scores) :], WORD
     )
 
     def predicted(block: Block) -> Added:
         before = job.predictor.intake.findings.rows
-        return job.predictor(rows_of(block, job.chosen, within=within, types=types, rows_before=before))
+        return job.predictor(rows_of(block, job.resolved, within=within, types=types, rows_before=before))
 
     names, kept = within.names, None if job.kept is None else set(job.kept)
     columns = NewColumns(
@@ -354,7 +356,7 @@ def _splice(job: Widening, target: BinaryIO, advance: Advance) -> int:
         return splice(cut, write, columns=columns, predicted=predicted, ahead=job.ahead, advance=advance)
 
 
-def _writing(job: Widening, target: BinaryIO) -> Callable[[memoryview | bytes], None]:
+def _writing(job: AddedColumns, target: BinaryIO) -> Callable[[memoryview | bytes], None]:
     """Return what writes, and lets a pipe have its rows at once where they come from one."""
     live = job.fragment.streams
 

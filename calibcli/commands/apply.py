@@ -7,7 +7,13 @@ from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from calibcli.ahead import Progress, unseen
-from calibcli.commands.added_columns import Widening, conversion_notes, output_format, prepared, write_widened
+from calibcli.commands.added_columns import (
+    AddedColumns,
+    conversion_notes,
+    output_format,
+    prepared,
+    write_with_added_columns,
+)
 from calibcli.commands.gathering import choose_columns
 from calibcli.commands.made_by import kept, refuse_other_maps
 from calibcli.commands.predicting import ApplyRequest, refuse_names
@@ -29,7 +35,7 @@ from calibcli.values import dataclass
 
 
 def apply_file(
-    asked: ApplyRequest,
+    requested: ApplyRequest,
     inputs: Sequence[str],
     output: str,
     *,
@@ -40,19 +46,19 @@ def apply_file(
     if len(inputs) != 1:
         msg = f"{len(inputs)} inputs for one output"
         raise UsageProblem(msg, "--out-dir gives each an output of its own")
-    check_output(output, force=force, inputs=inputs, artifact=asked.artifact)
+    check_output(output, force=force, inputs=inputs, artifact=requested.artifact)
     listed = found_in(inputs)
-    fragment = only_file(listed, asked.input_format)
-    predictor = asked.predictor(fragment)
-    kind = output_format(output, asked.shape.to, fragment)
+    fragment = only_file(listed, requested.input_format)
+    predictor = requested.predictor(fragment)
+    kind = output_format(output, requested.shape.to, fragment)
     predictor.delimiter = _delimiter(kind, fragment)
-    refuse_names((asked.name,), (), shown=fragment.shown)
-    job = prepared(Widening(fragment, kind, predictor, predictor.chosen), asked.shape.keep)
-    rows, notes = write_widened(job, output, progress=progress)
+    refuse_names((requested.name,), (), shown=fragment.shown)
+    job = prepared(AddedColumns(fragment, kind, predictor, predictor.resolved), requested.shape.keep)
+    rows, notes = write_with_added_columns(job, output, progress=progress)
     findings = predictor.intake.findings
     return ApplyReport(
         files=(fragment.path,),
-        score=predictor.chosen.shown_score,
+        score=predictor.resolved.shown_score,
         output=output,
         columns=job.names,
         rows=rows,
@@ -61,9 +67,9 @@ def apply_file(
         lowest=predictor.lowest,
         highest=predictor.highest,
         notes=(
-            *asked.loaded.doubts,
+            *requested.loaded.doubts,
             *listed.notes(made=[output]),
-            *predictor.chosen.notes,
+            *predictor.resolved.notes,
             *conversion_notes(job),
             *predictor.ends_notes,
             *notes,
@@ -153,7 +159,7 @@ class FileWork:
         force: Whether an output that is there may be replaced.
     """
 
-    asked: ApplyRequest
+    requested: ApplyRequest
     force: bool
     folder: str = field(default_factory=os.getcwd)
 
@@ -164,7 +170,7 @@ class FileWork:
         try:
             if not is_object(made):
                 Path(made).parent.mkdir(parents=True, exist_ok=True)
-            report = apply_file(self.asked, [source], made, force=self.force)
+            report = apply_file(self.requested, [source], made, force=self.force)
         except OSError as error:
             return Refused(OutputProblem(f"{output} cannot be written: {error.strerror or error}"))
         except CalibcliError as problem:
@@ -181,7 +187,7 @@ def apply_folder(
     inputs: Sequence[str],
     out_dir: str,
     *,
-    asked: ApplyRequest,
+    requested: ApplyRequest,
     force: bool = False,
     skip_existing: bool = False,
     reading: Reading | None = None,
@@ -191,28 +197,28 @@ def apply_folder(
     directories as it stands below its own.
     """
     found = found_in(inputs)
-    pairs = output_pairs(inputs, out_dir, to=asked.shape.to)
+    pairs = output_pairs(inputs, out_dir, to=requested.shape.to)
     there = {output for _, output in pairs if _exists(output)}
-    sources = [*(file.path for file in found.files), asked.artifact]
+    sources = [*(file.path for file in found.files), requested.artifact]
     for _, output in pairs:
         if output in there:
             refuse_existing(output, force=force or skip_existing, inputs=sources)
-    if isinstance(asked.loaded, Artifact | SegmentArtifact):
+    if isinstance(requested.loaded, Artifact | SegmentArtifact):
         # The same score column in every file, also where it is found by its name.
-        fragments = list_fragments(found, input_format=asked.input_format)
-        choose_columns(fragments, asked.columns, labelled=False)
-    unknown = refuse_other_maps(asked, out_dir, there) if skip_existing else ()
+        fragments = list_fragments(found, input_format=requested.input_format)
+        choose_columns(fragments, requested.columns, labelled=False)
+    unknown = refuse_other_maps(requested, out_dir, there) if skip_existing else ()
     wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
     how = reading or Reading()
     engine = engine_named(how.engine, how.jobs or 1, address=how.engine_address)
     parts: list[ApplyReport] = []
     # On a cluster a file may be worked on once more, when its worker is lost, and then its output is there.
-    work = FileWork(asked, force or not engine.shares_interpreter)
+    work = FileWork(requested, force or not engine.shares_interpreter)
     COMPLETION.expect(len(wanted))
     try:
         with (
             _folders_of(output for _, output in wanted),
-            kept(asked, out_dir, [output for _, output in wanted]),
+            kept(requested, out_dir, [output for _, output in wanted]),
             how.progress(len(wanted)) as advance,
         ):
             for result in engine.map(work, wanted):

@@ -26,9 +26,9 @@ from calibcli.commands.measure import (
     views_shown,
 )
 from calibcli.commands.reading import read_tables, with_scores
-from calibcli.commands.right_scale import read_notes, table_scale_notes
+from calibcli.commands.scale_checks import read_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
-from calibcli.data.tally import AtPlaces, Beside, Change, ClassesCompared, Unchanged
+from calibcli.data.tally import AtPlaces, Change, ClassesCompared, ExtrasRequest, Unchanged
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -70,15 +70,15 @@ def compare_files(
     rows: RowRequest, *, artifacts: Sequence[DocumentSource] = (), options: CompareOptions | None = None
 ) -> "CompareReport | LeaderboardReport":
     """Compare two sides, of which the first is the baseline, or more scores as a leaderboard."""
-    asked = options or CompareOptions()
+    requested = options or CompareOptions()
     rows = with_scores(rows)
     columns = rows.columns
-    if _is_leaderboard(columns, artifacts, asked):
+    if _is_leaderboard(columns, artifacts, requested):
         from calibcli.commands.leaderboard import leaderboard
 
-        return leaderboard(rows, options=asked)
-    if asked.metrics and asked.joint:
-        refuse_class_measures(columns, Metrics((), (), asked.joint))
+        return leaderboard(rows, options=requested)
+    if requested.metrics and requested.joint:
+        refuse_class_measures(columns, Metrics((), (), requested.joint))
     _require_two(columns, artifacts)
     several = columns.several
     read: Callable[[DocumentSource], OneScore | ClassArtifact] = (
@@ -90,14 +90,14 @@ def compare_files(
     raw = gathered.as_fitted
     notes: list[str] = []
     if not loaded:
-        notes += read_notes(gathered, columns.read_as, further={_SECOND: gathered.chosen.further[0]})
+        notes += read_notes(gathered, columns.read_as, further={_SECOND: gathered.resolved.further[0]})
     for path, artifact in loaded.items():
         notes += artifact.doubts
         fit = artifact.of_all_rows.fit
         outputs = outputs_through(artifact, None)
         refuse_applied_twice(raw, outputs, column=gathered.input.score, path=path)
         if digest(raw) == fit.table_digest:
-            notes.append(fit_note(path, fit.rows, asked))
+            notes.append(fit_note(path, fit.rows, requested))
         notes += () if said else table_scale_notes(gathered, artifact)
     sides = _sides(gathered, loaded, several)
     first, second = sides.first, sides.second
@@ -106,7 +106,7 @@ def compare_files(
         raise EmptyTable(msg)
     if several is None:
         for one, other in ((first, second), (second, first)):
-            notes += shared_bins_of(one, other, asked)
+            notes += shared_bins_of(one, other, requested)
         paired: PairedSums | None = gathered.paired or PairedSums()
         if paired is not None and loaded:
             maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
@@ -116,23 +116,23 @@ def compare_files(
         paired = _paired(sides, several)
     return CompareReport(
         input=gathered.input,
-        first=side_of(first, second, asked),
-        second=side_of(second, first, asked),
-        confidence=asked.confidence,
-        chosen=bool(asked.metrics),
-        comparisons=comparisons(first, second, paired, options=asked),
-        gate=asked.gate(_PROPER if columns.sees_all_classes and columns.each_in is None else PAIRED),
+        first=side_of(first, second, requested),
+        second=side_of(second, first, requested),
+        confidence=requested.confidence,
+        selected=bool(requested.metrics),
+        comparisons=comparisons(first, second, paired, options=requested),
+        gate=requested.gate(_PROPER if columns.sees_all_classes and columns.each_in is None else PAIRED),
         notes=tuple(dict.fromkeys(notes)),
-        classes=_classes(sides, columns, asked) if columns.sees_all_classes else None,
+        classes=_classes(sides, columns, requested) if columns.sees_all_classes else None,
     )
 
 
-def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], asked: CompareOptions) -> bool:
+def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], requested: CompareOptions) -> bool:
     """Whether more than a baseline and another are compared; refuse what would then have no effect."""
-    if MeasureName.OBSERVED_RATE in (asked.metrics or ()) and not columns.by:
+    if MeasureName.OBSERVED_RATE in (requested.metrics or ()) and not columns.by:
         msg = "observed_rate is the share of label 1, which is the same for every score of the same rows"
         raise UsageProblem(msg, "compare models in rows with --by and --id, or ask for another measure")
-    said = {"by": columns.by, "reference": asked.reference}
+    said = {"by": columns.by, "reference": requested.reference}
     named = next((name for name, value in said.items() if value), None)
     if artifacts:
         if named is not None:
@@ -143,7 +143,7 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], asked
         if columns.identity is not None:
             msg = "--id matches the rows of models, and --by names none"
             raise IdleOption(msg, "name the column of models with --by", options=("id",))
-        if asked.pairs:
+        if requested.pairs:
             msg = "--pairs lists the pairs of more than two scores"
             raise IdleOption(msg, "leave it out, or name more scores", options=("pairs",))
         return False
@@ -159,9 +159,9 @@ def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict[Com
     return reach_of_maps(plain[0] if len(plain) > 1 else np.asarray, plain[-1], raw.score)
 
 
-def fit_note(path: str, rows: int, asked: CompareOptions) -> str:
+def fit_note(path: str, rows: int, requested: CompareOptions) -> str:
     """Return what is said of rows that an artifact was fitted on."""
-    if asked.fail_if_worse and not asked.allow_fit_rows:
+    if requested.fail_if_worse and not requested.allow_fit_rows:
         msg = f"these are the {rows:,} rows that {path} was fitted on"
         raise InputProblem(msg, "use rows that it was not fitted on, or pass --allow-fit-rows to go on")
     return f"these are the rows that {path} was fitted on: the comparison flatters it"
@@ -219,14 +219,14 @@ def _gathered(rows: RowRequest, loaded: Loaded) -> Gathered:
         several = replace(several, change=changes[-1], base=base)
         rows = replace(rows, columns=replace(rows.columns, several=several))
         transforms = {CONFIDENCE: Unchanged.CONFIDENCE, RAW: Unchanged.VIEW, _SECOND: None}
-        beside = Beside(compared=True, one_class=several.one_class)
+        extras_request = ExtrasRequest(compared=True, one_class=several.one_class)
     elif len(maps) > 1:
         transforms[_FIRST], transforms[_SECOND] = maps
-        beside = Beside(pairs=((_FIRST, _SECOND),))
+        extras_request = ExtrasRequest(pairs=((_FIRST, _SECOND),))
     else:
         transforms[_SECOND] = maps[0] if maps else None
-        beside = Beside(columns={} if maps else {_SECOND: 1}, pairs=((RAW, _SECOND),))
-    return read_tables(rows, transforms=transforms, beside=beside)
+        extras_request = ExtrasRequest(columns={} if maps else {_SECOND: 1}, pairs=((RAW, _SECOND),))
+    return read_tables(rows, transforms=transforms, extras_request=extras_request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +264,9 @@ def _sides(gathered: Gathered, loaded: Loaded, several: SeveralClasses | None) -
     if len(sides) < 2:
         sides.insert(0, Seen(score, score, one))
     if len(sides) < 2:
-        other = gathered.chosen.further[0]
+        other = gathered.resolved.further[0]
         sides.append(Seen(other, other, two))
-    return _Sides(replace(sides[0], table=one), sides[1], gathered.aside.compared, gathered.chosen.classes)
+    return _Sides(replace(sides[0], table=one), sides[1], gathered.extras.compared, gathered.resolved.classes)
 
 
 EACH = (MeasureName.BRIER, MeasureName.LOG_LOSS, MeasureName.ECE)
@@ -340,10 +340,10 @@ def _views(sides: _Sides, options: CompareOptions) -> list[ClassViews]:
     """Return what measures of several classes are computed from, of both sides."""
     inside = MeasureOptions(bins=options.bins, binning=options.binning, confidence=options.confidence)
     found = []
-    for side, aside in ((sides.first, sides.classes.first), (sides.second, sides.classes.second)):
-        if aside is not None:
-            both = class_groups(aside, ViewName.ONE_VS_REST), class_groups(aside, ViewName.TOP_LABEL)
-            found.append(class_views(side.table, both, aside.sums, options=inside))
+    for side, extras in ((sides.first, sides.classes.first), (sides.second, sides.classes.second)):
+        if extras is not None:
+            both = class_groups(extras, ViewName.ONE_VS_REST), class_groups(extras, ViewName.TOP_LABEL)
+            found.append(class_views(side.table, both, extras.sums, options=inside))
     return found
 
 

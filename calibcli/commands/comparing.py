@@ -44,8 +44,10 @@ def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
 
 def shared_bins_of(one: Seen, other: Seen, options: CompareOptions) -> tuple[str, ...]:
     """Say that bins put some of the few values of one side together."""
-    asked = (options.bins, options.binning) != (None, None)
-    return shared_bins_notes(one.table, _bins(one, other, options), asked=asked, measures=options.shown)
+    requested = (options.bins, options.binning) != (None, None)
+    return shared_bins_notes(
+        one.table, _bins(one, other, options), requested=requested, measures=options.shown
+    )
 
 
 def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:

@@ -7,7 +7,7 @@ from calibcli.commands.evaluation import row_map
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import measure_table
 from calibcli.commands.partition import may_cut_cells
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_evaluation
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
@@ -30,32 +30,32 @@ def compat_files(
     Give the numbers that another tool gives for one score column with
     its default settings, beside ours.
     """
-    asked = options or MeasureOptions()
+    requested = options or MeasureOptions()
     in_order = tool is CompatTool.MAPIE
-    twice = in_order or may_cut_cells(asked.bins, asked.binning)
-    judged = read_judged(rows, twice=twice)
-    table = _exact(judged.table, tool)
-    peer = peer_numbers(tool, table, rows=_rows(judged) if in_order else None)
+    twice = in_order or may_cut_cells(requested.bins, requested.binning)
+    evaluation = read_evaluation(rows, twice=twice)
+    table = _exact(evaluation.table, tool)
+    peer = peer_numbers(tool, table, rows=_rows(evaluation) if in_order else None)
     measured = measure_table(
         table,
-        judged.input,
-        options=replace(asked, metrics=_metrics(peer)),
-        discrete=judged.outputs is not None,
+        evaluation.input,
+        options=replace(requested, metrics=_metrics(peer)),
+        discrete=evaluation.outputs is not None,
     )
     ours: dict[MeasureName | TestName, Estimate | TestResult] = {}
     ours.update({one.name: one for one in measured.measures})
     ours.update({one.name: one for one in measured.tests})
     return CompatReport(
-        input=judged.input,
+        input=evaluation.input,
         table=measured.table,
-        artifact=judged.through,
+        artifact=evaluation.through,
         peer=tool,
         package=peer.package,
         version=peer.version,
         numbers=tuple(
             CompatNumber(one.name, one.value, _our_number(one.beside, ours), one.why) for one in peer.numbers
         ),
-        notes=(*peer.notes, *measured.notes, *judged.notes),
+        notes=(*peer.notes, *measured.notes, *evaluation.notes),
     )
 
 
@@ -73,14 +73,14 @@ def _exact(table: Table, tool: CompatTool) -> ScoreTable:
     return table
 
 
-def _rows(judged: Gathered) -> OrderedRows:
+def _rows(evaluation: Gathered) -> OrderedRows:
     """Return the rows in the order of the input, recalibrated where an artifact was given."""
-    again = judged.again
+    again = evaluation.again
     if again is None:
         msg = "the rows were not kept for a second pass"
         raise ValueError(msg)
-    if judged.artifact is not None and not isinstance(judged.artifact, ClassArtifact):
-        again = replace(again, change=row_map(judged.artifact))
+    if evaluation.artifact is not None and not isinstance(evaluation.artifact, ClassArtifact):
+        again = replace(again, change=row_map(evaluation.artifact))
     return OrderedRows(*again.in_order())
 
 

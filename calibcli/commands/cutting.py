@@ -69,7 +69,7 @@ def cut_columns(
     kinds = cutting.kinds(columns.on)
     levels = tuple(
         values.levels(most=cutting.most_values, categorical=kinds[place], intervals=intervals)
-        for place, values in sorted(gathered.aside.values.items())
+        for place, values in sorted(gathered.extras.values.items())
     )
     if math.prod(len(one.words) + 2 for one in levels) >= 1 << 62:
         msg = f"--on names {len(columns.on):,} columns of too many values to cross"
@@ -77,11 +77,11 @@ def cut_columns(
     return levels
 
 
-def segments_in(judged: Gathered, rows: RowRequest, cutting: Cutting) -> Cut:
+def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut:
     """Return the segments of rows that were read for it, so that they can be read twice."""
     columns = rows.columns
-    levels = cut_columns(judged, columns, cutting)
-    leaves, is_grid = rows_again(judged).in_leaves(levels, limit=rows.reading.limit)
+    levels = cut_columns(evaluation, columns, cutting)
+    leaves, is_grid = rows_again(evaluation).in_leaves(levels, limit=rows.reading.limit)
     entries, notes = _entries(leaves, levels), tuple(_notes(leaves, is_grid=is_grid))
     # As large as the entries, which are all that is needed from here on.
     del leaves
@@ -92,9 +92,9 @@ def segments_in(judged: Gathered, rows: RowRequest, cutting: Cutting) -> Cut:
     return Cut(found, entries, levels, is_grid, notes)
 
 
-def rows_again(judged: Gathered) -> SecondPass:
+def rows_again(evaluation: Gathered) -> SecondPass:
     """Return the rows that are judged once more, through the map that is judged."""
-    again, loaded = judged.again, judged.artifact
+    again, loaded = evaluation.again, evaluation.artifact
     if again is None:
         msg = "these rows can be read only once"
         raise InputProblem(msg, "write them to a file first")

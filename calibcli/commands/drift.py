@@ -30,43 +30,48 @@ def drift_files(
     reading: Reading | None = None,
 ) -> DriftReport:
     """Say whether the score, and further columns, have shifted."""
-    asked, how = options or DriftOptions(), reading or Reading()
+    requested, how = options or DriftOptions(), reading or Reading()
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
         msg = "tests of shifts need counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
     if old == "-" and new == "-":
         msg = "old and new rows are both standard input"
         raise UsageProblem(msg, "write one of them to a file first")
-    kinds = asked.cut.kinds(columns.on)
+    kinds = requested.cut.kinds(columns.on)
     before, after = _read(old, columns, how), _read(new, columns, how)
-    score = before.chosen.score
+    score = before.resolved.score
     # If one file is kept in cells both are: else its scores would have shifted by rounding alone.
     tables = before.table, after.table
     in_cells = any(isinstance(one, GridTable) for one in tables)
     first, second = (_scores(score, one, in_cells=in_cells) for one in tables)
     values = [(first, second)]
-    values += [(before.aside.values[k], after.aside.values[k]) for k in range(len(columns.on))]
+    values += [(before.extras.values[k], after.extras.values[k]) for k in range(len(columns.on))]
     few = (
-        asked.bins is None
+        requested.bins is None
         and len(set(values[0][0].numbers()[0]) | set(values[0][1].numbers()[0])) <= _MOST_GRADES
     )
     found = [
         shift_of(
             *pair,
-            most=asked.cut.most_values if place else _MOST_GRADES,
+            most=requested.cut.most_values if place else _MOST_GRADES,
             categorical=kind,
-            intervals=asked.bins or _QUANTILES,
-            error=(1.0 - asked.confidence) / len(values),
-            generator=stream(asked.seed, Purpose.DRIFT),
+            intervals=requested.bins or _QUANTILES,
+            error=(1.0 - requested.confidence) / len(values),
+            generator=stream(requested.seed, Purpose.DRIFT),
         )
         for place, (pair, kind) in enumerate(zip(values, (few, *kinds), strict=True))
     ]
     joint = holm([one.p_value for one in found])
     listed = tuple(
-        _column(one, p or 0.0, confidence=asked.confidence) for one, p in zip(found, joint, strict=True)
+        _column(one, p or 0.0, confidence=requested.confidence) for one, p in zip(found, joint, strict=True)
     )
     return DriftReport(
-        before.input, after.input, asked.confidence, listed, asked.seed, tuple(_notes(listed, before, after))
+        before.input,
+        after.input,
+        requested.confidence,
+        listed,
+        requested.seed,
+        tuple(_notes(listed, before, after)),
     )
 
 

@@ -159,8 +159,8 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
             from calibcli.export.sql_classes import query_of_classes
 
             columns = _columns(artifact, ask)
-            asked = _sql(ask, columns, places=None if len(columns) > 1 else len(artifact.classes))
-            return query_of_classes(artifact.recalibrator, asked, origin=origin).encode()
+            requested = _sql(ask, columns, places=None if len(columns) > 1 else len(artifact.classes))
+            return query_of_classes(artifact.recalibrator, requested, origin=origin).encode()
         case ExportTarget.ONNX:
             from calibcli.export.onnx import model_of_classes
 

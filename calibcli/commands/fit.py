@@ -10,12 +10,12 @@ import numpy as np
 from calibcli.commands.cutting import cut_columns
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import read_tables
-from calibcli.commands.right_scale import read_notes
-from calibcli.data.columns import ChosenColumns
+from calibcli.commands.scale_checks import read_notes
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
 from calibcli.data.fragment import Fragment
 from calibcli.data.intake import Rows as ReadRows
-from calibcli.data.tally import NOTHING, Beside, intake_of, taken
+from calibcli.data.tally import NOTHING, ExtrasRequest, intake_of, taken
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -161,10 +161,10 @@ def drawn_folds(table: Table, count: int, *, seed: int) -> Folds:
 
 def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded: bool) -> Folds:
     """Take folds that rows were shared out to by the hash of their group."""
-    asked = len(tables)
-    if groups < asked:
+    requested = len(tables)
+    if groups < requested:
         kinds = "1 group" if groups == 1 else f"{groups:,} groups"
-        msg = f"column {column!r} has {kinds}, fewer than the {asked:,} folds"
+        msg = f"column {column!r} has {kinds}, fewer than the {requested:,} folds"
         hint = f"--folds {groups} asks for fewer" if groups > 1 else "group by a column with more values"
         raise InputProblem(msg, hint)
     some = tuple(
@@ -173,17 +173,17 @@ def grouped_folds(tables: Sequence[Table], *, column: str, groups: int, rounded:
         if table.total_rows and table.weight.sum() > 0.0
     )
     if len(some) < 2:
-        msg = f"all groups of column {column!r} fall into one of the {asked:,} folds"
+        msg = f"all groups of column {column!r} fall into one of the {requested:,} folds"
         raise InputProblem(msg, "try another --seed or another number of --folds")
-    left_out = f"{asked - len(some):,} of {asked:,} folds got no group and were left out"
-    return Folds(some, column, (left_out,) if len(some) < asked else ())
+    left_out = f"{requested - len(some):,} of {requested:,} folds got no group and were left out"
+    return Folds(some, column, (left_out,) if len(some) < requested else ())
 
 
 def select(
     folds: Folds, candidates: Sequence[RecalibratorName], *, options: FitOptions, by: bool = False
 ) -> Choice:
     """Compare methods by their loss on rows that their fit has not seen."""
-    asked = replace(options, folds=None)
+    requested = replace(options, folds=None)
     losses: dict[RecalibratorName, list[float]] = {
         name: [] for name in candidates if name is not RecalibratorName.IDENTITY
     }
@@ -192,7 +192,7 @@ def select(
         rest = _rest(folds.tables, place)
         for name in [name for name in losses if name not in reasons]:
             try:
-                losses[name].append(_loss_after(name, rest, fold, options=asked))
+                losses[name].append(_loss_after(name, rest, fold, options=requested))
             except CalibcliError as problem:
                 reasons[name] = f"without fold {place + 1}: {problem.message}"
     found = FoldLosses(
@@ -263,8 +263,8 @@ def fit_files(
         _refuse_misled(columns, options)
     if _needs_exact(which, options):
         rows = replace(rows, reading=replace(rows.reading, exact=True))
-    beside = Beside(sliced=(RAW,)) if grouped else _beside(columns, options)
-    gathered = read_tables(rows, beside=beside, twice=True)
+    extras_request = ExtrasRequest(sliced=(RAW,)) if grouped else _extras_request(columns, options)
+    gathered = read_tables(rows, extras_request=extras_request, twice=True)
     columns = replace(columns, by=())
     choice: Choice | None = None
     once = options
@@ -285,7 +285,7 @@ def fit_files(
     if not grouped:
         return report, artifact_text(whole)
     members, shared = _members(gathered, columns, which, options, choice=choice)
-    artifact = GroupArtifact(gathered.chosen.by[0], whole, members, shared)
+    artifact = GroupArtifact(gathered.resolved.by[0], whole, members, shared)
     groups = [
         GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after, method=one.recalibrator.name)
         for key, one in members.items()
@@ -385,11 +385,11 @@ def _needs_exact(which: MapOptions, options: FitOptions) -> bool:
     return thirds or (which.method is FitMethod.VENN_ABERS and options.folds is not None)
 
 
-def _beside(columns: Columns, options: FitOptions) -> Beside:
+def _extras_request(columns: Columns, options: FitOptions) -> ExtrasRequest:
     """Return the folds that are gathered while rows are read, if groups are to be kept together."""
     if columns.group is None:
         return NOTHING
-    return Beside(folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
+    return ExtrasRequest(folds=options.folds or DEFAULT_FOLDS, seed=options.seed)
 
 
 def _choice_of(
@@ -405,7 +405,7 @@ def _choice_of(
     if columns.group is None:
         folds = drawn_folds(gathered.tables[RAW], count, seed=options.seed)
     else:
-        tables = [gathered.tables[key] for key in _beside(columns, options).fold_keys]
+        tables = [gathered.tables[key] for key in _extras_request(columns, options).fold_keys]
         folds = grouped_folds(
             tables, column=columns.group, groups=gathered.groups, rounded=gathered.tables[RAW].kind == "grid"
         )
@@ -447,7 +447,7 @@ def _members(
     """Return the map of each group, and the groups that share that of all rows."""
     members: dict[str, Artifact] = {}
     shared: dict[str, Shared] = {}
-    for (key,), table in gathered.aside.slices[RAW].tables().items():
+    for (key,), table in gathered.extras.slices[RAW].tables().items():
         reason = _too_small(table, which.min_group_rows)
         if reason is not None:
             shared[key] = Shared(table.total_rows, reason)
@@ -458,14 +458,14 @@ def _members(
                 name = RecalibratorName(which.method)
                 members[key] = fit_table(name, table, columns, options=options, notes=notes)
             else:
-                members[key] = _chosen(choice, table, columns, options=options, notes=notes)
+                members[key] = _resolved(choice, table, columns, options=options, notes=notes)
         except InputProblem as problem:
             msg = f"group {key!r}: {problem.message}"
             raise InputProblem(msg, problem.hint) from problem
     return members, shared
 
 
-def _chosen(
+def _resolved(
     choice: Choice, table: Table, columns: Columns, *, options: FitOptions, notes: tuple[str, ...]
 ) -> Artifact:
     """
@@ -631,7 +631,7 @@ class ClassSource:
     """
 
     fragments: Sequence[Fragment]
-    chosen: Mapping[str, ChosenColumns]
+    resolved: Mapping[str, ResolvedColumns]
     rows: int
     memory: int
     workers: int = 1
@@ -640,7 +640,7 @@ class ClassSource:
     @property
     def classes(self) -> tuple[str, ...]:
         """What the classes are called."""
-        return self.chosen[self.fragments[0].path].classes
+        return self.resolved[self.fragments[0].path].classes
 
     @property
     def in_memory(self) -> bool:
@@ -664,7 +664,7 @@ class ClassSource:
         keeps = 3 * self._size <= self.memory
         seen = 0
         for fragment in self.fragments:
-            columns = self.chosen[fragment.path]
+            columns = self.resolved[fragment.path]
             intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
             for rows in taken(fragment, intake, columns):
                 block = None if rows is None else _block(rows)
@@ -691,7 +691,7 @@ def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSour
     if again is None:
         msg = "these rows were not gathered to be read again"
         raise TypeError(msg)
-    return ClassSource(again.fragments, again.chosen, again.rows, memory, workers)
+    return ClassSource(again.fragments, again.resolved, again.rows, memory, workers)
 
 
 def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
@@ -717,7 +717,7 @@ def fit_class_files(
     """Fit a map of several classes."""
     columns, how = rows.columns, rows.reading
     _refuse_misled_classes(columns, options, how)
-    gathered = read_tables(rows, beside=Beside(classes=method.facts.from_tables), twice=True)
+    gathered = read_tables(rows, extras_request=ExtrasRequest(classes=method.facts.from_tables), twice=True)
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     source = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
     options = replace(options, least=least_of(columns.read_as))
@@ -763,11 +763,11 @@ def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Read
 
 def _tables(gathered: Gathered, classes: tuple[str, ...]) -> ClassTables:
     """Return the views that were gathered."""
-    aside, confidence = gathered.aside.classes, gathered.tables[RAW]
-    if aside is None:
+    extras, confidence = gathered.extras.classes, gathered.tables[RAW]
+    if extras is None:
         return ClassTables(classes, confidence, {}, {})
-    top = {name[0]: table for name, table in aside.top.tables().items()}
-    rest = aside.rest.tables()
+    top = {name[0]: table for name, table in extras.top.tables().items()}
+    rest = extras.rest.tables()
     rates = np.array([float(rest[name].positive.sum()) if name in rest else 0.0 for name in classes])
     require_several(classes, rates, confidence.total_rows)
     return ClassTables(classes, confidence, top, rest)

@@ -13,13 +13,13 @@ from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again
 from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.partition import parted, summary_of
-from calibcli.commands.reading import read_judged, with_classes_of_map
-from calibcli.data.columns import ChosenColumns, listing
+from calibcli.commands.reading import read_evaluation, with_classes_of_map
+from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.files import InputFile, file_word, found_in, shown_path
 from calibcli.data.fragments import list_fragments
 from calibcli.data.groups import MISSING
 from calibcli.data.pipes import STDIN
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact, ClassArtifact, read_artifact, read_class_artifact
 from calibcli.documents.sealed import canonical_text, trust
 from calibcli.documents.state import locked, read_state, refuse_state, save_state
@@ -104,7 +104,7 @@ _OF_COLUMNS = ("score", "label", "weight", "scale", "positive", "score_map")
 def terms_of(
     rule: Rule | None,
     options: VerifyOptions,
-    asked: StateOptions,
+    requested: StateOptions,
     *,
     artifact: GateMap | None,
     columns: Columns,
@@ -112,12 +112,12 @@ def terms_of(
 ) -> Terms:
     """Return the terms of a call; those of its columns are added when the first file is read."""
     several = columns.several
-    measure, limit = _measure_and_limit(rule, alarm=asked.alarm)
+    measure, limit = _measure_and_limit(rule, alarm=requested.alarm)
     outputs = None if artifact is None else outputs_through(artifact, several)
     if isinstance(measure, SegmentMeasure):
-        partition = _of_segments(columns, options, asked)
+        partition = _of_segments(columns, options, requested)
     else:
-        partition = _partition(measure, options, asked, outputs=outputs, before=before)
+        partition = _partition(measure, options, requested, outputs=outputs, before=before)
     if before is not None:
         # The bets of the state, whatever a later version would choose.
         stakes = before.terms.stakes
@@ -131,20 +131,20 @@ def terms_of(
         confidence=options.confidence,
         partition=partition,
         stakes=stakes,
-        alarm=asked.alarm,
+        alarm=requested.alarm,
         artifact=None if artifact is None else fingerprint_of(artifact),
-        identified=asked.id_column is not None,
+        by_id=requested.id_column is not None,
         classes=None if several is None else SeenClasses(several.view, several.one_class),
         where=tuple(sorted(one.text.strip() for one in columns.rows.where)),
     )
 
 
-def _of_segments(columns: Columns, options: VerifyOptions, asked: StateOptions) -> Partition:
+def _of_segments(columns: Columns, options: VerifyOptions, requested: StateOptions) -> Partition:
     """Return the columns that make segments; their values are frozen when the first file is read."""
-    if asked.id_column is not None:
+    if requested.id_column is not None:
         msg = "--id with a limit for segments: such a state recognises whole batches, not single rows"
         raise UsageProblem(msg, "leave it out, and name batches with --batch")
-    if asked.planned_rows is not None or options.bins is not None or options.binning is not None:
+    if requested.planned_rows is not None or options.bins is not None or options.binning is not None:
         msg = "--bins, --binning or --planned-rows with --max-segment-bias, which has no bins"
         raise UsageProblem(msg, "leave it out")
     cut = options.segments.cut
@@ -154,36 +154,36 @@ def _of_segments(columns: Columns, options: VerifyOptions, asked: StateOptions) 
     return Partition.of_segments(FrozenSegments(columns.on, depth, cut.most_values, least, *kinds))
 
 
-def frozen(judged: Gathered, asked: FrozenSegments, options: VerifyOptions) -> Partition:
+def frozen(evaluation: Gathered, requested: FrozenSegments, options: VerifyOptions) -> Partition:
     """Return the values of columns and the segments of the first rows, which are the state's for good."""
-    levels = cut_columns(judged, judged.chosen.asked, options.segments.cut)
+    levels = cut_columns(evaluation, evaluation.resolved.requested, options.segments.cut)
     columns, whole = completed(levels)
-    partition = Partition.of_segments(replace(asked, columns=columns))
-    sums = sums_of_leaves(rows_again(judged).in_coarse_cells(whole), partition)
-    _, found = segments_of_sums(sums, partition, replace(asked, columns=columns))
-    large = (found.rows >= asked.least_rows) & ~found.same
+    partition = Partition.of_segments(replace(requested, columns=columns))
+    sums = sums_of_leaves(rows_again(evaluation).in_coarse_cells(whole), partition)
+    _, found = segments_of_sums(sums, partition, replace(requested, columns=columns))
+    large = (found.rows >= requested.least_rows) & ~found.same
     if large.sum() > MOST_SEGMENTS or not large.any():
-        msg = f"--on {','.join(asked.on)} makes {large.sum():,} segments of {asked.least_rows:,} rows"
+        msg = f"--on {','.join(requested.on)} makes {large.sum():,} segments of {requested.least_rows:,} rows"
         hint = "begin the state with more rows, or with a smaller --min-segment-rows"
         if large.any():
             hint = f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer"
         raise UsageProblem(msg, hint)
     judged_ones = tuple(map(tuple, found.level[large].tolist()))
-    return replace(partition, segments=replace(asked, columns=columns, judged=judged_ones))
+    return replace(partition, segments=replace(requested, columns=columns, judged=judged_ones))
 
 
-def of_columns(terms: Terms, chosen: ChosenColumns) -> Terms:
+def of_columns(terms: Terms, resolved: ResolvedColumns) -> Terms:
     """Return terms with what was found out about the columns."""
-    seen = None if terms.classes is None else replace(terms.classes, names=chosen.classes)
-    asked = chosen.asked
+    seen = None if terms.classes is None else replace(terms.classes, names=resolved.classes)
+    requested = resolved.requested
     return replace(
         terms,
-        score=chosen.shown_score,
-        label=chosen.label,
-        weight=chosen.weight,
-        scale=asked.read_as,
-        positive=asked.positive,
-        score_map=None if asked.score_map is None else dict(asked.score_map),
+        score=resolved.shown_score,
+        label=resolved.label,
+        weight=resolved.weight,
+        scale=requested.read_as,
+        positive=requested.positive,
+        score_map=None if requested.score_map is None else dict(requested.score_map),
         classes=seen,
     )
 
@@ -214,7 +214,7 @@ def refuse_other_terms(path: str, before: Terms, now: Terms) -> None:
 def _options_before(before: Terms, now: Terms) -> str:
     """Return the options that a call lacks, or has too many."""
     pairs = (
-        (before.identified, now.identified, "--id COL"),
+        (before.by_id, now.by_id, "--id COL"),
         (before.artifact is not None, now.artifact is not None, "--artifact FILE"),
         (before.alarm, now.alarm, "--alarm"),
     )
@@ -248,7 +248,7 @@ def _measure_and_limit(
 def _partition(
     measure: MeasureName,
     options: VerifyOptions,
-    asked: StateOptions,
+    requested: StateOptions,
     *,
     outputs: tuple[float, ...] | None,
     before: GateState | None,
@@ -257,8 +257,8 @@ def _partition(
         if options.bins is not None:
             msg = "--bins with --max-dce, whose bins follow from --planned-rows"
             raise UsageProblem(msg, "leave it out")
-        return _of_distance(asked.planned_rows, before)
-    if asked.planned_rows is not None:
+        return _of_distance(requested.planned_rows, before)
+    if requested.planned_rows is not None:
         msg = "--planned-rows without --max-dce"
         raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
     if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs is not None:
@@ -328,8 +328,8 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
         msg = f"{pipe.shown} can be read once, and --state with --by reads it batch by batch"
         raise UsageProblem(msg, "write it to a file first")
     key = RAW if rows.artifact is None else RECALIBRATED
-    whole = read_judged(rows, beside=Beside(sliced=(key,), part=True))
-    (column,), found = whole.chosen.by, whole.aside.slices[key].tables()
+    whole = read_evaluation(rows, extras_request=ExtrasRequest(sliced=(key,), part=True))
+    (column,), found = whole.resolved.by, whole.extras.slices[key].tables()
     counts = {name: table.total_rows for (name,), table in found.items()}
     if MISSING in counts:
         msg = f"column {column!r}: {counts[MISSING]:,} rows have no value, and are in no batch"
@@ -371,45 +371,45 @@ def read_batches(
     rows: RowRequest,
     terms: Terms,
     *,
-    asked: StateOptions,
+    requested: StateOptions,
     options: VerifyOptions,
 ) -> ReadBatches:
     """Read every part of the rows as a batch of its own."""
     artifact, form = rows.artifact, rows.reading.input_format
     key = RAW if artifact is None else RECALIBRATED
-    beside = Beside(identified=key if terms.identified else None, part=True)
+    extras_request = ExtrasRequest(by_id=key if terms.by_id else None, part=True)
     nested = bool(terms.partition.outputs) or cells.CELLS % terms.partition.size == 0
     twice = not nested or terms.partition.segments is not None
-    columns = replace(rows.columns, identity=asked.id_column)
+    columns = replace(rows.columns, identity=requested.id_column)
     batches: list[Incoming] = []
     sources: list[InputSummary] = []
     empty: list[EmptyTable] = []
     for part in parts:
         how = replace(rows.reading, input_format=replace(form, format=part.forced or form.format))
-        chosen = replace(columns.rows, where=(*columns.rows.where, *part.where))
-        own = RowRequest(part.inputs, replace(columns, by=(), rows=chosen), artifact, how)
+        resolved = replace(columns.rows, where=(*columns.rows.where, *part.where))
+        own = RowRequest(part.inputs, replace(columns, by=(), rows=resolved), artifact, how)
         try:
-            judged = read_judged(own, twice=twice, beside=beside)
+            evaluation = read_evaluation(own, twice=twice, extras_request=extras_request)
         except EmptyTable as problem:
             empty.append(problem)
             continue
         if not sources:
-            columns, terms = _settled(columns, terms, judged, options)
-        _refuse_other_classes(terms, judged, shown=part.shown)
-        if judged.fitted_rows:
-            msg = f"these are the {judged.table.total_rows:,} rows that {artifact} was fitted on"
+            columns, terms = _settled(columns, terms, evaluation, options)
+        _refuse_other_classes(terms, evaluation, shown=part.shown)
+        if evaluation.fitted_rows:
+            msg = f"these are the {evaluation.table.total_rows:,} rows that {artifact} was fitted on"
             raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
-        loaded = judged.artifact
+        loaded = evaluation.artifact
         if isinstance(loaded, GateMap) and fingerprint_of(loaded) != terms.artifact:
             msg = f"{artifact} changed while it was read"
             raise InputProblem(msg, "run again when nothing writes to it")
-        named = part.named or asked.batch
-        if asked.batch is not None and len(parts) > 1:
+        named = part.named or requested.batch
+        if requested.batch is not None and len(parts) > 1:
             # Files of one call that share a name are told apart by their order.
             named = f"{named}/{len(batches) + 1}"
-        batches.append(_incoming(judged, terms, part=part, named=named, alone=len(parts) == 1))
-        source = judged.input
-        sources.append(replace(source, notes=(*source.notes, *judged.notes)))
+        batches.append(_incoming(evaluation, terms, part=part, named=named, alone=len(parts) == 1))
+        source = evaluation.input
+        sources.append(replace(source, notes=(*source.notes, *evaluation.notes)))
     if empty and not batches:
         raise empty[0]
     if not sources:
@@ -420,42 +420,42 @@ def read_batches(
 
 
 def _settled(
-    columns: Columns, terms: Terms, judged: Gathered, options: VerifyOptions
+    columns: Columns, terms: Terms, evaluation: Gathered, options: VerifyOptions
 ) -> tuple[Columns, Terms]:
     """Return columns and terms with what the first file settles of them."""
-    chosen = judged.chosen
-    score = None if chosen.probs is not None else chosen.score
+    resolved = evaluation.resolved
+    score = None if resolved.probs is not None else resolved.score
     segments = terms.partition.segments
     if segments is not None and not segments.columns:
-        terms = replace(terms, partition=frozen(judged, segments, options))
-    return replace(columns, score=score, label=chosen.label), of_columns(terms, chosen)
+        terms = replace(terms, partition=frozen(evaluation, segments, options))
+    return replace(columns, score=score, label=resolved.label), of_columns(terms, resolved)
 
 
-def _refuse_other_classes(terms: Terms, judged: Gathered, *, shown: str) -> None:
+def _refuse_other_classes(terms: Terms, evaluation: Gathered, *, shown: str) -> None:
     """Refuse a file whose classes are not those of the files before, or stand in another order."""
-    chosen = judged.chosen
-    if terms.classes is None or chosen.classes == terms.classes.names:
+    resolved = evaluation.resolved
+    if terms.classes is None or resolved.classes == terms.classes.names:
         return
-    msg = f"{shown}: its classes are {listing(chosen.classes)}, those before {listing(terms.classes.names)}"
+    msg = f"{shown}: its classes are {listing(resolved.classes)}, those before {listing(terms.classes.names)}"
     raise InputProblem(msg, "give all files the same classes in one order: where two tie, the first counts")
 
 
-def _incoming(judged: Gathered, terms: Terms, *, part: Part, named: str | None, alone: bool) -> Incoming:
+def _incoming(evaluation: Gathered, terms: Terms, *, part: Part, named: str | None, alone: bool) -> Incoming:
     """Return a batch with the digest of its rows: of the raw scores, whatever artifact is applied."""
-    found = _digest(judged)
-    identified = judged.aside.identified
+    found = _digest(evaluation)
+    by_id = evaluation.extras.by_id
     one = Incoming(
         named or found,
         found,
         part.shown,
-        judged.table,
-        chance=chance_of_twin(judged.tables[RAW]),
+        evaluation.table,
+        chance=chance_of_twin(evaluation.tables[RAW]),
         file=part.file if named is None else None,
         alone=alone,
     )
-    if identified is None:
-        return replace(one, rows=_within(judged, terms.partition))
-    ids, score, label, counts = identified.columns()
+    if by_id is None:
+        return replace(one, rows=_within(evaluation, terms.partition))
+    ids, score, label, counts = by_id.columns()
     state = hashlib.sha256(found.encode())
     state.update(np.sort(ids).astype("<u8").tobytes())
     content, found = found, f"sha256:{state.hexdigest()}"
@@ -464,34 +464,34 @@ def _incoming(judged: Gathered, terms: Terms, *, part: Part, named: str | None, 
         key=named or found,
         digest=found,
         rows=Rows(ids, score, label, counts),
-        id_kinds=judged.id_kinds,
+        id_kinds=evaluation.id_kinds,
         content=content,
-        ids_renamed=judged.ids_renamed,
+        ids_renamed=evaluation.ids_renamed,
     )
 
 
-def _digest(judged: Gathered) -> str:
+def _digest(evaluation: Gathered) -> str:
     """
     Return what tells the rows of a batch.
 
     A map of several classes may move rows into the view that is judged, so that it takes the raw confidence
     and what is judged to tell them.
     """
-    tables = judged.tables
-    if not isinstance(judged.artifact, ClassArtifact):
+    tables = evaluation.tables
+    if not isinstance(evaluation.artifact, ClassArtifact):
         return digest(tables[RAW])
     state = hashlib.sha256("".join(digest(tables[key]) for key in sorted(tables)).encode())
     return f"sha256:{state.hexdigest()}"
 
 
-def _within(judged: Gathered, partition: Partition) -> Table | Sums:
+def _within(evaluation: Gathered, partition: Partition) -> Table | Sums:
     """Return the table with no cell of its grid, where it is one, cut by a cell of the partition."""
     if partition.segments is not None:
         levels = tuple(one.levels for one in partition.segments.columns)
-        return sums_of_leaves(rows_again(judged).in_coarse_cells(levels), partition)
+        return sums_of_leaves(rows_again(evaluation).in_coarse_cells(levels), partition)
     if partition.outputs:
-        return judged.table
-    return parted(judged.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=judged.table_again)
+        return evaluation.table
+    return parted(evaluation.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=evaluation.table_again)
 
 
 def judge_with_state(
@@ -522,7 +522,7 @@ def judge_with_state(
     read = ReadBatches(terms)
     if files:
         parts, whole = _parts(files, rows)
-        read = read_batches(parts, rows, terms, asked=state, options=options)
+        read = read_batches(parts, rows, terms, requested=state, options=options)
         if whole is not None and read.source is not None:
             read = replace(read, source=whole)
         if read.source is not None:
@@ -681,7 +681,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
         *[("rows where", one) for one in terms.where],
         ("artifact", terms.artifact or "none"),
         ("rows", f"{state.rows:,}, {positive:,} with label 1"),
-        ("identities", f"{state.ids.size:,} kept" if terms.identified else "not kept"),
+        ("identities", f"{state.ids.size:,} kept" if terms.by_id else "not kept"),
     ]
     facts.append(("batches", f"{len(state.batches):,}"))
     if state.batches:
@@ -744,7 +744,7 @@ def _again(path: str, state: GateState) -> str:
         bins = terms.partition.bins if terms.measure is MeasureName.ECE else 0
         words += f" --bins {bins}" if bins else ""
     words += " --alarm" if terms.alarm else ""
-    words += " --id COL" if terms.identified else ""
+    words += " --id COL" if terms.by_id else ""
     return f"{words} --state {file_word(path)}"
 
 

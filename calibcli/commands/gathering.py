@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data.arrays import Booleans
-from calibcli.data.columns import ChosenColumns, counted
+from calibcli.data.columns import ResolvedColumns, counted
 from calibcli.data.engines import Engine
 from calibcli.data.fault_words import (
     SOFT,
@@ -38,9 +38,9 @@ from calibcli.data.row_ids import Fingerprints
 from calibcli.data.selection import Sampling, lowest
 from calibcli.data.tally import (
     NOTHING,
-    Aside,
-    Beside,
     BundleWork,
+    Extras,
+    ExtrasRequest,
     Refused,
     RowMap,
     Signals,
@@ -73,35 +73,35 @@ if TYPE_CHECKING:
 _LISTED = 10
 
 
-def nothing_left(files: Sequence[str], chosen: ChosenColumns, findings: Findings) -> EmptyTable:
+def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Findings) -> EmptyTable:
     """Return the error for an input of which no row counts."""
     shown = ", ".join(shown_path(file) for file in files[:3]) + (", ..." if len(files) > 3 else "")
     if findings.rows == 0:
         return EmptyTable(f"{shown}: there are no rows")
-    asked = findings.rows - findings.unselected
-    conditions = chosen.asked.rows.where
-    if asked == 0 and conditions:
+    requested = findings.rows - findings.unselected
+    conditions = resolved.requested.rows.where
+    if requested == 0 and conditions:
         where = " and ".join(repr(one.text) for one in conditions)
         msg = f"{shown}: none of {findings.rows:,} rows satisfies {where}"
         return EmptyTable(msg, "values must match the file exactly, upper and lower case included")
-    if findings.dropped == asked:
-        msg = f"{shown}: none of {asked:,} rows has a value in every column that is read"
+    if findings.dropped == requested:
+        msg = f"{shown}: none of {requested:,} rows has a value in every column that is read"
         missing = findings.missing.items()
-        empty = [column_of(kind, chosen, place) for (kind, place), rows in missing if rows == asked]
+        empty = [column_of(kind, resolved, place) for (kind, place), rows in missing if rows == requested]
         names = ", ".join(map(repr, empty[:_LISTED])) + (", ..." if len(empty) > _LISTED else "")
         some = "every column has values, but never in the same row: name fewer columns at once"
         return EmptyTable(msg, f"always empty: {names}; leave out such columns" if empty else some)
-    if findings.dropped + findings.elsewhere == asked:
-        return EmptyTable(f"{shown}: none of {asked:,} rows predicts the class asked for")
+    if findings.dropped + findings.elsewhere == requested:
+        return EmptyTable(f"{shown}: none of {requested:,} rows predicts the class asked for")
     return EmptyTable(f"{shown}: every weight is 0")
 
 
 def summary_of_input(
-    files: Sequence[str], chosen: ChosenColumns, findings: Findings, *, notes: Sequence[str] = ()
+    files: Sequence[str], resolved: ResolvedColumns, findings: Findings, *, notes: Sequence[str] = ()
 ) -> InputSummary:
     """Return what was read, as every report states it."""
-    notes = [*notes, *chosen.notes]
-    if chosen.weights_are is WeightMeaning.IMPORTANCE and chosen.asked.weights_are is None:
+    notes = [*notes, *resolved.notes]
+    if resolved.weights_are is WeightMeaning.IMPORTANCE and resolved.requested.weights_are is None:
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
     # Notes of several parts stand side by side, each of the same words once.
     shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
@@ -109,26 +109,28 @@ def summary_of_input(
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
-    notes += [*strange_words(findings), *phrase_words(findings, chosen)]
+    notes += [*strange_words(findings), *phrase_words(findings, resolved)]
     if findings.soft:
-        asked = f"--positive {shlex.quote(str(chosen.asked.positive))}"
-        notes.append(f"{shown}, column {chosen.label!r}: {soft_words(findings.soft)} by {asked}; {SOFT}")
+        requested = f"--positive {shlex.quote(str(resolved.requested.positive))}"
+        notes.append(
+            f"{shown}, column {resolved.label!r}: {soft_words(findings.soft)} by {requested}; {SOFT}"
+        )
     if findings.counted_classes:
-        named = [f"{place} = {name}" for place, name in enumerate(chosen.classes[:_LISTED])]
-        more = [] if len(chosen.classes) <= _LISTED else ["..."]
+        named = [f"{place} = {name}" for place, name in enumerate(resolved.classes[:_LISTED])]
+        more = [] if len(resolved.classes) <= _LISTED else ["..."]
         listed = ", ".join([*named, *more])
         notes.append(f"labels are numbers, read as places from 0: {listed}; --classes names them otherwise")
     return InputSummary(
         files=tuple(str(file) for file in files),
-        score=chosen.shown_score,
-        label=chosen.label,
-        weight=chosen.weight,
+        score=resolved.shown_score,
+        label=resolved.label,
+        weight=resolved.weight,
         rows=findings.rows - findings.dropped - findings.elsewhere - findings.unselected,
         dropped=findings.dropped,
         clipped=findings.clipped,
         notes=tuple(notes),
-        classes=_classes_read(chosen, findings),
-        selected=_selected(chosen.asked.rows, findings),
+        classes=_classes_read(resolved, findings),
+        selected=_selected(resolved.requested.rows, findings),
     )
 
 
@@ -147,13 +149,13 @@ def selection_notes(source: InputSummary) -> tuple[str, ...]:
     return () if source.selected is None else (f"fitted on selected rows only: {source.selected.options()}",)
 
 
-def _classes_read(chosen: ChosenColumns, findings: Findings) -> ClassesRead | None:
+def _classes_read(resolved: ResolvedColumns, findings: Findings) -> ClassesRead | None:
     """Return how several classes were seen, or None where there is one score."""
-    several = chosen.asked.several
+    several = resolved.requested.several
     if several is None:
         return None
     return ClassesRead(
-        len(chosen.classes),
+        len(resolved.classes),
         several.view,
         several.one_class,
         findings.tied,
@@ -176,8 +178,8 @@ class Gathered:
 
     Args:
         tables: A table for each key of the transforms.
-        chosen: The columns, by their names in the first file.
-        aside: What else was asked for: differences between scores, slices, clusters.
+        resolved: The columns, by their names in the first file.
+        extras: What else was asked for: differences between scores, slices, clusters.
         groups: How many different groups there are, 100 standing for more.
         again: The same rows once more; None for an input that can be read only once.
         sums: What rows of several classes that were read as logits sum to; None where there are none.
@@ -191,8 +193,8 @@ class Gathered:
 
     tables: dict[str, Table]
     input: InputSummary
-    chosen: ChosenColumns
-    aside: Aside = Aside()
+    resolved: ResolvedColumns
+    extras: Extras = Extras()
     groups: int = 0
     again: "SecondPass | None" = None
     sums: RowSums | None = None
@@ -206,7 +208,7 @@ class Gathered:
     @property
     def paired(self) -> "PairedSums | None":
         """Differences between the first pair of scores, or None where none were asked for."""
-        return self.aside.paired[0] if self.aside.paired else None
+        return self.extras.paired[0] if self.extras.paired else None
 
     @property
     def recalibrated(self) -> bool:
@@ -256,7 +258,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     limit: int | None = EXACT_LIMIT,
     transforms: Transforms | None = None,
     input_format: InputFormat = AS_FOUND,
-    beside: Beside = NOTHING,
+    extras_request: ExtrasRequest = NOTHING,
     twice: bool = False,
     labelled: bool = True,
     progress: Progress = unseen,
@@ -269,31 +271,31 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     if twice:
         keep(fragments)
     with unchanged(fragments):
-        chosen = choose_columns(fragments, columns, labelled=labelled)
+        resolved = choose_columns(fragments, columns, labelled=labelled)
         if columns.rows.counted:
-            fragments, chosen = with_rows(fragments, chosen, columns.rows, engine=engine)
+            fragments, resolved = with_rows(fragments, resolved, columns.rows, engine=engine)
         wanted = {RAW: None} if transforms is None else transforms
-        work = TallyWork(limit, wanted, Signals(), beside=beside)
+        work = TallyWork(limit, wanted, Signals(), extras_request=extras_request)
         with progress(len(fragments)) as advance:
-            tables, findings, aside = _reduced(pieces_of(fragments, chosen), work, engine, advance=advance)
+            tables, findings, extras = _reduced(pieces_of(fragments, resolved), work, engine, advance=advance)
     files = tuple(dict.fromkeys(fragment.path for fragment in fragments))
-    first = chosen[files[0]]
+    first = resolved[files[0]]
     empty = [not tables[key].total_rows for key, one in wanted.items() if not isinstance(one, Unchanged)]
     # Scores that each have rows of their own are told apart by whoever asked for them.
     none = all(empty) if columns.on_missing is OnMissing.PAIRWISE else any(empty)
     if findings.rows == findings.dropped + findings.unselected or none:
         raise nothing_left(files, first, findings)
     problem = never_positive(findings, first, shown=shown_path(files[0]))
-    if problem is not None and not beside.part:
+    if problem is not None and not extras_request.part:
         raise problem
     again = None
     if twice:
-        again = SecondPass(fragments, chosen, engine, findings.rows)
+        again = SecondPass(fragments, resolved, engine, findings.rows)
     return Gathered(
         tables,
         summary_of_input(files, first, findings, notes=(*found.notes(), *note_without(findings))),
         first,
-        aside,
+        extras,
         len(findings.groups),
         again,
         findings.sums,
@@ -304,45 +306,45 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
 
 def choose_columns(
     fragments: Sequence[Fragment], columns: Columns, *, labelled: bool = True
-) -> dict[str, ChosenColumns]:
+) -> dict[str, ResolvedColumns]:
     """Find the columns in the first file, and the same ones in every other."""
-    chosen: dict[str, ChosenColumns] = {}
-    first: ChosenColumns | None = None
+    resolved: dict[str, ResolvedColumns] = {}
+    first: ResolvedColumns | None = None
     for fragment in fragments:
-        if fragment.path in chosen:
+        if fragment.path in resolved:
             continue
         found = columns_of(fragment, columns, first=first, labelled=labelled)
         if first is None:
             first = found = with_counted(found, fragment)
-        chosen[fragment.path] = found
-    return chosen
+        resolved[fragment.path] = found
+    return resolved
 
 
-def with_counted(chosen: ChosenColumns, fragment: Fragment) -> ChosenColumns:
+def with_counted(resolved: ResolvedColumns, fragment: Fragment) -> ResolvedColumns:
     """Return columns whose classes are known where they are one column of lists."""
-    probs, several = chosen.probs, chosen.asked.several
+    probs, several = resolved.probs, resolved.requested.several
     if probs is None or several is None or not probs.in_list:
-        return chosen
+        return resolved
     length = None
     if not probs.classes:
         length = reader_of(fragment.format).list_length(fragment, probs.names[0])
-    return replace(chosen, probs=counted(probs, length, several=several, path=fragment.shown))
+    return replace(resolved, probs=counted(probs, length, several=several, path=fragment.shown))
 
 
 def _reduced(
     pieces: Sequence[Piece], work: TallyWork, engine: Engine, *, advance: Advance
-) -> tuple[dict[str, Table], Findings, Aside]:
+) -> tuple[dict[str, Table], Findings, Extras]:
     """Tally the fragments and add them up in order, stopping at the end of the first file with faults."""
     running = {key: RunningTable(work.limit) for key in work.keys}
-    aside = Aside.start(work.beside, limit=work.limit, classes=pieces[0].columns.classes)
+    extras = Extras.start(work.extras_request, limit=work.limit, classes=pieces[0].columns.classes)
     total, of_file = Findings(), Findings()
     results = _first_alone(pieces, work, engine, running=running)
     try:
         for place, piece in enumerate(pieces):
             tally = _taken(next(results), piece, running=running, of_file=of_file)
             advance(tally.findings.rows)
-            if tally.aside is not None and not of_file.refused:
-                aside.merge(tally.aside, piece.columns)
+            if tally.extras is not None and not of_file.refused:
+                extras.merge(tally.extras, piece.columns)
             work.signals.grids.update(key for key, table in running.items() if table.is_grid)
             if place + 1 == len(pieces) or pieces[place + 1].fragment.path != piece.fragment.path:
                 _close(of_file, piece, total=total)
@@ -352,7 +354,7 @@ def _reduced(
         results.close()
     # What pyarrow keeps of the memory of batches that are done with.
     pa.default_memory_pool().release_unused()
-    return {key: running.pop(key).table() for key in work.keys}, total, aside
+    return {key: running.pop(key).table() for key in work.keys}, total, extras
 
 
 def _first_alone(
@@ -372,7 +374,7 @@ def _first_alone(
     elif engine.shares_interpreter:
         yield from engine.map(work, pieces[1:])
     else:
-        bundles = bundles_of(pieces[1:], work.beside)
+        bundles = bundles_of(pieces[1:], work.extras_request)
         with closing(engine.map(BundleWork(work), bundles)) as results:
             for bundle in results:
                 yield from bundle
@@ -405,29 +407,29 @@ def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
         raise problem
 
 
-Chosen = Mapping[str, ChosenColumns]
+ResolvedByFile = Mapping[str, ResolvedColumns]
 
 
 def with_rows(
-    fragments: Sequence[Fragment], chosen: Chosen, rows: RowSelection, *, engine: Engine
-) -> tuple[list[Fragment], dict[str, ChosenColumns]]:
+    fragments: Sequence[Fragment], resolved: ResolvedByFile, rows: RowSelection, *, engine: Engine
+) -> tuple[list[Fragment], dict[str, ResolvedColumns]]:
     """Return the fragments that hold rows that are meant, and for each file its columns with those rows."""
     if rows.limit is not None:
-        return _first(fragments, chosen, rows.limit)
+        return _first(fragments, resolved, rows.limit)
     if rows.sample is not None:
-        return list(fragments), _drawn(fragments, chosen, rows.sample, seed=rows.seed, engine=engine)
-    return list(fragments), dict(chosen)
+        return list(fragments), _drawn(fragments, resolved, rows.sample, seed=rows.seed, engine=engine)
+    return list(fragments), dict(resolved)
 
 
 def _first(
-    fragments: Sequence[Fragment], chosen: Chosen, limit: int
-) -> tuple[list[Fragment], dict[str, ChosenColumns]]:
+    fragments: Sequence[Fragment], resolved: ResolvedByFile, limit: int
+) -> tuple[list[Fragment], dict[str, ResolvedColumns]]:
     """Return the fragments up to the one with the last row; the files behind it are not read."""
     kept: list[Fragment] = []
-    found: dict[str, ChosenColumns] = {}
+    found: dict[str, ResolvedColumns] = {}
     left = limit
     for fragment in fragments:
-        columns = chosen[fragment.path]
+        columns = resolved[fragment.path]
         until = None
         if fragment is fragments[-1] and not columns.rows.chooses:
             until = fragment.first_row + left
@@ -440,36 +442,36 @@ def _first(
     return kept, found
 
 
-def _counted_off(fragment: Fragment, columns: ChosenColumns, left: int) -> tuple[int, int | None]:
+def _counted_off(fragment: Fragment, columns: ResolvedColumns, left: int) -> tuple[int, int | None]:
     """Return how many rows are lacking after a fragment, or how many rows its file has up to the last one."""
     if fragment.format is DataFormat.PARQUET and not columns.rows.chooses:
         rows = _stored_rows(fragment)
         return (left - rows, None) if rows < left else (0, fragment.first_row + left)
     keep([fragment])
-    for first_row, count, asked in _asked(fragment, columns):
-        rows = count if asked is None else int(np.count_nonzero(asked))
+    for first_row, count, requested in _requested(fragment, columns):
+        rows = count if requested is None else int(np.count_nonzero(requested))
         if rows >= left:
-            within = left - 1 if asked is None else int(np.flatnonzero(asked)[left - 1])
+            within = left - 1 if requested is None else int(np.flatnonzero(requested)[left - 1])
             return 0, first_row + within + 1
         left -= rows
     return left, None
 
 
 def _drawn(
-    fragments: Sequence[Fragment], chosen: Chosen, sample: int, *, seed: int, engine: Engine
-) -> dict[str, ChosenColumns]:
+    fragments: Sequence[Fragment], resolved: ResolvedByFile, sample: int, *, seed: int, engine: Engine
+) -> dict[str, ResolvedColumns]:
     """Return for each file which of its rows are among those with the lowest lots."""
     keep(fragments)
     numbered = {
         path: replace(columns, rows=replace(columns.rows, sampling=Sampling(place, seed)))
-        for place, (path, columns) in enumerate(chosen.items())
+        for place, (path, columns) in enumerate(resolved.items())
     }
-    lots = np.zeros(0, np.uint64)
+    draws = np.zeros(0, np.uint64)
     for found in engine.map(_Lowest(sample), pieces_of(fragments, numbered)):
         if isinstance(found, CalibcliError):
             raise found
-        lots = lowest(np.concatenate((lots, found)), sample)
-    highest = int(lots.max()) if lots.size == sample else None
+        draws = lowest(np.concatenate((draws, found)), sample)
+    highest = int(draws.max()) if draws.size == sample else None
     return {
         path: replace(columns, rows=replace(columns.rows, sampling=Sampling(place, seed, highest)))
         for place, (path, columns) in enumerate(numbered.items())
@@ -484,21 +486,23 @@ class _Lowest:
 
     def __call__(self, piece: Piece) -> Fingerprints | CalibcliError:
         fragment, columns = piece.fragment, piece.columns
-        lots = np.zeros(0, np.uint64)
+        draws = np.zeros(0, np.uint64)
         own = columns.rows.sampling
         try:
-            for first_row, count, asked in self._batches(fragment, columns):
+            for first_row, count, requested in self._batches(fragment, columns):
                 drawn = np.zeros(0, np.uint64) if own is None else own.of(first_row, count)
-                lots = lowest(np.concatenate((lots, drawn if asked is None else drawn[asked])), self.count)
+                draws = lowest(
+                    np.concatenate((draws, drawn if requested is None else drawn[requested])), self.count
+                )
         except CalibcliError as problem:
             return problem
-        return lots
+        return draws
 
     def _batches(
-        self, fragment: Fragment, columns: ChosenColumns
+        self, fragment: Fragment, columns: ResolvedColumns
     ) -> Iterator[tuple[int, int, Booleans | None]]:
         if fragment.format is not DataFormat.PARQUET or columns.rows.conditions:
-            yield from _asked(fragment, columns)
+            yield from _requested(fragment, columns)
             return
         rows, at = _stored_rows(fragment), 0
         while at < rows:
@@ -507,12 +511,12 @@ class _Lowest:
             at += count
 
 
-def _asked(fragment: Fragment, columns: ChosenColumns) -> Iterator[tuple[int, int, Booleans | None]]:
+def _requested(fragment: Fragment, columns: ResolvedColumns) -> Iterator[tuple[int, int, Booleans | None]]:
     """Yield for each batch the rows of the file before it, its rows, and which of them are asked for."""
     first_row = fragment.first_row
     for batch in batches_of(fragment, columns):
-        asked = columns.rows.of(batch, first_row=first_row, shown=fragment.shown)
-        yield first_row, batch.num_rows, asked
+        requested = columns.rows.of(batch, first_row=first_row, shown=fragment.shown)
+        yield first_row, batch.num_rows, requested
         first_row += batch.num_rows
 
 
@@ -544,7 +548,7 @@ class _Pass(Generic[Result]):
         except CalibcliError as problem:
             return problem
 
-    def _of(self, fragment: Fragment, columns: ChosenColumns) -> tuple[int, Result]:
+    def _of(self, fragment: Fragment, columns: ResolvedColumns) -> tuple[int, Result]:
         intake = intake_of(columns, shown=fragment.shown, first_row=fragment.first_row)
         # What is wrong with values was found by the first pass.
         found = (rows for rows in taken(fragment, intake, columns) if rows is not None)
@@ -564,7 +568,7 @@ class SecondPass:
     """
 
     fragments: Sequence[Fragment]
-    chosen: Mapping[str, ChosenColumns]
+    resolved: Mapping[str, ResolvedColumns]
     engine: Engine
     rows: int
     change: RowMap | None = None
@@ -610,7 +614,7 @@ class SecondPass:
     def _over(self, made: Callable[[Iterator[Rows]], Result]) -> Iterator[Result]:
         """Yield what each fragment gives, in order."""
         rows = 0
-        pieces = pieces_of(self.fragments, self.chosen)
+        pieces = pieces_of(self.fragments, self.resolved)
         with unchanged(self.fragments):
             for found in self.engine.map(_Pass(self.change, made), pieces):
                 if isinstance(found, CalibcliError):

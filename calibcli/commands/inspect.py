@@ -146,10 +146,10 @@ def _phrases(artifact: OneMap | ClassArtifact) -> Facts:
 
 def _of_one_score(artifact: Artifact) -> tuple[Facts, Facts]:
     fit, recalibrator = artifact.fit, artifact.recalibrator
-    chosen = [] if fit.selection is None else [("chosen by", _choice(fit.selection))]
+    resolved = [] if fit.selection is None else [("chosen by", _choice(fit.selection))]
     before = [
         ("method", recalibrator.name.value),
-        *chosen,
+        *resolved,
         ("fitted on", f"{fit.rows:,} rows, {fit.positive:,} with label 1 ({fit.table} table)"),
         ("options", _options(fit.options)),
         ("loss on fit rows", f"{fit.loss_before:.6g} before, {fit.loss_after:.6g} after"),
@@ -417,7 +417,9 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     hint = separator_hint(header)
     if hint is not None:
         facts.append(("note", hint))
-    words = f"{_asked(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
+    words = (
+        f"{_requested(probs, roles)} -y {shlex.quote(roles.get('label', 'LABEL'))}{_as_said(input_format)}"
+    )
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
@@ -490,19 +492,19 @@ def _options_of(said: Mapping[str, str]) -> str:
     return "".join(f" --{name} {value}" for name, value in said.items())
 
 
-def _as_said(asked: InputFormat) -> str:
+def _as_said(requested: InputFormat) -> str:
     """Return the options that said how the file is read."""
     said = {
-        "--input-format": None if asked.format is None else asked.format.value,
-        "--delimiter": asked.delimiter,
-        "--encoding": asked.encoding,
-        "--decimal": asked.decimal,
+        "--input-format": None if requested.format is None else requested.format.value,
+        "--delimiter": requested.delimiter,
+        "--encoding": requested.encoding,
+        "--decimal": requested.decimal,
     }
     words = [f" {option} {shlex.quote(value)}" for option, value in said.items() if value is not None]
     return "".join(words).replace("'\t'", "tab")
 
 
-def _asked(probs: tuple[str, ...], roles: dict[str, str]) -> str:
+def _requested(probs: tuple[str, ...], roles: dict[str, str]) -> str:
     """Return the option that names the probabilities."""
     if not probs or roles.get("score", probs[0]) not in probs:
         return f"-s {shlex.quote(roles.get('score', 'SCORE'))}"

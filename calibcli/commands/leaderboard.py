@@ -11,9 +11,9 @@ import numpy as np
 from calibcli.commands.comparing import Seen, differences, measured_alone
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
-from calibcli.commands.reading import read_judged
-from calibcli.commands.slices import beside_of, level_of, views_of
-from calibcli.data.tally import Beside
+from calibcli.commands.reading import read_evaluation
+from calibcli.commands.slices import extras_request_of, level_of, views_of
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
@@ -70,19 +70,19 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
     if columns.by:
         gate = options.gate(_PROPER if columns.sees_all_classes and columns.sums_to_one else PAIRED)
         options = _of_models(columns, options)
-        judged = read_judged(rows, beside=Beside(identified=RAW))
-        entries = _models(judged)
+        evaluation = read_evaluation(rows, extras_request=ExtrasRequest(by_id=RAW))
+        entries = _models(evaluation)
         positive = None
     else:
         columns = replace(columns, in_pairs=True)
         reference = options.reference
         if reference is not None and reference not in (columns.score, *columns.others):
             columns = replace(columns, others=(*columns.others, reference))
-        judged, entries = _scores(replace(rows, columns=columns), options)
+        evaluation, entries = _scores(replace(rows, columns=columns), options)
         positive = None
         if columns.on_missing is not OnMissing.PAIRWISE:
-            positive = judged.table.total_positive_rows / judged.table.total_rows
-    return replace(_report(judged, entries, options, positive), gate=gate)
+            positive = evaluation.table.total_positive_rows / evaluation.table.total_rows
+    return replace(_report(evaluation, entries, options, positive), gate=gate)
 
 
 def _refuse(columns: Columns, options: CompareOptions) -> None:
@@ -124,16 +124,16 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
 def _of_models(columns: Columns, options: CompareOptions) -> CompareOptions:
     """Return what is asked of models: right answers by their name, of several classes whole rows."""
     usual = JOINT if columns.sees_all_classes and columns.sums_to_one else None
-    asked = [
+    requested = [
         C.ACCURACY if one is MeasureName.OBSERVED_RATE else one for one in options.metrics or usual or ()
     ]
-    return replace(options, metrics=tuple(dict.fromkeys(asked)) or None)
+    return replace(options, metrics=tuple(dict.fromkeys(requested)) or None)
 
 
 def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entries]:
     """Read score columns side by side, with the differences of their losses row by row."""
-    columns, beside = rows.columns, beside_of(rows)
-    keys = (RAW, *beside.columns)
+    columns, extras_request = rows.columns, extras_request_of(rows)
+    keys = (RAW, *extras_request.columns)
     pairs = tuple(combinations(keys, 2))
     place, apart = None, columns.on_missing is OnMissing.PAIRWISE
     if options.reference is not None:
@@ -143,14 +143,16 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
     if place is not None and apart:
         # What skill is a share of: the loss of the reference on the rows that another score has as well.
         where = {f"reference where {key}": other for other, key in enumerate(keys) if other != place}
-        beside = replace(beside, columns={**beside.columns, **dict.fromkeys(where, place)}, where=where)
-    judged = read_judged(rows, beside=replace(beside, pairs=pairs))
-    sums = dict(zip(pairs, judged.aside.paired, strict=True))
-    views = dict(zip(keys, views_of(judged), strict=True))
+        extras_request = replace(
+            extras_request, columns={**extras_request.columns, **dict.fromkeys(where, place)}, where=where
+        )
+    evaluation = read_evaluation(rows, extras_request=replace(extras_request, pairs=pairs))
+    sums = dict(zip(pairs, evaluation.extras.paired, strict=True))
+    views = dict(zip(keys, views_of(evaluation), strict=True))
     seen = {key: Seen(view.source.score, view.source.score, view.table) for key, view in views.items()}
     empty = [one.name for one in seen.values() if not one.table.total_rows]
     if empty and (len(empty) > len(seen) - 2 or options.reference in empty):
-        msg = f"{empty[0]!r} has no value in any of {judged.input.rows:,} rows"
+        msg = f"{empty[0]!r} has no value in any of {evaluation.input.rows:,} rows"
         raise EmptyTable(msg, "leave it out")
     kept = [key for key, one in seen.items() if one.table.total_rows]
 
@@ -159,27 +161,27 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
         return sums[kept[other], kept[one]].turned() if found is None else found
 
     def common(_: int, other: int) -> Table:
-        return judged.tables[f"reference where {kept[other]}"]
+        return evaluation.tables[f"reference where {kept[other]}"]
 
     notes = [PAIRED_ROWS] if apart else []
     notes += [f"{one!r} is left out: it has no value in any row" for one in empty]
     found = tuple(seen[key] for key in kept)
-    return judged, Entries(found, paired, common if apart else None, tuple(notes))
+    return evaluation, Entries(found, paired, common if apart else None, tuple(notes))
 
 
-def _models(judged: Gathered) -> Entries:
+def _models(evaluation: Gathered) -> Entries:
     """Match the rows of different models by their questions."""
-    kept = judged.aside.identified
+    kept = evaluation.extras.by_id
     models = {} if kept is None else kept.by_part()
     if len(models) < 2:
-        msg = f"--by {judged.chosen.by[0]} names {len(models)} model, and nothing to compare it with"
+        msg = f"--by {evaluation.resolved.by[0]} names {len(models)} model, and nothing to compare it with"
         raise InputProblem(msg, "name the column that tells models apart, or compare score columns")
     if len(models) > MOST_IN_PAIRS:
-        msg = f"--by {judged.chosen.by[0]} names {len(models):,} models"
+        msg = f"--by {evaluation.resolved.by[0]} names {len(models):,} models"
         hint = f"at most {MOST_IN_PAIRS} are compared: choose some with --where"
-        ids, by = len(reduce(np.union1d, [one[0] for one in models.values()])), judged.chosen.by[0]
+        ids, by = len(reduce(np.union1d, [one[0] for one in models.values()])), evaluation.resolved.by[0]
         if ids < len(models):
-            hint = f"are --by and --id swapped? Try --by {judged.chosen.identity} --id {by}"
+            hint = f"are --by and --id swapped? Try --by {evaluation.resolved.identity} --id {by}"
         raise InputProblem(msg, hint)
     answers = {name: Answers.of(*columns) for name, columns in models.items()}
     notes = []
@@ -187,8 +189,8 @@ def _models(judged: Gathered) -> Entries:
         if one.repeated:
             rows = "1 row repeats" if one.repeated == 1 else f"{one.repeated:,} rows repeat"
             notes.append(f"{name}: {rows} an id of the model: of equal ids the first row counts")
-    asked = {one.ids.tobytes() for one in answers.values()}
-    if len(asked) > 1:
+    requested = {one.ids.tobytes() for one in answers.values()}
+    if len(requested) > 1:
         common = in_common(list(answers.values()))
         alone = [
             f"{name} {one.ids.size - common:,}" for name, one in answers.items() if one.ids.size > common
@@ -201,7 +203,7 @@ def _models(judged: Gathered) -> Entries:
     return Entries(
         tuple(Seen(name, name, one.table) for name, one in answers.items()),
         cache(lambda one, other: listed[one].against(listed[other])),
-        None if len(asked) == 1 else lambda one, other: listed[one].to(listed[other]).table,
+        None if len(requested) == 1 else lambda one, other: listed[one].to(listed[other]).table,
         tuple(notes),
         lambda name, place, confidence: _class_estimate(name, listed[place], confidence),
     )
@@ -228,23 +230,23 @@ def _class_estimate(name: ClassMeasure, answers: Answers, confidence: float) -> 
 
 
 def _report(
-    judged: Gathered, entries: Entries, options: CompareOptions, positive: float | None
+    evaluation: Gathered, entries: Entries, options: CompareOptions, positive: float | None
 ) -> LeaderboardReport:
     names = [one.name for one in entries.scores]
     reference = None
     if options.reference is not None:
-        reference = _place_of(options.reference, names, judged)
+        reference = _place_of(options.reference, names, evaluation)
     each, family = level_of_each(options, len(names))
     return LeaderboardReport(
-        input=judged.input,
-        models="/".join(judged.chosen.by) or None,
+        input=evaluation.input,
+        models="/".join(evaluation.resolved.by) or None,
         reference=None if reference is None else names[reference],
         confidence=options.confidence,
         each=each,
         family=family,
         rankings=rankings(entries, options, reference),
         positive=positive,
-        notes=(*judged.notes, *entries.notes),
+        notes=(*evaluation.notes, *entries.notes),
     )
 
 
@@ -264,22 +266,22 @@ def rankings(entries: Entries, options: CompareOptions, reference: int | None) -
     """Return all scores by every measure; `reference` is the place of one that all are held against."""
     each, _ = level_of_each(options, len(entries.scores))
     names = options.metrics or PAIRED
-    asked = replace(options, metrics=names, confidence=each)
+    requested = replace(options, metrics=names, confidence=each)
     few_valued = all(looks_discrete(one.table) for one in entries.scores)
     if options.binning is None and options.bins is None and not few_valued:
-        asked = replace(asked, binning=Binning.EQUAL_WIDTH)
-    board = _Board(entries, asked, options.confidence, reference)
+        requested = replace(requested, binning=Binning.EQUAL_WIDTH)
+    board = _Board(entries, requested, options.confidence, reference)
     return tuple(board.ranking(name) for name in dict.fromkeys(names))
 
 
-def _place_of(reference: str, names: Sequence[str], judged: Gathered) -> int:
+def _place_of(reference: str, names: Sequence[str], evaluation: Gathered) -> int:
     """Return which of the scores is the reference; a column may be spelled as the user wrote it."""
     if reference in names:
         return names.index(reference)
-    if not judged.chosen.by:
+    if not evaluation.resolved.by:
         from calibcli.data.columns import named
 
-        return names.index(named(reference, names, path=judged.input.files[0]))
+        return names.index(named(reference, names, path=evaluation.input.files[0]))
     msg = f"--reference {reference}: there is no such model"
     raise UsageProblem(msg, nearest(reference, names))
 

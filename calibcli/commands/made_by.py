@@ -21,16 +21,16 @@ _MOST_BYTES = 1 << 28
 _NOT_OF_THE_MAP = ("calibcli", "digest", "schema", "fit")
 
 
-def fingerprint_of(asked: ApplyRequest) -> str:
+def fingerprint_of(requested: ApplyRequest) -> str:
     """Return what tells the columns that a request writes: the map, the base rate, and their name."""
-    document = {key: one for key, one in asked.loaded.to_dict().items() if key not in _NOT_OF_THE_MAP}
-    told = canonical_text({"map": document, "prior": asked.prior, "name": asked.name})
+    document = {key: one for key, one in requested.loaded.to_dict().items() if key not in _NOT_OF_THE_MAP}
+    told = canonical_text({"map": document, "prior": requested.prior, "name": requested.name})
     return f"sha256:{hashlib.sha256(told.encode()).hexdigest()}"
 
 
-def refuse_other_maps(asked: ApplyRequest, out_dir: str, there: Collection[str]) -> tuple[str, ...]:
+def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[str]) -> tuple[str, ...]:
     """Refuse to leave out outputs of another map; return what to say of those that nothing is known of."""
-    made, now = _read(out_dir), fingerprint_of(asked)
+    made, now = _read(out_dir), fingerprint_of(requested)
     others = [output for output in there if made.get(_below(out_dir, output), now) != now]
     if others:
         some = "1 output was" if len(others) == 1 else f"{len(others):,} outputs were"
@@ -44,7 +44,7 @@ def refuse_other_maps(asked: ApplyRequest, out_dir: str, there: Collection[str])
 
 
 @contextmanager
-def kept(asked: ApplyRequest, out_dir: str, outputs: Sequence[str]) -> Iterator[None]:
+def kept(requested: ApplyRequest, out_dir: str, outputs: Sequence[str]) -> Iterator[None]:
     """Keep which map makes some files, before they are made; forget it if none of them comes to be."""
     if is_object(out_dir) or not outputs:
         yield
@@ -57,16 +57,16 @@ def kept(asked: ApplyRequest, out_dir: str, outputs: Sequence[str]) -> Iterator[
         yield
         return
     new = not place.exists()
-    now = fingerprint_of(asked)
+    now = fingerprint_of(requested)
     made = {**_read(out_dir), **{_below(out_dir, output): now for output in outputs}}
     # No output of the command, of which a signal hears whether all are there.
-    beside = place.with_name(f"{NAME}.{os.getpid()}.part")
+    extras_request = place.with_name(f"{NAME}.{os.getpid()}.part")
     try:
-        beside.write_text(json.dumps(made, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-        beside.rename(place)
+        extras_request.write_text(json.dumps(made, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+        extras_request.rename(place)
     except BaseException as error:
         with suppress(OSError):
-            beside.unlink()
+            extras_request.unlink()
         if not isinstance(error, OSError):
             raise
         msg = f"{place} cannot be written: {(error.strerror or str(error)).lower()}"

@@ -14,14 +14,14 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
-from calibcli.commands.reading import read_judged, with_scores
+from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.slices import (
     Group,
     Slices,
     View,
-    beside_of,
     binning_of,
     clusters_of,
+    extras_request_of,
     level_of,
     refuse_cut_cells,
     views_of,
@@ -70,7 +70,7 @@ from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
 
 if TYPE_CHECKING:
-    from calibcli.data.tally import ClassAside
+    from calibcli.data.tally import ClassExtras
     from calibcli.stats.measures.classes import ClassViews
     from calibcli.stats.measures.classes.binned import Seen
     from calibcli.stats.measures.clustered import Clusters
@@ -107,7 +107,7 @@ def measure_table(
             *_table_notes(table),
             *_bandwidth_notes(options),
             *_clipped_notes(report),
-            *shared_bins_notes(table, bins, asked=options.cut, measures=options.metrics.measures),
+            *shared_bins_notes(table, bins, requested=options.cut, measures=options.metrics.measures),
             *notes,
         ),
     )
@@ -118,10 +118,10 @@ def _independent(
     table: Table, source: InputSummary, summary: TableSummary, *, settings: Settings, options: MeasureOptions
 ) -> MeasureReport:
     """Measure as if rows were independent."""
-    asked = options.metrics
-    measures = tuple(measure_named(name, table, settings=settings) for name in asked.measures)
+    requested = options.metrics
+    measures = tuple(measure_named(name, table, settings=settings) for name in requested.measures)
     tests, combined = calibration_tests(
-        asked.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
+        requested.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
     )
     return MeasureReport(
         input=source,
@@ -133,7 +133,7 @@ def _independent(
         combined=combined,
         curve=_curve(table, settings.bins, options, measures),
         net_benefit=net_benefits(table, options.thresholds, confidence=options.confidence),
-        chosen=asked.chosen,
+        selected=requested.selected,
     )
 
 
@@ -166,7 +166,7 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
             smece_generator=stream(options.seed, Purpose.SMECE_NULL),
         )
     bounds = options.bounds and not dependent
-    alone = VALUES_ALONE if options.brief and not options.metrics.chosen else ()
+    alone = VALUES_ALONE if options.brief and not options.metrics.selected else ()
     return Settings(
         sums,
         equal_mass,
@@ -272,11 +272,11 @@ def measure_files(
     rows: RowRequest, *, options: MeasureOptions | None = None, summary_out: str | None = None
 ) -> MeasureReport:
     """Measure one or more score columns, and groups of their rows."""
-    asked, columns = options or MeasureOptions(), rows.columns
-    if asked.bounds and columns.cluster is not None:
+    requested, columns = options or MeasureOptions(), rows.columns
+    if requested.bounds and columns.cluster is not None:
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
         raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
-    if asked.class_weights is not None and not _weighs_classes(columns, asked):
+    if requested.class_weights is not None and not _weighs_classes(columns, requested):
         msg = "--class-weights without the metric marginal_l2 of several classes"
         raise IdleOption(
             msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
@@ -285,61 +285,61 @@ def measure_files(
         from calibcli.commands.summaries import refuse_summary
 
         refuse_summary(columns)
-    refuse_class_measures(columns, asked.metrics)
+    refuse_class_measures(columns, requested.metrics)
     rows = with_scores(rows)
-    judged = read_judged(
+    evaluation = read_evaluation(
         rows,
-        twice=may_cut_cells(asked.bins, asked.binning, asked.edges),
-        beside=replace(
-            beside_of(rows),
+        twice=may_cut_cells(requested.bins, requested.binning, requested.edges),
+        extras_request=replace(
+            extras_request_of(rows),
             classes=each_class(columns),
-            thresholds=asked.thresholds,
-            most_slices=MOST_IN_BRIEF if asked.brief else MOST_SLICES,
+            thresholds=requested.thresholds,
+            most_slices=MOST_IN_BRIEF if requested.brief else MOST_SLICES,
         ),
     )
-    report = measure_judged(judged, options=asked)
+    report = measure_evaluation(evaluation, options=requested)
     if summary_out is not None:
         from calibcli.commands.summaries import write_summary
 
-        write_summary(judged, summary_out, inputs=rows.inputs)
+        write_summary(evaluation, summary_out, inputs=rows.inputs)
     return report
 
 
-def measure_judged(judged: Gathered, *, options: MeasureOptions) -> MeasureReport:
+def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
     """Measure rows that were read: every score of them, groups and classes."""
-    first, *others = views = views_of(judged)
+    first, *others = views = views_of(evaluation)
     in_full = replace(options, brief=False)
     level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
-    discrete = judged.outputs is not None
+    discrete = evaluation.outputs is not None
     slices: dict[str, MeasureReport] = {}
-    if judged.recalibrated and options.beside_raw:
-        raw, clusters = judged.tables[RAW], clusters_of(judged, RAW)
-        slices[f"score={judged.input.score}"] = measure_table(
-            raw, judged.input, options=in_full, again=judged.again, clusters=clusters
+    if evaluation.recalibrated and options.beside_raw:
+        raw, clusters = evaluation.tables[RAW], clusters_of(evaluation, RAW)
+        slices[f"score={evaluation.input.score}"] = measure_table(
+            raw, evaluation.input, options=in_full, again=evaluation.again, clusters=clusters
         )
     report = measure_table(
         first.table,
         first.source,
         options=in_full,
-        artifact=judged.through,
+        artifact=evaluation.through,
         discrete=discrete,
-        notes=(*judged.notes, *judged.fit_notes),
-        again=judged.table_again,
+        notes=(*evaluation.notes, *evaluation.fit_notes),
+        again=evaluation.table_again,
         clusters=first.clusters,
     )
     report = _with_groups(report, first, slices, options=options, level=level, discrete=discrete)
-    column, found = judged.chosen.cluster, first.clusters
+    column, found = evaluation.resolved.cluster, first.clusters
     if found is not None and column is not None:
         report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
-    report = replace(report, differences=_differences(judged, views, options))
+    report = replace(report, differences=_differences(evaluation, views, options))
     of_others = _of_slices(options) if _in_a_table(others, options) else in_full
     for place, view in enumerate(others):
         part = measure_table(view.table, view.source, options=of_others, clusters=view.clusters)
         if options.thresholds:
-            part = _against_first(part, report, judged.aside.paired[place])
+            part = _against_first(part, report, evaluation.extras.paired[place])
         slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
-    if judged.chosen.asked.sees_all_classes:
-        report = with_classes(report, judged, slices, options=options)
+    if evaluation.resolved.requested.sees_all_classes:
+        report = with_classes(report, evaluation, slices, options=options)
     return replace(report, slices=slices)
 
 
@@ -374,10 +374,10 @@ def _with_groups(
 ) -> MeasureReport:
     """Put a report of each group with enough rows among the slices; return the whole with their summary."""
     least = options.least_rows
-    asked = (options.binning, options.bins, options.edges) != (None, None, None)
+    requested = (options.binning, options.bins, options.edges) != (None, None, None)
     reports = {}
     for group in view.slices.measured(least):
-        binning = options.binning if asked else binning_of(group.table, view.table, discrete=discrete)
+        binning = options.binning if requested else binning_of(group.table, view.table, discrete=discrete)
         inside = replace(_of_slices(options), confidence=level, binning=binning)
         reports[group.key] = _measured_group(
             group, view.source, options=inside, artifact=whole.artifact, discrete=discrete
@@ -444,7 +444,7 @@ def _of_slices(options: MeasureOptions) -> MeasureOptions:
     metrics = options.metrics
     if not options.brief:
         return options
-    if not metrics.chosen:
+    if not metrics.selected:
         metrics = replace(metrics, measures=_among(IN_TABLES, metrics.measures), tests=())
     return replace(options, metrics=metrics, drawn=bool(metrics.tests))
 
@@ -469,7 +469,7 @@ def _measured_group(
 
 
 def _differences(
-    judged: Gathered, views: Sequence[View], asked: MeasureOptions
+    evaluation: Gathered, views: Sequence[View], requested: MeasureOptions
 ) -> dict[str, tuple[Difference, ...]]:
     """Return how each further score differs from the first by what was measured and can be compared."""
     first, *others = views
@@ -479,16 +479,16 @@ def _differences(
     from calibcli.options.comparing import CompareOptions
     from calibcli.stats.measures.differences import PAIRED
 
-    names = comparable(asked.metrics.measures, edges=asked.edges is not None)
-    if _in_a_table(others, asked) and not asked.metrics.chosen:
+    names = comparable(requested.metrics.measures, edges=requested.edges is not None)
+    if _in_a_table(others, requested) and not requested.metrics.selected:
         names = tuple(name for name in names if name in PAIRED)
     if not names:
         return {}
-    options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
+    options = CompareOptions(names, requested.bins, requested.binning, requested.confidence)
     known: Known = {}
     return {
         view.key: differences_to(first, view, paired, options=options, known=known)
-        for view, paired in zip(others, judged.aside.paired, strict=True)
+        for view, paired in zip(others, evaluation.extras.paired, strict=True)
     }
 
 
@@ -516,7 +516,7 @@ _MANY_SCORES = 1_000
 MOST_IN_BRIEF = 100_000
 
 
-def class_groups(classes: "ClassAside", view: ViewName) -> Slices:
+def class_groups(classes: "ClassExtras", view: ViewName) -> Slices:
     """Return the rows of every class in a view."""
     tables: Mapping[str, Table]
     if view is ViewName.ONE_VS_REST:
@@ -536,35 +536,35 @@ def views_shown(columns: Columns) -> tuple[ViewName, ...]:
 
 
 def with_classes(
-    report: MeasureReport, judged: Gathered, slices: dict[str, MeasureReport], *, options: MeasureOptions
+    report: MeasureReport, evaluation: Gathered, slices: dict[str, MeasureReport], *, options: MeasureOptions
 ) -> MeasureReport:
     """Add to a report what is measured of several classes."""
     from calibcli.stats.measures.classes import class_measure
 
-    classes, chosen = judged.aside.classes, judged.chosen
+    classes, resolved = evaluation.extras.classes, evaluation.resolved
     if classes is None:
         return replace(report, notes=(*report.notes, _DEPENDENT))
     both = {view: class_groups(classes, view) for view in KEYS}
     rest, top = both.values()
     _refuse_lone_scores(rest, options)
     report = replace(report, notes=(*report.notes, *_coarse_notes((rest, top))))
-    asked = options.metrics.of_classes
-    if asked is None:
-        summed = chosen.asked.sums_to_one
-        asked = tuple(name for name in ClassMeasure if summed or name not in OF_DISTRIBUTIONS)
+    requested = options.metrics.of_classes
+    if requested is None:
+        summed = resolved.requested.sums_to_one
+        requested = tuple(name for name in ClassMeasure if summed or name not in OF_DISTRIBUTIONS)
         report = report if summed else replace(report, notes=(*report.notes, _NOT_SUMMED))
     weights = _class_weights(options, classes.classes)
     if weights is not None:
         given = ", ".join(f"{name}={weight:g}" for name, weight in weights.items() if weight != 1.0)
         report = replace(report, notes=(*report.notes, f"marginal_l2 weighs classes: {given}, others 1"))
-    views = class_views(judged.table, (rest, top), classes.sums, options=options, weights=weights)
-    measures = tuple(class_measure(name, views) for name in asked)
+    views = class_views(evaluation.table, (rest, top), classes.sums, options=options, weights=weights)
+    measures = tuple(class_measure(name, views) for name in requested)
     many = len(classes.classes) > MOST_IN_FULL
-    few = many and not options.metrics.chosen
+    few = many and not options.metrics.selected
     inside = replace(options, metrics=Metrics(FEW, ())) if few else _of_slices(options)
     if many:
         inside = replace(inside, drawn=bool(inside.metrics.tests), complete=False)
-    wanted = views_shown(chosen.asked) if inside.metrics.measures or inside.metrics.tests else ()
+    wanted = views_shown(resolved.requested) if inside.metrics.measures or inside.metrics.tests else ()
     shown = tuple(
         _measured(view, one, report.input, slices, options=inside)
         for view, one in both.items()

@@ -38,7 +38,7 @@ def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, disc
 
 
 def shared_bins_notes(
-    table: Table, bins: Bins, *, asked: bool, measures: Iterable[object]
+    table: Table, bins: Bins, *, requested: bool, measures: Iterable[object]
 ) -> tuple[str, ...]:
     """
     Say that a score takes few values and that bins put some of them together, as nobody asked for.
@@ -46,7 +46,7 @@ def shared_bins_notes(
     What a discrete recalibrator has written is such a score, and was measured value by value while the
     artifact was named.
     """
-    if asked or bins.edges is None or not any(name in _OVER_BINS for name in measures):
+    if requested or bins.edges is None or not any(name in _OVER_BINS for name in measures):
         return ()
     count, rows = table.distinct, table.total_rows
     each = _ROWS_EACH if count <= _FEW else _ROWS_OF_MANY

@@ -11,7 +11,7 @@ from calibcli.commands.evaluation import through
 from calibcli.commands.gathering import RAW, RECALIBRATED
 from calibcli.commands.partition import chosen_bins
 from calibcli.commands.reading import read_rows
-from calibcli.commands.right_scale import table_scale_notes
+from calibcli.commands.scale_checks import table_scale_notes
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
 from calibcli.documents.artifact import Artifact, read_any_artifact
 from calibcli.errors import UsageProblem
@@ -128,10 +128,10 @@ def _by_scores(options: PlanOptions, rows: RowRequest, loaded: Artifact | None) 
     """Plan a gate on a measure of the score."""
     scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, rows.artifact)
     generator = stream(options.seed, Purpose.PLAN)
-    asked = Gate(options.rule, _ground(options, loaded, scores.bins), options.wanted)
+    requested = Gate(options.rule, _ground(options, loaded, scores.bins), options.wanted)
     patterns = erring(scores.population, MeasureName(options.measure), options.error)
-    found = planned(asked, patterns, power=options.power, again=options.any_time, generator=generator)
-    example = _example(asked, found, generator, any_time=options.any_time)
+    found = planned(requested, patterns, power=options.power, again=options.any_time, generator=generator)
+    example = _example(requested, found, generator, any_time=options.any_time)
     known = scores.known_from
     return _Made(
         found,
@@ -154,9 +154,9 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: Artifact | None
     columns, transforms = rows.columns, None
     if loaded is not None:
         columns, transforms = through(loaded, columns, str(rows.artifact))
-    asked = replace(rows, columns=columns)
-    read = read_rows(asked, transforms=transforms, labelled=False, twice=True)
-    cut = segments_in(replace(read, artifact=loaded), asked, options.segments.cut)
+    requested = replace(rows, columns=columns)
+    read = read_rows(requested, transforms=transforms, labelled=False, twice=True)
+    cut = segments_in(replace(read, artifact=loaded), requested, options.segments.cut)
     least, different = options.segments.least_rows, ~cut.found.same
     large = (cut.found.rows >= least) & different
     if not large.any():
@@ -269,15 +269,15 @@ def _ground(options: PlanOptions, artifact: Artifact | None, bins: Bins) -> Grou
     )
 
 
-def _example(asked: Gate, found: Plan, generator: np.random.Generator, *, any_time: bool) -> Verdict:
+def _example(requested: Gate, found: Plan, generator: np.random.Generator, *, any_time: bool) -> Verdict:
     """Return one verdict of the gate, which says by which method and over which bins it decides."""
     rows = min(found.rows or MOST_ROWS, MOST_ROWS)
-    if asked.rule.subject is MeasureName.SMECE:
+    if requested.rule.subject is MeasureName.SMECE:
         # The method is that of any number of rows, and the more there are the longer the estimate takes.
         rows = min(rows, _EXAMPLE_ROWS)
     count, ones = found.population.drawn(rows, times=1, generator=generator)
-    ground = replace(asked.ground, variance=None) if any_time else asked.ground
-    return judge(found.population.table(count[0], ones[0]), asked.rule, ground=ground)
+    ground = replace(requested.ground, variance=None) if any_time else requested.ground
+    return judge(found.population.table(count[0], ones[0]), requested.rule, ground=ground)
 
 
 def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.gathering import with_counted
-from calibcli.commands.right_scale import ScaleCheck, class_scale_notes
+from calibcli.commands.scale_checks import ScaleCheck, class_scale_notes
 from calibcli.data.arrays import column_of, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.class_rows import is_list_of_numbers
-from calibcli.data.columns import ChosenColumns, columns_of_classes, folded, resolve
+from calibcli.data.columns import ResolvedColumns, columns_of_classes, folded, resolve
 from calibcli.data.fault_words import phrase_words, strange_words
 from calibcli.data.faults import Places
 from calibcli.data.fragment import Fragment
@@ -84,20 +84,20 @@ class ApplyRequest:
             raise UsageProblem(msg, "pass --on-missing null for rows without a score")
         if isinstance(loaded, ClassArtifact):
             refuse_any_sum(self.on_sum)
-            chosen = classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
+            resolved = classes_chosen(loaded, columns, fragment, on_sum=self.on_sum)
             change = ClassMap(loaded, self.artifact)
-            return ClassPredictor(change, chosen, fragment, name=self.name, checked=columns.scale is None)
+            return ClassPredictor(change, resolved, fragment, name=self.name, checked=columns.scale is None)
         if not isinstance(loaded, Artifact):
             refuse_prior(self.prior)
         checked = columns.scale is None
         columns = replace(as_fitted(columns, loaded), member=map_columns(loaded, columns.on_unseen))
-        chosen = _score_chosen(columns, fragment)
+        resolved = _score_resolved(columns, fragment)
         return ScorePredictor(
-            loaded, chosen, shown=fragment.shown, name=self.name, prior=self.prior, checked=checked
+            loaded, resolved, shown=fragment.shown, name=self.name, prior=self.prior, checked=checked
         )
 
 
-def _score_chosen(columns: Columns, fragment: Fragment) -> ChosenColumns:
+def _score_resolved(columns: Columns, fragment: Fragment) -> ResolvedColumns:
     """Find the columns in a file, and that of groups also in its path."""
     members = {folded(name) for name in (() if columns.member is None else columns.member.names)}
     outside = tuple(one for one in fragment.partitions if folded(one[0]) in members)
@@ -125,8 +125,8 @@ class Predictor(ABC):
     delimiter: str | None = None
     without_score: int = 0
 
-    def __init__(self, chosen: ChosenColumns) -> None:
-        self.chosen = chosen
+    def __init__(self, resolved: ResolvedColumns) -> None:
+        self.resolved = resolved
 
     @abstractmethod
     def __call__(self, batch: pa.RecordBatch) -> Added:
@@ -170,7 +170,7 @@ class ScorePredictor(Predictor):
     def __init__(
         self,
         loaded: OneScore,
-        chosen: ChosenColumns,
+        resolved: ResolvedColumns,
         *,
         shown: str,
         name: str = NAME,
@@ -180,8 +180,8 @@ class ScorePredictor(Predictor):
         pooled = loaded.of_all_rows
         if prior is not None:
             check_prior(prior)
-        super().__init__(chosen)
-        self.intake = Intake(chosen, shown=shown)
+        super().__init__(resolved)
+        self.intake = Intake(resolved, shown=shown)
         self.prior = prior
         self.fitted_rate = None if prior is None else fitted_rate(pooled)
         self._segments = loaded.recalibrator if isinstance(loaded, SegmentArtifact) else None
@@ -194,15 +194,17 @@ class ScorePredictor(Predictor):
 
     def __call__(self, batch: pa.RecordBatch) -> Added:
         """Return the new columns of some rows."""
-        scores, places = self.intake.scores_of(batch.column(self.chosen.score))
+        scores, places = self.intake.scores_of(batch.column(self.resolved.score))
         if self._check is not None:
             self._check.add(scores)
         if self._segments is not None:
             columns = self._of_segments(self._segments, batch, scores, places)
-        elif self.chosen.member is None:
+        elif self.resolved.member is None:
             columns = self._columns(self._map, scores, places.numbers(scores.size))
         else:
-            columns = self._of_groups(with_path(batch, self.chosen, shown=self.intake.shown), scores, places)
+            columns = self._of_groups(
+                with_path(batch, self.resolved, shown=self.intake.shown), scores, places
+            )
         if scores.size:
             lowest, highest = float(columns[0].min()), float(columns[0].max())
             self.lowest = lowest if self.lowest is None else min(self.lowest, lowest)
@@ -214,7 +216,7 @@ class ScorePredictor(Predictor):
         """What must be said of the scores that were read, and of values that the fit had not seen."""
         found = () if self._check is None else self._check.notes(self.intake)
         findings = self.intake.findings
-        return (*found, *strange_words(findings), *phrase_words(findings, self.chosen))
+        return (*found, *strange_words(findings), *phrase_words(findings, self.resolved))
 
     def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:
         """Return the columns of scores, each of the row of the file with its number."""
@@ -231,7 +233,7 @@ class ScorePredictor(Predictor):
 
     def _of_groups(self, batch: pa.RecordBatch, scores: Floats, places: Places) -> tuple[Floats, ...]:
         """Return the columns by the map of each row's group."""
-        groups = known_groups(batch, self.chosen, self.intake.findings, shown=self.intake.shown)
+        groups = known_groups(batch, self.resolved, self.intake.findings, shown=self.intake.shown)
         groups, numbers = groups.selected(places), places.numbers(scores.size)
         columns = tuple(np.array(one) for one in self._columns(self._map, scores, numbers))
         for code, text in enumerate(groups.text):
@@ -246,8 +248,8 @@ class ScorePredictor(Predictor):
         self, segments: SegmentMap, batch: pa.RecordBatch, scores: Floats, places: Places
     ) -> tuple[Floats, ...]:
         """Return the column by the values of each row, and count those that the fit had not seen."""
-        rows = with_path(batch, self.chosen, shown=self.intake.shown)
-        values = [selected(one, places) for one in known_values(rows, self.chosen, shown=self.intake.shown)]
+        rows = with_path(batch, self.resolved, shown=self.intake.shown)
+        values = [selected(one, places) for one in known_values(rows, self.resolved, shown=self.intake.shown)]
         levels = segments.places_of(values)
         self.intake.findings.strange.update(segments.strange_in(values, levels))
         return (segments.predict_at(scores, levels),)
@@ -267,17 +269,23 @@ class ClassPredictor(Predictor):
     """
 
     def __init__(
-        self, change: ClassMap, chosen: ChosenColumns, fragment: Fragment, *, name: str = NAME, checked: bool
+        self,
+        change: ClassMap,
+        resolved: ResolvedColumns,
+        fragment: Fragment,
+        *,
+        name: str = NAME,
+        checked: bool,
     ) -> None:
-        change.order_of(chosen.classes)
-        super().__init__(chosen)
-        self._rows = self.intake = ClassIntake(chosen, shown=fragment.shown)
+        change.order_of(resolved.classes)
+        super().__init__(resolved)
+        self._rows = self.intake = ClassIntake(resolved, shown=fragment.shown)
         self._changed = 0
         self._tied = 0
         self._highest = 0.0
         self._checked = checked
         self._change = change
-        self._list = _list_kind(chosen, fragment)
+        self._list = _list_kind(resolved, fragment)
         self.fields = self._fields(name)
 
     def __call__(self, batch: pa.RecordBatch) -> Added:
@@ -288,9 +296,9 @@ class ClassPredictor(Predictor):
         top = probability[np.arange(before.size), before]
         self._tied += int(np.count_nonzero((probability == top[:, None]).sum(axis=1) > 1))
         self._changed += int(np.count_nonzero(before != predicted))
-        ends = self._change.ends(probability, after, self.chosen.classes)
+        ends = self._change.ends(probability, after, self.resolved.classes)
         mark = self.delimiter
-        names = [one if mark is None else quoted(one, mark) for one in self.chosen.classes]
+        names = [one if mark is None else quoted(one, mark) for one in self.resolved.classes]
         added = (
             *self._columns(after),
             text_column(names, predicted),
@@ -303,7 +311,7 @@ class ClassPredictor(Predictor):
         """Return probabilities before and after the map, shape (n, K) each, and of which rows they are."""
         probability, places = self._rows.probabilities_of(batch)
         self._highest = float(probability.max(initial=self._highest))
-        return probability, self._change(probability, self.chosen.classes), places
+        return probability, self._change(probability, self.resolved.classes), places
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -328,7 +336,7 @@ class ClassPredictor(Predictor):
         recalibrator = self._change.artifact.recalibrator
         return ClassesApplied(
             recalibrator.name,
-            self.chosen.classes,
+            self.resolved.classes,
             self._changed,
             self._tied,
             recalibrator.keeps_prediction,
@@ -337,7 +345,7 @@ class ClassPredictor(Predictor):
 
     def _fields(self, name: str) -> tuple["pa.Field[Any]", ...]:
         number = pa.float64()
-        each = [f"{name}_{one}" for one in self.chosen.classes]
+        each = [f"{name}_{one}" for one in self.resolved.classes]
         own = [pa.field(one, number) for one in each] if self._list is None else [pa.field(name, self._list)]
         ends = {EndsOf.CLASSES: each, EndsOf.PREDICTED: [f"{name}_confidence"], None: []}
         bracketed = ends[kind_of_ends(self._change.artifact.recalibrator)]
@@ -362,7 +370,7 @@ def _interleaved(lower: Floats, upper: Floats) -> tuple[Floats, ...]:
 
 def classes_chosen(
     loaded: ClassArtifact, columns: Columns, fragment: Fragment, *, on_sum: OnSum
-) -> ChosenColumns:
+) -> ResolvedColumns:
     """Return the columns named, or those that are found by the names of the classes."""
     reader = reader_of(fragment.format)
     header = reader.header(fragment)
@@ -372,18 +380,18 @@ def classes_chosen(
         if found.probs is not None and found.probs.in_list and not found.classes:
             return replace(found, probs=replace(found.probs, classes=loaded.classes))
         return with_counted(found, fragment)
-    every = reader.schema(fragment, ChosenColumns(columns, header[0] if header else "", None))
+    every = reader.schema(fragment, ResolvedColumns(columns, header[0] if header else "", None))
     lists = [field.name for field in every if is_list_of_numbers(field.type)]
     columns = replace(columns, several=SeveralClasses("", on_sum=on_sum))
     return columns_of_classes(loaded.classes, columns, header, lists=lists, path=fragment.shown)
 
 
-def _list_kind(chosen: ChosenColumns, fragment: Fragment) -> pa.DataType | None:
+def _list_kind(resolved: ResolvedColumns, fragment: Fragment) -> pa.DataType | None:
     """Return the type of the new column of lists, or None where each class has a column."""
-    if chosen.probs is None or not chosen.probs.in_list:
+    if resolved.probs is None or not resolved.probs.in_list:
         return None
-    schema = reader_of(fragment.format).schema(fragment, chosen)
-    return list_like(schema.field(chosen.score).type, len(chosen.classes))
+    schema = reader_of(fragment.format).schema(fragment, resolved)
+    return list_like(schema.field(resolved.score).type, len(resolved.classes))
 
 
 def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> None:

@@ -4,11 +4,11 @@ from dataclasses import replace
 from typing import TypeVar
 
 from calibcli.commands.gathering import RAW, Gathered, gather
-from calibcli.commands.right_scale import read_notes, table_scale_notes
+from calibcli.commands.scale_checks import read_notes, table_scale_notes
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import list_fragments, with_fitting_scores
-from calibcli.data.tally import NOTHING, Beside, Transforms
+from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
 from calibcli.names import OnSum
 from calibcli.options.rows import RowRequest
 from calibcli.options.sources import DocumentSource, is_json
@@ -20,7 +20,7 @@ def read_rows(
     rows: RowRequest,
     *,
     transforms: Transforms | None = None,
-    beside: Beside = NOTHING,
+    extras_request: ExtrasRequest = NOTHING,
     twice: bool = False,
     labelled: bool = True,
 ) -> Gathered:
@@ -35,7 +35,7 @@ def read_rows(
         limit=reading.limit,
         transforms=transforms,
         input_format=reading.input_format,
-        beside=beside,
+        extras_request=extras_request,
         twice=twice,
         labelled=labelled,
         progress=reading.progress,
@@ -43,7 +43,11 @@ def read_rows(
 
 
 def read_tables(
-    rows: RowRequest, *, transforms: Transforms | None = None, beside: Beside = NOTHING, twice: bool = False
+    rows: RowRequest,
+    *,
+    transforms: Transforms | None = None,
+    extras_request: ExtrasRequest = NOTHING,
+    twice: bool = False,
 ) -> Gathered:
     """Read files or summaries into tables."""
     if any(map(is_json, rows.inputs)):
@@ -53,9 +57,9 @@ def read_tables(
         if summaries:
             limit = rows.reading.limit
             return gather_summaries(
-                summaries, rows.columns, limit=limit, transforms=transforms, beside=beside
+                summaries, rows.columns, limit=limit, transforms=transforms, extras_request=extras_request
             )
-    return read_rows(rows, transforms=transforms, beside=beside, twice=twice)
+    return read_rows(rows, transforms=transforms, extras_request=extras_request, twice=twice)
 
 
 def with_scores(rows: Request) -> Request:
@@ -81,23 +85,29 @@ def with_classes_of_map(rows: Request) -> Request:
     first = list_fragments(rows.inputs, input_format=rows.reading.input_format)[0]
     if not isinstance(loaded, ClassArtifact) or first.pipe is not None:
         return rows
-    chosen = classes_chosen(loaded, columns, first, on_sum=OnSum.ERROR)
-    return replace(rows, columns=replace(columns, several=chosen.asked.several))
+    resolved = classes_chosen(loaded, columns, first, on_sum=OnSum.ERROR)
+    return replace(rows, columns=replace(columns, several=resolved.requested.several))
 
 
-def read_judged(rows: RowRequest, *, twice: bool = False, beside: Beside = NOTHING) -> Gathered:
+def read_evaluation(
+    rows: RowRequest, *, twice: bool = False, extras_request: ExtrasRequest = NOTHING
+) -> Gathered:
     """Read the rows, recalibrated while they are read if an artifact is given."""
     if rows.artifact is not None:
-        return _read_through(rows.artifact, rows, twice=twice, beside=beside)
+        return _read_through(rows.artifact, rows, twice=twice, extras_request=extras_request)
     rows.columns.refuse_unseen()
-    scores: Transforms = {RAW: None, **dict.fromkeys(beside.columns)}
-    gathered = read_tables(rows, transforms=scores, beside=beside, twice=twice)
-    names = gathered.chosen.scores
-    further = {key: names[at] for key, at in beside.columns.items() if key not in beside.where}
+    scores: Transforms = {RAW: None, **dict.fromkeys(extras_request.columns)}
+    gathered = read_tables(rows, transforms=scores, extras_request=extras_request, twice=twice)
+    names = gathered.resolved.scores
+    further = {
+        key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
+    }
     return replace(gathered, notes=read_notes(gathered, rows.columns.read_as, further=further))
 
 
-def _read_through(source: DocumentSource, rows: RowRequest, *, twice: bool, beside: Beside) -> Gathered:
+def _read_through(
+    source: DocumentSource, rows: RowRequest, *, twice: bool, extras_request: ExtrasRequest
+) -> Gathered:
     """Read rows through an artifact, raw and recalibrated side by side."""
     from calibcli.commands.evaluation import outputs_through, refuse_applied_twice, through
     from calibcli.documents.artifact import read_class_artifact, read_one_or_members
@@ -108,11 +118,13 @@ def _read_through(source: DocumentSource, rows: RowRequest, *, twice: bool, besi
     columns, transforms = through(loaded, rows.columns, path)
     if several is not None:
         # Rows may be others in the view of the raw probabilities, whose clusters are not theirs.
-        beside = replace(beside, clustered=tuple(key for key in beside.clustered if key != RAW))
+        extras_request = replace(
+            extras_request, clustered=tuple(key for key in extras_request.clustered if key != RAW)
+        )
         twice = False
-    transforms = {**transforms, **dict.fromkeys(beside.columns)}
+    transforms = {**transforms, **dict.fromkeys(extras_request.columns)}
     rows = replace(rows, columns=columns)
-    gathered = read_tables(rows, transforms=transforms, beside=beside, twice=twice)
+    gathered = read_tables(rows, transforms=transforms, extras_request=extras_request, twice=twice)
     outputs = outputs_through(loaded, several)
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     notes = (*loaded.doubts, *(() if said else table_scale_notes(gathered, loaded)))

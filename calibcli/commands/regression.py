@@ -190,7 +190,9 @@ class _Gap:
     assumptions: tuple[str, ...]
 
 
-def against_report(table: Table, before: Before, asked: Regression, *, ground: Ground) -> dict[str, Verdict]:
+def against_report(
+    table: Table, before: Before, requested: Regression, *, ground: Ground
+) -> dict[str, Verdict]:
     """
     Judge "measure - baseline <= limit" by the rows and what a report says of other ones.
 
@@ -201,14 +203,14 @@ def against_report(table: Table, before: Before, asked: Regression, *, ground: G
     refuse_weights(table)
     return {
         f"regression:{name.value}": _verdict(
-            table, name, _since(table, name, before, ground=ground), asked.limit, ground=ground
+            table, name, _since(table, name, before, ground=ground), requested.limit, ground=ground
         )
-        for name in asked.measures
+        for name in requested.measures
     }
 
 
 def against_score(
-    table: Table, other: Table, paired: PairedSums, *, asked: Regression, ground: Ground
+    table: Table, other: Table, paired: PairedSums, *, requested: Regression, ground: Ground
 ) -> dict[str, Verdict]:
     """Judge "measure - baseline <= limit" by two scores of the same rows."""
     refuse_weights(table)
@@ -223,8 +225,8 @@ def against_score(
         return _two_intervals(table, other, name, bins=bins, ground=ground)
 
     return {
-        f"regression:{name.value}": _verdict(table, name, gap(name), asked.limit, ground=ground)
-        for name in asked.measures
+        f"regression:{name.value}": _verdict(table, name, gap(name), requested.limit, ground=ground)
+        for name in requested.measures
     }
 
 

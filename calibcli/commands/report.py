@@ -8,7 +8,7 @@ from calibcli.commands.compare import reach_between
 from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.measure import each_class, measure_judged, refuse_class_measures
+from calibcli.commands.measure import each_class, measure_evaluation, refuse_class_measures
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
@@ -25,15 +25,15 @@ from calibcli.commands.pictures.reliability import (
 )
 from calibcli.commands.pictures.segments import segment_pictures
 from calibcli.commands.pictures.trend import bias_alone, is_over_time, trend_drawn
-from calibcli.commands.reading import read_judged, with_scores
+from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.segments import segments_report
-from calibcli.commands.slices import beside_of, views_of
+from calibcli.commands.slices import extras_request_of, views_of
 from calibcli.commands.summaries import file_digests
-from calibcli.commands.verify import of_columns, refuse_class_rules, refuse_segment_rules, verify_judged
+from calibcli.commands.verify import of_columns, refuse_class_rules, refuse_segment_rules, verify_evaluation
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.fragment import unchanged_files
 from calibcli.data.objects import is_object
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption
 from calibcli.names import FitLoss, MeasureName, PlotKind
@@ -54,7 +54,7 @@ from calibcli.values import dataclass
 Shown = tuple[PlotKind, Drawn]
 
 
-def pictures_of(report: MeasureReport, judged: Gathered, *, options: MeasureOptions) -> Iterator[Shown]:
+def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: MeasureOptions) -> Iterator[Shown]:
     """Return every diagram there is, of the score itself first."""
     tree = Node(report.to_dict())
     # A curve between yes and no would show rates of scores that no row has.
@@ -62,26 +62,29 @@ def pictures_of(report: MeasureReport, judged: Gathered, *, options: MeasureOpti
     for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
         if smooth or kind is PlotKind.BINNED:
             yield kind, Drawn(replace(report.curve, kind=kind), caption_of(tree, kind))
-    tables = {view.source.score: view.table for view in views_of(judged)}
-    one = {report.input.score: judged.table}
-    raw = judged.tables[RAW] if judged.recalibrated and len(tables) == 1 else None
+    tables = {view.source.score: view.table for view in views_of(evaluation)}
+    one = {report.input.score: evaluation.table}
+    raw = evaluation.tables[RAW] if evaluation.recalibrated and len(tables) == 1 else None
 
     def drawn(kind: PlotKind, tables: Mapping[str, Table]) -> Shown:
         return kind, drawn_of_tables(kind, tables, report.input, raw=raw, options=options)
 
     yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= MOST else one)
     yield drawn(PlotKind.CUMULATIVE, one)
-    if options.metrics.chosen and {*CLINICAL} <= {*options.metrics.measures}:
+    if options.metrics.selected and {*CLINICAL} <= {*options.metrics.measures}:
         yield drawn(PlotKind.CLINICAL, tables if len(tables) <= MOST else one)
     if options.thresholds:
         yield drawn(PlotKind.DECISION, tables)
     by_bins = report.table.discrete or not smooth
     yield PlotKind.RESIDUAL, residual_drawn(Part("", tree), by_bins=by_bins)
-    if isinstance(judged.artifact, Artifact):
-        fitted = judged.fitted_rows
-        yield PlotKind.MAP, map_over_rows(judged.artifact, judged, fitted_rows=fitted, options=options)
+    if isinstance(evaluation.artifact, Artifact):
+        fitted = evaluation.fitted_rows
+        yield (
+            PlotKind.MAP,
+            map_over_rows(evaluation.artifact, evaluation, fitted_rows=fitted, options=options),
+        )
     if is_over_time(report):
-        yield PlotKind.TREND, trend_drawn(measure_judged(judged, options=bias_alone(options)))
+        yield PlotKind.TREND, trend_drawn(measure_evaluation(evaluation, options=bias_alone(options)))
     if len(tables) > 1:
         yield PlotKind.MCB_DSC, mcb_dsc_drawn(tables, options=options, loss=FitLoss.BRIER)
     yield from _side_by_side(report, tree)
@@ -162,54 +165,58 @@ def full_report(request: ReportRequest) -> FullReport:
 def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOptions | None) -> FullReport:
     segmented = bool(request.columns.on)
     twice = segmented or may_cut_cells(options.bins, options.binning, options.edges)
-    beside = replace(_beside(request), thresholds=options.thresholds)
-    judged = read_judged(request, twice=twice, beside=beside)
-    asked, cut = request.segments, None
+    extras_request = replace(_extras_request(request), thresholds=options.thresholds)
+    evaluation = read_evaluation(request, twice=twice, extras_request=extras_request)
+    requested, cut = request.segments, None
     if segmented:
-        cut = segments_in(judged, request, asked.cut)
-    verdicts = None if gate is None else verify_judged(judged, options=gate, segments=cut)
-    measured = measure_judged(judged, options=options)
+        cut = segments_in(evaluation, request, requested.cut)
+    verdicts = None if gate is None else verify_evaluation(evaluation, options=gate, segments=cut)
+    measured = measure_evaluation(evaluation, options=options)
     segments = None
     if cut is not None:
-        how = SegmentOptions(asked.cut, asked.least_rows, options.confidence)
-        segments = segments_report(judged, cut, how)
+        how = SegmentOptions(requested.cut, requested.least_rows, options.confidence)
+        segments = segments_report(evaluation, cut, how)
     return FullReport(
         measured=measured,
         verdicts=verdicts,
         segments=segments,
-        against_raw=_against_raw(judged, options),
-        pictures=(*pictures_of(measured, judged, options=options), *segment_pictures(segments)),
+        against_raw=_against_raw(evaluation, options),
+        pictures=(*pictures_of(measured, evaluation, options=options), *segment_pictures(segments)),
         files=file_digests(measured.input.files),
-        artifact=None if judged.through is None else file_digests([judged.through]).get(judged.through),
+        artifact=None
+        if evaluation.through is None
+        else file_digests([evaluation.through]).get(evaluation.through),
     )
 
 
-def _beside(rows: RowRequest) -> Beside:
+def _extras_request(rows: RowRequest) -> ExtrasRequest:
     """Return what is gathered beside the score; with an artifact, how each row's loss changes."""
-    found = replace(beside_of(rows), classes=each_class(rows.columns))
+    found = replace(extras_request_of(rows), classes=each_class(rows.columns))
     if rows.artifact is None or rows.columns.several is not None:
         return found
     return replace(found, pairs=((RAW, RECALIBRATED),))
 
 
-def _against_raw(judged: Gathered, asked: MeasureOptions) -> CompareReport | None:
+def _against_raw(evaluation: Gathered, requested: MeasureOptions) -> CompareReport | None:
     """Compare the recalibrated score with the raw one, where there is one score."""
-    names = comparable(asked.metrics.measures, edges=asked.edges is not None)
-    source, tables = judged.input, judged.tables
-    if judged.through is None or source.classes is not None or not names:
+    names = comparable(requested.metrics.measures, edges=requested.edges is not None)
+    source, tables = evaluation.input, evaluation.tables
+    if evaluation.through is None or source.classes is not None or not names:
         return None
     raw = Seen(source.score, source.score, tables[RAW])
-    discrete = judged.outputs is not None
-    recalibrated = Seen(judged.through, source.score, tables[RECALIBRATED], judged.through, discrete=discrete)
-    options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
-    paired = judged.paired or PairedSums()
-    if isinstance(judged.artifact, Artifact):
-        paired.reach = reach_between([judged.artifact.recalibrator], tables[RAW])
+    discrete = evaluation.outputs is not None
+    recalibrated = Seen(
+        evaluation.through, source.score, tables[RECALIBRATED], evaluation.through, discrete=discrete
+    )
+    options = CompareOptions(names, requested.bins, requested.binning, requested.confidence)
+    paired = evaluation.paired or PairedSums()
+    if isinstance(evaluation.artifact, Artifact):
+        paired.reach = reach_between([evaluation.artifact.recalibrator], tables[RAW])
     found = comparisons(raw, recalibrated, paired, options=options)
     return CompareReport(
         input=source,
         first=side_of(raw, recalibrated, options),
         second=side_of(recalibrated, raw, options),
-        confidence=asked.confidence,
+        confidence=requested.confidence,
         comparisons=found,
     )

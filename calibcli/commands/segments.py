@@ -10,7 +10,7 @@ import numpy as np
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
-from calibcli.commands.reading import read_judged, with_scores
+from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.errors import UsageProblem
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import SegmentOptions
@@ -40,13 +40,13 @@ HOLM = "law of the range of a Brownian motion, corrected for skewed labels; Holm
 
 def segments_files(rows: RowRequest, *, options: SegmentOptions | None = None) -> SegmentsReport:
     """Test every segment that the values of some columns make; of several scores each by itself."""
-    asked = options or SegmentOptions()
-    refuse_segments(rows, asked.cut)
+    requested = options or SegmentOptions()
+    refuse_segments(rows, requested.cut)
     rows = with_scores(rows)
     if rows.columns.others:
-        return _of_several(rows, asked)
-    judged = read_judged(rows, twice=True)
-    return segments_report(judged, segments_in(judged, rows, asked.cut), asked)
+        return _of_several(rows, requested)
+    evaluation = read_evaluation(rows, twice=True)
+    return segments_report(evaluation, segments_in(evaluation, rows, requested.cut), requested)
 
 
 def _of_several(rows: RowRequest, options: SegmentOptions) -> SegmentsReport:
@@ -69,24 +69,24 @@ def _of_several(rows: RowRequest, options: SegmentOptions) -> SegmentsReport:
     return replace(first, slices={f"score={one.input.score}": one for one in further})
 
 
-def segments_report(judged: Gathered, cut: Cut, asked: SegmentOptions) -> SegmentsReport:
+def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -> SegmentsReport:
     """Return what is found in the segments of some rows."""
     found, entries = cut.found, cut.entries
-    evaluated = _evaluated(found, entries, asked)
+    evaluated = _evaluated(found, entries, requested)
     listed = _reported(cut, evaluated)
     mce_sigma = float(np.max(found.sigma[evaluated.tested], initial=-math.inf))
     every = float(entries.variance.sum()), float(entries.rows.sum())
     some = bool(evaluated.tested.any())
     return SegmentsReport(
-        input=judged.input,
-        table=summary_of(judged.table, discrete=False, fingerprint=False),
-        artifact=judged.through,
-        confidence=asked.confidence,
+        input=evaluation.input,
+        table=summary_of(evaluation.table, discrete=False, fingerprint=False),
+        artifact=evaluation.through,
+        confidence=requested.confidence,
         columns=tuple(
             SegmentColumn(one.name, "numbers" if one.ends else "categories", one.words) for one in cut.levels
         ),
-        depth=min(asked.cut.depth, len(cut.levels)),
-        least_rows=asked.least_rows,
+        depth=min(requested.cut.depth, len(cut.levels)),
+        least_rows=requested.least_rows,
         least_spread=LEAST_SPREAD,
         mce=Found(
             mce_sigma * math.sqrt(every[0]) / every[1] if some else None,
@@ -96,7 +96,7 @@ def segments_report(judged: Gathered, cut: Cut, asked: SegmentOptions) -> Segmen
         mce_p=Found(float(evaluated.p_value[evaluated.tested].min()) if some else None, HOLM),
         tested=int(evaluated.tested.sum()),
         segments=listed,
-        notes=(*judged.notes, *judged.fit_notes, *cut.notes),
+        notes=(*evaluation.notes, *evaluation.fit_notes, *cut.notes),
         grid=cut.is_grid,
     )
 
@@ -122,9 +122,9 @@ class _Evaluated:
     because: Mapping[int, Level]
 
 
-def _evaluated(found: Segments, entries: Entries, asked: SegmentOptions) -> _Evaluated:
-    tested = are_tested(found, least_rows=asked.least_rows)
-    many, error = max(int(tested.sum()), 1), 1.0 - asked.confidence
+def _evaluated(found: Segments, entries: Entries, requested: SegmentOptions) -> _Evaluated:
+    tested = are_tested(found, least_rows=requested.least_rows)
+    many, error = max(int(tested.sum()), 1), 1.0 - requested.confidence
     p_value = np.ones(found.size)
     p_value[tested] = joint(found.p_values()[tested])
     stands_out = tested & (p_value <= error)
@@ -134,7 +134,7 @@ def _evaluated(found: Segments, entries: Entries, asked: SegmentOptions) -> _Eva
     shown = [place for place in shown if place not in explained]
     return _Evaluated(
         tested,
-        _reasons(found, asked),
+        _reasons(found, requested),
         p_value,
         ends.lower,
         ends.upper,
@@ -145,14 +145,14 @@ def _evaluated(found: Segments, entries: Entries, asked: SegmentOptions) -> _Eva
     )
 
 
-def _reasons(found: Segments, asked: SegmentOptions) -> list[str | None]:
+def _reasons(found: Segments, requested: SegmentOptions) -> list[str | None]:
     """Return why each segment is not tested."""
-    few = f"fewer than {asked.least_rows:,} rows"
+    few = f"fewer than {requested.least_rows:,} rows"
     return [
         "the same rows as a larger segment"
         if same
         else few
-        if rows < asked.least_rows
+        if rows < requested.least_rows
         else "too few events or non-events expected"
         if spread < LEAST_SPREAD
         else None

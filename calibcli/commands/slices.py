@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
@@ -89,41 +89,43 @@ class View:
     slices: Slices
 
 
-def beside_of(rows: RowRequest) -> Beside:
+def extras_request_of(rows: RowRequest) -> ExtrasRequest:
     """Return what is gathered beside the first score."""
     columns = rows.columns
     if columns.others and rows.artifact is not None:
         msg = f"{len(columns.others) + 1} scores and an artifact, which recalibrates one"
         raise UsageProblem(msg, "name one score, or leave out --artifact")
     others = {f"score {place}": place for place in range(1, len(columns.others) + 1)}
-    judged = RAW if rows.artifact is None else RECALIBRATED
-    return Beside(
+    evaluation = RAW if rows.artifact is None else RECALIBRATED
+    return ExtrasRequest(
         columns=others,
         pairs=tuple((RAW, key) for key in others),
-        sliced=(judged, *others) if columns.by else (),
-        clustered=tuple(dict.fromkeys((RAW, judged, *others))) if columns.cluster else (),
+        sliced=(evaluation, *others) if columns.by else (),
+        clustered=tuple(dict.fromkeys((RAW, evaluation, *others))) if columns.cluster else (),
     )
 
 
-def views_of(judged: Gathered) -> tuple[View, ...]:
+def views_of(evaluation: Gathered) -> tuple[View, ...]:
     """Return every score of the input, the one that is judged first."""
-    views = [_view(judged, judged.key, "", judged.input)]
-    for place, name in enumerate(judged.chosen.further, start=1):
-        views.append(_view(judged, f"score {place}", f"score={name}", replace(judged.input, score=name)))
+    views = [_view(evaluation, evaluation.key, "", evaluation.input)]
+    for place, name in enumerate(evaluation.resolved.further, start=1):
+        views.append(
+            _view(evaluation, f"score {place}", f"score={name}", replace(evaluation.input, score=name))
+        )
     return tuple(views)
 
 
-def clusters_of(judged: Gathered, key: str) -> "Clusters | None":
+def clusters_of(evaluation: Gathered, key: str) -> "Clusters | None":
     """Return the clusters of all rows by one of the tables, or None where rows are independent."""
-    sums = judged.aside.clusters.get(key)
+    sums = evaluation.extras.clusters.get(key)
     return None if sums is None else sums.whole()
 
 
-def _view(judged: Gathered, key: str, shown: str, source: InputSummary) -> View:
-    found, sums = judged.aside.slices.get(key), judged.aside.clusters.get(key)
-    columns, tables = judged.chosen.by, {} if found is None else found.tables()
+def _view(evaluation: Gathered, key: str, shown: str, source: InputSummary) -> View:
+    found, sums = evaluation.extras.slices.get(key), evaluation.extras.clusters.get(key)
+    columns, tables = evaluation.resolved.by, {} if found is None else found.tables()
     groups = tuple(_group(name, table, columns, shown, sums) for name, table in tables.items())
-    return View(shown, source, judged.tables[key], clusters_of(judged, key), Slices(columns, groups))
+    return View(shown, source, evaluation.tables[key], clusters_of(evaluation, key), Slices(columns, groups))
 
 
 def _group(
@@ -157,8 +159,8 @@ def refuse_cut_cells(group: Group, bins: int | None, edges: tuple[float, ...] | 
         return
     from calibcli.stats.table.sliced import COARSE_CELLS
 
-    asked = [] if edges is None else [round(edge * COARSE_CELLS, 9) for edge in edges]
-    if (bins is not None and COARSE_CELLS % bins) or any(edge != round(edge) for edge in asked):
+    requested = [] if edges is None else [round(edge * COARSE_CELLS, 9) for edge in edges]
+    if (bins is not None and COARSE_CELLS % bins) or any(edge != round(edge) for edge in requested):
         msg = f"these bins would cut the cells of the grid tables that groups share ({group.key})"
         raise UsageProblem(msg, "pass --exact or more --memory, or a number of bins that divides 5,040")
 

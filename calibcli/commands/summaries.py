@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from calibcli.commands.gathering import RAW, Gathered
-from calibcli.data.columns import ChosenColumns, folded
+from calibcli.data.columns import ResolvedColumns, folded
 from calibcli.data.files import file_word, read_errors
 from calibcli.data.groups import OfMembers, OfSegments
-from calibcli.data.tally import NOTHING, AtPlaces, Beside, Change, Transforms, Unchanged
+from calibcli.data.tally import NOTHING, AtPlaces, Change, ExtrasRequest, Transforms, Unchanged
 from calibcli.documents.summary import How, TableDocument, is_summary, read_summary, summary_text
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
@@ -91,22 +91,22 @@ def gather_summaries(
     *,
     limit: int | None,
     transforms: Transforms | None,
-    beside: Beside,
+    extras_request: ExtrasRequest,
 ) -> Gathered:
     """Return what reading the files behind summaries would have gathered."""
-    if beside.part:
+    if extras_request.part:
         msg = f"--state counts rows, and {inputs[0]} is a summary of rows"
         raise UsageProblem(msg, "name the files that it was made from, or leave out --state")
     # How many groups there may be is no question to a table that has none.
-    if columns.on or replace(beside, most_slices=NOTHING.most_slices) != NOTHING:
+    if columns.on or replace(extras_request, most_slices=NOTHING.most_slices) != NOTHING:
         msg = f"{inputs[0]} is a summary of one score over all rows, without groups, clusters or other scores"
         raise UsageProblem(msg, "name the files that it was made from, or summarise each group with --where")
     whole = added([(path, read_summary(path)) for path in inputs], limit=limit)
     _refuse_other_columns(inputs[0], columns, whole)
     wanted = {RAW: None} if transforms is None else transforms
     tables = {key: _changed(inputs[0], whole.table, change) for key, change in wanted.items()}
-    chosen = ChosenColumns(columns, whole.input.score, whole.input.label, whole.input.weight)
-    return Gathered(tables, whole.input, chosen)
+    resolved = ResolvedColumns(columns, whole.input.score, whole.input.label, whole.input.weight)
+    return Gathered(tables, whole.input, resolved)
 
 
 def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> TableDocument:
@@ -199,7 +199,7 @@ def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[RowSource])
     """Write the summary of rows that were read."""
     from calibcli.data.outputs import write_file
 
-    document = TableDocument(gathered.input, _how_read(gathered.chosen.asked), gathered.tables[RAW])
+    document = TableDocument(gathered.input, _how_read(gathered.resolved.requested), gathered.tables[RAW])
     document = replace(document, parts=_parts(inputs, document))
     write_file(path, summary_text(document).encode("ascii"))
 

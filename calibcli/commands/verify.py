@@ -10,10 +10,10 @@ from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
-from calibcli.commands.reading import read_judged, with_classes_of_map
+from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import Binning, ClassMeasure, Relation, ViewName
@@ -98,21 +98,21 @@ def _rule_of_state(path: str) -> str:
 def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     """Judge the rules by the rows of the inputs, and by those of each group."""
     rows = with_classes_of_map(rows)
-    asked, columns = options.regression, rows.columns
-    require_some(options.rules if asked is None else asked.measures)
+    requested, columns = options.regression, rows.columns
+    require_some(options.rules if requested is None else requested.measures)
     refuse_class_rules(options.rules, columns)
     refuse_segment_rules(options, rows)
     options = of_columns(options, columns)
     of_segments = any(rule.of_segments for rule in options.rules)
     before = None
-    if asked is not None and asked.report is not None:
-        before = read_baseline(asked.report, asked.measures, confidence=options.confidence)
-    if asked is not None and asked.score is not None:
-        rows = replace(rows, columns=replace(columns, others=(asked.score,)))
+    if requested is not None and requested.report is not None:
+        before = read_baseline(requested.report, requested.measures, confidence=options.confidence)
+    if requested is not None and requested.score is not None:
+        rows = replace(rows, columns=replace(columns, others=(requested.score,)))
     twice = of_segments or may_cut_cells(options.bins, options.binning)
-    judged = read_judged(rows, twice=twice, beside=_beside(rows, options))
-    cut = segments_in(judged, rows, options.segments.cut) if of_segments else None
-    return verify_judged(judged, options=options, before=before, segments=cut)
+    evaluation = read_evaluation(rows, twice=twice, extras_request=_extras_request(rows, options))
+    cut = segments_in(evaluation, rows, options.segments.cut) if of_segments else None
+    return verify_evaluation(evaluation, options=options, before=before, segments=cut)
 
 
 def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
@@ -127,11 +127,11 @@ def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     return options
 
 
-def _beside(rows: RowRequest, options: VerifyOptions) -> Beside:
+def _extras_request(rows: RowRequest, options: VerifyOptions) -> ExtrasRequest:
     """Return what is gathered beside the score: its groups or classes, and another score row by row."""
     columns, key = rows.columns, RAW if rows.artifact is None else RECALIBRATED
     joint = any(rule.of_classes for rule in options.rules)
-    return Beside(
+    return ExtrasRequest(
         columns={BASELINE: 1} if columns.others else {},
         pairs=((BASELINE, key),) if columns.others else (),
         sliced=(key,) if columns.by else (),
@@ -139,31 +139,31 @@ def _beside(rows: RowRequest, options: VerifyOptions) -> Beside:
     )
 
 
-def verify_judged(
-    judged: Gathered, *, options: VerifyOptions, before: Before | None = None, segments: Cut | None = None
+def verify_evaluation(
+    evaluation: Gathered, *, options: VerifyOptions, before: Before | None = None, segments: Cut | None = None
 ) -> VerifyReport:
     """
     Judge every rule in the whole and in each group or class, as many claims together as that makes.
 
     `before` is the baseline, `segments` those, where a rule speaks of one.
     """
-    table, fitted_rows = judged.table, judged.fitted_rows
+    table, fitted_rows = evaluation.table, evaluation.fitted_rows
     if fitted_rows and not options.allow_fit_rows:
-        msg = f"these are the {table.total_rows:,} rows that {judged.through} was fitted on"
+        msg = f"these are the {table.total_rows:,} rows that {evaluation.through} was fitted on"
         raise InputProblem(msg, "use rows that it was not fitted on, or pass --allow-fit-rows to go on")
     if table.total_rows == 0:
         msg = "no rows are left to evaluate"
         raise EmptyTable(msg)
-    bins = partition_of(judged, options)
+    bins = partition_of(evaluation, options)
     summary = summary_of(table, discrete=bins is ATOMS)
     single = [rule for rule in options.rules if not (rule.of_classes or rule.of_segments)]
     joint = [rule for rule in options.rules if rule.of_classes]
     of_segments = [] if segments is None else [rule for rule in options.rules if rule.of_segments]
     # Where every class is judged by itself, the whole is not judged beside them.
-    view = judged.chosen.asked.each_in
-    classes = judged.aside.classes
+    view = evaluation.resolved.requested.each_in
+    classes = evaluation.extras.classes
     alone = view is not None and classes is not None
-    found = views_of(judged)[0].slices
+    found = views_of(evaluation)[0].slices
     if view is not None and classes is not None:
         found = class_groups(classes, view)
     some = found.measured(options.least_group_rows or 1)
@@ -172,16 +172,16 @@ def verify_judged(
     bounded = sum(rule.bound in BOUNDS for rule in single)
     claims = bounded * (len(groups) + (not alone)) + options.regressions
     claims += sum(rule.bound in BOUNDS for rule in (*joint, *of_segments))
-    one = judged.artifact
+    one = evaluation.artifact
     ground = Ground(
         bins,
         variance=one.fit.mean_variance if isinstance(one, Artifact) else None,
-        outputs=judged.outputs,
+        outputs=evaluation.outputs,
         least_rows=options.least_rows,
         confidence=options.confidence,
         claims=max(1, claims),
     )
-    whole = parted(table, bins, again=judged.table_again)
+    whole = parted(table, bins, again=evaluation.table_again)
     verdicts = {} if alone else {rule.key: judge(whole, rule, ground=ground) for rule in single}
     if classes is not None and joint:
         both = class_groups(classes, ViewName.ONE_VS_REST), class_groups(classes, ViewName.TOP_LABEL)
@@ -189,28 +189,28 @@ def verify_judged(
         views = class_views(table, both, classes.sums, options=cut)
         verdicts.update({rule.key: class_rule(views, rule, ground=ground) for rule in joint})
     if segments is not None:
-        names, least = judged.chosen.asked.on, options.segments.least_rows
+        names, least = evaluation.resolved.requested.on, options.segments.least_rows
         depth = min(options.segments.cut.depth, len(segments.levels))
         rows = RowsBySegment(table, segments.found, segments.entries, segments.names(), names, depth, least)
         verdicts.update({rule.key: judge(rows, rule, ground=ground) for rule in of_segments})
-    verdicts.update(_regressions(judged, whole, options.regression, ground=ground, before=before))
-    asked = (options.bins, options.binning) != (None, None)
+    verdicts.update(_regressions(evaluation, whole, options.regression, ground=ground, before=before))
+    requested = (options.bins, options.binning) != (None, None)
     subjects = [rule.subject for rule in single]
     baseline = (
         ()
         if before is None
-        else before.notes(judged.input.score, artifact=judged.through, digest=summary.digest)
+        else before.notes(evaluation.input.score, artifact=evaluation.through, digest=summary.digest)
     )
     report = VerifyReport(
-        input=judged.input,
+        input=evaluation.input,
         table=summary,
-        artifact=judged.through,
+        artifact=evaluation.through,
         verdicts=verdicts,
         policy=options.policy,
         notes=(
-            *judged.notes,
-            *_one_label(judged),
-            *shared_bins_notes(table, bins, asked=asked, measures=subjects),
+            *evaluation.notes,
+            *_one_label(evaluation),
+            *shared_bins_notes(table, bins, requested=requested, measures=subjects),
             *baseline,
             *(() if segments is None else segments.notes),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
@@ -235,33 +235,33 @@ def _unseen_groups(found: Slices, options: VerifyOptions) -> tuple[str, ...]:
     return (f"the gate speaks of the {groups} seen here: groups not seen may hold {others}",)
 
 
-def _one_label(judged: Gathered) -> tuple[str, ...]:
+def _one_label(evaluation: Gathered) -> tuple[str, ...]:
     """Return what to look at where every label is the same, which is seldom what was meant."""
-    rows, ones = judged.table.total_rows, judged.table.total_positive_rows
-    if judged.input.classes is not None or 0 < ones < rows:
+    rows, ones = evaluation.table.total_rows, evaluation.table.total_positive_rows
+    if evaluation.input.classes is not None or 0 < ones < rows:
         return ()
     found = f"all {rows:,} rows have label {int(ones > 0)}"
-    return (f"{found}: is {judged.input.label!r} the label column (--label, --positive)?",)
+    return (f"{found}: is {evaluation.input.label!r} the label column (--label, --positive)?",)
 
 
 def _regressions(
-    judged: Gathered, table: Table, asked: Regression | None, *, ground: Ground, before: Before | None
+    evaluation: Gathered, table: Table, requested: Regression | None, *, ground: Ground, before: Before | None
 ) -> dict[str, Verdict]:
     """Compare the whole with the baseline, where there is one."""
-    if asked is None:
+    if requested is None:
         return {}
     if before is not None:
-        return against_report(table, before, asked, ground=ground)
-    other, paired = judged.tables[BASELINE], judged.paired or PairedSums()
-    return against_score(table, other, paired, asked=asked, ground=ground)
+        return against_report(table, before, requested, ground=ground)
+    other, paired = evaluation.tables[BASELINE], evaluation.paired or PairedSums()
+    return against_score(table, other, paired, requested=requested, ground=ground)
 
 
-def partition_of(judged: Gathered, options: VerifyOptions) -> Bins:
+def partition_of(evaluation: Gathered, options: VerifyOptions) -> Bins:
     """Return the outputs of a discrete recalibrator, else a partition that no label had a say in."""
-    discrete = judged.outputs is not None
-    bins = chosen_bins(judged.table, bins=options.bins, binning=options.binning, discrete=discrete)
+    discrete = evaluation.outputs is not None
+    bins = chosen_bins(evaluation.table, bins=options.bins, binning=options.binning, discrete=discrete)
     if bins is ATOMS and not discrete:
-        refuse_continuous(judged.table)
+        refuse_continuous(evaluation.table)
     return bins
 
 
@@ -318,8 +318,8 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
     """Refuse what is not asked of such rows, or not of a state."""
     alarm = state is not None and state.alarm
     if not alarm:
-        asked = [*options.rules, *([] if options.regression is None else [options.regression])]
-        require_some(asked, state=None if state is None else state.path)
+        requested = [*options.rules, *([] if options.regression is None else [options.regression])]
+        require_some(requested, state=None if state is None else state.path)
     if columns.by and options.regression is not None and not options.rules:
         msg = "--by with nothing but a baseline, which is compared over all rows"
         raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")

@@ -165,11 +165,11 @@ class ClassIntake(Intake):
 
     @property
     def _several(self) -> SeveralClasses:
-        return cast("SeveralClasses", self._chosen.asked.several)
+        return cast("SeveralClasses", self._resolved.requested.several)
 
     @property
     def _probs(self) -> ClassColumns:
-        return cast("ClassColumns", self._chosen.probs)
+        return cast("ClassColumns", self._resolved.probs)
 
     def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
         """Return the numbers of all rows as a matrix, shape (n, K), and where some are missing."""
@@ -217,7 +217,7 @@ class ClassIntake(Intake):
 
     def _checked(self, values: Floats, places: Places) -> Floats:
         """Return probabilities: what is out of range, or does not sum to one, is mended or noted."""
-        scale = self._chosen.asked.read_as
+        scale = self._resolved.requested.read_as
         probability = on_class_scale(values, scale)
         if scale is Scale.LOGIT and values.size:
             total = values.sum(axis=1)
@@ -225,7 +225,7 @@ class ClassIntake(Intake):
             self.findings.note_sums(sums)
         outside = (probability < 0.0) | (probability > 1.0)
         if outside.any():
-            if self._chosen.asked.on_range is not OnRange.CLIP:
+            if self._resolved.requested.on_range is not OnRange.CLIP:
                 self._note_outside(values, outside, places)
                 return probability
             self.findings.clipped += int(np.count_nonzero(outside))

@@ -90,11 +90,11 @@ def listing(names: Sequence[str]) -> str:
 
 
 def named_or_usual(
-    asked: str | None, role: Literal["score", "label"], *, header: Sequence[str], path: str
+    requested: str | None, role: Literal["score", "label"], *, header: Sequence[str], path: str
 ) -> str:
     """Return the column asked for, or the only one with a usual name."""
-    if asked is not None:
-        return named(asked, header, path=path)
+    if requested is not None:
+        return named(requested, header, path=path)
     usual = SCORE_NAMES if role == "score" else LABEL_NAMES
     candidates = [name for name in header if folded(name) in usual]
     candidates = candidates or [name for name in header if folded(name) in _TRADE_NAMES[role]]
@@ -139,11 +139,11 @@ def fitting_scores(
     roles = {name for name in (*single, *columns.by, *columns.on) if name is not None}
     found: list[str] = []
     left_out: dict[str, str] = {}
-    for asked in (columns.score, *columns.others):
-        if asked is None or asked in kinds or not is_score_pattern(asked):
-            found += [] if asked is None else [asked]
+    for requested in (columns.score, *columns.others):
+        if requested is None or requested in kinds or not is_score_pattern(requested):
+            found += [] if requested is None else [requested]
             continue
-        fitting = [name for name in header if fnmatchcase(name, asked[:_LONGEST_PATTERN])]
+        fitting = [name for name in header if fnmatchcase(name, requested[:_LONGEST_PATTERN])]
         taken = [
             name
             for name in fitting
@@ -159,7 +159,7 @@ def fitting_scores(
             if name not in taken
         }
         if not taken:
-            raise _nothing_fits(asked, header, left_out, path=path)
+            raise _nothing_fits(requested, header, left_out, path=path)
         found += [name for name in taken if name not in found]
     notes = tuple(
         f"column {name!r} fits the pattern and is left out: {why}" for name, why in left_out.items()
@@ -270,24 +270,24 @@ def _ends(columns: Sequence[str]) -> tuple[str, ...]:
     return ends if all(ends) else tuple(columns)
 
 
-def refuse_two_roles(chosen: "ChosenColumns") -> None:
+def refuse_two_roles(resolved: "ResolvedColumns") -> None:
     """Refuse a column that is to be two things."""
-    name, times = Counter(chosen.roles).most_common(1)[0]
+    name, times = Counter(resolved.roles).most_common(1)[0]
     if times == 1:
         return
-    if chosen.scores.count(name) == times:
+    if resolved.scores.count(name) == times:
         msg = f"column {name!r} is named twice as the score"
         raise UsageProblem(msg, "--score takes two different columns")
-    for option, columns in (("--by", chosen.by), ("--on", chosen.on)):
+    for option, columns in (("--by", resolved.by), ("--on", resolved.on)):
         if columns.count(name) == times:
             msg = f"column {name!r} is named twice with {option}"
             raise UsageProblem(msg, f"{option} takes different columns")
     further = {
-        "group": chosen.group,
-        "--by": chosen.by,
-        "--on": chosen.on,
-        "cluster": chosen.cluster,
-        "id": chosen.identity,
+        "group": resolved.group,
+        "--by": resolved.by,
+        "--on": resolved.on,
+        "cluster": resolved.cluster,
+        "id": resolved.identity,
     }
     roles = ["score", "label", "weight", *(role for role, column in further.items() if column)]
     msg = f"column {name!r} cannot be two of {', '.join(roles[:-1])} and {roles[-1]} at once"
@@ -295,12 +295,12 @@ def refuse_two_roles(chosen: "ChosenColumns") -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ChosenColumns:
+class ResolvedColumns:
     """
     The columns of one file, by the names in its header.
 
     Args:
-        asked: What the user said; the rules for values are there.
+        requested: What the user said; the rules for values are there.
         label: Name of the label column, or None where no label is read.
         weight: Name of the weight column, or None.
         group: Name of the group column, or None.
@@ -314,7 +314,7 @@ class ChosenColumns:
         members: Names of the columns that a map looks at beside the score.
     """
 
-    asked: Columns
+    requested: Columns
     score: str
     label: str | None
     weight: str | None = None
@@ -343,7 +343,7 @@ class ChosenColumns:
     @property
     def shown_score(self) -> str:
         """The score as reports name it."""
-        return self.score if self.asked.several is None else self.asked.several.probs
+        return self.score if self.requested.several is None else self.requested.several.probs
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -394,14 +394,14 @@ class ChosenColumns:
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns of numbers: weights, and scores that are no words."""
-        scores = () if self.asked.in_words else self.scores
+        scores = () if self.requested.in_words else self.scores
         return scores if self.weight is None else (*scores, self.weight)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The columns that are seen as text of few different values."""
         single = (self.label, self.group, self.cluster)
-        scores = self.scores if self.asked.in_words else ()
+        scores = self.scores if self.requested.in_words else ()
         return (*scores, *(name for name in single if name is not None), *self.by, *self.on, *self._looked_at)
 
     @property
@@ -416,7 +416,7 @@ class ChosenColumns:
         """What a weight stands for, or None where there is none."""
         if self.weight is None:
             return None
-        return self.asked.weights_are or WeightMeaning.IMPORTANCE
+        return self.requested.weights_are or WeightMeaning.IMPORTANCE
 
 
 def refuse_null(columns: Columns) -> None:
@@ -436,7 +436,7 @@ def resolve(
     path: str,
     labelled: bool = True,
     outside: Sequence[str] = (),
-) -> ChosenColumns:
+) -> ResolvedColumns:
     """
     Find the columns in a header.
 
@@ -471,7 +471,7 @@ def resolve(
     notes += columns.pattern_notes
     if label is not None and any(one.column == label for one in rows.conditions):
         notes += ("--where selects rows by their labels: the results say nothing about other rows",)
-    chosen = ChosenColumns(
+    resolved = ResolvedColumns(
         columns,
         score,
         label,
@@ -487,8 +487,8 @@ def resolve(
         rows=rows,
         members=() if columns.member is None else _members_named(columns.member, wide, path=path),
     )
-    refuse_two_roles(chosen)
-    return chosen
+    refuse_two_roles(resolved)
+    return resolved
 
 
 def _members_named(member: MapColumns, header: Sequence[str], *, path: str) -> tuple[str, ...]:
@@ -507,34 +507,34 @@ def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:
     """Return what is said of columns that were not asked for by name."""
     return tuple(
         f"column {name!r} was taken as the {role}; --{role} names another"
-        for role, name, asked in found
-        if name is not None and asked is None
+        for role, name, requested in found
+        if name is not None and requested is None
     )
 
 
 def same_again(
-    chosen: ChosenColumns, header: Sequence[str], *, path: str, outside: Sequence[str] = ()
-) -> ChosenColumns:
+    resolved: ResolvedColumns, header: Sequence[str], *, path: str, outside: Sequence[str] = ()
+) -> ResolvedColumns:
     """Find in a further file the columns that were chosen in the first one, with nothing left to guess."""
     again = replace(
-        chosen.asked,
-        score=None if chosen.probs else chosen.score,
-        label=chosen.label,
-        weight=chosen.weight,
-        others=() if chosen.probs else chosen.others,
-        group=chosen.group,
-        by=chosen.by,
-        on=chosen.on,
-        cluster=chosen.cluster,
-        identity=chosen.identity,
+        resolved.requested,
+        score=None if resolved.probs else resolved.score,
+        label=resolved.label,
+        weight=resolved.weight,
+        others=() if resolved.probs else resolved.others,
+        group=resolved.group,
+        by=resolved.by,
+        on=resolved.on,
+        cluster=resolved.cluster,
+        identity=resolved.identity,
     )
-    found = resolve(again, header, path=path, labelled=chosen.label is not None, outside=outside)
-    return found if chosen.probs is None else _in_order_of(chosen.probs, found, header, path=path)
+    found = resolve(again, header, path=path, labelled=resolved.label is not None, outside=outside)
+    return found if resolved.probs is None else _in_order_of(resolved.probs, found, header, path=path)
 
 
 def _in_order_of(
-    first: ClassColumns, found: ChosenColumns, header: Sequence[str], *, path: str
-) -> ChosenColumns:
+    first: ClassColumns, found: ResolvedColumns, header: Sequence[str], *, path: str
+) -> ResolvedColumns:
     """Return the columns of the classes in the order of the first file, which must have the same ones."""
     names = tuple(named(name, header, path=path) for name in first.names)
     further = [] if found.probs is None else [name for name in found.probs.names if name not in names]
@@ -547,7 +547,7 @@ def _in_order_of(
 
 def columns_of_classes(
     classes: tuple[str, ...], columns: Columns, header: Sequence[str], *, lists: Sequence[str], path: str
-) -> ChosenColumns:
+) -> ResolvedColumns:
     """
     Find the columns of classes whose names are known.
 
@@ -559,7 +559,7 @@ def columns_of_classes(
     several = replace(columns.several or SeveralClasses(shown), probs=shown)
     score, *others = probs.names
     taken = f"column {shown!r} was" if probs.in_list else f"columns {shown!r} were"
-    return ChosenColumns(
+    return ResolvedColumns(
         replace(columns, several=several),
         score,
         None,

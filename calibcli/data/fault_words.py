@@ -7,7 +7,7 @@ from typing import cast
 
 from calibcli.data.arrays import Column, value_type
 from calibcli.data.class_rows import is_list_of_numbers
-from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ChosenColumns, folded, listing
+from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ResolvedColumns, folded, listing
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
 from calibcli.data.groups import MemberColumn
 from calibcli.errors import InputProblem
@@ -29,7 +29,7 @@ _FARTHEST_LOGIT = 50.0
 
 
 def problem_of(
-    findings: Findings, chosen: ChosenColumns, *, shown: str, partly: bool = False
+    findings: Findings, resolved: ResolvedColumns, *, shown: str, partly: bool = False
 ) -> InputProblem | None:
     """Return the first fault, in the order of `FaultKind`, as the error a user sees; None without faults."""
     if not findings.faults:
@@ -39,7 +39,7 @@ def problem_of(
     lacking = [one for one in found if one[0].name.startswith("MISSING") or one[0] is FaultKind.NO_SCORE]
     # What `--on-missing drop` would leave out is said at once: it would hide the rest.
     first = lacking if found[0] in lacking else found[:1]
-    said = [_problem(*one, findings, chosen, partly=partly) for one in first]
+    said = [_problem(*one, findings, resolved, partly=partly) for one in first]
     messages = [message for message, _ in said[:_MOST_FAULTS]]
     more = [f"{len(said) - _MOST_FAULTS:,} more columns lack values"] if len(said) > _MOST_FAULTS else []
     hint = said[-1 if first[-1][0] is FaultKind.NO_SCORE else 0][1]
@@ -47,24 +47,26 @@ def problem_of(
 
 
 def _problem(
-    kind: FaultKind, place: int, findings: Findings, chosen: ChosenColumns, *, partly: bool
+    kind: FaultKind, place: int, findings: Findings, resolved: ResolvedColumns, *, partly: bool
 ) -> tuple[str, str]:
     """Return what is wrong with a column, and what to do."""
     # Of lists every value counts, of other columns each by itself.
-    in_list = kind is FaultKind.OUTSIDE and chosen.probs is not None and chosen.probs.in_list
-    values = findings.rows * (len(chosen.classes) if in_list else 1)
+    in_list = kind is FaultKind.OUTSIDE and resolved.probs is not None and resolved.probs.in_list
+    values = findings.rows * (len(resolved.classes) if in_list else 1)
     rows = f"{'the first ' if partly else ''}{values:,}"
-    message, hint = _said(kind, findings, chosen, fault=findings.faults[kind, place], rows=rows, place=place)
-    return f"column {column_of(kind, chosen, place)!r}: {message}", hint
+    message, hint = _said(
+        kind, findings, resolved, fault=findings.faults[kind, place], rows=rows, place=place
+    )
+    return f"column {column_of(kind, resolved, place)!r}: {message}", hint
 
 
-def never_positive(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
+def never_positive(findings: Findings, resolved: ResolvedColumns, *, shown: str) -> InputProblem | None:
     """Return the error for a `--positive` that no row of the whole input has."""
-    positive = chosen.asked.positive
+    positive = resolved.requested.positive
     used = findings.rows > findings.dropped + findings.unselected
     if positive is None or findings.positive_rows or not used or not findings.labels:
         return None
-    msg = f"{shown}, column {chosen.label!r}: no label is {positive!r}, as --positive says"
+    msg = f"{shown}, column {resolved.label!r}: no label is {positive!r}, as --positive says"
     return InputProblem(msg, f"the labels are {_labels_listed(findings.labels)}")
 
 
@@ -92,26 +94,26 @@ def mixed(findings: Findings) -> InputProblem | None:
     return InputProblem(msg, ALIKE)
 
 
-def too_many(findings: Findings, chosen: ChosenColumns, *, shown: str) -> InputProblem | None:
+def too_many(findings: Findings, resolved: ResolvedColumns, *, shown: str) -> InputProblem | None:
     """Return the error for frequency weights that together are more than can be counted exactly."""
     if findings.counted < UNCOUNTABLE:
         return None
-    msg = f"{shown}, column {chosen.weight!r}: frequency weights add up to {UNCOUNTABLE:,} rows or more"
+    msg = f"{shown}, column {resolved.weight!r}: frequency weights add up to {UNCOUNTABLE:,} rows or more"
     return InputProblem(msg, "leave out --weights-are frequency if the weights do not count repeated rows")
 
 
-def not_numbers(column: Column, name: str, chosen: ChosenColumns, *, shown: str) -> InputProblem:
+def not_numbers(column: Column, name: str, resolved: ResolvedColumns, *, shown: str) -> InputProblem:
     """Return the error for a column of scores or weights that holds something else than numbers."""
     msg = f"{shown}, column {name!r}: it holds {value_type(column.type)}, not numbers"
-    if name in chosen.scores and is_list_of_numbers(column.type):
-        asked = f"--probs {shlex.quote(name)}"
-        return InputProblem(msg, f"pass {asked} if these are the probabilities of classes")
+    if name in resolved.scores and is_list_of_numbers(column.type):
+        requested = f"--probs {shlex.quote(name)}"
+        return InputProblem(msg, f"pass {requested} if these are the probabilities of classes")
     some = column.slice(0, _LOOKED_AT).to_pylist()
     if any(isinstance(one, str) and _DECIMAL_COMMA.fullmatch(one) for one in some):
         return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
     if any(isinstance(one, str) and one.strip().endswith("%") for one in some):
         return InputProblem(msg, "pass --scale percent for percentages")
-    phrases = "; --score-map gives phrases numbers" if name in chosen.scores else ""
+    phrases = "; --score-map gives phrases numbers" if name in resolved.scores else ""
     return InputProblem(msg, f"name another column, or export numbers{phrases}")
 
 
@@ -140,11 +142,11 @@ def strange_words(findings: Findings) -> list[str]:
     return lines
 
 
-def column_of(kind: FaultKind, chosen: ChosenColumns, place: int) -> str | None:
+def column_of(kind: FaultKind, resolved: ResolvedColumns, place: int) -> str | None:
     """Return the column that a kind of fault is in."""
     if kind in (FaultKind.MISSING_SCORE, FaultKind.NO_SCORE, FaultKind.OUTSIDE):
-        return chosen.scores[place]
-    return cast("str | None", getattr(chosen, _COLUMN.get(kind, "weight")))
+        return resolved.scores[place]
+    return cast("str | None", getattr(resolved, _COLUMN.get(kind, "weight")))
 
 
 # What is wrong, and what to do, where that is said in the same words of all.
@@ -162,34 +164,34 @@ _WORDS = {
 
 
 def _said(
-    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, rows: str, place: int
+    kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, rows: str, place: int
 ) -> tuple[str, str]:
     """Return what is wrong, with how many and the first, and what to do."""
     some, one = f"{fault.count:,} of {rows}", fault.count == 1
     first = f"the first is {fault.value} at row {fault.row:,}"
     if kind.name.startswith("MISSING"):
         said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
-        if chosen.label is None:
+        if resolved.label is None:
             ways = (
                 "--on-missing null leaves their probability empty (apply), drop leaves them out (plan, drift)"
             )
             return said, ways
         pairs = "; pairwise uses the rows where both scores of a pair have a value"
-        more = pairs if chosen.asked.in_pairs and kind is FaultKind.MISSING_SCORE else ""
+        more = pairs if resolved.requested.in_pairs and kind is FaultKind.MISSING_SCORE else ""
         return said, f"--on-missing drop leaves such rows out and reports how many{more}"
     if kind in (FaultKind.NO_SCORE, FaultKind.OUTSIDE):
-        return _said_of_scores(kind, findings, chosen, fault=fault, some=some, place=place)
+        return _said_of_scores(kind, findings, resolved, fault=fault, some=some, place=place)
     if kind is FaultKind.NOT_BINARY:
         hard = findings.hard_scores
-        return _said_of_labels(findings.labels, chosen, some=some, first=first, hard_scores=hard)
+        return _said_of_labels(findings.labels, resolved, some=some, first=first, hard_scores=hard)
     if kind in (FaultKind.NOT_SUMMING, FaultKind.WRONG_LENGTH, FaultKind.NOT_A_CLASS):
-        return _said_of_classes(kind, findings, chosen, fault=fault, some=some)
+        return _said_of_classes(kind, findings, resolved, fault=fault, some=some)
     if kind is FaultKind.RESPELLED:
-        said = f"labels {{are}} text that equals --positive {chosen.asked.positive} only as a number"
+        said = f"labels {{are}} text that equals --positive {resolved.requested.positive} only as a number"
         hint = f"pass --positive {fault.value} if it stands for 1, or write all labels the same way"
     elif kind is FaultKind.UNSEEN_GROUP:
         said = "rows {are} of a group that the fit has not seen"
-        member = chosen.asked.member
+        member = resolved.requested.member
         other = None
         if isinstance(member, MemberColumn):
             other = member.respelled(fault.value[1:-1], renamed=member.pooled)
@@ -210,17 +212,17 @@ _PHRASES_MISSING = (
 
 
 def _said_of_scores(
-    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, some: str, place: int
+    kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, some: str, place: int
 ) -> tuple[str, str]:
     """Return what is wrong with scores, and what to do."""
     if kind is FaultKind.NO_SCORE:
         neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
         return f"{neither} of --score-map: {_phrases(findings, place)}", _PHRASES_MISSING
-    scale, first = chosen.asked.read_as, f"the first is {fault.value} at row {fault.row:,}"
+    scale, first = resolved.requested.read_as, f"the first is {fault.value} at row {fault.row:,}"
     most = 100 if scale is Scale.PERCENT else 1
     where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
     lie = "lies" if fault.count == 1 else "lie"
-    return f"{some} values {lie} {where}; {first}", _range_hint(fault, chosen)
+    return f"{some} values {lie} {where}; {first}", _range_hint(fault, resolved)
 
 
 def _phrases(findings: Findings, place: int) -> str:
@@ -231,21 +233,21 @@ def _phrases(findings: Findings, place: int) -> str:
     return ", ".join([*listed, *(["and others"] if len(found) > _MOST_PHRASES else [])])
 
 
-def phrase_words(findings: Findings, chosen: ChosenColumns) -> list[str]:
+def phrase_words(findings: Findings, resolved: ResolvedColumns) -> list[str]:
     """Return which scores in words counted as missing, a line a column."""
     places = dict.fromkeys(place for place, _ in findings.phrases)
     counted = "counted as missing, because they are neither numbers nor phrases of --score-map"
-    return [f"column {chosen.scores[at]!r}: scores {counted}: {_phrases(findings, at)}" for at in places]
+    return [f"column {resolved.scores[at]!r}: scores {counted}: {_phrases(findings, at)}" for at in places]
 
 
 def _said_of_labels(
-    labels: Iterable[str], chosen: ChosenColumns, *, some: str, first: str, hard_scores: bool
+    labels: Iterable[str], resolved: ResolvedColumns, *, some: str, first: str, hard_scores: bool
 ) -> tuple[str, str]:
     seen = list(labels)
     if _soft(seen):
         said = f"{some} labels are neither 0 nor 1; {first}; there are {_labels_listed(seen)}"
-        usual = folded(chosen.label or "") in SCORE_NAMES or folded(chosen.score) in LABEL_NAMES
-        columns = f"-s {shlex.quote(chosen.label or '')} -y {shlex.quote(chosen.score)}"
+        usual = folded(resolved.label or "") in SCORE_NAMES or folded(resolved.score) in LABEL_NAMES
+        columns = f"-s {shlex.quote(resolved.label or '')} -y {shlex.quote(resolved.score)}"
         hint = f"are score and label swapped? Try {columns}" if usual or hard_scores else SOFT
         return (f"the labels are {_labels_listed(seen)}, not 0 and 1" if len(seen) == 2 else said), hint
     if len(seen) == 1:
@@ -267,14 +269,14 @@ def _soft(labels: Iterable[str]) -> bool:
 
 
 def _said_of_classes(
-    kind: FaultKind, findings: Findings, chosen: ChosenColumns, *, fault: Fault, some: str
+    kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, some: str
 ) -> tuple[str, str]:
     """Return what is wrong with rows of several classes, and what to do."""
-    classes = () if chosen.probs is None else chosen.probs.classes
+    classes = () if resolved.probs is None else resolved.probs.classes
     do = "does" if fault.count == 1 else "do"
     first = f"the first is {fault.value} at row {fault.row:,}"
     if kind is FaultKind.NOT_SUMMING:
-        return f"{some} rows {do} not sum to 1 within 0.001; {first}", _sum_hint(fault, chosen)
+        return f"{some} rows {do} not sum to 1 within 0.001; {first}", _sum_hint(fault, resolved)
     if kind is FaultKind.WRONG_LENGTH:
         said = f"{some} lists {do} not hold {len(classes):,} numbers; {first}"
         return said, "every row needs a number for each class"
@@ -284,11 +286,11 @@ def _said_of_classes(
     return strange, "--classes a,b,c names the classes in the order of their columns"
 
 
-def _sum_hint(fault: Fault, chosen: ChosenColumns) -> str:
-    several = chosen.asked.several
+def _sum_hint(fault: Fault, resolved: ResolvedColumns) -> str:
+    several = resolved.requested.several
     if several is not None and several.on_sum is OnSum.NORMALISE:
         return "a row whose sum is 0 or infinite cannot be divided by it: leave such rows out"
-    if chosen.asked.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
+    if resolved.requested.read_as is Scale.PROB and (fault.lowest < 0.0 or fault.highest > 1.5):
         return (
             "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by their"
             " sum; --on-sum accept uses rows as they are"
@@ -312,16 +314,18 @@ def _labels_listed(labels: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(ordered[:-1]), ordered[-1])))
 
 
-def _range_hint(fault: Fault, chosen: ChosenColumns) -> str:
-    scale = chosen.asked.read_as
+def _range_hint(fault: Fault, resolved: ResolvedColumns) -> str:
+    scale = resolved.requested.read_as
     logs = scale is Scale.LOGPROB
     most = 0.0 if logs else 100.0 if scale is Scale.PERCENT else 1.0
     rounded = fault.lowest >= -_ROUNDED and fault.highest <= most + _ROUNDED
-    if chosen.label is None:
-        asked = f"they were read with --scale {scale}: is that their scale"
+    if resolved.label is None:
+        requested = f"they were read with --scale {scale}: is that their scale"
         percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and fault.highest <= 100.0
-        way = "pass --scale percent, or --scale logit" if percent else f"{asked}, and is the column right?"
-        return f"{asked}? --on-range clip moves them to the nearest end" if rounded else way
+        way = (
+            "pass --scale percent, or --scale logit" if percent else f"{requested}, and is the column right?"
+        )
+        return f"{requested}? --on-range clip moves them to the nearest end" if rounded else way
     if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
     if logs and fault.highest <= 1.0:

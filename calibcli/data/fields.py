@@ -28,17 +28,17 @@ from calibcli.values import dataclass
 
 
 def probabilities(
-    values: Floats, asked: Columns, *, findings: Findings, places: Places, column: int = 0
+    values: Floats, requested: Columns, *, findings: Findings, places: Places, column: int = 0
 ) -> Floats:
     """
     Return scores as probabilities; those outside [0, 1] are clipped on
     request and else noted as faults.
     """
-    scores = on_scale(values, asked.read_as)
+    scores = on_scale(values, requested.read_as)
     if not scores.size or (scores.min() >= 0.0 and scores.max() <= 1.0):
         return scores
     outside = np.flatnonzero((scores < 0.0) | (scores > 1.0))
-    if asked.on_range is OnRange.CLIP:
+    if requested.on_range is OnRange.CLIP:
         findings.clipped += outside.size
         return np.clip(scores, 0.0, 1.0)
     fault = Fault.among(outside, values[outside], places)

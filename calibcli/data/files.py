@@ -214,12 +214,12 @@ def _sorted_out(pattern: str) -> Names:
 
 def _names_without_links(folders: Iterable[str]) -> set[str]:
     """Return one name of each real directory, that without links where there is one."""
-    chosen: dict[Identity, str] = {}
+    resolved: dict[Identity, str] = {}
     for folder in sorted(folders):
         identity = identity_of(folder or ".")
-        if identity not in chosen or os.path.realpath(folder) == os.path.abspath(folder):  # noqa: PTH100
-            chosen[identity] = folder
-    return set(chosen.values())
+        if identity not in resolved or os.path.realpath(folder) == os.path.abspath(folder):  # noqa: PTH100
+            resolved[identity] = folder
+    return set(resolved.values())
 
 
 def _anywhere(head: str, tail: str) -> Names:

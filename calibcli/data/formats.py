@@ -196,16 +196,16 @@ def split_forced(name: str, *, exists: bool) -> tuple[str, DataFormat | None]:
     return name, None
 
 
-def kind_of(head: bytes, path: str, *, asked: InputFormat = AS_FOUND) -> FileKind:
+def kind_of(head: bytes, path: str, *, requested: InputFormat = AS_FOUND) -> FileKind:
     """Tell what a file is."""
-    forced = asked.format
+    forced = requested.format
     if head.startswith(_FEATHER_1) and forced in (None, DataFormat.ARROW):
         msg = f"{path} is a Feather file of version 1, which only old readers know"
         raise InputProblem(
             msg, "read it with pandas.read_feather, and write it anew: to_feather or to_parquet"
         )
     kind = forced or _found(head, path)
-    if kind.is_text and asked.encoding is None and head.startswith(_WIDE):
+    if kind.is_text and requested.encoding is None and head.startswith(_WIDE):
         msg = f"{path} is UTF-16 text"
         raise InputProblem(msg, "pass --encoding utf-16")
     compression = next((one for magic, one in _COMPRESSED if head.startswith(magic)), None)

@@ -23,7 +23,7 @@ import pyarrow as pa
 from calibcli.data.arrays import Column, numbers, texts, value_type
 from calibcli.data.columns import (
     NAME_THE_SCORE,
-    ChosenColumns,
+    ResolvedColumns,
     fitting_scores,
     folded,
     is_score_pattern,
@@ -55,26 +55,26 @@ def list_fragments(
     """List the fragments of the input."""
     fragments: list[Fragment] = []
     for file in (inputs if isinstance(inputs, Found) else found_in(inputs)).files:
-        asked = input_format if file.forced is None else replace(input_format, format=file.forced)
-        for part in _parts(_whole(file, asked)):
+        requested = input_format if file.forced is None else replace(input_format, format=file.forced)
+        for part in _parts(_whole(file, requested)):
             fragments.append(replace(part, index=len(fragments)))
     _refuse_unused(input_format, fragments)
     return fragments
 
 
-def _refuse_unused(asked: InputFormat, fragments: Sequence[Fragment]) -> None:
+def _refuse_unused(requested: InputFormat, fragments: Sequence[Fragment]) -> None:
     """Refuse what was said of text where no file is text."""
     shown, found = fragments[0].shown, fragments[0].format.value
-    for option, value in (("delimiter", asked.delimiter), ("decimal", asked.decimal)):
+    for option, value in (("delimiter", requested.delimiter), ("decimal", requested.decimal)):
         if value is not None and not any(one.format.is_csv for one in fragments):
             msg = f"--{option} is for CSV, and {shown} is {found}"
             raise IdleOption(msg, "leave it out", options=(option,))
-    if asked.encoding is not None and not any(one.format.is_text for one in fragments):
+    if requested.encoding is not None and not any(one.format.is_text for one in fragments):
         msg = f"--encoding is for text, and {shown} is {found}"
         raise IdleOption(msg, "leave it out", options=("encoding",))
 
 
-def _whole(file: InputFile, asked: InputFormat) -> Fragment:
+def _whole(file: InputFile, requested: InputFormat) -> Fragment:
     """Return a file as one fragment."""
     path = file.path
     if file.rows is not None:
@@ -88,8 +88,8 @@ def _whole(file: InputFile, asked: InputFormat) -> Fragment:
     if not head:
         msg = f"{shown} is empty"
         raise InputProblem(msg)
-    kind = kind_of(head, shown, asked=asked)
-    text = asked if kind.format.is_text else AS_FOUND
+    kind = kind_of(head, shown, requested=requested)
+    text = requested if kind.format.is_text else AS_FOUND
     whole = Fragment(
         0,
         path,
@@ -168,12 +168,12 @@ class Piece:
     """
 
     fragment: Fragment
-    columns: ChosenColumns
+    columns: ResolvedColumns
 
 
-def pieces_of(fragments: Sequence[Fragment], chosen: Mapping[str, ChosenColumns]) -> list[Piece]:
+def pieces_of(fragments: Sequence[Fragment], resolved: Mapping[str, ResolvedColumns]) -> list[Piece]:
     """Return each fragment with the columns of its file."""
-    return [Piece(fragment, chosen[fragment.path]) for fragment in fragments]
+    return [Piece(fragment, resolved[fragment.path]) for fragment in fragments]
 
 
 # How types are written whose rows may hold several numbers.
@@ -253,8 +253,8 @@ def asking_for(probs: tuple[str, ...]) -> str:
 
 
 def columns_of(
-    fragment: Fragment, columns: Columns, *, first: ChosenColumns | None = None, labelled: bool = True
-) -> ChosenColumns:
+    fragment: Fragment, columns: Columns, *, first: ResolvedColumns | None = None, labelled: bool = True
+) -> ResolvedColumns:
     """Find the columns of a file."""
     reader = reader_of(fragment.format)
     header = reader.header(fragment)
@@ -271,36 +271,36 @@ def columns_of(
     except InputProblem as problem:
         unsaid = columns.score is None and problem.hint == NAME_THE_SCORE
         lacking = columns.score is not None and columns.score not in header and problem.hint is None
-        asked = columns.several is None and labelled and (unsaid or lacking)
-        probs = guessed_classes(fragment, header) if asked else ()
+        requested = columns.several is None and labelled and (unsaid or lacking)
+        probs = guessed_classes(fragment, header) if requested else ()
         if probs:
             first_of = f"{NAME_THE_SCORE}, or " if unsaid else "name "
             problem.hint = f"{first_of}several classes with {asking_for(probs)}"
         raise
 
 
-def batches_of(fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+def batches_of(fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
     """Stream the chosen columns of a fragment, with those that its path stands for."""
-    stored = {folded(name): name for name in chosen.stored}
+    stored = {folded(name): name for name in resolved.stored}
     twice = [(stored[folded(name)], value) for name, value in fragment.partitions if folded(name) in stored]
     rows = fragment.first_row
-    for batch in reader_of(fragment.format).batches(fragment, chosen):
+    for batch in reader_of(fragment.format).batches(fragment, resolved):
         for name, value in twice:
             _refuse_other(batch.column(name), value, name=name, shown=fragment.shown, rows=rows)
         rows += batch.num_rows
-        yield with_path(batch, chosen, shown=fragment.shown)
+        yield with_path(batch, resolved, shown=fragment.shown)
 
 
-def with_path(batch: pa.RecordBatch, chosen: ChosenColumns, *, shown: str) -> pa.RecordBatch:
+def with_path(batch: pa.RecordBatch, resolved: ResolvedColumns, *, shown: str) -> pa.RecordBatch:
     """Return rows of a file with the columns that its path stands for."""
-    if not chosen.from_path:
+    if not resolved.from_path:
         return batch
     columns = list(batch.columns)
-    for name, value in chosen.from_path:
+    for name, value in resolved.from_path:
         column = _repeated(value, batch.num_rows)
-        as_numbers = name in chosen.numbers
+        as_numbers = name in resolved.numbers
         columns.append(_as_numbers(column, name, shown) if as_numbers else column)
-    names = [*batch.schema.names, *(name for name, _ in chosen.from_path)]
+    names = [*batch.schema.names, *(name for name, _ in resolved.from_path)]
     return pa.RecordBatch.from_arrays(columns, names=names)
 
 
@@ -309,24 +309,24 @@ def _found(
     columns: Columns,
     header: tuple[str, ...],
     *,
-    first: ChosenColumns | None,
+    first: ResolvedColumns | None,
     labelled: bool,
-) -> ChosenColumns:
+) -> ResolvedColumns:
     own = {folded(name) for name in header}
     outside = {name: value for name, value in fragment.partitions if folded(name) not in own}
     if first is None:
         found = resolve(columns, header, path=fragment.shown, labelled=labelled, outside=tuple(outside))
     else:
         found = same_again(first, header, path=fragment.shown, outside=tuple(outside))
-    asked = tuple((name, value) for name, value in outside.items() if name in found.names)
-    for name, value in asked:
+    requested = tuple((name, value) for name, value in outside.items() if name in found.names)
+    for name, value in requested:
         other = next((one for column, one in fragment.partitions if column == name and one != value), value)
         if other != value:
             msg = (
                 f"{fragment.shown}: the path says that column {name!r} is {other!r}, and that it is {value!r}"
             )
             raise InputProblem(msg, "rename one of the two folders, or name the files from a folder below")
-    return replace(found, from_path=asked) if asked else found
+    return replace(found, from_path=requested) if requested else found
 
 
 def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, rows: int) -> None:

@@ -19,7 +19,7 @@ from calibcli.data.arrays import (
     value_type,
 )
 from calibcli.data.class_rows import ClassRows
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities, unlabelled
@@ -117,12 +117,12 @@ class Before:
 class Intake:
     """Takes the batches of a fragment in order, and keeps count of what is wrong with them."""
 
-    def __init__(self, chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> None:
+    def __init__(self, resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> None:
         self.findings = Findings()
-        self._chosen = chosen
+        self._resolved = resolved
         self.shown = shown
         self._before = first_row
-        self._asked: Booleans | None = None
+        self._requested: Booleans | None = None
 
     def rows_of(self, batch: pa.RecordBatch) -> Rows | None:
         """
@@ -132,15 +132,15 @@ class Intake:
         self._ask(batch)
         scores, gaps = self._scores(batch)
         labels, weight, keys = self._labels(batch), self._weights(batch), self._row_keys(batch)
-        in_pairs = self._chosen.asked.on_missing is OnMissing.PAIRWISE
+        in_pairs = self._resolved.requested.on_missing is OnMissing.PAIRWISE
         if in_pairs:
             lacking, gaps = [gap for _, _, gap in gaps], _without_any(gaps)
         gaps.append((FaultKind.MISSING_LABEL, 0, labels.missing))
         gaps.append((FaultKind.MISSING_WEIGHT, 0, None if weight is None else weight.missing))
-        asked, findings = self._chosen.asked, self.findings
-        drop, labelled = asked.on_missing is not OnMissing.ERROR, self._chosen.label is not None
+        requested, findings = self._resolved.requested, self.findings
+        drop, labelled = requested.on_missing is not OnMissing.ERROR, self._resolved.label is not None
         places = self._kept([*gaps, *keys.gaps(drop=drop, labelled=labelled)])
-        members = placed_members(keys.member, column=asked.member, findings=findings, places=places)
+        members = placed_members(keys.member, column=requested.member, findings=findings, places=places)
         self._check_labels(labels, places)
         if findings.hard_scores and (FaultKind.NOT_BINARY, 0) in findings.faults:
             findings.hard_scores = bool(np.isin(places.select(scores[0]), (0.0, 1.0)).all())
@@ -161,7 +161,7 @@ class Intake:
 
     def scores_of(self, column: Column) -> tuple[Floats, Places]:
         """Return the probabilities of a score column, and which rows have one."""
-        score = self._score(column, self._chosen.score, 0)
+        score = self._score(column, self._resolved.score, 0)
         gaps: list[Gap] = [(FaultKind.MISSING_SCORE, 0, score.missing)]
         return self._of_every_row([score.values], gaps, rows=len(column))
 
@@ -172,7 +172,7 @@ class Intake:
         places = self._kept(gaps)
         probability = self._probabilities(scores, places)
         self._advance(rows)
-        problem = problem_of(self.findings, self._chosen, shown=self.shown, partly=True)
+        problem = problem_of(self.findings, self._resolved, shown=self.shown, partly=True)
         if problem is not None:
             raise problem
         return probability[0], places
@@ -180,10 +180,10 @@ class Intake:
     def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
         """Return the numbers of each score column, and where some are missing."""
         columns = [
-            self._score(batch.column(name), name, place) for place, name in enumerate(self._chosen.scores)
+            self._score(batch.column(name), name, place) for place, name in enumerate(self._resolved.scores)
         ]
         gaps = [(FaultKind.MISSING_SCORE, place, one.missing) for place, one in enumerate(columns)]
-        if self._chosen.asked.on_missing is not OnMissing.PAIRWISE:
+        if self._resolved.requested.on_missing is not OnMissing.PAIRWISE:
             return [one.values for one in columns], gaps
         # 0 is a score on every scale, and is taken for none: a row without this score may have another.
         filled = [
@@ -193,9 +193,9 @@ class Intake:
 
     def _probabilities(self, scores: Sequence[Floats], places: Places) -> list[Floats]:
         """Return the probabilities of the rows that are left; what is wrong with them is noted."""
-        asked, findings = self._chosen.asked, self.findings
+        requested, findings = self._resolved.requested, self.findings
         return [
-            probabilities(places.select(one), asked, findings=findings, places=places, column=place)
+            probabilities(places.select(one), requested, findings=findings, places=places, column=place)
             for place, one in enumerate(scores)
         ]
 
@@ -210,7 +210,7 @@ class Intake:
     @property
     def column(self) -> str:
         """What messages call the score column."""
-        return self._chosen.shown_score
+        return self._resolved.shown_score
 
     def _advance(self, rows: int) -> None:
         self.findings.rows += rows
@@ -218,32 +218,32 @@ class Intake:
 
     def _ask(self, batch: pa.RecordBatch) -> None:
         """Find out which rows of a batch are asked for."""
-        rows = self._chosen.rows
+        rows = self._resolved.rows
         if rows.chooses:
-            self._asked = rows.of(batch, first_row=self._before, shown=self.shown)
-        if self._asked is not None:
-            self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._asked))
+            self._requested = rows.of(batch, first_row=self._before, shown=self.shown)
+        if self._requested is not None:
+            self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._requested))
 
     def _numbers(self, column: Column, name: str) -> Decoded[np.float64]:
         kind = value_type(column.type)
         if not (is_number(kind) or pa.types.is_null(kind)):
-            raise not_numbers(column, name, self._chosen, shown=self.shown)
+            raise not_numbers(column, name, self._resolved, shown=self.shown)
         return floats(column)
 
     def _score(self, column: Column, name: str, place: int) -> Decoded[np.float64]:
         """Return the numbers of a score column, whose words may be some."""
-        asked = self._chosen.asked
-        if not asked.in_words or not is_text(value_type(column.type)):
+        requested = self._resolved.requested
+        if not requested.in_words or not is_text(value_type(column.type)):
             return self._numbers(column, name)
         from calibcli.data.score_words import worded_scores
 
-        found = worded_scores(column, asked)
+        found = worded_scores(column, requested)
         unknown = found.unknown
         if unknown is None:
             return found.scores
-        counted = unknown if self._asked is None else unknown & self._asked
+        counted = unknown if self._requested is None else unknown & self._requested
         self._note_phrases(found.code, np.flatnonzero(counted), found.texts, place)
-        if asked.on_missing is OnMissing.ERROR:
+        if requested.on_missing is OnMissing.ERROR:
             return found.scores
         missing = unknown if found.scores.missing is None else unknown | found.scores.missing
         return Decoded(np.where(missing, np.nan, found.scores.values), missing)
@@ -258,17 +258,17 @@ class Intake:
                 int(count), Places(self._before).row(int(rows[first])), repr(folded_phrase(texts[phrase]))
             )
             self.findings.note_phrase(place, fault)
-            if self._chosen.asked.on_missing is OnMissing.ERROR:
+            if self._resolved.requested.on_missing is OnMissing.ERROR:
                 self.findings.note(FaultKind.NO_SCORE, fault, column=place)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:
-        if self._chosen.label is None:
+        if self._resolved.label is None:
             return unlabelled(batch.num_rows)
         column = self._label_column(batch, "labels are 0 and 1, true and false, or text with --positive")
-        return labels_of(column, self._chosen.asked.positive)
+        return labels_of(column, self._resolved.requested.positive)
 
     def _label_column(self, batch: pa.RecordBatch, hint: str) -> Column:
-        name = str(self._chosen.label)
+        name = str(self._resolved.label)
         column = batch.column(name)
         kind = value_type(column.type)
         if not can_be_labels(kind):
@@ -277,22 +277,22 @@ class Intake:
         return column
 
     def _weights(self, batch: pa.RecordBatch) -> Decoded[np.float64] | None:
-        name = self._chosen.weight
+        name = self._resolved.weight
         return None if name is None else self._numbers(batch.column(name), name)
 
     def _row_keys(self, batch: pa.RecordBatch) -> RowKeys:
-        chosen = self._chosen
+        resolved = self._resolved
         return RowKeys(
-            None if chosen.group is None else self._groups(batch, chosen.group, "--group"),
-            None if chosen.cluster is None else self._groups(batch, chosen.cluster, "--cluster"),
-            tuple(self._groups(batch, name, "--by") for name in chosen.by),
-            None if chosen.identity is None else self._identities(batch, chosen.identity),
+            None if resolved.group is None else self._groups(batch, resolved.group, "--group"),
+            None if resolved.cluster is None else self._groups(batch, resolved.cluster, "--cluster"),
+            tuple(self._groups(batch, name, "--by") for name in resolved.by),
+            None if resolved.identity is None else self._identities(batch, resolved.identity),
             self._members(batch),
-            tuple(self._mixed(batch, name) for name in chosen.on),
+            tuple(self._mixed(batch, name) for name in resolved.on),
         )
 
     def _members(self, batch: pa.RecordBatch) -> Members | None:
-        names, member = self._chosen.members, self._chosen.asked.member
+        names, member = self._resolved.members, self._resolved.requested.member
         if not names:
             return None
         if isinstance(member, SegmentColumns):
@@ -334,21 +334,23 @@ class Intake:
 
     def _kept(self, gaps: Sequence[Gap]) -> Places:
         """Return the rows without gaps, and count the others as asked."""
-        asked = self._asked
-        within = ((kind, at, gap if gap is None or asked is None else gap & asked) for kind, at, gap in gaps)
+        requested = self._requested
+        within = (
+            (kind, at, gap if gap is None or requested is None else gap & requested) for kind, at, gap in gaps
+        )
         found = [(kind, place, gap) for kind, place, gap in within if gap is not None and gap.any()]
         if not found:
-            return Places.without(None if asked is None else ~asked, before=self._before)
-        if self._chosen.asked.on_missing is OnMissing.ERROR:
+            return Places.without(None if requested is None else ~requested, before=self._before)
+        if self._resolved.requested.on_missing is OnMissing.ERROR:
             for kind, place, gap in found:
                 row = Places(self._before).row(int(np.argmax(gap)))
                 self.findings.note(kind, Fault(int(np.count_nonzero(gap)), row), column=place)
         missing = reduce(np.logical_or, [gap for _, _, gap in found])
-        if self._chosen.asked.on_missing is not OnMissing.ERROR:
+        if self._resolved.requested.on_missing is not OnMissing.ERROR:
             self.findings.dropped += int(np.count_nonzero(missing))
             self.findings.missing.update({(kind, at): int(np.count_nonzero(gap)) for kind, at, gap in found})
-        if asked is not None:
-            missing = missing | ~asked
+        if requested is not None:
+            missing = missing | ~requested
         return Places.without(missing, before=self._before)
 
     def _check_labels(self, labels: Labels, places: Places) -> None:
@@ -358,7 +360,7 @@ class Intake:
         if labels.between is not None:
             self.findings.soft += int(np.count_nonzero(places.select(labels.between)))
         strange = self._note_labels(FaultKind.NOT_BINARY, labels, labels.strange, places)
-        unseen = self._chosen.asked.positive is not None and not positive.any()
+        unseen = self._resolved.requested.positive is not None and not positive.any()
         if strange or len(self.findings.labels) < 2 or unseen:
             self.findings.note_labels(labels.distinct(places))
 
@@ -376,7 +378,7 @@ class Intake:
         if weight is None:
             return rows
         values = rows.places.select(weight.values)
-        frequency = self._chosen.weights_are is WeightMeaning.FREQUENCY
+        frequency = self._resolved.weights_are is WeightMeaning.FREQUENCY
         check_weights(values, whole=frequency, findings=self.findings, places=rows.places)
         if frequency:
             return replace(rows, counts=None if self.findings.refused else values.astype(np.int64))
@@ -397,9 +399,9 @@ def _with_gaps(score: Floats, gap: Booleans | None, places: Places) -> Floats:
     return score if gap is None else np.where(places.select(gap), np.nan, score)
 
 
-def known_values(batch: pa.RecordBatch, chosen: ChosenColumns, *, shown: str) -> tuple[Mixed, ...]:
+def known_values(batch: pa.RecordBatch, resolved: ResolvedColumns, *, shown: str) -> tuple[Mixed, ...]:
     """Return the values of the columns that a map looks at, for each row of a batch."""
-    return tuple(mixed_of(_known(batch, name, shown=shown)) for name in chosen.members)
+    return tuple(mixed_of(_known(batch, name, shown=shown)) for name in resolved.members)
 
 
 def _known(batch: pa.RecordBatch, name: str, *, shown: str) -> Column:
@@ -412,12 +414,14 @@ def _known(batch: pa.RecordBatch, name: str, *, shown: str) -> Column:
     return column
 
 
-def known_groups(batch: pa.RecordBatch, chosen: ChosenColumns, findings: Findings, *, shown: str) -> Groups:
+def known_groups(
+    batch: pa.RecordBatch, resolved: ResolvedColumns, findings: Findings, *, shown: str
+) -> Groups:
     """Return the group of each row of a batch."""
-    groups = groups_of(_known(batch, chosen.members[0], shown=shown)).filled()
+    groups = groups_of(_known(batch, resolved.members[0], shown=shown)).filled()
     before = Places(findings.rows - batch.num_rows)
-    placed_members(groups, column=chosen.asked.member, findings=findings, places=before)
-    problem = problem_of(findings, chosen, shown=shown, partly=True)
+    placed_members(groups, column=resolved.requested.member, findings=findings, places=before)
+    problem = problem_of(findings, resolved, shown=shown, partly=True)
     if problem is not None:
         raise problem
     return groups

@@ -142,8 +142,8 @@ def first_respelled(text: Column) -> str | None:
     # To compare numbers with a number of Python would import pandas.
     long = np.diff(bytes_of(numbers)[1]) > MOST_DIGITS
     named = booleans(compute.match_substring_regex(numbers, _AS_NAMED))
-    asked = numbers.take(place_column(np.flatnonzero(long | ~named)))
-    return next((one for one in asked.to_pylist() if is_respelled(str(one))), None)
+    requested = numbers.take(place_column(np.flatnonzero(long | ~named)))
+    return next((one for one in requested.to_pylist() if is_respelled(str(one))), None)
 
 
 def _has_outer_blanks(data: npt.NDArray[np.uint8], offsets: Integers) -> bool:

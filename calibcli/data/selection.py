@@ -189,9 +189,9 @@ class Sampling:
         return None if self.highest is None else self.of(first_row, count) <= np.uint64(self.highest)
 
 
-def lowest(lots: Fingerprints, count: int) -> Fingerprints:
+def lowest(draws: Fingerprints, count: int) -> Fingerprints:
     """Return the lowest of some lots, at most `count` of them, in any order."""
-    return lots if lots.size <= count else np.partition(lots, count - 1)[:count]
+    return draws if draws.size <= count else np.partition(draws, count - 1)[:count]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ def bytes_to(stream: TextIO) -> BinaryIO:
 
 def is_terminal(stream: TextIO) -> bool:
     """Whether somebody is looking."""
-    asked = getattr(stream, "isatty", None)
-    return asked is not None and bool(asked())
+    requested = getattr(stream, "isatty", None)
+    return requested is not None and bool(requested())
 
 
 def encoding_of(stream: TextIO) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from calibcli.ahead import made_ahead
 from calibcli.data.arrays import Booleans
 from calibcli.data.class_rows import ClassRows
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.faults import Findings
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import Piece, batches_of
@@ -42,7 +42,7 @@ MOST_SLICES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ExtrasRequest:
     """
     What is gathered beside a table of the first score column for each transform.
 
@@ -54,7 +54,7 @@ class Beside:
         sliced: Keys whose rows are tabled for each part by itself as well.
         clustered: Keys whose losses are added up by cluster.
         classes: Whether each of several classes is tabled by itself as well.
-        identified: Key whose rows are kept one by one, each with its identity; None for none.
+        by_id: Key whose rows are kept one by one, each with its identity; None for none.
         compared: Whether rows of several classes are compared with what they were before their map.
         one_class: The one class that is compared, or None for all.
         thresholds: Where rows that only one score of a pair reaches are counted.
@@ -70,7 +70,7 @@ class Beside:
     sliced: tuple[str, ...] = ()
     clustered: tuple[str, ...] = ()
     classes: bool = False
-    identified: str | None = None
+    by_id: str | None = None
     compared: bool = False
     one_class: str | None = None
     thresholds: tuple[float, ...] = ()
@@ -83,11 +83,11 @@ class Beside:
         return tuple(f"fold {place}" for place in range(self.folds))
 
 
-NOTHING = Beside()
+NOTHING = ExtrasRequest()
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class Extras:
     """
     What is gathered beside the tables of the transforms, under construction.
 
@@ -104,44 +104,54 @@ class Aside:
     paired: "tuple[PairedSums, ...]" = ()
     slices: "Mapping[str, RunningSlices]" = field(default_factory=dict)
     clusters: "Mapping[str, ClusterSums]" = field(default_factory=dict)
-    classes: "ClassAside | None" = None
-    identified: "IdentifiedRows | None" = None
+    classes: "ClassExtras | None" = None
+    by_id: "RowsById | None" = None
     compared: "ClassesCompared | None" = None
     values: "dict[int, RunningValues]" = field(default_factory=dict)
     most_slices: int = MOST_SLICES
 
     @classmethod
-    def start(cls, beside: Beside, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Aside":
+    def start(
+        cls, extras_request: ExtrasRequest, *, limit: int | None, classes: tuple[str, ...] = ()
+    ) -> "Extras":
         """Return nothing yet of what is wanted; the slices of all keys share the limit."""
-        aside = cls(most_slices=beside.most_slices)
-        if beside.sliced:
+        extras = cls(most_slices=extras_request.most_slices)
+        if extras_request.sliced:
             from calibcli.stats.table.sliced import RunningSlices
 
-            share = None if limit is None else max(1, limit // len(beside.sliced))
-            aside = replace(aside, slices={key: RunningSlices(share) for key in beside.sliced})
-        if beside.pairs:
+            share = None if limit is None else max(1, limit // len(extras_request.sliced))
+            extras = replace(extras, slices={key: RunningSlices(share) for key in extras_request.sliced})
+        if extras_request.pairs:
             from calibcli.stats.measures.differences import PairedSums
 
-            aside = replace(
-                aside, paired=tuple(PairedSums(thresholds=beside.thresholds) for _ in beside.pairs)
+            extras = replace(
+                extras,
+                paired=tuple(PairedSums(thresholds=extras_request.thresholds) for _ in extras_request.pairs),
             )
-        if beside.clustered:
+        if extras_request.clustered:
             from calibcli.stats.measures.clustered import ClusterSums
 
-            aside = replace(aside, clusters={key: ClusterSums() for key in beside.clustered})
-        if beside.classes:
-            aside = replace(aside, classes=ClassAside.start(classes, limit=limit))
-        if beside.identified is not None:
-            aside = replace(aside, identified=IdentifiedRows())
-        if beside.compared:
-            compared = ClassesCompared.start(classes, one_class=beside.one_class, limit=limit)
-            aside = replace(aside, compared=compared)
-        return aside
+            extras = replace(extras, clusters={key: ClusterSums() for key in extras_request.clustered})
+        if extras_request.classes:
+            extras = replace(extras, classes=ClassExtras.start(classes, limit=limit))
+        if extras_request.by_id is not None:
+            extras = replace(extras, by_id=RowsById())
+        if extras_request.compared:
+            compared = ClassesCompared.start(classes, one_class=extras_request.one_class, limit=limit)
+            extras = replace(extras, compared=compared)
+        return extras
 
-    def add(self, rows: Rows, seen: Mapping[str, Floats], *, beside: Beside, chosen: ChosenColumns) -> None:
+    def add(
+        self,
+        rows: Rows,
+        seen: Mapping[str, Floats],
+        *,
+        extras_request: ExtrasRequest,
+        resolved: ResolvedColumns,
+    ) -> None:
         """Add rows."""
         counts, weight = rows.counts, rows.weight
-        for (one, two), paired in zip(beside.pairs, self.paired, strict=True):
+        for (one, two), paired in zip(extras_request.pairs, self.paired, strict=True):
             first, second, label, times, heavy = seen[one], seen[two], rows.label, counts, weight
             if rows.gaps:
                 both = np.flatnonzero(~np.isnan(first + second))
@@ -158,24 +168,24 @@ class Aside:
             names, code = rows.parts.names, rows.parts.code
             for key, slices in self.slices.items():
                 slices.add_rows(seen[key], rows.label, names=names, code=code, counts=counts, weight=weight)
-                _refuse_many(slices, chosen, most=self.most_slices)
+                _refuse_many(slices, resolved, most=self.most_slices)
         for key, clusters in self.clusters.items():
             _add_clusters(clusters, rows, seen[key])
         if self.classes is not None:
             self.classes.add(rows)
-        if self.identified is not None and beside.identified is not None:
-            self.identified.add(rows, seen[beside.identified])
+        if self.by_id is not None and extras_request.by_id is not None:
+            self.by_id.add(rows, seen[extras_request.by_id])
         if self.compared is not None:
             self.compared.add(rows)
         for place, values in enumerate(rows.on):
-            self._values(place, chosen.on[place]).add_rows(values, counts)
+            self._values(place, resolved.on[place]).add_rows(values, counts)
 
     def _values(self, place: int, name: str) -> "RunningValues":
         from calibcli.stats.table.levels import RunningValues
 
         return self.values.setdefault(place, RunningValues(name))
 
-    def merge(self, later: "Aside", chosen: ChosenColumns) -> None:
+    def merge(self, later: "Extras", resolved: ResolvedColumns) -> None:
         """Add what a later part of the rows gave."""
         for mine, theirs in zip(self.paired, later.paired, strict=True):
             mine.merge(theirs)
@@ -183,21 +193,21 @@ class Aside:
             clusters.add(later.clusters[key])
         for key, slices in self.slices.items():
             slices.add(later.slices[key])
-            _refuse_many(slices, chosen, most=self.most_slices)
+            _refuse_many(slices, resolved, most=self.most_slices)
         if self.classes is not None and later.classes is not None:
             self.classes.merge(later.classes)
-        if self.identified is not None and later.identified is not None:
-            self.identified.merge(later.identified)
+        if self.by_id is not None and later.by_id is not None:
+            self.by_id.merge(later.by_id)
         if self.compared is not None and later.compared is not None:
             self.compared.merge(later.compared)
         for place, values in later.values.items():
             self._values(place, values.name).add(values)
 
 
-def _refuse_many(slices: "RunningSlices", chosen: ChosenColumns, *, most: int) -> None:
+def _refuse_many(slices: "RunningSlices", resolved: ResolvedColumns, *, most: int) -> None:
     many = len(slices.registry)
     if many > most:
-        msg = f"--by {' --by '.join(chosen.by)} makes over {most:,} groups ({many:,} so far)"
+        msg = f"--by {' --by '.join(resolved.by)} makes over {most:,} groups ({many:,} so far)"
         raise InputProblem(msg, "name columns of fewer different values; --cluster is for ids")
 
 
@@ -214,7 +224,7 @@ def _add_clusters(clusters: "ClusterSums", rows: Rows, score: Floats) -> None:
 
 
 @dataclass(slots=True)
-class IdentifiedRows:
+class RowsById:
     """
     Rows with their identities, in order.
 
@@ -238,7 +248,7 @@ class IdentifiedRows:
             self.classes.append(rows.classes)
             self._grow(score.size)
 
-    def merge(self, later: "IdentifiedRows") -> None:
+    def merge(self, later: "RowsById") -> None:
         """Add the rows of a later part."""
         self.parts.extend(later.parts)
         self.groups.extend(later.groups)
@@ -281,7 +291,7 @@ class IdentifiedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassAside:
+class ClassExtras:
     """
     Tables of the views of several classes, under construction.
 
@@ -339,8 +349,8 @@ class ClassesCompared:
         first: The views of every class on the first side, or None where one class is looked at.
     """
 
-    first: ClassAside | None
-    second: ClassAside | None
+    first: ClassExtras | None
+    second: ClassExtras | None
     differences: "ClassDifferences"
 
     @classmethod
@@ -352,7 +362,7 @@ class ClassesCompared:
             return cls(None, None, ClassDifferences((classes.index(one_class),)))
         share = None if limit is None else max(1, limit // 2)
         places = tuple(range(len(classes))) if len(classes) <= MOST_PAIRED else ()
-        first, second = (ClassAside.start(classes, limit=share) for _ in range(2))
+        first, second = (ClassExtras.start(classes, limit=share) for _ in range(2))
         return cls(first, second, ClassDifferences(places))
 
     def add(self, rows: Rows) -> None:
@@ -433,12 +443,12 @@ class Tally:
     Args:
         tables: A table for each key; empty ones where the rows are refused.
         findings: Rows read, dropped and clipped, and what is wrong with the values.
-        aside: What else was asked for; None where it comes with a later fragment.
+        extras: What else was asked for; None where it comes with a later fragment.
     """
 
     tables: Mapping[str, Partial]
     findings: Findings
-    aside: Aside | None = None
+    extras: Extras | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,12 +477,12 @@ class TallyWork:
     transforms: Transforms
     signals: Signals
     onto: Mapping[str, RunningTable] | None = None
-    beside: Beside = NOTHING
+    extras_request: ExtrasRequest = NOTHING
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of all tables."""
-        return (*self.transforms, *self.beside.fold_keys)
+        return (*self.transforms, *self.extras_request.fold_keys)
 
     def __call__(self, piece: Piece) -> Tally | Refused:
         """Tally a fragment; a problem with it is returned, not raised."""
@@ -488,53 +498,53 @@ class TallyWork:
             tables[key].become_grid()
         return tables
 
-    def tally(self, fragment: Fragment, chosen: ChosenColumns) -> Tally:
+    def tally(self, fragment: Fragment, resolved: ResolvedColumns) -> Tally:
         """Count the rows of a fragment."""
-        tables, beside = self.tables() if self.onto is None else dict(self.onto), self.beside
-        aside = Aside.start(beside, limit=self.limit, classes=chosen.classes)
-        intake = intake_of(chosen, shown=fragment.shown, first_row=fragment.first_row)
-        for rows in taken(fragment, intake, chosen):
+        tables, extras_request = self.tables() if self.onto is None else dict(self.onto), self.extras_request
+        extras = Extras.start(extras_request, limit=self.limit, classes=resolved.classes)
+        intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
+        for rows in taken(fragment, intake, resolved):
             if self.signals.stopped:
                 break
             if rows is not None:
                 seen = {
                     key: _add(
                         tables[key],
-                        rows.seen(beside.columns.get(key, 0), where=beside.where.get(key)),
+                        rows.seen(extras_request.columns.get(key, 0), where=extras_request.where.get(key)),
                         change,
                     )
                     for key, change in self.transforms.items()
                 }
-                aside.add(rows, seen, beside=beside, chosen=chosen)
-                _add_folds(rows, beside, tables)
+                extras.add(rows, seen, extras_request=extras_request, resolved=resolved)
+                _add_folds(rows, extras_request, tables)
         if self.onto is not None:
-            return Tally({}, intake.findings, aside)
+            return Tally({}, intake.findings, extras)
         refused = intake.findings.refused
         return Tally(
             {key: RunningTable().partial() if refused else table.partial() for key, table in tables.items()},
             intake.findings,
-            aside,
+            extras,
         )
 
 
-def intake_of(chosen: ChosenColumns, *, shown: str, first_row: int = 0) -> Intake:
+def intake_of(resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> Intake:
     """Return the intake for the columns of a file."""
-    if chosen.probs is None:
-        return Intake(chosen, shown=shown, first_row=first_row)
+    if resolved.probs is None:
+        return Intake(resolved, shown=shown, first_row=first_row)
     from calibcli.data.class_intake import ClassIntake
 
-    return ClassIntake(chosen, shown=shown, first_row=first_row)
+    return ClassIntake(resolved, shown=shown, first_row=first_row)
 
 
-def taken(fragment: Fragment, intake: Intake, chosen: ChosenColumns) -> Iterator[Rows | None]:
+def taken(fragment: Fragment, intake: Intake, resolved: ResolvedColumns) -> Iterator[Rows | None]:
     """
     Yield what an intake makes of each batch of a fragment.
 
     Batches of most formats are decoded and checked two ahead in a thread, but not those of small files. What
     comes through a pipe may keep a reader waiting, and so is read where an interrupt is heard, as is CSV.
     """
-    batches = batches_of(fragment, chosen)
-    rows = map(intake.rows_of, chosen.rows.first_of(batches, fragment.first_row))
+    batches = batches_of(fragment, resolved)
+    rows = map(intake.rows_of, resolved.rows.first_of(batches, fragment.first_row))
     ahead = reader_of(fragment.format).ahead and not (fragment.streams or fragment.is_small)
     return made_ahead(rows, 2 * ahead)
 
@@ -566,11 +576,11 @@ def changed(rows: Rows, change: RowMap | None) -> Floats:
     return change(rows.score)
 
 
-def _add_folds(rows: Rows, beside: Beside, tables: Mapping[str, RunningTable]) -> None:
+def _add_folds(rows: Rows, extras_request: ExtrasRequest, tables: Mapping[str, RunningTable]) -> None:
     """Add rows to the table of the fold that their group falls into."""
-    if rows.group is not None and beside.folds:
-        fold = rows.group.folds(beside.folds, seed=beside.seed)
-        for place, key in enumerate(beside.fold_keys):
+    if rows.group is not None and extras_request.folds:
+        fold = rows.group.folds(extras_request.folds, seed=extras_request.seed)
+        for place, key in enumerate(extras_request.fold_keys):
             _add(tables[key], rows.kept(np.flatnonzero(fold == place)), None)
 
 
@@ -589,38 +599,38 @@ class BundleWork:
         onto = self.work.tables()
         counted = replace(self.work, onto=onto)
         classes = bundle[0].columns.classes
-        aside = Aside.start(self.work.beside, limit=self.work.limit, classes=classes)
-        results = [_merged(counted(piece), aside, piece) for piece in bundle]
+        extras = Extras.start(self.work.extras_request, limit=self.work.limit, classes=classes)
+        results = [_merged(counted(piece), extras, piece) for piece in bundle]
         last = results[-1]
         if isinstance(last, Tally):
             tables = {key: _packed(table.partial()) for key, table in onto.items()}
-            results[-1] = replace(last, tables=tables, aside=aside)
+            results[-1] = replace(last, tables=tables, extras=extras)
         return results
 
 
-def bundles_of(pieces: Sequence[Piece], beside: Beside) -> list[list[Piece]]:
+def bundles_of(pieces: Sequence[Piece], extras_request: ExtrasRequest) -> list[list[Piece]]:
     """
     Return the fragments in bundles; each by itself while they are few.
 
     Importance weights and the losses of clusters are added up as floating point numbers, whose sum depends
     on how they are grouped: such fragments stay by themselves, so that an engine changes no digit.
     """
-    asked = pieces[0].columns.asked if pieces else None
-    weighted = asked is not None and asked.weight is not None
-    floating = weighted and asked is not None and asked.weights_are is not WeightMeaning.FREQUENCY
-    size = 1 if floating or beside.clustered else max(1, -(-len(pieces) // MOST_BUNDLES))
+    requested = pieces[0].columns.requested if pieces else None
+    weighted = requested is not None and requested.weight is not None
+    floating = weighted and requested is not None and requested.weights_are is not WeightMeaning.FREQUENCY
+    size = 1 if floating or extras_request.clustered else max(1, -(-len(pieces) // MOST_BUNDLES))
     return [list(pieces[start : start + size]) for start in range(0, len(pieces), size)]
 
 
-def _merged(result: Tally | Refused, aside: Aside, piece: Piece) -> Tally | Refused:
+def _merged(result: Tally | Refused, extras: Extras, piece: Piece) -> Tally | Refused:
     """Add what a fragment gave beside its tables to that of those before it."""
-    if isinstance(result, Refused) or result.aside is None:
+    if isinstance(result, Refused) or result.extras is None:
         return result
     try:
-        aside.merge(result.aside, piece.columns)
+        extras.merge(result.extras, piece.columns)
     except CalibcliError as problem:
         return Refused(problem)
-    return replace(result, aside=None)
+    return replace(result, extras=None)
 
 
 def _packed(table: Partial) -> Partial:

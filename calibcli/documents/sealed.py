@@ -59,15 +59,15 @@ def trust() -> Trust:
     return _TRUST.get()
 
 
-def trust_from_now_on(asked: Trust) -> None:
+def trust_from_now_on(requested: Trust) -> None:
     """Believe so much of documents for the rest of the command."""
-    _TRUST.set(asked)
+    _TRUST.set(requested)
 
 
 @contextmanager
-def trusting(asked: Trust) -> Iterator[None]:
+def trusting(requested: Trust) -> Iterator[None]:
     """Believe so much of the documents that are read within."""
-    before = _TRUST.set(asked)
+    before = _TRUST.set(requested)
     try:
         yield
     finally:

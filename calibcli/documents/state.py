@@ -208,7 +208,7 @@ def from_dict(root: Node) -> GateState:
     ids = root.optional("ids")
     known = root.knowing(
         since=1,
-        identified=ids is not None,
+        by_id=ids is not None,
         ids=np.zeros(0, np.uint64) if ids is None else _fingerprints(ids),
         partition=Partition.from_dict(root.child("partition")),
     )
@@ -238,7 +238,7 @@ def _check_batches(node: Node, state: GateState, *, version: int) -> None:
             msg = f"is {batch.key!r}, which an earlier batch is called"
             raise item.child("key").problem(msg)
         seen.add(batch.key)
-        if batch.content is not None and not state.terms.identified:
+        if batch.content is not None and not state.terms.by_id:
             msg = "is there, and no identities are"
             raise item.child("content").problem(msg)
         if batch.look is None:
@@ -280,7 +280,7 @@ def _check_epochs(node: Node, state: GateState) -> None:
 
 def _check_rows(root: Node, state: GateState) -> None:
     """Refuse more fingerprints than rows, and verdicts on more rows than there are."""
-    if state.id_kinds and not state.terms.identified:
+    if state.id_kinds and not state.terms.by_id:
         msg = "is there, and no identities are"
         raise root.child("id_kinds").problem(msg)
     if state.ids.size > state.rows or np.any(state.ids[1:] <= state.ids[:-1]):

@@ -91,33 +91,33 @@ class Metrics:
         measures: In the order asked for, each once.
         of_classes: Measures of several classes together, likewise; None for all of them where there are
             several classes.
-        chosen: Whether somebody asked, so that nothing is left out.
+        selected: Whether somebody asked, so that nothing is left out.
     """
 
     measures: tuple[MeasureName, ...] = DEFAULT_MEASURES
     tests: tuple[TestName, ...] = DEFAULT_TESTS
     of_classes: tuple[ClassMeasure, ...] | None = None
-    chosen: bool = False
+    selected: bool = False
 
 
-def metrics_of(asked: Sequence[str]) -> Metrics:
+def metrics_of(requested: Sequence[str]) -> Metrics:
     """Return what names and groups stand for; the defaults where there are none."""
-    if not asked:
+    if not requested:
         return Metrics()
-    found = dict.fromkeys(member for name in asked for member in _members(name))
+    found = dict.fromkeys(member for name in requested for member in _members(name))
     of_classes = tuple(one for one in found if isinstance(one, ClassMeasure))
-    wide = any(_word(part) in _OF_CLASSES_TOO for name in asked for part in name.split(","))
+    wide = any(_word(part) in _OF_CLASSES_TOO for name in requested for part in name.split(","))
     return Metrics(
         tuple(one for one in found if isinstance(one, MeasureName)),
         tuple(one for one in found if isinstance(one, TestName)),
         None if wide else of_classes,
-        chosen=True,
+        selected=True,
     )
 
 
-def compared_metrics(asked: Sequence[str]) -> tuple[MeasureName | ClassMeasure, ...] | None:
+def compared_metrics(requested: Sequence[str]) -> tuple[MeasureName | ClassMeasure, ...] | None:
     """Return the measures that names and groups stand for; None where there are none."""
-    found = tuple(dict.fromkeys(member for name in asked for member in _members(name)))
+    found = tuple(dict.fromkeys(member for name in requested for member in _members(name)))
     for one in found:
         if isinstance(one, TestName):
             msg = f"{one.value} cannot be compared: it is a test, and p-values do not compare scores"

@@ -52,9 +52,9 @@ def rules_of(
     limits: Mapping[MeasureName | SegmentMeasure, float | None], texts: Iterable[str]
 ) -> tuple[Rule, ...]:
     """Return the rules that were asked for, each once."""
-    asked: list[Rule] = [largest(name, limit) for name, limit in limits.items() if limit is not None]
+    requested: list[Rule] = [largest(name, limit) for name, limit in limits.items() if limit is not None]
     rules: dict[tuple[Subject, Bound, Relation, float], Rule] = {}
-    for rule in (*asked, *map(rule_of, texts)):
+    for rule in (*requested, *map(rule_of, texts)):
         # The same claim twice is one claim: it must not cost the error probability of two.
         rules.setdefault((rule.subject, rule.bound, rule.relation, rule.limit), rule)
     return tuple(rules.values())

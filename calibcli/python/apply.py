@@ -14,7 +14,7 @@ from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
 from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen
 from calibcli.options.rows import SeveralClasses, names_of
-from calibcli.python.frames import FRAME, columns_of_frame, rows_of_frame, settled, widened
+from calibcli.python.frames import FRAME, columns_of_frame, rows_of_frame, settled, with_added_columns
 from calibcli.python.problems import reads_documents
 from calibcli.python.recalibrator import (
     Recalibrator,
@@ -138,10 +138,10 @@ def apply(
         if by is not None and not isinstance(by, str):
             msg = "by is an array, and the rows are a frame"
             raise UsageProblem(msg, "name a column of the frame")
-        asked = asked_of(scale, on_range, unseen, on_missing, score=score)
+        requested = asked_of(scale, on_range, unseen, on_missing, score=score)
         sums, columns = chosen(OnSum, on_sum, "on_sum"), (probs, classes)
-        request = ApplyRequest(recalibrator.name, recalibrator.artifact, asked, sums, name, prior)
-        return _widened_frame(request, rows, columns, by)
+        request = ApplyRequest(recalibrator.name, recalibrator.artifact, requested, sums, name, prior)
+        return _frame_with_added_columns(request, rows, columns, by)
     for keyword, value in (("score", score), ("probs", probs), ("by", by if isinstance(by, str) else None)):
         if value is not None:
             msg = f"{keyword}={value!r} names a column, and arrays have none"
@@ -159,7 +159,7 @@ def apply(
     )
 
 
-def _widened_frame(
+def _frame_with_added_columns(
     request: ApplyRequest,
     rows: Any,  # noqa: ANN401 - of any make
     classes: "tuple[Names | None, Names | None]",
@@ -193,7 +193,7 @@ def _widened_frame(
             raise UsageProblem(msg, "name the score column with --score")
     predictor = request.predictor(fragment)
     refuse_names([field.name for field in predictor.fields], header, shown=FRAME)
-    if predictor.chosen.member == predictor.chosen.score:
-        msg = f"column {predictor.chosen.score!r} cannot be both score and group"
+    if predictor.resolved.member == predictor.resolved.score:
+        msg = f"column {predictor.resolved.score!r} cannot be both score and group"
         raise UsageProblem(msg, "name another column with --score or --by")
-    return widened(frame, columns_added(predictor, fragment))
+    return with_added_columns(frame, columns_added(predictor, fragment))

@@ -269,7 +269,7 @@ def rows_of_frame(rows: Any) -> int:  # noqa: ANN401 - a frame of any make
     return next(iter(lengths.values()), 0)
 
 
-def widened(rows: Any, added: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a frame of any make
+def with_added_columns(rows: Any, added: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a frame of any make
     """Return a frame of the same make with columns added; the one given stays as it is."""
     if isinstance(rows, Mapping):
         return {**rows, **{name: _as_array(values) for name, values in added.items()}}

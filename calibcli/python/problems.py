@@ -59,8 +59,8 @@ def reads_documents(function: Callable[Asked, Result]) -> Callable[Asked, Result
         from calibcli.documents.sealed import Trust, trusting
 
         key_file = keywords.get("state_key_file")
-        asked = Trust(keywords.get("allow_edited") is True, None if key_file is None else str(key_file))
-        with in_python(), trusting(asked):
+        requested = Trust(keywords.get("allow_edited") is True, None if key_file is None else str(key_file))
+        with in_python(), trusting(requested):
             return function(*args, **keywords)
 
     return door

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
-from calibcli.data.columns import ChosenColumns, ClassColumns, columns_of_classes, named
+from calibcli.data.columns import ClassColumns, ResolvedColumns, columns_of_classes, named
 from calibcli.data.files import ArrowColumn, InMemory
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers.in_memory import READER
@@ -76,7 +76,7 @@ def columns_added(predictor: Predictor, fragment: Fragment) -> dict[str, Any]:
     numbers = {field.name: np.empty(rows) for field in predictor.fields if field.type == number or not rows}
     others: dict[str, list[Any]] = {field.name: [] for field in predictor.fields}
     first = 0
-    for batch in READER.batches(fragment, predictor.chosen):
+    for batch in READER.batches(fragment, predictor.resolved):
         for field, values in zip(predictor.fields, predictor(batch), strict=True):
             if field.name in numbers:
                 numbers[field.name][first : first + batch.num_rows] = values
@@ -103,7 +103,7 @@ def asked_of(
 def predicted_scores(
     artifact: OneScore,
     scores: Any,  # noqa: ANN401 - an array of any make
-    asked: Columns,
+    requested: Columns,
     *,
     prior: float | None,
     by: object,
@@ -123,10 +123,10 @@ def predicted_scores(
         found = _values_given(on, artifact, scores=scores, rows=len(columns[SCORES]))
         members = tuple(found)
         columns |= found
-    fitted = replace(as_fitted(asked, artifact), member=map_columns(artifact, asked.on_unseen))
-    chosen_columns = ChosenColumns(fitted, SCORES, None, members=members)
+    fitted = replace(as_fitted(requested, artifact), member=map_columns(artifact, requested.on_unseen))
+    chosen_columns = ResolvedColumns(fitted, SCORES, None, members=members)
     predictor = ScorePredictor(
-        artifact, chosen_columns, shown=SCORES, prior=prior, checked=asked.scale is None
+        artifact, chosen_columns, shown=SCORES, prior=prior, checked=requested.scale is None
     )
     held_columns = {name: partial(itself, one) for name, one in columns.items()}
     return list(columns_added(predictor, rows_in_memory(SCORES, len(columns[SCORES]), held_columns)).values())
@@ -167,7 +167,7 @@ def _values_given(
 def predicted_rows(
     artifact: ClassArtifact,
     rows: Any,  # noqa: ANN401 - of any make
-    asked: Columns,
+    requested: Columns,
     *,
     name: str,
     classes: str | Sequence[str] | None,
@@ -176,7 +176,7 @@ def predicted_rows(
     """Return recalibrated rows of probabilities, of the make of those given."""
     refuse_any_sum(on_sum)
     several = SeveralClasses(_PROBS, on_sum=on_sum)
-    whole = replace(asked, scale=asked.scale or artifact.scale, several=several)
+    whole = replace(requested, scale=requested.scale or artifact.scale, several=several)
     change = ClassMap(artifact, name)
     arrow = isinstance(rows, pa.Array | pa.ChunkedArray)
     if is_frame(rows):
@@ -188,12 +188,12 @@ def predicted_rows(
     elif arrow or is_matrix(rows):
         lists = rows if arrow else lists_of(matrix_of(rows, what=_PROBS))
         names = names_of(classes) or artifact.classes
-        found = ChosenColumns(whole, _PROBS, None, probs=ClassColumns((_PROBS,), names))
+        found = ResolvedColumns(whole, _PROBS, None, probs=ClassColumns((_PROBS,), names))
         fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(itself, lists)})
     else:
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")
-    predictor = ClassPredictor(change, found, fragment, checked=asked.scale is None)
+    predictor = ClassPredictor(change, found, fragment, checked=requested.scale is None)
     values = np.full((READER.row_count(fragment) or 0, len(found.classes)), np.nan)
     for batch in READER.batches(fragment, found):
         _, after, places = predictor.recalibrated(batch)
@@ -318,11 +318,11 @@ class Recalibrator(Shown):
         if on is not None and not isinstance(held, SegmentArtifact):
             msg = "--on names columns that a map by segments looks at, and this one looks at none"
             raise UsageProblem(msg, "leave it out, or fit with --method segments")
-        asked = asked_of(scale, on_range, unseen, on_missing)
+        requested = asked_of(scale, on_range, unseen, on_missing)
         if isinstance(held, ClassArtifact):
             sums = chosen(OnSum, on_sum, "on_sum")
-            return predicted_rows(held, scores, asked, name=self.name, classes=classes, on_sum=sums)
-        return values_like(scores, predicted_scores(held, scores, asked, prior=prior, by=by, on=on)[0])
+            return predicted_rows(held, scores, requested, name=self.name, classes=classes, on_sum=sums)
+        return values_like(scores, predicted_scores(held, scores, requested, prior=prior, by=by, on=on)[0])
 
     def _refuse_idle(
         self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str
@@ -377,8 +377,8 @@ class Recalibrator(Shown):
         held, ends = self.artifact, []
         self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
         if not isinstance(held, ClassArtifact | SegmentArtifact):
-            asked = asked_of(scale, on_range, unseen)
-            _, *ends = predicted_scores(held, scores, asked, prior=prior, by=by)
+            requested = asked_of(scale, on_range, unseen)
+            _, *ends = predicted_scores(held, scores, requested, prior=prior, by=by)
         if not ends:
             msg = f"{self.method} gives one probability, without ends"
             raise UsageProblem(msg, "fit with --method venn-abers")

@@ -144,7 +144,7 @@ class CompareReport(Kept):
         "at.",
     ] = None
     # Whether somebody asked for these measures, so that tables leave none out.
-    chosen: Annotated[bool, HIDDEN] = False
+    selected: Annotated[bool, HIDDEN] = False
 
     @property
     def every_comparison(

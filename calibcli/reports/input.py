@@ -44,10 +44,10 @@ class SelectedRows(Declared):
 
     def options(self) -> str:
         """Return the options that say so."""
-        asked = [f"--where {one!r}" for one in self.where]
-        asked += [] if self.limit is None else [f"--limit {self.limit}"]
-        asked += [] if self.sample is None else [f"--sample {self.sample} --seed {self.seed}"]
-        return " ".join(asked)
+        requested = [f"--where {one!r}" for one in self.where]
+        requested += [] if self.limit is None else [f"--limit {self.limit}"]
+        requested += [] if self.sample is None else [f"--sample {self.sample} --seed {self.seed}"]
+        return " ".join(requested)
 
 
 @dataclass(frozen=True, slots=True)

@@ -218,7 +218,7 @@ class MeasureReport(Kept):
         "What acting on the score is worth at the thresholds of `--threshold`; absent without any.",
     ] = ()
     # Whether somebody asked for these measures and tests, so that tables leave none out.
-    chosen: Annotated[bool, HIDDEN] = False
+    selected: Annotated[bool, HIDDEN] = False
 
     @property
     def every_measure(

@@ -77,8 +77,8 @@ _HELP = {"-h", "--help"}
 _ANYWHERE = {"-v", "--verbose", "-q", "--quiet", "--debug"}
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"calibcli {__version__}")
         raise typer.Exit
 

@@ -89,10 +89,10 @@ def format_of(out: Output) -> ReportFormat:
     if out.json and out.fmt not in (None, ReportFormat.JSON):
         msg = f"--json and --format {out.fmt.value} are two formats"
         raise IdleOption(msg, "leave out one of them", options=("format", "json"))
-    asked = ReportFormat.JSON if out.json else out.fmt
+    requested = ReportFormat.JSON if out.json else out.fmt
     promised = promise_of(out.output)
     kinds = [one.value for one in ReportFormat if one is not ReportFormat.TABLE]
-    if promised in kinds and asked not in (None, promised):
+    if promised in kinds and requested not in (None, promised):
         option = "json" if out.json else "format"
         msg = f"{out.output} is the name of {promised}, and --{option} says otherwise"
         raise IdleOption(msg, f"leave out --{option}, or name the output otherwise", options=(option,))
@@ -104,7 +104,7 @@ def format_of(out: Output) -> ReportFormat:
     what = f"a report is written as a table, {', '.join(kinds[:-1])} or {kinds[-1]}"
     hint = "name it .txt or .json; `calibcli report` and `calibcli plot` write pages and pictures"
     refuse_promise(out.output, str(of_report), what=what, hint=hint)
-    return asked or ReportFormat(of_report or ReportFormat.TABLE)
+    return requested or ReportFormat(of_report or ReportFormat.TABLE)
 
 
 def request_of(

@@ -114,7 +114,7 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
             said = _worst(report, view.worst, view.measured, what, view.confidence, view.at_least)
             further.append(said)
-    levels = report.chosen and tuple(one.name for one in report.measures) == CLINICAL
+    levels = report.selected and tuple(one.name for one in report.measures) == CLINICAL
     return (
         *(_levels(report) if levels else _of_each_score(report)),
         *(one for one in further if one),
@@ -267,7 +267,7 @@ def _tested(report: "MeasureReport") -> list[str]:
 def _errors(report: "MeasureReport") -> list[str]:
     """Return what is shown of all rows, or what there is weak evidence of, by what was asked for."""
     seeing = (*_ERRORS, *_OPEN_ERRORS, *_LEVELS)
-    if report.chosen and not report.tests and not any(one.name in seeing for one in report.measures):
+    if report.selected and not report.tests and not any(one.name in seeing for one in report.measures):
         # Losses and ranks do not see whether scores are calibrated.
         return [*_ranks_wrong(report), *([] if _ranks_wrong(report) else _first(report))]
     named = {one.name: one for one in report.measures if math.isfinite(one.value)}
@@ -377,7 +377,7 @@ def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
 
 def _first(report: "MeasureReport") -> list[str]:
     """Return the first measure that was asked for, where it is none of the size of errors."""
-    if not report.chosen or not report.measures:
+    if not report.selected or not report.measures:
         return []
     first = report.measures[0]
     chance = _by_chance(first) if first.name in _OPEN_ERRORS else ""
@@ -471,7 +471,7 @@ def _worst(
 
 def _groups(report: "MeasureReport", groups: "GroupsSummary") -> str:
     """Return in which groups the first measure or test that shows something shows what."""
-    if groups.worst is not None and groups.worst.by_lower is not None and not report.chosen:
+    if groups.worst is not None and groups.worst.by_lower is not None and not report.selected:
         return ""
     slices = {key: report.slices[key] for key in groups.measured}
     for one in report.measures:

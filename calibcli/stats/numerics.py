@@ -79,9 +79,9 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     low, high = np.zeros_like(a), np.ones_like(a)
     mean = a / (a + b)
     spread = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
-    asked, which = np.unique(probability, return_inverse=True)
+    requested, which = np.unique(probability, return_inverse=True)
     # Only a place to start from, so a probability that is 1 after rounding may be the one before it.
-    ahead = np.array([normal_quantile(min(one, 1.0 - 2.0**-53)) for one in asked.tolist()])[which]
+    ahead = np.array([normal_quantile(min(one, 1.0 - 2.0**-53)) for one in requested.tolist()])[which]
     x = np.clip(mean + ahead * spread, 0.1 * mean, 1.0 - 0.1 * (1.0 - mean))
     lower_tail = np.asarray(probability) <= 0.5
     log_betas = _log_betas(a, b)

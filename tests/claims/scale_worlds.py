@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.commands.fit import fit_table
-from calibcli.commands.right_scale import Seen, scale_notes
+from calibcli.commands.scale_checks import Seen, scale_notes
 from calibcli.data.fields import on_scale
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import InputProblem

@@ -26,7 +26,7 @@ from calibcli.commands import apply
 from calibcli.commands.apply import only_file
 from calibcli.commands.fit import fit_files
 from calibcli.commands.predicting import ApplyRequest
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_evaluation
 from calibcli.data import records
 from calibcli.data.files import found_in
 from calibcli.data.fragments import list_fragments
@@ -60,16 +60,16 @@ def apply_file(
     output: str,
     force: bool = False,
     progress: Progress = unseen,
-    **asked: Any,
+    **requested: Any,
 ) -> Any:
     path = artifact if isinstance(artifact, str) else "cal.json"
     loaded = read_artifact(artifact) if isinstance(artifact, str) else artifact
-    request = ApplyRequest(path, loaded, **asked)
+    request = ApplyRequest(path, loaded, **requested)
     return apply.apply_file(request, inputs, output, force=force, progress=progress)
 
 
-def run(source: Path | str, output: Path | str, *, name: str = "calibrated", **asked: Any) -> Any:
-    columns = Columns(**{"scale": Scale.PROB} | asked)
+def run(source: Path | str, output: Path | str, *, name: str = "calibrated", **requested: Any) -> Any:
+    columns = Columns(**{"scale": Scale.PROB} | requested)
     halved = Artifact(Halved(), None)
     return apply_file(halved, [str(source)], output=str(output), columns=columns, name=name, force=True)
 
@@ -297,13 +297,13 @@ def test_an_artifact_is_applied(tmp_path: Path) -> None:
     )
     (tmp_path / "cal.json").write_text(text)
     (tmp_path / "a.csv").write_text("score\n0.25\n0.75\n")
-    asked = {"output": str(tmp_path / "b.csv"), "name": "p"}
-    applied = apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **asked)
+    requested = {"output": str(tmp_path / "b.csv"), "name": "p"}
+    applied = apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **requested)
     assert (applied.rows, applied.columns, report.method) == (2, ("p",), RecalibratorName.PLATT)
     low, high = (float(row[1]) for row in rows_of(tmp_path / "b.csv")[1:])
     assert low < high
     with pytest.raises(OutputProblem, match="exists already"):
-        apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **asked)
+        apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], **requested)
     for path in (tmp_path / "a.csv", tmp_path / "cal.json"):
         with pytest.raises(OutputProblem, match="is also an input"):
             apply_file(str(tmp_path / "cal.json"), [str(tmp_path / "a.csv")], output=str(path), force=True)
@@ -312,10 +312,10 @@ def test_an_artifact_is_applied(tmp_path: Path) -> None:
 LABELLED = Path(__file__).parents[2] / "sample_data" / "breast_cancer_calibration.csv"
 
 
-def artifact(path: Path, method: RecalibratorName, columns: Columns | None = None, **asked: Any) -> str:
+def artifact(path: Path, method: RecalibratorName, columns: Columns | None = None, **requested: Any) -> str:
     """Fit to the sample rows, and return where the artifact is."""
     _, text = fit_files(
-        RowRequest([str(LABELLED)], columns or Columns()), MapOptions(method), FitOptions(**asked)
+        RowRequest([str(LABELLED)], columns or Columns()), MapOptions(method), FitOptions(**requested)
     )
     path.write_text(text)
     return str(path)
@@ -402,10 +402,10 @@ def test_measuring_through_noise_is_measuring_what_apply_wrote(
     values = pq.read_table(tmp_path / "b.parquet")["p"].to_numpy()
     kept = np.arange(3000) % 7 != 3
     columns = Columns("score", "label", on_missing=OnMissing.DROP)
-    judged = read_judged(
+    evaluation = read_evaluation(
         RowRequest([str(tmp_path / source)], columns, artifact=cal, reading=Reading(jobs=jobs, exact=True))
     )
-    assert judged.table == ScoreTable.from_rows(values[kept], label[kept])
+    assert evaluation.table == ScoreTable.from_rows(values[kept], label[kept])
 
 
 @pytest.mark.parametrize("method", [RecalibratorName.PLATT, RecalibratorName.VENN_ABERS])
@@ -436,18 +436,18 @@ def test_an_impossible_or_unknown_base_rate_is_a_usage_error(tmp_path: Path) -> 
     """0, 1, and artifacts of calibcli 0.1, which do not say the base rate of their fit rows."""
     spread(tmp_path, rows=5)
     cal = artifact(tmp_path / "cal.json", RecalibratorName.PLATT)
-    asked = {"output": str(tmp_path / "x.csv"), "inputs": [str(tmp_path / "a.csv")]}
+    requested = {"output": str(tmp_path / "x.csv"), "inputs": [str(tmp_path / "a.csv")]}
     for prior in (0.0, 1.0, -1.0):
         with pytest.raises(UsageProblem, match="a base rate of"):
-            apply_file(cal, prior=prior, **asked)
+            apply_file(cal, prior=prior, **requested)
     document = json.loads((tmp_path / "cal.json").read_text())
     del document["fit"]["base_rate"]
     (tmp_path / "cal.json").write_text(sealed_text(document))
     del document["digest"]
     assert read_artifact(cal).to_dict() == document
-    apply_file(cal, **asked)
+    apply_file(cal, **requested)
     with pytest.raises(UsageProblem, match="does not say the base rate of its fit rows"):
-        apply_file(cal, prior=0.5, **asked | {"force": True})
+        apply_file(cal, prior=0.5, **requested | {"force": True})
 
 
 def test_the_base_rate_of_importance_weights_is_the_weighted_one(tmp_path: Path) -> None:

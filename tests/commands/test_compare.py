@@ -187,10 +187,12 @@ def test_bins_that_cut_cells_need_the_exact_table(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", 1000)
     with path.open("a") as file:
         file.writelines(f"{k / 17 + shift!r},0.5,1,1,1\n" for k in range(1, 17) for shift in (-1e-7, 1e-7))
-    asked = CompareOptions(metrics=(MeasureName.ECE,), bins=17)
+    requested = CompareOptions(metrics=(MeasureName.ECE,), bins=17)
     with pytest.raises(UsageProblem, match="17 equal-width bins would cut the cells"):
-        compare_files(RowRequest([str(path)], TWO, reading=Reading(memory="64K")), options=asked)
-    assert compare_files(RowRequest([str(path)], TWO, reading=Reading(exact=True)), options=asked).comparisons
+        compare_files(RowRequest([str(path)], TWO, reading=Reading(memory="64K")), options=requested)
+    assert compare_files(
+        RowRequest([str(path)], TWO, reading=Reading(exact=True)), options=requested
+    ).comparisons
 
 
 def test_importance_weights_leave_the_differences_they_can(tmp_path: Path) -> None:
@@ -215,10 +217,10 @@ def test_few_values_are_compared_by_value_only_if_both_have_few(tmp_path: Path) 
             ("platt", FitMethod.PLATT, 10),
         )
     )
-    asked = CompareOptions(metrics=(MeasureName.ECE,))
+    requested = CompareOptions(metrics=(MeasureName.ECE,))
 
     def partitions(*artifacts: str) -> list[object]:
-        report = compare_files(RowRequest([str(path)], ONE), artifacts=artifacts, options=asked)
+        report = compare_files(RowRequest([str(path)], ONE), artifacts=artifacts, options=requested)
         one = report.comparisons[0]
         return [one.first.details["partition"], one.second.details["partition"]]
 

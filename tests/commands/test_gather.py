@@ -174,15 +174,15 @@ def test_frequencies_are_counted_over_the_whole_input(
     """Below 2^53 rows are exact; more are refused in whatever file or fragment they come to light."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 2)
     half = 1 << 52
-    asked = Columns("score", "label", weight="w", weights_are=WeightMeaning.FREQUENCY)
+    requested = Columns("score", "label", weight="w", weights_are=WeightMeaning.FREQUENCY)
     for name, weights in (("0", [half, 0]), ("1", [0, half - 1]), ("2", [0, 0, 1, 0]), ("3", [half] * 150)):
         table = pa.table({"score": [0.5] * len(weights), "label": [1] * len(weights), "w": weights})
         pq.write_table(table, tmp_path / f"{name}.parquet", row_group_size=2)
     first, second, third, many = (tmp_path / f"{name}.parquet" for name in range(4))
-    assert read([first, second], asked).tables["raw"].total_rows == (1 << 53) - 1
+    assert read([first, second], requested).tables["raw"].total_rows == (1 << 53) - 1
     for last in (third, many):
         with pytest.raises(InputProblem, match=f"{last.name}, column 'w': frequency weights add up to 9,007"):
-            read([first, second, last], asked)
+            read([first, second, last], requested)
 
 
 def test_a_shard_without_rows_is_no_error(tmp_path: Path) -> None:
@@ -255,11 +255,11 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
     write_parquet(tmp_path / "b.parquet", [(7.0, True)] * 20, group=10)
     original = parquet.READER.batches
 
-    def breaks(fragment: fragments.Fragment, chosen: object) -> object:
+    def breaks(fragment: fragments.Fragment, resolved: object) -> object:
         if fragment.first_row:
             message = "broken"
             raise InputProblem(message)
-        return original(fragment, chosen)  # type: ignore[arg-type]
+        return original(fragment, resolved)  # type: ignore[arg-type]
 
     monkeypatch.setattr(parquet.READER, "batches", breaks)
     with pytest.raises(InputProblem, match="10 of the first 10 values lie outside"):
@@ -271,8 +271,8 @@ def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 10)
     path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
     (fragment,) = fragments.list_fragments([str(path)])
-    chosen = choose_columns([fragment], ASKED)[str(path)]
-    found = TallyWork(None, {"raw": None}, Signals(stopped=True)).tally(fragment, chosen)
+    resolved = choose_columns([fragment], ASKED)[str(path)]
+    found = TallyWork(None, {"raw": None}, Signals(stopped=True)).tally(fragment, resolved)
     # The batch looked at and the one ahead of it, of ten.
     assert found.findings.rows <= 20
 
@@ -299,8 +299,8 @@ def test_an_interrupt_leaves_no_thread_running(tmp_path: Path, monkeypatch: pyte
 def test_the_summary_states_what_was_chosen(tmp_path: Path) -> None:
     """Guesses and default meanings are said."""
     (tmp_path / "a.csv").write_text("p,y,w\n0.5,1,2\n1.5,0,1\n,0,1\n")
-    asked = Columns(weight="w", on_missing=OnMissing.DROP, on_range=OnRange.CLIP)
-    source = read([tmp_path / "a.csv"], asked).input
+    requested = Columns(weight="w", on_missing=OnMissing.DROP, on_range=OnRange.CLIP)
+    source = read([tmp_path / "a.csv"], requested).input
     assert (source.score, source.label, source.weight) == ("p", "y", "w")
     assert (source.rows, source.dropped, source.clipped) == (2, 1, 1)
     assert source.notes == (

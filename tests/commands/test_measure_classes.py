@@ -275,8 +275,8 @@ def test_many_classes_are_measured_by_few_measures(tmp_path: Path) -> None:
     part = plain.slices["class=07"]
     assert (tuple(one.name for one in part.measures), part.tests) == (FEW, ())
     assert part.measures[0].null is not None
-    asked = replace(OPTIONS, metrics=metrics_of(["linf", "accuracy"]))
-    found = measure_files(RowRequest([path], COLUMNS), options=asked)
+    requested = replace(OPTIONS, metrics=metrics_of(["linf", "accuracy"]))
+    found = measure_files(RowRequest([path], COLUMNS), options=requested)
     assert [one.name for one in found.slices["class=07"].measures] == [M.LINF]
     assert list(together(found)) == ["accuracy"]
 

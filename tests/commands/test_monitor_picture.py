@@ -144,22 +144,22 @@ def test_an_alarm_shows_what_each_start_has_made(tmp_path: Path) -> None:
 def test_what_is_no_state_is_refused(tmp_path: Path) -> None:
     """A file that is not there, two files, standard input, an empty or a damaged state, idle options."""
     path = tmp_path / "g.json"
-    asked = PlotRequest([str(path)], kind=PlotKind.MONITOR)
+    requested = PlotRequest([str(path)], kind=PlotKind.MONITOR)
     with pytest.raises(InputProblem, match="there is no such file"):
-        monitor_diagram(asked)
+        monitor_diagram(requested)
     with pytest.raises(InputProblem, match="nothing was counted yet"):
         drawn(path, begun())
     with pytest.raises(UsageProblem, match="not 2 inputs"):
-        monitor_diagram(replace(asked, inputs=["a.json", "b.json"]))
+        monitor_diagram(replace(requested, inputs=["a.json", "b.json"]))
     with pytest.raises(UsageProblem, match="is a file"):
-        monitor_diagram(replace(asked, inputs=["-"]))
+        monitor_diagram(replace(requested, inputs=["-"]))
     text = state_text(counted(begun(), some_rows([0.0])))
     path.write_text(text.replace('"limit": 0.05', '"limit": 0.06'))
     with pytest.raises(DocumentProblem, match="one of the two was changed"):
-        monitor_diagram(asked)
+        monitor_diagram(requested)
     path.write_text(text)
     with pytest.raises(UsageProblem, match="--artifact has no effect"):
-        monitor_diagram(replace(asked, artifact="cal.json"))
+        monitor_diagram(replace(requested, artifact="cal.json"))
 
 
 def test_a_file_of_rows_is_not_called_a_state(tmp_path: Path) -> None:

@@ -105,12 +105,12 @@ def test_few_values_are_binned_in_every_panel(rows: str) -> None:
     """And so is anything where bins were asked for; one score of many values keeps both without bins."""
     mixed = picture(diagram_of(PlotRequest([rows], Columns("few", "label", others=("other",)))))
     assert {one.curve.kind for one in mixed.panels} == {PlotKind.SMOOTH}
-    asked = picture(
+    requested = picture(
         diagram_of(PlotRequest([rows], TWO, options=MeasureOptions(bins=6, binning=Binning.EQUAL_MASS)))
     )
-    assert {one.curve.kind for one in asked.panels} == {PlotKind.BINNED}
-    assert [one.curve.binned.rows.size for one in asked.panels] == [6, 6]
-    assert asked.panels[0].error[0].startswith("ECE ")
+    assert {one.curve.kind for one in requested.panels} == {PlotKind.BINNED}
+    assert [one.curve.binned.rows.size for one in requested.panels] == [6, 6]
+    assert requested.panels[0].error[0].startswith("ECE ")
 
 
 def test_more_than_two_scores_differ_from_the_first(rows: str) -> None:

@@ -30,16 +30,16 @@ def drawn(seed: int) -> pd.DataFrame:
     return pd.DataFrame({"score": score, "label": (rng.random(score.size) < 0.1 + 0.6 * score).astype(int)})
 
 
-def planned(**asked: object) -> PlanOptions:
+def planned(**requested: object) -> PlanOptions:
     """What is asked of a plan."""
-    found = built(PlanOptions, asked)
+    found = built(PlanOptions, requested)
     assert isinstance(found, PlanOptions)
     return found
 
 
-def fitted(rows: pd.DataFrame, method: str, **asked: object) -> Artifact:
+def fitted(rows: pd.DataFrame, method: str, **requested: object) -> Artifact:
     """The artifact of a fit."""
-    found = calibcli.fit(rows, score="score", label="label", method=method, **asked).artifact
+    found = calibcli.fit(rows, score="score", label="label", method=method, **requested).artifact
     assert isinstance(found, Artifact)
     return found
 

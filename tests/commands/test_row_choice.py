@@ -98,17 +98,17 @@ def test_a_sample_has_its_size_and_does_not_depend_on_workers_formats_or_fragmen
     files: Path, where: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only on the seed and on where rows stand in which file."""
-    asked = RowSelection.of(where, limit=None, sample=200, seed=3)
-    first = places(read(files, ["p.csv"], asked))
+    requested = RowSelection.of(where, limit=None, sample=200, seed=3)
+    first = places(read(files, ["p.csv"], requested))
     assert len(set(first)) == 200
     assert all(place % 3 != 1 for place in first) or not where
-    assert places(read(files, ["p.parquet"], asked, twice=True)) == first
-    assert places(read(files, ["p.parquet"], asked, jobs=2)) == first
-    parts = places(read(files, PARTS, asked))
+    assert places(read(files, ["p.parquet"], requested, twice=True)) == first
+    assert places(read(files, ["p.parquet"], requested, jobs=2)) == first
+    parts = places(read(files, PARTS, requested))
     assert len(set(parts)) == 200
     monkeypatch.setattr(cut, "FRAGMENT_ROWS", 400)
-    assert places(read(files, ["p.parquet"], asked, jobs=2)) == first
-    assert places(read(files, PARTS, asked, jobs=2)) == parts
+    assert places(read(files, ["p.parquet"], requested, jobs=2)) == first
+    assert places(read(files, PARTS, requested, jobs=2)) == parts
     other = places(read(files, ["p.csv"], RowSelection.of(where, limit=None, sample=200, seed=4)))
     assert len(other) == 200
     assert other != first
@@ -145,8 +145,8 @@ def test_samples_are_uniform_over_sets() -> None:
     """Of five rows two are drawn: each of the ten pairs as often as chance allows, over 4,000 seeds."""
     pairs = dict.fromkeys(itertools.combinations(range(5), 2), 0)
     for seed in range(4_000):
-        lots = Sampling(seed % 3, seed).of(seed % 7, 5)
-        pairs[tuple(np.sort(np.argsort(lots)[:2]).tolist())] += 1
+        draws = Sampling(seed % 3, seed).of(seed % 7, 5)
+        pairs[tuple(np.sort(np.argsort(draws)[:2]).tolist())] += 1
     squares = sum((count - 400) ** 2 / 400 for count in pairs.values())
     # Chi-squared of 9 degrees of freedom passes 45.1 with a probability of 1e-6 (R: qchisq(1 - 1e-6, 9)).
     assert squares < 45.1
@@ -157,10 +157,10 @@ def test_lots_differ_and_do_not_depend_on_how_rows_are_cut(
     file: int, first: int, count: int, seed: int
 ) -> None:
     """They are a bijection of where a row stands."""
-    lots = Sampling(file, seed).of(first, count)
-    assert np.unique(lots).size == count
+    draws = Sampling(file, seed).of(first, count)
+    assert np.unique(draws).size == count
     half = count // 2
     parts = [Sampling(file, seed).of(first, half), Sampling(file, seed).of(first + half, count - half)]
-    assert np.array_equal(np.concatenate(parts), lots)
-    assert not np.intersect1d(lots, Sampling(file + 1, seed).of(first, count)).size
-    assert sorted(lowest(lots, half + 1).tolist()) == sorted(lots.tolist())[: half + 1]
+    assert np.array_equal(np.concatenate(parts), draws)
+    assert not np.intersect1d(draws, Sampling(file + 1, seed).of(first, count)).size
+    assert sorted(lowest(draws, half + 1).tolist()) == sorted(draws.tolist())[: half + 1]

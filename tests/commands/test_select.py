@@ -50,7 +50,7 @@ def write(path: Path, rows: int, *, seed: int = 0, groups: int = 40) -> Path:
     return path
 
 
-def chosen(path: Path, columns: Columns = ASKED, **options: Any) -> tuple[Selection, dict[str, Any]]:
+def resolved(path: Path, columns: Columns = ASKED, **options: Any) -> tuple[Selection, dict[str, Any]]:
     """Fit by auto and return the choice and the artifact."""
     candidates = options.pop("candidates", FEW)
     how = options.pop("reading", Reading())
@@ -85,7 +85,7 @@ def test_losses_are_those_of_rows_left_out(loss: FitLoss) -> None:
 def test_chosen_method_is_fitted_to_all_rows(tmp_path: Path) -> None:
     """But for the selection, the artifact is what naming the method would have made, byte for byte."""
     path = write(tmp_path / "p.csv", 800)
-    selection, artifact = chosen(path)
+    selection, artifact = resolved(path)
     assert selection.chosen is R.PLATT
     _, named = fit_files(RowRequest([str(path)], ASKED), MapOptions(FitMethod.PLATT), FitOptions())
     assert "selection" not in json.loads(named)["fit"]
@@ -96,7 +96,7 @@ def test_chosen_method_is_fitted_to_all_rows(tmp_path: Path) -> None:
 def test_artifact_with_a_selection_is_read(tmp_path: Path) -> None:
     """The selection survives the disk."""
     out = tmp_path / "cal.json"
-    selection, artifact = chosen(write(tmp_path / "p.csv", 500))
+    selection, artifact = resolved(write(tmp_path / "p.csv", 500))
     out.write_text(json.dumps(artifact))
     assert read_artifact(out).fit.selection == selection
     artifact["method"] = "isotonic"
@@ -107,7 +107,7 @@ def test_artifact_with_a_selection_is_read(tmp_path: Path) -> None:
 
 def test_default_candidates_are_tried_from_simple_to_complex(tmp_path: Path) -> None:
     """Nothing named: every method but the two for other purposes, after the scores as they are."""
-    selection, _ = chosen(write(tmp_path / "p.csv", 400), candidates=(), folds=3)
+    selection, _ = resolved(write(tmp_path / "p.csv", 400), candidates=(), folds=3)
     assert [trial.method for trial in selection.trials] == ["raw", *DEFAULT_CANDIDATES]
     assert selection.folds == 3
     assert selection.grouped_by is None
@@ -119,17 +119,17 @@ def test_order_of_rows_has_no_say(tmp_path: Path, order: "st.random.Random", gro
     """Shuffled rows give the same bytes, drawn folds or grouped."""
     path = write(tmp_path / "p.csv", 300)
     columns = replace(ASKED, group="g") if grouped else ASKED
-    _, expected = chosen(path, columns, folds=4)
+    _, expected = resolved(path, columns, folds=4)
     header, *lines = path.read_text().splitlines(keepends=True)
     order.shuffle(lines)
     path.write_text(header + "".join(lines))
-    assert chosen(path, columns, folds=4)[1] == expected
+    assert resolved(path, columns, folds=4)[1] == expected
 
 
 def test_seed_draws_other_folds(tmp_path: Path) -> None:
     """Another seed, other folds; the same seed, the same."""
     path = write(tmp_path / "p.csv", 300)
-    one, same, other = (chosen(path, seed=seed)[0].trials for seed in (1, 1, 2))
+    one, same, other = (resolved(path, seed=seed)[0].trials for seed in (1, 1, 2))
     assert one == same
     assert one[2].loss != other[2].loss
 
@@ -144,8 +144,8 @@ def test_groups_are_never_torn(tmp_path: Path) -> None:
     lines = [f"{f!r},{y:d},{g}\n" for f, y, g in zip(score.tolist(), label, group, strict=True)]
     path.write_text("score,label,g\n" + "".join(lines))
     options = {"loss": FitLoss.BRIER, "candidates": (R.HISTOGRAM,), "folds": 5, "bins": 60}
-    torn, _ = chosen(path, **options)
-    whole, artifact = chosen(path, replace(ASKED, group="g"), **options)
+    torn, _ = resolved(path, **options)
+    whole, artifact = resolved(path, replace(ASKED, group="g"), **options)
     assert (torn.trials[1].loss or 0.0) < 0.1
     assert (whole.trials[1].loss or 0.0) > 0.25
     assert artifact["fit"]["selection"]["grouped_by"] == "g"
@@ -156,9 +156,9 @@ def test_importance_weights_need_groups(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", 500)
     weighted = replace(ASKED, weight="w")
     with pytest.raises(UsageProblem, match="importance weights cannot be shared out") as refused:
-        chosen(path, weighted)
+        resolved(path, weighted)
     assert "--group" in str(refused.value.hint)
-    selection, _ = chosen(path, replace(weighted, group="g"))
+    selection, _ = resolved(path, replace(weighted, group="g"))
     assert selection.chosen is R.PLATT
 
 
@@ -167,10 +167,10 @@ def test_groups_too_few_or_badly_spread_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "p.csv", 200, groups=3)
     columns = replace(ASKED, group="g")
     with pytest.raises(InputProblem, match="column 'g' has 3 groups, fewer than the 10 folds") as few:
-        chosen(path, columns)
+        resolved(path, columns)
     assert few.value.hint == "--folds 3 asks for fewer"
     with pytest.raises(InputProblem, match="has 1 group,") as one:
-        chosen(write(tmp_path / "q.csv", 50, groups=1), columns, folds=2)
+        resolved(write(tmp_path / "q.csv", 50, groups=1), columns, folds=2)
     assert "more values" in str(one.value.hint)
     table, empty = ScoreTable.from_rows(*bent(20)), ScoreTable.empty()
     with pytest.raises(InputProblem, match="fall into one of the 2 folds"):
@@ -192,9 +192,9 @@ def test_fold_that_holds_a_label_alone_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "p.csv"
     path.write_text("score,label\n" + "".join(f"{k / 20},{int(k == 7)}\n" for k in range(20)))
     with pytest.raises(InputProblem, match=r"without fold \d+ of 10 every label is 0"):
-        chosen(path)
+        resolved(path)
     with pytest.raises(InputProblem, match="20 rows cannot be shared out to 30 folds"):
-        chosen(path, folds=30)
+        resolved(path, folds=30)
 
 
 def test_calibrated_scores_are_left_in_peace() -> None:
@@ -213,24 +213,26 @@ def test_calibrated_scores_are_left_in_peace() -> None:
 def test_method_that_cannot_be_fitted_is_listed(tmp_path: Path) -> None:
     """Venn-Abers takes no importance weights: it is listed with the reason, and another is chosen."""
     columns = replace(ASKED, weight="w", group="g")
-    selection, artifact = chosen(write(tmp_path / "p.csv", 300), columns, candidates=(R.PLATT, R.VENN_ABERS))
+    selection, artifact = resolved(
+        write(tmp_path / "p.csv", 300), columns, candidates=(R.PLATT, R.VENN_ABERS)
+    )
     failed = selection.trials[-1]
     assert (failed.method, failed.loss, failed.chosen) == ("venn-abers", None, False)
     assert failed.reason is not None
     assert failed.reason.startswith("without fold 1: venn-abers cannot use importance weights")
     assert artifact["fit"]["selection"]["results"][-1]["reason"] == failed.reason
     with pytest.raises(InputProblem, match="no candidate can be fitted; venn-abers: without fold 1"):
-        chosen(tmp_path / "p.csv", columns, candidates=(R.VENN_ABERS,))
+        resolved(tmp_path / "p.csv", columns, candidates=(R.VENN_ABERS,))
 
 
 def test_grid_tables_are_judged_as_exact_ones_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounding to cells moves losses by next to nothing, drawn folds or grouped."""
     path = write(tmp_path / "p.csv", 3000)
     for columns in (ASKED, replace(ASKED, group="g")):
-        exact, _ = chosen(path, columns)
+        exact, _ = resolved(path, columns)
         with monkeypatch.context() as patch:
             patch.setattr(rows, "EXACT_LIMIT", 1000)
-            grid, artifact = chosen(path, columns, reading=Reading())
+            grid, artifact = resolved(path, columns, reading=Reading())
         assert artifact["fit"]["table"] == "grid"
         assert grid.chosen is exact.chosen
         for mine, theirs in zip(grid.trials, exact.trials, strict=True):

@@ -48,10 +48,10 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def drawn(rows: str, kind: PlotKind, *names: str, by: tuple[str, ...] = (), **asked: object) -> Diagram:
+def drawn(rows: str, kind: PlotKind, *names: str, by: tuple[str, ...] = (), **requested: object) -> Diagram:
     """Ask for a diagram."""
     columns = Columns(names[0], "y", others=names[1:], by=by)
-    return diagram_of(PlotRequest([rows], columns, kind=kind, **asked))  # type: ignore[arg-type]
+    return diagram_of(PlotRequest([rows], columns, kind=kind, **requested))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", [one for one in TOGETHER if one is not K.MCB_DSC])
@@ -182,17 +182,17 @@ def test_small_groups_are_left_out_and_said(rows: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "asked"),
+    ("kind", "requested"),
     [
         (K.MURPHY, PictureOptions(loss=FitLoss.LOG)),
         (K.MCB_DSC, PictureOptions(benefit=Benefit.GAIN)),
         (K.CUMULATIVE, PictureOptions(loss=FitLoss.BRIER)),
     ],
 )
-def test_options_of_another_diagram_are_refused(kind: PlotKind, asked: PictureOptions, rows: str) -> None:
+def test_options_of_another_diagram_are_refused(kind: PlotKind, requested: PictureOptions, rows: str) -> None:
     """They would change nothing."""
     with pytest.raises(IdleOption, match="has no effect without --kind"):
-        drawn(rows, kind, "f1", look=asked)
+        drawn(rows, kind, "f1", look=requested)
 
 
 def test_several_scores_in_groups_are_refused(rows: str) -> None:
@@ -286,11 +286,11 @@ def test_reports_draw_what_was_asked_for(rows: str, tmp_path: Path) -> None:
         found = full_report(ReportRequest([str(months)], columns, options=options)).pictures
         return {kind: drawn.picture for kind, drawn in found}
 
-    few = Metrics((MeasureName.BRIER, MeasureName.ECE), (), chosen=True)
+    few = Metrics((MeasureName.BRIER, MeasureName.ECE), (), selected=True)
     plain = kinds(Columns("f1", "y", by=("group",)), MeasureOptions(metrics=few))
     assert not {K.CLINICAL, K.DECISION, K.TREND, K.MCB_DSC} & {*plain}
-    asked = MeasureOptions(metrics=Metrics(CLINICAL, (), chosen=True), thresholds=(0.2,))
-    found = kinds(Columns("f1", "y", others=("f5",), by=("month",)), asked)
+    requested = MeasureOptions(metrics=Metrics(CLINICAL, (), selected=True), thresholds=(0.2,))
+    found = kinds(Columns("f1", "y", others=("f5",), by=("month",)), requested)
     assert {K.CLINICAL, K.DECISION, K.TREND, K.MCB_DSC} <= {*found}
     assert isinstance(found[K.TREND], TrendCurve)
     assert found[K.TREND].names == ("2024-01", "2024-02")

@@ -142,7 +142,9 @@ def test_columns_cross_and_slashes_are_escaped(tmp_path: Path) -> None:
     assert sum(part.table.rows for part in report.slices.values()) == 900
 
 
-@pytest.mark.parametrize("metrics", [Metrics(), Metrics((M.BRIER, M.LOG_LOSS), (TestName.KS,), chosen=True)])
+@pytest.mark.parametrize(
+    "metrics", [Metrics(), Metrics((M.BRIER, M.LOG_LOSS), (TestName.KS,), selected=True)]
+)
 def test_brief_groups_have_the_numbers_that_a_table_shows(tmp_path: Path, metrics: Metrics) -> None:
     """What a table shows of a group is what the whole report of it says, and nothing else is worked out."""
     path = csv(tmp_path / "rows.csv", drawn())
@@ -158,14 +160,14 @@ def test_brief_groups_have_the_numbers_that_a_table_shows(tmp_path: Path, metric
     assert shown[0] == shown[1]
     for key, part in brief.slices.items():
         whole = {one.name: one for one in full.slices[key].measures}
-        names = metrics.measures if metrics.chosen else IN_TABLES
+        names = metrics.measures if metrics.selected else IN_TABLES
         assert tuple(one.name for one in part.measures) == names
         for one in part.measures:
             assert one.value == whole[one.name].value
-            alone = not metrics.chosen and one.name in VALUES_ALONE
+            alone = not metrics.selected and one.name in VALUES_ALONE
             assert one.interval == (None if alone else whole[one.name].interval)
         assert [one.p_value for one in part.tests] == [
-            one.p_value for one in full.slices[key].tests if metrics.chosen
+            one.p_value for one in full.slices[key].tests if metrics.selected
         ]
 
 

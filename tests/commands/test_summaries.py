@@ -156,8 +156,8 @@ def test_a_sum_beside_one_of_its_parts_is_refused(told: Told, parts: list[str], 
     Path("again.json").unlink(missing_ok=True)
     for one in (made[0], "other.json"):
         words = ["both.json", one][:: 1 if first == 0 else -1]
-        for asked in (("verify", "--max-ece", "0.9"), ("merge", "-o", "again.json"), ("measure",)):
-            code, out, err = told(asked[0], *words, *asked[1:])
+        for requested in (("verify", "--max-ece", "0.9"), ("merge", "-o", "again.json"), ("measure",)):
+            code, out, err = told(requested[0], *words, *requested[1:])
             assert (code, out, "which would count twice" in err) == (3, "", True), err
     assert told("merge", "both.json", made[2], "-o", "again.json", "--force")[0] == 0
     assert told("verify", "again.json", made[1], "--max-ece", "0.9")[0] == 3

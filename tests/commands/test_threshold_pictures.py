@@ -12,7 +12,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.map import options_of
 from calibcli.commands.plot import diagram_of
-from calibcli.errors import UsageProblem
+from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import BetaForm, Binning, ClassMethod, FitMethod, MeasureName, PlotKind, RecalibratorName
 from calibcli.options.conditions import condition_of
 from calibcli.options.fitting import FitOptions, MapOptions
@@ -191,24 +191,23 @@ def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
 
 def test_options_of_a_fit_come_back_as_they_were() -> None:
     """Every method's plain record, with its choices as members again."""
-    asked = FitOptions(
+    requested = FitOptions(
         bins=7, binning=Binning.EQUAL_WIDTH, form=BetaForm.AB, base=RecalibratorName.BETA, seed=5
     )
     for method in RecalibratorName:
-        plain = asked.used_by(method)
+        plain = requested.used_by(method)
         found = options_of(json.loads(json.dumps(plain)))
         assert found.used_by(method) == plain
         assert isinstance(found.base, RecalibratorName)
 
 
-@pytest.mark.parametrize(("schema", "kind"), [("calibcli.gate/1", "monitor"), ("calibcli.artifact/1", "map")])
-def test_a_document_of_another_diagram_names_that(tmp_path: Path, schema: str, kind: str) -> None:
-    """A state or an artifact given without its kind is called what it is."""
+@pytest.mark.parametrize(("schema", "first"), [("calibcli.gate/1", "ids"), ("calibcli.artifact/1", "method")])
+def test_a_document_without_its_kind_is_read_as_what_it_is(tmp_path: Path, schema: str, first: str) -> None:
+    """A state can only be drawn as a monitor, and an artifact as a map: what is missing in it is said."""
     path = tmp_path / "it.json"
     path.write_text(json.dumps({"schema": schema}))
-    with pytest.raises(UsageProblem, match="and not a report") as refused:
+    with pytest.raises(DocumentProblem, match=f"has no '{first}'"):
         diagram_of(PlotRequest([str(path)]))
-    assert f"--kind {kind}" in str(refused.value.hint)
 
 
 def test_a_base_rate_that_counts_do_not_give_is_called_weighted(tmp_path: Path) -> None:

@@ -44,20 +44,20 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
 
     def write(*names: str) -> str:
         path = folder / f"{'-'.join(names)}.csv"
-        chosen = [
+        resolved = [
             f"{float(score[k])!r},{float(old[k])!r},{label[k]:d},{country[k]}\n"
             for k in range(count)
             if country[k] in names
         ]
-        path.write_text("score,old,label,country\n" + "".join(chosen))
+        path.write_text("score,old,label,country\n" + "".join(resolved))
         return str(path)
 
     return write
 
 
-def verify(path: str, columns: Columns = ALL, **asked: Any) -> VerifyReport:
+def verify(path: str, columns: Columns = ALL, **requested: Any) -> VerifyReport:
     """Judge a file."""
-    return verify_files(RowRequest([path], columns), options=VerifyOptions(**{"rules": RULES, **asked}))
+    return verify_files(RowRequest([path], columns), options=VerifyOptions(**{"rules": RULES, **requested}))
 
 
 def test_every_rule_is_judged_in_the_whole_and_in_each_group(rows: Callable[..., str]) -> None:
@@ -133,10 +133,10 @@ def test_groups_of_an_artifact_are_judged_at_its_outputs(rows: Callable[..., str
         assert group.verdicts["max-ece"].claim.measure == "ece"
 
 
-def measured(path: str, folder: Path, **asked: Any) -> str:
+def measured(path: str, folder: Path, **requested: Any) -> str:
     """Measure a file and return its report."""
     report = measure_files(
-        RowRequest([path], ALL), options=MeasureOptions(metrics_of(["ece", "brier"]), **asked)
+        RowRequest([path], ALL), options=MeasureOptions(metrics_of(["ece", "brier"]), **requested)
     )
     place = folder / f"{len(list(folder.iterdir()))}.json"
     place.write_text(sealed_text(report.to_dict()))
@@ -166,8 +166,8 @@ def test_regression_beside_other_claims_cannot_fail_on_a_weak_report(
     rows: Callable[..., str], tmp_path: Path
 ) -> None:
     """Its interval has spent what a fail may be wrong with: there is no lower bound, and a sentence why."""
-    asked = Regression(0.01, (M.ECE,), report=measured(rows("US"), tmp_path))
-    verdict = verify(rows("FR"), regression=asked).verdicts["regression:ece"]
+    requested = Regression(0.01, (M.ECE,), report=measured(rows("US"), tmp_path))
+    verdict = verify(rows("FR"), regression=requested).verdicts["regression:ece"]
     assert verdict.lower is None
     assert any("--confidence" in sentence for sentence in verdict.assumptions)
     strong = Regression(0.01, (M.ECE,), report=measured(rows("US"), tmp_path, confidence=0.999))
@@ -197,15 +197,15 @@ def test_baselines_that_cannot_be_compared_are_refused(rows: Callable[..., str],
 
 def test_same_rows_and_another_artifact_are_noted(rows: Callable[..., str], tmp_path: Path) -> None:
     """What the reader of a comparison should know is said."""
-    asked = Regression(0.01, (M.ECE,), report=measured(rows("US"), tmp_path))
-    assert any("--baseline-score" in note for note in verify(rows("US"), regression=asked).notes)
+    requested = Regression(0.01, (M.ECE,), report=measured(rows("US"), tmp_path))
+    assert any("--baseline-score" in note for note in verify(rows("US"), regression=requested).notes)
 
 
 def test_baseline_score_is_compared_row_by_row(rows: Callable[..., str]) -> None:
     """The Brier score by the paired interval of `compare`, the ECE by two intervals at once."""
-    asked = Regression(0.001, (M.BRIER, M.ECE), score="old")
+    requested = Regression(0.001, (M.BRIER, M.ECE), score="old")
     path = rows("US", "DE")
-    verdicts = verify(path, rules=(), regression=asked, confidence=0.9).verdicts
+    verdicts = verify(path, rules=(), regression=requested, confidence=0.9).verdicts
     columns = Columns("old", "label", others=("score",))
     claims = 2
 
@@ -223,7 +223,7 @@ def test_baseline_score_is_compared_row_by_row(rows: Callable[..., str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("requested", "message"),
     [
         ({"report": None, "score": None, "limit": 0.1, "measures": None}, "--max-regression without"),
         ({"report": None, "score": None, "limit": None, "measures": [M.ECE]}, "--regression-metric without"),
@@ -233,10 +233,12 @@ def test_baseline_score_is_compared_row_by_row(rows: Callable[..., str]) -> None
         ({"report": "a", "score": None, "limit": 0.1, "measures": [M.COX_SLOPE]}, "cox_slope"),
     ],
 )
-def test_half_a_question_about_a_baseline_is_refused(asked: dict[str, Any], message: str) -> None:
+def test_half_a_question_about_a_baseline_is_refused(requested: dict[str, Any], message: str) -> None:
     """A baseline and a limit belong together."""
     with pytest.raises(UsageProblem, match=message):
-        Regression.of(asked["report"], asked["score"], limit=asked["limit"], measures=asked["measures"])
+        Regression.of(
+            requested["report"], requested["score"], limit=requested["limit"], measures=requested["measures"]
+        )
 
 
 def test_no_baseline_is_no_question() -> None:

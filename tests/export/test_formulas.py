@@ -40,9 +40,9 @@ def test_steps_of_scaling_binning_are_the_map(base: RecalibratorName, seed: int)
         return
     assert isinstance(fitted, ScalingBinning)
     starts, values = steps_of_scaling_binning(fitted)
-    asked = np.concatenate((rng.random(3_000), scores, starts, np.nextafter(starts[1:], 0.0), [0.0, 1.0]))
-    found = values[np.searchsorted(starts, asked, side="right") - 1]
-    assert np.array_equal(found, fitted.predict(asked))
+    requested = np.concatenate((rng.random(3_000), scores, starts, np.nextafter(starts[1:], 0.0), [0.0, 1.0]))
+    found = values[np.searchsorted(starts, requested, side="right") - 1]
+    assert np.array_equal(found, fitted.predict(requested))
 
 
 @pytest.mark.parametrize("scale", [Scale.LOGIT, Scale.LOGPROB, Scale.PERCENT])
@@ -60,10 +60,10 @@ def test_scores_from_say_what_apply_reads(scale: Scale, inner: list[float], said
     assert np.all(np.diff(places) != 0)
     near = np.concatenate((found, said, np.linspace(-50.0, 0.0, 500)))
     ways = np.arange(-40, 41)[:, None]
-    asked = numbers_at((ordinals_of(near) + ways).reshape(-1))
-    asked = asked[np.isfinite(asked) & (asked <= range_of(scale)[1])]
-    expected = np.searchsorted(starts, on_scale(asked, scale), side="right") - 1
-    assert np.array_equal(places[np.searchsorted(found, asked, side="right") - 1], expected)
+    requested = numbers_at((ordinals_of(near) + ways).reshape(-1))
+    requested = requested[np.isfinite(requested) & (requested <= range_of(scale)[1])]
+    expected = np.searchsorted(starts, on_scale(requested, scale), side="right") - 1
+    assert np.array_equal(places[np.searchsorted(found, requested, side="right") - 1], expected)
 
 
 def test_beginnings_of_logits_may_be_several() -> None:

@@ -41,9 +41,9 @@ KINDS = [
 NAMES = ("calibrated", "calibrated_lower", "calibrated_upper")
 
 
-def written(artifact: object, target: ExportTarget = ExportTarget.SQL, **asked: object) -> str:
+def written(artifact: object, target: ExportTarget = ExportTarget.SQL, **requested: object) -> str:
     """The text of an export."""
-    return export(artifact, ExportAsk(target, **asked)).decode()  # type: ignore[arg-type]
+    return export(artifact, ExportAsk(target, **requested)).decode()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("kind", "scale"), KINDS)
@@ -226,11 +226,11 @@ def test_what_takes_scores_alone_refuses_maps_by_group() -> None:
 
 def test_options_of_groups_without_groups_are_refused() -> None:
     """--by and --unseen speak of groups, and --by of SQL alone."""
-    for target, asked in product(
+    for target, requested in product(
         (ExportTarget.SQL, ExportTarget.PYTHON), ({"by": "a"}, {"unseen": OnUnseen.POOLED})
     ):
         with pytest.raises(IdleOption):
-            written(one_map("platt"), target, **asked)
+            written(one_map("platt"), target, **requested)
     with pytest.raises(IdleOption, match="--by has no effect on --to python"):
         written(group_map("platt"), ExportTarget.PYTHON, by="a")
 

@@ -27,9 +27,9 @@ from exported_maps import (
 NEAR = 1e-12
 
 
-def model(artifact: object, **asked: object) -> bytes:
+def model(artifact: object, **requested: object) -> bytes:
     """The model of an artifact."""
-    return export(artifact, ExportAsk(ExportTarget.ONNX, **asked))  # type: ignore[arg-type]
+    return export(artifact, ExportAsk(ExportTarget.ONNX, **requested))  # type: ignore[arg-type]
 
 
 def run(content: bytes, scores: np.ndarray) -> dict[str, np.ndarray]:

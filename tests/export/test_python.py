@@ -45,9 +45,9 @@ print(json.dumps(found))
 """
 
 
-def module(artifact: object, **asked: object) -> dict[str, object]:
+def module(artifact: object, **requested: object) -> dict[str, object]:
     """The names of an exported module."""
-    text = export(artifact, ExportAsk(ExportTarget.PYTHON, **asked)).decode("ascii")  # type: ignore[arg-type]
+    text = export(artifact, ExportAsk(ExportTarget.PYTHON, **requested)).decode("ascii")  # type: ignore[arg-type]
     found: dict[str, object] = {}
     exec(compile(text, "exported", "exec"), found)  # noqa: S102 - that is what is tested
     return found

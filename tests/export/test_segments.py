@@ -21,9 +21,9 @@ from exported_maps import segment_map, segment_rows
 NEAR = 1e-12
 
 
-def written(target: ExportTarget = ExportTarget.SQL, **asked: Any) -> str:
+def written(target: ExportTarget = ExportTarget.SQL, **requested: Any) -> str:
     """The text of an export."""
-    return export(segment_map(), ExportAsk(target, **asked)).decode()
+    return export(segment_map(), ExportAsk(target, **requested)).decode()
 
 
 @cache

@@ -62,10 +62,10 @@ def imported(tmp_path: Path) -> Iterator[Importer]:
     """Import the exported module of an artifact, as `calibrated_N`."""
     made: list[str] = []
 
-    def load(artifact: object, **asked: object) -> ModuleType:
+    def load(artifact: object, **requested: object) -> ModuleType:
         word = f"calibrated_{len(made)}"
         path = tmp_path / f"{word}.py"
-        path.write_bytes(export(artifact, ExportAsk(ExportTarget.SKLEARN, **asked)))  # type: ignore[arg-type]
+        path.write_bytes(export(artifact, ExportAsk(ExportTarget.SKLEARN, **requested)))  # type: ignore[arg-type]
         spec = importlib.util.spec_from_file_location(word, path)
         assert spec is not None
         assert spec.loader is not None

@@ -62,9 +62,9 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
         yield found
 
 
-def sql(artifact: object, **asked: object) -> str:
+def sql(artifact: object, **requested: object) -> str:
     """The query of an artifact."""
-    return export(artifact, ExportAsk(ExportTarget.SQL, **asked)).decode()  # type: ignore[arg-type]
+    return export(artifact, ExportAsk(ExportTarget.SQL, **requested)).decode()  # type: ignore[arg-type]
 
 
 def answered(database: duckdb.DuckDBPyConnection, query: str, scores: np.ndarray) -> dict[str, np.ndarray]:
@@ -265,7 +265,7 @@ def test_texts_read_back(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("requested", "said"),
     [
         ({"score": ""}, "empty"),
         ({"score": "a\nb"}, "cannot be the name"),
@@ -275,10 +275,10 @@ def test_texts_read_back(text: str) -> None:
         ({"dialect": SqlDialect.POSTGRES, "score": "é" * 32}, "at most 63"),
     ],
 )
-def test_names_that_cannot_be_are_refused(asked: dict[str, object], said: str) -> None:
+def test_names_that_cannot_be_are_refused(requested: dict[str, object], said: str) -> None:
     """A name that the dialect cannot write is refused in one line."""
     with pytest.raises(UsageProblem, match=said):
-        sql(one_map("platt"), **asked)
+        sql(one_map("platt"), **requested)
 
 
 def test_steps_are_kept_apart_from_a_table_of_their_name(database: duckdb.DuckDBPyConnection) -> None:
@@ -457,8 +457,8 @@ def test_every_dialect_has_views(dialect: SqlDialect) -> None:
 )
 def test_dbt_reads_a_model_or_a_source(table: str | None, read: str, dialect: SqlDialect) -> None:
     """Once dbt has said what the table is called, the query is the same as without it."""
-    asked = {} if table is None else {"table": table}
-    text = sql(one_map("isotonic"), dialect=dialect, form=SqlForm.DBT, **asked)
+    requested = {} if table is None else {"table": table}
+    text = sql(one_map("isotonic"), dialect=dialect, form=SqlForm.DBT, **requested)
     found = []
 
     def called(kind: str) -> Callable[..., str]:

@@ -197,9 +197,9 @@ def answered(
     return database.execute(f"SELECT * FROM ({text}) ORDER BY place").df()
 
 
-def sql(artifact: object, dialect: SqlDialect, **asked: object) -> str:
+def sql(artifact: object, dialect: SqlDialect, **requested: object) -> str:
     """The query of an artifact."""
-    return export(artifact, ExportAsk(ExportTarget.SQL, dialect, **asked)).decode()  # type: ignore[arg-type]
+    return export(artifact, ExportAsk(ExportTarget.SQL, dialect, **requested)).decode()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

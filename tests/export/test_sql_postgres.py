@@ -124,9 +124,9 @@ def server() -> Iterator[Server]:
     shutil.rmtree(folder)
 
 
-def sql(artifact: object, **asked: object) -> str:
+def sql(artifact: object, **requested: object) -> str:
     """The query of an artifact."""
-    ask = ExportAsk(ExportTarget.SQL, dialect=SqlDialect.POSTGRES, **asked)  # type: ignore[arg-type]
+    ask = ExportAsk(ExportTarget.SQL, dialect=SqlDialect.POSTGRES, **requested)  # type: ignore[arg-type]
     return export(artifact, ask).decode()  # type: ignore[arg-type]
 
 
@@ -188,8 +188,8 @@ def test_many_classes_in_postgres_are_those_of_apply(
     """In arrays; a row of zeros, which `apply` refuses, is NULL and no error."""
     artifact, rows = many_map(kind, scale, count), many_rows(count, scale)
     names = tuple(f"p_{one}" for one in artifact.classes)
-    asked = rows if scale is Scale.LOGIT else np.vstack((rows, np.zeros(count)))
-    found = server.answered(sql(artifact), dict(zip(names, asked.T, strict=True)))
+    requested = rows if scale is Scale.LOGIT else np.vstack((rows, np.zeros(count)))
+    found = server.answered(sql(artifact), dict(zip(names, requested.T, strict=True)))
     columns = [[float(row[f"calibrated_{one}"] or "nan") for one in artifact.classes] for row in found]
     np.testing.assert_allclose(columns[: len(rows)], wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
     assert np.isnan(columns[len(rows) :]).all()

@@ -58,9 +58,9 @@ def spark() -> Iterator[Any]:
     found.stop()
 
 
-def sql(artifact: object, **asked: object) -> str:
+def sql(artifact: object, **requested: object) -> str:
     """The query of an artifact."""
-    ask = ExportAsk(ExportTarget.SQL, dialect=SqlDialect.SPARK, **asked)  # type: ignore[arg-type]
+    ask = ExportAsk(ExportTarget.SQL, dialect=SqlDialect.SPARK, **requested)  # type: ignore[arg-type]
     return export(artifact, ask).decode()  # type: ignore[arg-type]
 
 
@@ -131,8 +131,8 @@ def test_many_classes_in_spark_are_those_of_apply(
 ) -> None:
     """In arrays; a row of zeros, which `apply` refuses, is NULL and no error."""
     artifact, rows = many_map(kind, scale, count), many_rows(count, scale)
-    asked = rows if scale is Scale.LOGIT else np.vstack((rows, np.zeros(count)))
-    found = answered(sql(artifact), pd.DataFrame(asked, columns=[f"p_{one}" for one in artifact.classes]))
+    requested = rows if scale is Scale.LOGIT else np.vstack((rows, np.zeros(count)))
+    found = answered(sql(artifact), pd.DataFrame(requested, columns=[f"p_{one}" for one in artifact.classes]))
     columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
     np.testing.assert_allclose(columns[: len(rows)], wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
     assert np.isnan(columns[len(rows) :]).all()

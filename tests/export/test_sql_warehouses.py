@@ -145,9 +145,9 @@ def answered(dialect: SqlDialect, tmp_path: Path, request: pytest.FixtureRequest
     return of_mariadb(request.getfixturevalue("mariadb"))
 
 
-def sql(artifact: Any, dialect: SqlDialect, **asked: object) -> str:
+def sql(artifact: Any, dialect: SqlDialect, **requested: object) -> str:
     """The query of an artifact."""
-    return export(artifact, ExportAsk(ExportTarget.SQL, dialect=dialect, **asked)).decode()  # type: ignore[arg-type]
+    return export(artifact, ExportAsk(ExportTarget.SQL, dialect=dialect, **requested)).decode()  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)

@@ -87,7 +87,7 @@ def after_pairs() -> Floats:
     return fitted(ClassMethod.ONE_VS_ONE, fit, RecalibratorName.VENN_ABERS).predict(test.probability)
 
 
-def asked(record: Record) -> tuple[ClassViews, Binning, str]:
+def requested(record: Record) -> tuple[ClassViews, Binning, str]:
     """Return the views, the bins and their name that a record speaks of."""
     count = record["params"].get("bins", 15)
     binning = Binning(record["params"].get("binning", "equal_width").replace("_", "-"))
@@ -98,7 +98,7 @@ def measured(name: ClassMeasure, part: str | None = None, *, scale: float = 1.0)
     """Return a reading of a measure, or of the part of the record's value that is asked for."""
 
     def read(record: Record) -> Iterator[Pair]:
-        seen, _, where = asked(record)
+        seen, _, where = requested(record)
         half = 0.5 if record["params"].get("scale_by_half") else scale
         theirs = record["value"] if part is None else record["value"][part]
         yield (
@@ -112,7 +112,7 @@ def measured(name: ClassMeasure, part: str | None = None, *, scale: float = 1.0)
 
 def confidence_error(record: Record) -> Iterator[Pair]:
     """Yield the binned error of the confidence."""
-    seen, binning, where = asked(record)
+    seen, binning, where = requested(record)
     bins = bins_of(binning, record["params"]["bins"], table=seen.whole)
     yield where, binned_ece(seen.whole, bins=bins).value, record["value"]
 
@@ -124,7 +124,7 @@ def confidence_smooth(record: Record) -> Iterator[Pair]:
 
 def squared_error(record: Record) -> Iterator[Pair]:
     """Yield l2 as measured, of the confidence or of all classes."""
-    seen, binning, where = asked(record)
+    seen, binning, where = requested(record)
     debias = record["params"]["debias"]
     if record["params"]["mode"] == "marginal":
         found = class_measure(C.MARGINAL_L2, seen)
@@ -137,7 +137,7 @@ def squared_error(record: Record) -> Iterator[Pair]:
 
 def squared_error_their_way(record: Record) -> Iterator[Pair]:
     """Yield debiased l2 with their variance from our sums."""
-    seen, binning, where = asked(record)
+    seen, binning, where = requested(record)
     if record["params"]["mode"] == "marginal":
         squares = [max(kumar_form(one.sums), 0.0) for one in seen.rest]
     else:
@@ -148,14 +148,14 @@ def squared_error_their_way(record: Record) -> Iterator[Pair]:
 
 def unclipped(record: Record) -> Iterator[Pair]:
     """Yield the mean of T over classes."""
-    seen, _, where = asked(record)
+    seen, _, where = requested(record)
     ours = float(class_measure(C.MARGINAL_L2, seen).details["t"])
     yield where, ours, record["value"]["mean_unclipped"]
 
 
 def unclipped_their_way(record: Record) -> Iterator[Pair]:
     """Yield their form from our sums, class by class and over all of them."""
-    seen, _, where = asked(record)
+    seen, _, where = requested(record)
     ours = [kumar_form(one.sums) for one in seen.rest]
     theirs = record["value"]
     for place, pair in enumerate(zip(ours, theirs["per_class"], strict=True)):

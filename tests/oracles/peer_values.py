@@ -137,8 +137,8 @@ def calzone_values(score: np.ndarray, label: np.ndarray) -> Iterator[tuple[str, 
     from calzone.metrics import CalibrationMetrics
 
     both = np.column_stack([1.0 - score, score])
-    asked = ("SpiegelhalterZ", "ECE-H", "MCE-H", "HL-H", "ECE-C", "MCE-C", "HL-C", "COX")
-    for one in asked:
+    requested = ("SpiegelhalterZ", "ECE-H", "MCE-H", "HL-H", "ECE-C", "MCE-C", "HL-C", "COX")
+    for one in requested:
         try:
             results = CalibrationMetrics(class_to_calculate=1).calculate_metrics(
                 y_true=label, y_proba=both, metrics=[one]

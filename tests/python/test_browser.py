@@ -60,7 +60,7 @@ def test_axe_finds_nothing_and_the_page_fits(
 
     page = tmp_path / "page.html"
     page.write_text(hostile_page.html, encoding="utf-8")
-    asked: list[str] = []
+    requested: list[str] = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         # The policy of the page would keep axe out.
@@ -68,7 +68,7 @@ def test_axe_finds_nothing_and_the_page_fits(
             viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
         )
         tab = context.new_page()
-        tab.on("request", lambda request: asked.append(request.url))
+        tab.on("request", lambda request: requested.append(request.url))
         tab.goto(page.as_uri())
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         tab.focus(".point")
@@ -79,4 +79,4 @@ def test_axe_finds_nothing_and_the_page_fits(
         found = tab.evaluate("axe.run().then(found => found.violations.map(one => one.id))")
         browser.close()
     assert found == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert [url for url in requested if not url.startswith(("file:", "data:"))] == []

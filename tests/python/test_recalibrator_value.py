@@ -62,8 +62,8 @@ def test_probabilities_are_those_that_the_command_writes(
     path, artifact, out = written(ROWS, tmp_path), tmp_path / "cal.json", tmp_path / "out.parquet"
     fitted.save(artifact)
     for keywords, words in (({}, []), ({"prior": 0.1, "name": "p"}, ["--prior", "0.1", "--name", "p"])):
-        asked = ["apply", str(artifact), str(path), "-s", "score", "-o", str(out), "--force", *words]
-        assert main(asked) == 0, capsys.readouterr().err
+        requested = ["apply", str(artifact), str(path), "-s", "score", "-o", str(out), "--force", *words]
+        assert main(requested) == 0, capsys.readouterr().err
         expected = pq.read_table(out)
         found = calibcli.apply(fitted, ROWS, score="score", **keywords)
         added = [name for name in expected.column_names if name not in ROWS]

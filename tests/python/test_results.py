@@ -105,9 +105,11 @@ def test_notebook_shows_hostile_names_as_text() -> None:
     names = [*HOSTILE_GROUPS, "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>']
     group = np.array(names, object)[np.arange(800) % len(names)]
     hostile = {"<b>p</b>": ROWS["score"], "y": ROWS["label"], "</td><script>": group}
-    asked = {"score": "<b>p</b>", "label": "y", "by": "</td><script>"}
-    measured = calibcli.measure(hostile, metric=["ece", "bias", "brier", "smece"], min_group_rows=20, **asked)
-    verdict = calibcli.verify(hostile, max_ece=0.1, **asked)
+    requested = {"score": "<b>p</b>", "label": "y", "by": "</td><script>"}
+    measured = calibcli.measure(
+        hostile, metric=["ece", "bias", "brier", "smece"], min_group_rows=20, **requested
+    )
+    verdict = calibcli.verify(hostile, max_ece=0.1, **requested)
     for fragment in (measured._repr_html_(), verdict._repr_html_()):
         seen = Tags(fragment)
         assert seen.names <= {
@@ -149,14 +151,14 @@ def test_verdict_is_a_value_and_is_true_where_it_passed() -> None:
 
 def test_state_counts_arrays_once(tmp_path: Path) -> None:
     """A gate that is asked again knows rows by their identities, and says what it holds without any."""
-    asked = {"max_ece": 0.2, "state": tmp_path / "gate.json"}
-    first = calibcli.verify(*TWO, row_id=np.arange(800), **asked)
+    requested = {"max_ece": 0.2, "state": tmp_path / "gate.json"}
+    first = calibcli.verify(*TWO, row_id=np.arange(800), **requested)
     # The second half of them again, and as many new rows.
     score, label = (np.asarray(column) for column in TWO)
     more = (np.concatenate((score[400:], 1 - score[:400])), np.concatenate((label[400:], 1 - label[:400])))
-    second = calibcli.verify(*more, row_id=np.arange(400, 1200), **asked)
+    second = calibcli.verify(*more, row_id=np.arange(400, 1200), **requested)
     assert (first.report.state.rows, second.report.state.rows) == (800, 1200)
-    held = calibcli.verify(**asked, row_id="row_id")
+    held = calibcli.verify(**requested, row_id="row_id")
     assert held.status == second.status
     assert isinstance(calibcli.plot(tmp_path / "gate.json", kind="monitor"), Figure)
     with pytest.raises(calibcli.UsageProblem, match="batch without state"):
@@ -334,8 +336,8 @@ def test_a_lazy_frame_is_worked_out_once() -> None:
 
     frame = pl.DataFrame({"score": [0.2, 0.7, 0.4], "label": [0, 1, 1]})
     lazy = frame.lazy().map_batches(seen)
-    asked = {"score": "score", "label": "label", "metric": "brier"}
-    assert calibcli.measure(lazy, **asked).brier == calibcli.measure(frame, **asked).brier
+    requested = {"score": "score", "label": "label", "metric": "brier"}
+    assert calibcli.measure(lazy, **requested).brier == calibcli.measure(frame, **requested).brier
     fitted = calibcli.fit([0.2, 0.7, 0.4, 0.5], [0, 1, 1, 0])
     assert calibcli.apply(fitted, lazy).equals(calibcli.apply(fitted, frame))
     assert looked == [3, 3]

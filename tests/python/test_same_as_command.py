@@ -64,14 +64,14 @@ def test_measures_of_every_make_are_those_of_the_file(
     """A frame of any make and a Parquet file of the same rows give one document."""
     rows = drawn_rows(5)
     path = written(rows, tmp_path)
-    asked = {"score": "score", "label": "label", "metric": FEW, **keywords}
+    requested = {"score": "score", "label": "label", "metric": FEW, **keywords}
     expected = said("measure", path, "-s", "score", *words, "-y", "label", *METRICS, "--json")
     # Every make by itself once, and the options with those that share the least code.
     for make in MAKES if not words else ("pandas of Arrow", "chunks"):
-        found = calibcli.measure(MAKES[make](rows), **asked)
+        found = calibcli.measure(MAKES[make](rows), **requested)
         assert without_source(found.to_json()) == without_source(expected), make
     if not words:
-        assert calibcli.measure(path, **asked).to_json() == expected
+        assert calibcli.measure(path, **requested).to_json() == expected
 
 
 @settings(max_examples=12)
@@ -102,7 +102,7 @@ def test_measures_of_arrays_are_those_of_a_csv_file(
     expected["input"]["notes"] = []
     for body in expected["slices"].values():
         body["input"]["notes"] = []
-    asked = {"exact": exact, "bins": bins, "metric": FEW, "min_group_rows": 99}
+    requested = {"exact": exact, "bins": bins, "metric": FEW, "min_group_rows": 99}
     scores, labels, by = (
         (score, label, {"g": group}),
         (np.array(score), np.array(label), pd.Series(group, name="g")),
@@ -110,7 +110,7 @@ def test_measures_of_arrays_are_those_of_a_csv_file(
         (pl.Series(score, dtype=pl.Float64), pl.Series(label), pl.Series("g", group, dtype=pl.Categorical)),
         (pa.array(score, pa.float64()), pa.chunked_array([label]), {"g": np.array(group)}),
     )[make]
-    found = calibcli.measure(scores, labels, by=by, **asked)
+    found = calibcli.measure(scores, labels, by=by, **requested)
     assert without_source(found.to_json()) == expected
 
 

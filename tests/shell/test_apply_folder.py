@@ -228,8 +228,8 @@ def test_the_report_adds_files_up(place: Path) -> None:
     from calibcli.commands.predicting import ApplyRequest
     from calibcli.documents.artifact import read_any_artifact
 
-    asked = ApplyRequest("cal.json", read_any_artifact("cal.json"))
-    found = apply_folder(["preds"], "out", asked=asked)
+    requested = ApplyRequest("cal.json", read_any_artifact("cal.json"))
+    found = apply_folder(["preds"], "out", requested=requested)
     assert found.rows == sum(part.rows for part in found.parts) == 1_002
     assert found.columns == ("calibrated",)
     assert [part.output for part in found.parts] == [f"out/{name}" for name in files(place / "out")]

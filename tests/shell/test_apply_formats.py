@@ -328,10 +328,10 @@ def test_text_that_comes_out_in_another_encoding_is_noted(
     rows, artifact = tmp_path / "rows.csv", tmp_path / "cal.json"
     text = "score,label\n" + "0.2,0\n0.4,1\n0.6,0\n0.8,1\n" * 50
     rows.write_bytes(text.encode(encoding))
-    asked = ["-s", "score", "--encoding", encoding]
-    assert run("fit", rows, *asked, "-y", "label", "-m", "platt", "-o", artifact).code == 0
+    requested = ["-s", "score", "--encoding", encoding]
+    assert run("fit", rows, *requested, "-y", "label", "-m", "platt", "-o", artifact).code == 0
     output = tmp_path / "out.csv"
-    ended = run("apply", artifact, rows, *asked, "-o", output)
+    ended = run("apply", artifact, rows, *requested, "-o", output)
     assert ended.code == 0, ended.err
     assert ("note: written as UTF-8; the input was UTF-16" in ended.err) == said
     output.read_text(encoding="utf-8" if said else encoding)

@@ -149,17 +149,17 @@ def test_other_answers_to_missing_scores_are_refused(
 def test_frames_and_arrays_have_gaps_of_their_own_kind(maps: Path) -> None:
     """NaN in numpy and pandas, null in polars and Arrow, and NaN for every class of a row without one."""
     frame, path = rows_of("platt", gaps=True), maps / "platt.json"
-    asked = {"on_missing": "null"}
-    values = calibcli.apply(path, frame["score"].to_numpy(), **asked)
+    requested = {"on_missing": "null"}
+    values = calibcli.apply(path, frame["score"].to_numpy(), **requested)
     assert np.array_equal(np.isnan(values), GAPS)
-    of_pandas = calibcli.apply(path, frame, score="score", **asked)["calibrated"]
+    of_pandas = calibcli.apply(path, frame, score="score", **requested)["calibrated"]
     np.testing.assert_array_equal(of_pandas, values)
-    of_polars = calibcli.apply(path, pl.from_pandas(frame), score="score", **asked)["calibrated"]
+    of_polars = calibcli.apply(path, pl.from_pandas(frame), score="score", **requested)["calibrated"]
     assert of_polars.null_count() == GAPS.sum()
-    of_arrow = calibcli.apply(path, pa.Table.from_pandas(frame), score="score", **asked)["calibrated"]
+    of_arrow = calibcli.apply(path, pa.Table.from_pandas(frame), score="score", **requested)["calibrated"]
     assert of_arrow.null_count == GAPS.sum()
     probs = rows_of("classes", gaps=True)[["p_x", "p_y", "p_z"]]
-    of_classes = calibcli.load(maps / "classes.json").predict(probs.to_numpy(), **asked)
+    of_classes = calibcli.load(maps / "classes.json").predict(probs.to_numpy(), **requested)
     assert np.array_equal(np.isnan(of_classes).all(axis=1), GAPS)
     assert np.isfinite(of_classes[~GAPS]).all()
     with pytest.raises(calibcli.InputProblem, match="values are missing"):

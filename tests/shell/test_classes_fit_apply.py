@@ -212,9 +212,9 @@ def test_ends_stand_beside_what_they_bracket(
 ) -> None:
     """Venn-Abers inside gives the ends of every class, or of the predicted one."""
     cal, out = tmp_path / "v.json", tmp_path / "o.csv"
-    asked = ("--multiclass", method, "--method", "venn-abers", "--output-sum", "free")
-    asked = asked if method == "one-vs-rest" else asked[:4]
-    assert run("fit", preds, "--probs", "p_*", "-y", "label", *asked, "-o", cal).code == 0
+    requested = ("--multiclass", method, "--method", "venn-abers", "--output-sum", "free")
+    requested = requested if method == "one-vs-rest" else requested[:4]
+    assert run("fit", preds, "--probs", "p_*", "-y", "label", *requested, "-o", cal).code == 0
     assert run("apply", cal, preds, "-o", out).code == 0
     table = rows_of(out.read_text())
     assert list(table)[-len(ends) :] == ends
@@ -251,8 +251,8 @@ def test_measuring_the_fit_rows_is_noticed_in_every_view(preds: Path, cal: Path,
 def test_discrete_confidence_is_measured_value_by_value(preds: Path, tmp_path: Path, run: Run) -> None:
     """Scaling-binning of the confidence leaves as many values as bins, and the report says so."""
     cal = tmp_path / "b.json"
-    asked = ("--multiclass", "confidence", "--method", "scaling-binning", "--bins", 4)
-    assert run("fit", preds, "--probs", "p_*", "-y", "label", *asked, "-o", cal).code == 0
+    requested = ("--multiclass", "confidence", "--method", "scaling-binning", "--bins", 4)
+    assert run("fit", preds, "--probs", "p_*", "-y", "label", *requested, "-o", cal).code == 0
     ran = run("measure", preds, "--probs", "p_*", "-y", "label", "--artifact", cal, "--json")
     table = json.loads(ran.out)["table"]
     assert table["distinct"] == 4
@@ -285,9 +285,9 @@ def test_frequencies_fit_what_repeated_rows_fit(tmp_path: Path, run: Run) -> Non
     counted.write_text(csv_text({**columns, "n": times}))
     repeated.write_text(csv_text({name: np.repeat(column, times) for name, column in columns.items()}))
     for method in ("temperature", "structured", "top-label", "one-vs-one"):
-        asked = ("--probs", "p_*", "-y", "label", "--multiclass", method, "-q")
-        one = run("fit", counted, *asked, "-w", "n", "--weights-are", "frequency")
-        other = run("fit", repeated, *asked)
+        requested = ("--probs", "p_*", "-y", "label", "--multiclass", method, "-q")
+        one = run("fit", counted, *requested, "-w", "n", "--weights-are", "frequency")
+        other = run("fit", repeated, *requested)
         assert one.code == other.code == 0
         assert one.out == other.out
 
@@ -310,8 +310,8 @@ def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path,
     assert refused.code == 3
     assert "outside [0, 1]" in refused.err
     assert not (tmp_path / "o.csv").exists()
-    asked = ("--on-range", "clip", "--on-sum", "normalise", "-o", tmp_path / "o.csv")
-    ran = run("apply", cal, path, *asked)
+    requested = ("--on-range", "clip", "--on-sum", "normalise", "-o", tmp_path / "o.csv")
+    ran = run("apply", cal, path, *requested)
     assert ran.code == 0
     assert "1 score outside [0, 1] moved to 0 or 1" in ran.err
     assert "1 row divided by the sum of its probabilities" in ran.err
@@ -326,9 +326,9 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
     probs = ("--probs", "p_*", "-y", "label")
     run("fit", preds, *probs, "--multiclass", "one-vs-rest", "--output-sum", "free", "-o", free)
     assert run("apply", free, preds, "-o", out).code == 0
-    asked = ("--probs", ",".join(f"calibrated_{name}" for name in NAMES), "--classes", ",".join(NAMES))
-    assert run("measure", out, *asked, "-y", "label", "--metric", "ece").code == 3
-    accepted = (*asked, "--on-sum", "accept")
+    requested = ("--probs", ",".join(f"calibrated_{name}" for name in NAMES), "--classes", ",".join(NAMES))
+    assert run("measure", out, *requested, "-y", "label", "--metric", "ece").code == 3
+    accepted = (*requested, "--on-sum", "accept")
     one = (*accepted, "-y", "label", "--metric", "ece", "--view", "one-vs-rest", "--class", "eel", "--json")
     whole = run("measure", preds, *probs, "--artifact", free, *one[6:])
     assert json.loads(run("measure", out, *one).out)["measures"] == json.loads(whole.out)["measures"]

@@ -93,9 +93,9 @@ def test_the_map_says_which_columns_are_its_classes(run: Run, zoo: Path, tmp_pat
     cal = tmp_path / "zoo.json"
     assert run("fit", zoo, "--probs", "p_*", "-y", "label", "-m", "temperature", "-o", cal).code == 0
     through = ("-y", "label", "--artifact", cal)
-    asked = run("verify", zoo, *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
+    requested = run("verify", zoo, *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
     named = run("verify", zoo, "--probs", "p_*", *through, "--max-ece", "0.5", "--allow-fit-rows", "--json")
-    assert json.loads(asked.out)["rules"] == json.loads(named.out)["rules"]
+    assert json.loads(requested.out)["rules"] == json.loads(named.out)["rules"]
     assert run("measure", zoo, *through).code == 0
     planned = run("plan", "--artifact", cal, "--max-ece", "0.02")
     assert (planned.code, "plan new.parquet -s calibrated_confidence" in planned.err) == (2, True)

@@ -115,12 +115,12 @@ def test_gate_refuses_the_fit_rows(run: Run, two: Path, tmp_path: Path) -> None:
     """Rows that an artifact was fitted on are no judge of it, unless the user insists."""
     cal = tmp_path / "own.json"
     assert run("fit", two, "-s", "a", "-y", "label", "-o", cal).code == 0
-    asked = ("compare", two, "-s", "a", "-y", "label", "--artifact", cal)
-    assert run(*asked).code == 0
-    refused = run(*asked, "--fail-if-worse")
+    requested = ("compare", two, "-s", "a", "-y", "label", "--artifact", cal)
+    assert run(*requested).code == 0
+    refused = run(*requested, "--fail-if-worse")
     assert refused.code == 3
     assert "rows that" in refused.err
-    assert run(*asked, "--fail-if-worse", "--allow-fit-rows").code == 0
+    assert run(*requested, "--fail-if-worse", "--allow-fit-rows").code == 0
 
 
 def test_constant_map_has_one_output(run: Run, csv_of: Make, tmp_path: Path) -> None:
@@ -159,12 +159,12 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "requested",
     [(), ("--loss", "brier"), ("--group", "person"), ("--folds", "5"), ("--candidate", "identity")],
 )
-def test_auto_leaves_calibrated_scores_as_they_are(run: Run, rows: Path, asked: tuple[str, ...]) -> None:
+def test_auto_leaves_calibrated_scores_as_they_are(run: Run, rows: Path, requested: tuple[str, ...]) -> None:
     """The answer comes right after the title, the raw scores stand in the table as what was chosen."""
-    ended = run("fit", rows, "-s", "score", "-y", "label", "-m", "auto", *FEW, *asked)
+    ended = run("fit", rows, "-s", "score", "-y", "label", "-m", "auto", *FEW, *requested)
     assert ended.err.splitlines()[:2] == ["fitted identity, written to standard output", SAID]
     assert ended.err.count("nothing was changed") == 1
     assert "chosen: identity" in ended.err
@@ -173,7 +173,7 @@ def test_auto_leaves_calibrated_scores_as_they_are(run: Run, rows: Path, asked: 
     assert document["fit"]["selection"]["results"][0]["method"] == "raw"
     assert document["fit"]["selection"]["results"][0]["chosen"]
     assert document["fit"]["loss_after"] == document["fit"]["loss_before"]
-    assert document["fit"]["options"] == ({"loss": "brier"} if "brier" in asked else {})
+    assert document["fit"]["options"] == ({"loss": "brier"} if "brier" in requested else {})
 
 
 def test_identity_is_an_artifact_like_any_other(run: Run, rows: Path, tmp_path: Path) -> None:

@@ -435,11 +435,11 @@ def test_bash_asks_without_a_heavy_import(tmp_path: Path) -> None:
         "import sys\nfrom calibcli.shell.app import main\ncode = main([])\n"
         "assert not {'numpy', 'pyarrow', 'pandas'} & set(sys.modules), 'heavy'\nsys.exit(code)"
     )
-    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(shlex.split(words)) - 1)}
+    requested = {"COMP_WORDS": words, "COMP_CWORD": str(len(shlex.split(words)) - 1)}
     ran = subprocess.run(
         [sys.executable, "-c", code],
         cwd=tmp_path,
-        env={**os.environ, **asked, "_CALIBCLI_COMPLETE": "complete_bash"},
+        env={**os.environ, **requested, "_CALIBCLI_COMPLETE": "complete_bash"},
         capture_output=True,
         text=True,
         check=False,

@@ -53,8 +53,8 @@ def test_the_number_of_the_artifact_can_be_had_from_what_it_wrote(run: Run, appl
 
 def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Path) -> None:
     """Where bins were not named and matter; rows of CSV and JSON Lines say it on standard error."""
-    asked = [applied / "few_applied.csv", "-y", "label"]
-    one = [*asked, "-s", "calibrated"]
+    requested = [applied / "few_applied.csv", "-y", "label"]
+    one = [*requested, "-s", "calibrated"]
     lines = [["measure", *one, "--format", name] for name in ("table", "md", "json", "jsonl", "csv")]
     lines += [["verify", *one, "--max-ece", "0.4", "--format", name] for name in ("table", "json", "csv")]
     lines += [["plot", *one, "--kind", "binned", "-o", tmp_path / "out.svg"]]
@@ -66,7 +66,7 @@ def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Pat
         ["measure", *one, "--bins", "15"],
         ["measure", *one, "--binning", "equal-width"],
         ["measure", *one, "--metric", "brier"],
-        ["measure", *asked, "-s", "score"],
+        ["measure", *requested, "-s", "score"],
         ["verify", *one, "--max-smece", "0.5"],
         ["measure", applied / "few.csv", "--artifact", applied / "cal.json"],
     ):

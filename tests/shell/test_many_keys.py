@@ -78,10 +78,10 @@ def test_kinds_are_the_same_however_lines_are_cut(tmp_path: Path) -> None:
     whole = quick_kinds(file.read_bytes())
     assert whole is not None
     assert READER.whole_header(fragment) == tuple(whole)
-    from calibcli.data.columns import ChosenColumns
+    from calibcli.data.columns import ResolvedColumns
     from calibcli.options.rows import Columns
 
-    found = READER.schema(fragment, ChosenColumns(Columns(), "score", None))
+    found = READER.schema(fragment, ResolvedColumns(Columns(), "score", None))
     assert {one.name: one.type for one in found} == whole
 
 

@@ -355,7 +355,7 @@ def _titles(blocks: Any) -> list[str]:
     return [column.title for block in blocks if isinstance(block, Grid) for column in block.columns]
 
 
-def _asked() -> list[tuple[str, ...]]:
+def _requested() -> list[tuple[str, ...]]:
     """Each name, names beside their neighbours, and what groups of names stand for."""
     return [(name,) for name in NAMES] + list(pairwise(NAMES)) + [tuple(one) for one in GROUPS.values()]
 
@@ -363,7 +363,7 @@ def _asked() -> list[tuple[str, ...]]:
 @pytest.mark.untraced
 def test_every_format_shows_what_was_asked_for(everything: MeasureReport) -> None:
     """A column for each measure and test, with an interval where there is one, of each group."""
-    for names in _asked():
+    for names in _requested():
         names = tuple(name for name in names if name in NAMES)  # noqa: PLW2901 - those of classes are not here
         report = _only(everything, names)
         slices = dict(report.slices)

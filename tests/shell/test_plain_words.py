@@ -45,8 +45,8 @@ def test_what_is_taken_plainly_is_what_the_framework_takes(place: int, word: str
     if found is None:
         return
     value = [word] if kind is not about.annotation else word
-    asked = option.get_runtime_param().coerce(value, param=option, ctx=None)
-    taken = asked[0] if kind is not about.annotation else asked
+    requested = option.get_runtime_param().coerce(value, param=option, ctx=None)
+    taken = requested[0] if kind is not about.annotation else requested
     assert (type(found), found) == (type(taken), taken)
 
 

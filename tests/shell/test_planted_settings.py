@@ -294,8 +294,8 @@ def test_every_report_states_what_was_set_and_by_whom(
     monkeypatch.setenv("CALIBCLI_VERIFY_MAX_ECE", "0.2")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     kinds = ["junit=j.xml", "github", "md=m.md", "json=r.json", "openmetrics=o.prom"]
-    asked = [word for kind in kinds for word in ("--report", kind)]
-    ended = run("verify", thousand, "--min-rows", "30", "-q", *asked)
+    requested = [word for kind in kinds for word in ("--report", kind)]
+    ended = run("verify", thousand, "--min-rows", "30", "-q", *requested)
     assert ended.code == 0, ended.err
     lines = [
         '../calibcli.toml sets confidence = 0.9, inconclusive = "pass"',

@@ -206,8 +206,8 @@ def test_isotonic_is_captioned_by_the_parts_of_the_brier_score(
     """As `measure` gives them."""
     said = captioned(run, "isotonic", tmp_path / "i.png", thousand, *COLUMNS)
     names = ("brier", "brier_mcb", "brier_dsc", "brier_unc")
-    asked = [word for name in names for word in ("--metric", name)]
-    report = measured(run, thousand, *COLUMNS, *asked)["measures"]
+    requested = [word for name in names for word in ("--metric", name)]
+    report = measured(run, thousand, *COLUMNS, *requested)["measures"]
     whole, mcb, dsc, unc = (f"{report[name]['value']:.4f}" for name in names)
     assert f"Brier {whole} = MCB {mcb} - DSC {dsc} + UNC {unc}" in said
 
@@ -291,8 +291,8 @@ def test_groups_of_the_fit_rows_say_so_and_so_does_their_report(
     rows = csv_of("score,label,group", *lines)
     cal, report = tmp_path / "cal.json", tmp_path / "report.json"
     assert run("fit", rows, "-s", "score", "-y", "label", "-o", cal).code == 0
-    asked = ("-s", "score", "-y", "label", "--artifact", cal, "--by", "group", "--json", "-o", report)
-    assert run("measure", rows, *asked).code == 0
+    requested = ("-s", "score", "-y", "label", "--artifact", cal, "--by", "group", "--json", "-o", report)
+    assert run("measure", rows, *requested).code == 0
     assert FIT_ROWS in json.loads(report.read_text())["notes"]
     seen = diagram_of(PlotRequest([str(report)], kind=PlotKind.GROUPS)).drawn
     assert IN_PICTURE in seen.foot

@@ -21,7 +21,7 @@ from calibcli.errors import OutputProblem, UsageProblem
 from calibcli.names import GateFormat
 from calibcli.shell import output as bars
 from calibcli.shell.app import main
-from calibcli.shell.commands.verify import WantedReport, parse_reports
+from calibcli.shell.commands.verify import RequestedReport, parse_reports
 from calibcli.shell.output import progress_bar, shown
 from command_line import CHURN, SAMPLE, Run
 from github_runner import commands_of, outputs_in
@@ -41,7 +41,7 @@ def runner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def wanted(*texts: str, **rest: object) -> tuple[WantedReport, ...]:
+def wanted(*texts: str, **rest: object) -> tuple[RequestedReport, ...]:
     """Return what is asked for beside one input."""
     return parse_reports(texts, inputs=[str(EVALUATION)], **rest)  # type: ignore[arg-type]
 
@@ -50,9 +50,9 @@ def test_reports_are_read_as_written(tmp_path: Path) -> None:
     """Kind and file, an equals sign in the name of the file too; GitHub's once."""
     path = str(tmp_path / "a=b.xml")
     assert wanted(f"junit={path}", "github", "openmetrics=-", "github", output=str(tmp_path / "o")) == (
-        WantedReport(GateFormat.JUNIT, path),
-        WantedReport(GateFormat.GITHUB),
-        WantedReport(GateFormat.OPENMETRICS, "-"),
+        RequestedReport(GateFormat.JUNIT, path),
+        RequestedReport(GateFormat.GITHUB),
+        RequestedReport(GateFormat.OPENMETRICS, "-"),
     )
     assert wanted() == ()
 
@@ -137,8 +137,8 @@ def test_github_is_told_by_itself_in_its_workflows(run: Run, runner: Path) -> No
     found = outputs_in(outputs)
     assert (found["before"], found["verdict"], found["exit_code"]) == ("1", "fail", "1")
     assert float(found["max_ece_lower"]) > 0.001
-    asked = run(*GATE, FAILING, "--report", f"md={runner / 'm.md'}")
-    assert commands_of(asked.err) == []
+    requested = run(*GATE, FAILING, "--report", f"md={runner / 'm.md'}")
+    assert commands_of(requested.err) == []
     both = run(*GATE, FAILING, "--report", f"md={runner / 'n.md'}", "--report", "github")
     assert len(commands_of(both.err)) == 1
     assert (runner / "GITHUB_OUTPUT").read_text().count("verdict=") == 2

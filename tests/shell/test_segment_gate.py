@@ -84,16 +84,16 @@ def test_one_verdict_whatever_holds_the_rows(
 ) -> None:
     """Parquet, a frame and repeated rows give what CSV and weights of frequency give."""
     frame.to_parquet(tmp_path / "rows.parquet")
-    asked = ("--max-segment-bias", "0.15", *ON)
-    expected = judged(run, rows, *asked, code=4)["rules"]
-    assert judged(run, tmp_path / "rows.parquet", *asked, code=4)["rules"] == expected
+    requested = ("--max-segment-bias", "0.15", *ON)
+    expected = judged(run, rows, *requested, code=4)["rules"]
+    assert judged(run, tmp_path / "rows.parquet", *requested, code=4)["rules"] == expected
     found = calibcli.verify(
         frame, score="score", label="label", max_segment_bias=0.15, on=["country", "age"], depth=2
     )
     assert json.loads(json.dumps(found.to_dict()))["rules"] == expected
-    counted = judged(run, rows, *asked, "-w", "times", "--weights-are", "frequency", code=4)["rules"]
+    counted = judged(run, rows, *requested, "-w", "times", "--weights-are", "frequency", code=4)["rules"]
     frame.loc[frame.index.repeat(frame["times"])].to_csv(tmp_path / "repeated.csv", index=False)
-    repeated = judged(run, tmp_path / "repeated.csv", *asked, code=4)["rules"]
+    repeated = judged(run, tmp_path / "repeated.csv", *requested, code=4)["rules"]
     assert repeated["max-segment-bias"]["segments"] == counted["max-segment-bias"]["segments"]
 
 
@@ -261,8 +261,8 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
     run: Run, rows: Path, frame: pd.DataFrame, tmp_path: Path
 ) -> None:
     """Scores and columns settle it; smaller segments are kept out by the option that the note names."""
-    asked = ("--max-segment-bias", "0.05", *ON, "-s", "score")
-    ended = run("plan", rows, *asked, "--json")
+    requested = ("--max-segment-bias", "0.05", *ON, "-s", "score")
+    ended = run("plan", rows, *requested, "--json")
     assert ended.code == 0, ended.err
     report = json.loads(ended.out)
     jsonschema.validate(report, json.loads(schema_text(DocumentKind.PLAN)))
@@ -270,10 +270,10 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
     assert report["partition"] == "15 segments by country, age"
     unlabelled = tmp_path / "unlabelled.parquet"
     frame.drop(columns="label").to_parquet(unlabelled)
-    again = json.loads(run("plan", unlabelled, *asked, "--json").out)
+    again = json.loads(run("plan", unlabelled, *requested, "--json").out)
     assert again["rows"] == report["rows"]
     assert "with verify pass --min-segment-rows" in " ".join(report["notes"])
-    fail = json.loads(run("plan", rows, *asked, "--json", "--error", 0.15).out)
+    fail = json.loads(run("plan", rows, *requested, "--json", "--error", 0.15).out)
     assert (fail["wanted"], fail["pattern"].startswith("only country = ")) == ("fail", True)
     for words, problem in [
         (
@@ -282,8 +282,8 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
         ),
         (("--max-segment-bias", "0.05"), "no column is named whose values make"),
         (("--max-ece", "0.05", *ON), "--on without a rule about segments"),
-        ((*asked, "--any-time"), "speaks of the ece, not of segment_bias"),
-        ((*asked, "--min-segment-rows", 10_000), "no segment of .* has 10,000 rows"),
+        ((*requested, "--any-time"), "speaks of the ece, not of segment_bias"),
+        ((*requested, "--min-segment-rows", 10_000), "no segment of .* has 10,000 rows"),
     ]:
         refused = run("plan", rows, "-s", "score", *words)
         assert refused.code in (2, 3), words

@@ -264,11 +264,11 @@ def test_further_scores_are_looked_at_each_by_itself(run: Run, rows: pd.DataFram
     """Each is a slice in the shape of the first with what the command says of it alone, in every format."""
     frame = rows.assign(other=np.round(rows["score"] ** 1.5, 3))
     path = in_csv(frame, tmp_path / "rows.csv")
-    asked = (path, "-y", "label", *ALL, "--json")
-    both = json.loads(run("segments", *asked, "-s", "score", "-s", "other").out)
+    requested = (path, "-y", "label", *ALL, "--json")
+    both = json.loads(run("segments", *requested, "-s", "score", "-s", "other").out)
     check(both, "segments")
     for name, found in (("score", both), ("other", both["slices"]["score=other"])):
-        alone = json.loads(run("segments", *asked, "-s", name).out)
+        alone = json.loads(run("segments", *requested, "-s", name).out)
         assert "slices" not in alone
         assert all(found[key] == alone[key] for key in ("mce", "mce_p", "segments", "tested", "input"))
     assert "Column other: " in both["answer"]

@@ -49,9 +49,9 @@ def without_input(ended: Ran) -> dict[str, object]:
 )
 def test_selected_rows_give_the_numbers_of_a_file_of_them(run: Run, groups: Path, words: list[str]) -> None:
     """In every command, and the input block says what was left out."""
-    asked = ["-y", "label"] if "compare" in words else ASKED
-    ended = run(*words, groups, *asked, "--where", "country==US", "--json")
-    alone = run(*words, groups.with_name("us.csv"), *asked, "--json")
+    requested = ["-y", "label"] if "compare" in words else ASKED
+    ended = run(*words, groups, *requested, "--where", "country==US", "--json")
+    alone = run(*words, groups.with_name("us.csv"), *requested, "--json")
     assert without_input(ended) == without_input(alone)
     found = json.loads(ended.out)["input"]
     assert found["rows"] == 300
@@ -148,13 +148,13 @@ def test_what_has_no_place_for_rows_left_out_says_them_beside(
     """On standard error, in the words of the report for people, unless it is to be quiet."""
     monkeypatch.chdir(groups.parent)
     groups.write_text(groups.read_text() + ",1,US,900\n,0,US,901\n")
-    asked = [*words, groups, *ASKED, "--where", "country==US", "--on-missing", "drop"]
-    ended = run(*asked)
+    requested = [*words, groups, *ASKED, "--where", "country==US", "--on-missing", "drop"]
+    ended = run(*requested)
     assert ended.code in (0, 1, 4), ended.err
     assert "note: 600 rows not selected (--where 'country==US').\n" in ended.err
     assert "note: 2 rows with a missing value dropped (--on-missing drop).\n" in ended.err
     if "--kind" not in words:
-        assert "not selected" not in run(*asked, "--quiet", "--force").err
+        assert "not selected" not in run(*requested, "--quiet", "--force").err
 
 
 def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None:
@@ -162,8 +162,8 @@ def test_reports_for_servers_count_rows_left_out(run: Run, groups: Path) -> None
     groups.write_text(groups.read_text() + ",1,US,900\n,0,US,901\n")
     junit, metrics = groups.with_name("a.xml"), groups.with_name("a.txt")
     reports = ["--report", f"junit={junit}", "--report", f"openmetrics={metrics}"]
-    asked = ["--where", "country==US", "--on-missing", "drop", "--max-ece", "0.2"]
-    run("verify", groups, *ASKED, *asked, *reports)
+    requested = ["--where", "country==US", "--on-missing", "drop", "--max-ece", "0.2"]
+    run("verify", groups, *ASKED, *requested, *reports)
     found = junit.read_text()
     assert '<property name="rows" value="300" />' in found
     assert '<property name="dropped" value="2" />' in found
@@ -178,13 +178,13 @@ def test_rows_that_stand_for_none_are_counted(run: Run, tmp_path: Path, form: st
     """Of frequency weights, and only where there are some."""
     path = tmp_path / "weights.csv"
     head, kept = "score,label,n\n", "0.3,1,2\n0.7,1,1\n0.2,0,3\n"
-    asked = ["measure", path, *ASKED, "--weight", "n", "--metric", "bias", "--format", form]
-    asked += ["--weights-are", "frequency"]
+    requested = ["measure", path, *ASKED, "--weight", "n", "--metric", "bias", "--format", form]
+    requested += ["--weights-are", "frequency"]
     path.write_text(head + kept + "0.9,1,0\n0.1,0,0\n")
-    ended = run(*asked)
+    ended = run(*requested)
     assert "note: weights.csv: 2 rows have weight 0 and count for nothing" in " ".join(
         (ended.out + ended.err).replace(f"{tmp_path}/", "").split()
     )
     path.write_text(head + kept)
-    ended = run(*asked)
+    ended = run(*requested)
     assert "weight 0" not in ended.out + ended.err

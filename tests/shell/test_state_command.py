@@ -181,14 +181,14 @@ def test_a_job_that_is_run_again_changes_nothing(run: Run, batch_of: Make, tmp_p
 def test_hints_on_a_state_name_what_it_was_begun_with(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """A call that lacks the rule or options of the state is told them; following the hint works."""
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
-    asked = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
-    run(*asked, "--max-ece", "0.3", "--alarm", "--id", "id")
-    ran = run(*asked, "--id", "id")
+    requested = ["verify", batch, "-s", "score", "-y", "label", "--state", state]
+    run(*requested, "--max-ece", "0.3", "--alarm", "--id", "id")
+    ran = run(*requested, "--id", "id")
     assert (ran.code, "gate.json was begun with --alarm --max-ece 0.3: ask the same" in ran.err) == (2, True)
-    ran = run(*asked, "--max-ece", "0.3")
+    ran = run(*requested, "--max-ece", "0.3")
     assert (ran.code, "ask as before, with --id COL and with --alarm, or begin" in ran.err) == (2, True)
-    assert run(*asked, "--max-ece", "0.3", "--alarm", "--id", "id").code == 0
-    ran = run(*asked[:-1], tmp_path / "none.json")
+    assert run(*requested, "--max-ece", "0.3", "--alarm", "--id", "id").code == 0
+    ran = run(*requested[:-1], tmp_path / "none.json")
     assert (ran.code, "try --max-ece 0.02" in ran.err) == (2, True)
 
 
@@ -330,24 +330,24 @@ def test_all_files_of_a_call_count_or_none(run: Run, batch_of: Make, tmp_path: P
 def test_a_label_may_be_rare_in_a_batch_but_not_unheard_of(run: Run, tmp_path: Path) -> None:
     """Once `--positive` has occurred a batch may lack it; a state that has never seen it is not begun."""
     state, batch = tmp_path / "gate.json", tmp_path / "a.csv"
-    asked = ["verify", batch, *GATE, "--positive", "fraud", "--state", state]
+    requested = ["verify", batch, *GATE, "--positive", "fraud", "--state", state]
     batch.write_text("score,label\n0.1,ok\n0.2,ok\n")
-    ran = run(*asked)
+    ran = run(*requested)
     assert ran.code == 3
     assert "no label is 'fraud'" in ran.err
     assert not state.exists()
     batch.write_text("score,label\n0.1,ok\n0.2,fraud\n")
-    assert run(*asked).code == 4
+    assert run(*requested).code == 4
     batch.write_text("score,label\n0.1,ok\n0.3,ok\n")
-    assert run(*asked).code == 4
+    assert run(*requested).code == 4
     assert len(state_of(state)["batches"]) == 2
 
 
 def test_a_discrete_artifact_is_judged_by_output(run: Run, artifact: Path, tmp_path: Path) -> None:
     """Over an artifact's outputs the state holds counts only; another artifact and fit rows are refused."""
     state = tmp_path / "gate.json"
-    asked = ["-s", "score", "-y", "label", "--max-ece", "0.1", "--artifact", artifact, "--state", state]
-    ran = run("verify", SAMPLE / "churn_evaluation.parquet", *asked)
+    requested = ["-s", "score", "-y", "label", "--max-ece", "0.1", "--artifact", artifact, "--state", state]
+    ran = run("verify", SAMPLE / "churn_evaluation.parquet", *requested)
     assert ran.code in (0, 4), ran.err
     document = state_of(state)
     outputs = sorted({one["value"] for one in json.loads(artifact.read_text())["bins"]})
@@ -366,11 +366,11 @@ def test_a_discrete_artifact_is_judged_by_output(run: Run, artifact: Path, tmp_p
         "-o",
         refitted,
     )
-    other = run("verify", SAMPLE / "churn_calibration.parquet", *asked[:-3], refitted, "--state", state)
+    other = run("verify", SAMPLE / "churn_calibration.parquet", *requested[:-3], refitted, "--state", state)
     assert other.code == 2
     assert "counts rows of another artifact" in other.err
     assert "a new model needs a new --state" in other.err
-    fit_rows = run("verify", SAMPLE / "churn_calibration.parquet", *asked)
+    fit_rows = run("verify", SAMPLE / "churn_calibration.parquet", *requested)
     assert fit_rows.code == 3
     assert "was fitted on" in fit_rows.err
 
@@ -465,8 +465,8 @@ def test_shards_merge_to_the_state_of_all_rows(run: Run, batch_of: Make, tmp_pat
     assert f"note: {shards[0]} is given twice: it counts once" in again.err
     assert one.read_bytes() == two.read_bytes()
     assert state_of(one)["passed_at"] is None
-    asked = run("verify", tmp_path / "0.csv", *GATE, "--state", one)
-    assert asked.code == 0
+    requested = run("verify", tmp_path / "0.csv", *GATE, "--state", one)
+    assert requested.code == 0
     assert state_of(one)["passed_at"] == 3000
     assert run("merge", *shards, "-o", two).code == 5
     assert run("merge", *shards, "-o", two, "--force").code == 0
@@ -517,8 +517,8 @@ def test_inspect_says_what_a_state_is(run: Run, batch_of: Make, tmp_path: Path) 
 def test_the_command_that_inspect_suggests_is_accepted(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """It asks on the terms of the state: confidence, limit in full and the label that counts as 1."""
     state, batch = tmp_path / "gate.json", batch_of("a.csv")
-    asked = ["-s", "score", "-y", "label", "--max-ece", "0.0512345678", "--confidence", "0.99"]
-    run("verify", batch, *asked, "--positive", "1", "--state", state)
+    requested = ["-s", "score", "-y", "label", "--max-ece", "0.0512345678", "--confidence", "0.99"]
+    run("verify", batch, *requested, "--positive", "1", "--state", state)
     words = shlex.split(json.loads(run("inspect", state, "--json").out)["suggestion"])
     assert words[:2] == ["calibcli", "verify"]
     assert words[words.index("--confidence") + 1] == "0.99"

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.data.arrays import Column
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fault_words import not_numbers
 from calibcli.errors import UsageProblem
 from calibcli.options.conditions import condition_of
@@ -142,7 +142,7 @@ def test_column_names_are_the_same_in_either_form_of_unicode(run: Run, csv_of: M
 )
 def test_columns_of_something_else_are_told_what_they_seem_to_be(column: Column, hint: str) -> None:
     """Rows of probabilities are named to `--probs`, and text with decimal commas is recognised."""
-    problem = not_numbers(column, "probs", ChosenColumns(Columns(), "probs", "label"), shown="m.npz")
+    problem = not_numbers(column, "probs", ResolvedColumns(Columns(), "probs", "label"), shown="m.npz")
     assert "m.npz, column 'probs': it holds" in problem.message
     assert hint in (problem.hint or "")
 

@@ -58,13 +58,13 @@ def test_what_is_neither_good_nor_bad_orders_nothing(run: Run, groups: Path) -> 
 
 def test_measures_of_all_classes_are_said_to_be_of_no_group(run: Run, groups: Path) -> None:
     """Accuracy is shown for all rows, and the table of groups has no such column."""
-    asked = ("measure", groups, "--probs", "p_*", "-y", "c", "--by", "g", "-m")
-    said = " ".join(run(*asked, "accuracy,auroc").out.split())
+    requested = ("measure", groups, "--probs", "p_*", "-y", "c", "--by", "g", "-m")
+    said = " ".join(run(*requested, "accuracy,auroc").out.split())
     assert (
         "Of all rows together, and not by group: accuracy; the accuracy of a group is its observed_rate."
         in said
     )
-    assert "and not by group" not in run(*asked, "auroc").out
+    assert "and not by group" not in run(*requested, "auroc").out
 
 
 def test_best_values_lie_within_the_range() -> None:

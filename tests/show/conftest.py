@@ -252,7 +252,7 @@ def _gates() -> dict[str, VerifyReport]:
     }
 
 
-def _asked(verdict: Verdict, bound: Bound, relation: Relation, **changes: Any) -> Verdict:
+def _requested(verdict: Verdict, bound: Bound, relation: Relation, **changes: Any) -> Verdict:
     """Return a verdict on another kind of rule."""
     measure = changes.pop("measure", "bias")
     claim = replace(verdict.claim, measure=measure, bound=bound, relation=relation, fail_confidence=0.99)
@@ -268,18 +268,18 @@ def _kinds() -> tuple[Verdict, ...]:
     alone: dict[str, Any] = {"lower": None, "upper": None, "target": None, "partition": "", "assumptions": ()}
     mixed = {"measure": "smece", "target": Target.MIXED}
     return (
-        _asked(passed, Bound.LOWER, least, finite_sample=False),
-        _asked(failed, Bound.LOWER, least),
-        _asked(unclear, Bound.LOWER, least),
-        _asked(unclear, Bound.UPPER, most, lower=None, measure="ece - baseline"),
-        _asked(failed, Bound.UPPER, most, outcome=VerdictName.PASS, **mixed),
-        _asked(passed, Bound.UPPER, most, outcome=VerdictName.FAIL, **mixed),
-        _asked(unclear, Bound.UPPER, most, **mixed),
-        _asked(unclear, Bound.LOWER, most, outcome=VerdictName.PASS),
-        _asked(passed, Bound.VALUE, least, **alone),
-        _asked(failed, Bound.VALUE, least, **alone),
-        _asked(passed, Bound.P_VALUE, least, **alone, measure="ks"),
-        _asked(failed, Bound.P_VALUE, least, **alone, measure="ks"),
+        _requested(passed, Bound.LOWER, least, finite_sample=False),
+        _requested(failed, Bound.LOWER, least),
+        _requested(unclear, Bound.LOWER, least),
+        _requested(unclear, Bound.UPPER, most, lower=None, measure="ece - baseline"),
+        _requested(failed, Bound.UPPER, most, outcome=VerdictName.PASS, **mixed),
+        _requested(passed, Bound.UPPER, most, outcome=VerdictName.FAIL, **mixed),
+        _requested(unclear, Bound.UPPER, most, **mixed),
+        _requested(unclear, Bound.LOWER, most, outcome=VerdictName.PASS),
+        _requested(passed, Bound.VALUE, least, **alone),
+        _requested(failed, Bound.VALUE, least, **alone),
+        _requested(passed, Bound.P_VALUE, least, **alone, measure="ks"),
+        _requested(failed, Bound.P_VALUE, least, **alone, measure="ks"),
         replace(_verdict(VerdictName.PASS, 0.0048, (0.0, 0.0137)), void="judged by the fit rows"),
     )
 
@@ -290,8 +290,8 @@ def _gate_of_groups(passed: Verdict, failed: Verdict, needed: RowsNeeded) -> Ver
     noise = RowsNeeded(None, None, 48_213, within_noise=True)
     small = replace(TABLE, rows=900, positive=100)
     few = {"rows": 900, "reason": "7 rows have label 1, fewer than 10", "needed": None}
-    alone = _asked(passed, Bound.VALUE, Relation.AT_LEAST, lower=None, upper=None, target=None)
-    lenient = _asked(passed, Bound.LOWER, Relation.AT_MOST)
+    alone = _requested(passed, Bound.VALUE, Relation.AT_LEAST, lower=None, upper=None, target=None)
+    lenient = _requested(passed, Bound.LOWER, Relation.AT_MOST)
     verdicts = {
         "country=US": (passed, alone),
         "country=DE": (failed, lenient),

@@ -28,8 +28,8 @@ def measured(power: float, *metrics: str, rows: int = ROWS, shift: float = 0.0) 
     generator = np.random.default_rng(5)
     score = generator.random(rows)
     table = ScoreTable.from_rows(score, generator.random(rows) < score**power + shift)
-    asked: Any = metrics_of(metrics) if metrics else MeasureOptions().metrics
-    return measure_table(table, SOURCE, options=MeasureOptions(asked))
+    requested: Any = metrics_of(metrics) if metrics else MeasureOptions().metrics
+    return measure_table(table, SOURCE, options=MeasureOptions(requested))
 
 
 @pytest.mark.parametrize(

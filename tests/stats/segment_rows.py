@@ -33,12 +33,12 @@ def frozen_by(level: np.ndarray, sizes: tuple[int, ...], *, depth: int = 2, leas
         )
         for name, size in zip("abc", sizes, strict=False)
     )
-    asked = FrozenSegments(tuple("abc"[: len(sizes)]), depth, 1_000, least, columns=columns)
+    requested = FrozenSegments(tuple("abc"[: len(sizes)]), depth, 1_000, least, columns=columns)
     shape = tuple(one.sizes[0] for one in columns)
     entries = entries_of(level, np.full(level.shape[1], 0.5), np.zeros(level.shape[1]), shape)
     found = segments_of(entries, depth=depth)
     large = (found.rows >= least) & ~found.same
-    return Partition.of_segments(replace(asked, judged=tuple(map(tuple, found.level[large].tolist()))))
+    return Partition.of_segments(replace(requested, judged=tuple(map(tuple, found.level[large].tolist()))))
 
 
 def counted(level: np.ndarray, score: np.ndarray, label: np.ndarray, partition: Partition) -> Sums:

@@ -103,15 +103,15 @@ MAPS = ["platt", "isotonic", "venn-abers", "by", "logit", "auto", "scaling-binni
 def every() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of every call."""
     for function, own in OWN.items():
-        asked = {
+        requested = {
             "verify": "max_ece=0.2",
             "plot": "path='out.svg'",
             "compare": "artifact='cal_beta.json'",
             "measure": "metric=['ece', 'brier', 'ks']",
         }.get(function, "")
-        calls = [f"{one}, {asked}" for one in (*ROWS, *BAD_ROWS)]
+        calls = [f"{one}, {requested}" for one in (*ROWS, *BAD_ROWS)]
         calls += [
-            f"{base}, {asked}, {more}"
+            f"{base}, {requested}, {more}"
             for base, more in itertools.product((ROWS[2], ROWS[0]), (*COMMON, *WRONG))
         ][:: 1 if function == "measure" else 2]
         calls += [

@@ -55,22 +55,22 @@ def main() -> int:
     )
     parser.add_argument("--once", action="store_true", help="record: do not play the base a second time")
     parser.add_argument("--keep-lines", action="store_true", help="record: do not run the tests again")
-    asked = parser.parse_args()
+    requested = parser.parse_args()
     store = Store(FOLDER / "store")
-    if asked.what == "record":
-        return record(asked, store)
+    if requested.what == "record":
+        return record(requested, store)
     cases, expected = _read("cases.jsonl"), {one["id"]: one for one in _read("expected.jsonl")}
-    if asked.what == "summary":
+    if requested.what == "summary":
         return summary(cases, expected)
-    if asked.what == "show":
-        return show(next(one for one in cases if one["id"].startswith(asked.case)), expected, store)
-    chosen = [one for one in cases if re.search(asked.only, _name(one))][: asked.first]
-    return replay(chosen, expected, asked.tree.resolve(), asked.jobs, store)
+    if requested.what == "show":
+        return show(next(one for one in cases if one["id"].startswith(requested.case)), expected, store)
+    chosen = [one for one in cases if re.search(requested.only, _name(one))][: requested.first]
+    return replay(chosen, expected, requested.tree.resolve(), requested.jobs, store)
 
 
-def record(asked: argparse.Namespace, store: Store) -> int:
+def record(requested: argparse.Namespace, store: Store) -> int:
     """Make the cases of a base revision and what it does with them."""
-    rev = _git("rev-parse", asked.rev or BASE.read_text().strip())
+    rev = _git("rev-parse", requested.rev or BASE.read_text().strip())
     BASE.write_text(f"{rev}\n")
     own_file_system(needed=True)
     tree, base = HOME / "tree", FOLDER / "base"
@@ -78,8 +78,8 @@ def record(asked: argparse.Namespace, store: Store) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         subprocess.run(f"git archive {rev} | tar -x -C '{folder}'", shell=True, check=True, cwd=ROOT)  # noqa: S602
-    if not asked.keep_lines:
-        _run_tests(tree, asked.jobs)
+    if not requested.keep_lines:
+        _run_tests(tree, requested.jobs)
     generated = subprocess.run(
         [sys.executable, str(HERE / "lines.py"), str(FOLDER), str(tree)],
         env=_environment(tree),
@@ -93,9 +93,9 @@ def record(asked: argparse.Namespace, store: Store) -> int:
         f"{len(found)} command lines from tests, {len(cases)} different cases with those generated",
         flush=True,
     )
-    cases = cases[: asked.first]
-    first = _played(cases, base, asked.jobs, store)
-    second = first if asked.once else _played(cases, base, asked.jobs, store)
+    cases = cases[: requested.first]
+    first = _played(cases, base, requested.jobs, store)
+    second = first if requested.once else _played(cases, base, requested.jobs, store)
     unsteady = [one for one in cases if _facts(first[one["id"]]) != _facts(second[one["id"]])]
     print(f"{len(unsteady)} left out, since the base gives two answers to them")
     _write("unsteady.jsonl", [{**one, "ended": [first[one["id"]], second[one["id"]]]} for one in unsteady])

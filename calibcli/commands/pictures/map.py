@@ -17,7 +17,7 @@ from calibcli.commands.pictures.diagram import (
     rows_line,
     title_of,
 )
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_evaluation
 from calibcli.documents.artifact import Artifact, read_any_artifact
 from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split
@@ -137,11 +137,11 @@ def map_diagram(request: PlotRequest) -> Diagram:
     artifact = _artifact_of_one_score(request.artifact)
     options = request.options
     twice = may_cut_cells(options.bins, options.binning or Binning.EQUAL_MASS)
-    judged = read_judged(request, twice=twice)
-    source, found = judged.input, judged.fit_notes
-    notes = (*source.notes, *judged.notes, *found)
-    drawn = map_over_rows(artifact, judged, fitted_rows=bool(found), options=options)
-    return Diagram(drawn, title_of(source, artifact=judged.through), notes, source)
+    evaluation = read_evaluation(request, twice=twice)
+    source, found = evaluation.input, evaluation.fit_notes
+    notes = (*source.notes, *evaluation.notes, *found)
+    drawn = map_over_rows(artifact, evaluation, fitted_rows=bool(found), options=options)
+    return Diagram(drawn, title_of(source, artifact=evaluation.through), notes, source)
 
 
 def _artifact_of_one_score(path: DocumentSource) -> Artifact:
@@ -170,16 +170,16 @@ def _alone(artifact: Artifact, *, seed: int) -> Drawn:
 
 
 def map_over_rows(
-    artifact: Artifact, judged: Gathered, *, fitted_rows: bool, options: MeasureOptions
+    artifact: Artifact, evaluation: Gathered, *, fitted_rows: bool, options: MeasureOptions
 ) -> Drawn:
     """Return the map with observed rates over bins of the raw score."""
-    raw = judged.tables[RAW]
+    raw = evaluation.tables[RAW]
     refuse_empty(raw)
     confidence = options.confidence
     band = map_band(artifact, raw, fitted_rows=fitted_rows, confidence=confidence, seed=options.seed)
     bins = _bins(raw, options)
-    points = binned_curve(parted(raw, bins, again=judged.again), bins=bins, confidence=confidence)
-    before, after = (brier(one, confidence=confidence) for one in (raw, judged.table))
+    points = binned_curve(parted(raw, bins, again=evaluation.again), bins=bins, confidence=confidence)
+    before, after = (brier(one, confidence=confidence) for one in (raw, evaluation.table))
     rows = rows_line(raw.total_rows, raw.total_positive_rows)
     fit_rows = "these rows" if fitted_rows else f"{artifact.fit.rows:,} rows"
     return Drawn(

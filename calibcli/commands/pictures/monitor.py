@@ -38,8 +38,8 @@ def monitor_diagram(request: PlotRequest) -> Diagram:
         msg = f"{path}: nothing was counted yet"
         raise InputProblem(msg, "count rows with `calibcli verify --state`")
     verdict = verdict_on_file(state)
-    judged = f"Judged over {state.terms.partition.described}."
-    drawn = Drawn(monitor_curve(state, verdict), _caption(state, verdict), (judged,))
+    evaluation = f"Judged over {state.terms.partition.described}."
+    drawn = Drawn(monitor_curve(state, verdict), _caption(state, verdict), (evaluation,))
     return Diagram(drawn, f"{path}, score column: {state.terms.score}", state.notes)
 
 

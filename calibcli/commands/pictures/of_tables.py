@@ -23,8 +23,8 @@ from calibcli.commands.pictures.diagram import (
     rows_line,
 )
 from calibcli.commands.pictures.reliability import MOST, brief, group_name, refuse_panels, several_names
-from calibcli.commands.reading import read_judged
-from calibcli.commands.slices import Slices, beside_of, views_of
+from calibcli.commands.reading import read_evaluation
+from calibcli.commands.slices import Slices, extras_request_of, views_of
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -103,19 +103,19 @@ def tables_of(request: PlotRequest) -> Tables:
         raise UsageProblem(msg, "name the files that the report was measured on")
     if request.kind in _IN_PANELS:
         refuse_panels(1 + len(columns.others), "scores")
-    judged = read_judged(request, beside=beside_of(request))
-    source, views = judged.input, views_of(judged)
+    evaluation = read_evaluation(request, extras_request=extras_request_of(request))
+    source, views = evaluation.input, views_of(evaluation)
     refuse_empty(max((one.table for one in views), key=lambda table: table.total_rows))
-    notes = (*source.notes, *judged.notes, *judged.fit_notes)
+    notes = (*source.notes, *evaluation.notes, *evaluation.fit_notes)
     if columns.by:
         tables, few = _groups(views[0].slices, request.options.least_rows)
-        by = f" by {', '.join(judged.chosen.by)}"
-        return Tables(tables, None, source, by, few, notes, judged.through)
+        by = f" by {', '.join(evaluation.resolved.by)}"
+        return Tables(tables, None, source, by, few, notes, evaluation.through)
     tables = {one.source.score: one.table for one in views if one.table.total_rows}
     left = [quoted(one.source.score) for one in views if not one.table.total_rows]
     few = (f"Without any value, so not drawn: {first_of(left, MOST)}.",) if left else ()
-    raw = judged.tables[RAW] if judged.recalibrated else None
-    return Tables(tables, raw, source, "", few, notes, judged.through)
+    raw = evaluation.tables[RAW] if evaluation.recalibrated else None
+    return Tables(tables, raw, source, "", few, notes, evaluation.through)
 
 
 def _groups(slices: Slices, least_rows: int) -> tuple[dict[str, Table], tuple[str, ...]]:
@@ -351,8 +351,8 @@ def clinical_drawn(
     table: Table, source: InputSummary, *, options: MeasureOptions, smoother: Smoother
 ) -> Drawn:
     """Return the calibration plot of a prediction model, with what is reported of it."""
-    asked = replace(options, metrics=Metrics(tuple(_REPORTED), ()), drawn=False, complete=False)
-    measures = {one.name: one for one in measure_table(table, source, options=asked).measures}
+    requested = replace(options, metrics=Metrics(tuple(_REPORTED), ()), drawn=False, complete=False)
+    measures = {one.name: one for one in measure_table(table, source, options=requested).measures}
     box = tuple((word, _reported(measures[name])) for name, word in _REPORTED.items())
     curve = clinical_curve(
         table, smoother=smoother, box=box, confidence=options.confidence, seed=options.seed

@@ -22,9 +22,9 @@ from calibcli.commands.pictures.diagram import (
     rows_line,
     title_from,
 )
-from calibcli.commands.reading import read_judged
-from calibcli.commands.slices import View, beside_of, views_of
-from calibcli.data.tally import Beside
+from calibcli.commands.reading import read_evaluation
+from calibcli.commands.slices import View, extras_request_of, views_of
+from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import ClassMeasure, MeasureName, PlotKind, ViewName
@@ -236,10 +236,10 @@ def diagram_of_measured(
     return replace(_diagram(Part("", Node(report.to_dict())), draw), notes=notes, source=report.input)
 
 
-def what_is_drawn(asked: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:
+def what_is_drawn(requested: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:
     """Return the options of a measurement whose errors stand in reliability diagrams."""
     measures = (MeasureName.ECE, MeasureName.SMECE, *also)
-    return replace(asked, metrics=Metrics(measures, ()), beside_raw=False)
+    return replace(requested, metrics=Metrics(measures, ()), beside_raw=False)
 
 
 def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
@@ -252,16 +252,16 @@ def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
 
 def _drawn(measured: Part, *, kind: PlotKind | None) -> Drawn:
     curve = measured.curve
-    chosen = kind or (PlotKind.BINNED if measured.discrete or curve.smooth is None else PlotKind.SMOOTH)
+    resolved = kind or (PlotKind.BINNED if measured.discrete or curve.smooth is None else PlotKind.SMOOTH)
     if kind is PlotKind.SMOOTH and measured.yes_no:
         # A curve between yes and no would show rates of scores that no row has.
         return Drawn(
             replace(curve, kind=PlotKind.BINNED), caption_of(measured.tree, PlotKind.BINNED), (_YES_NO,)
         )
-    if chosen is PlotKind.SMOOTH and curve.smooth is None:
+    if resolved is PlotKind.SMOOTH and curve.smooth is None:
         msg = "the report holds no smooth curve"
         raise UsageProblem(msg, "measure smece as well, or pass --kind binned")
-    return Drawn(replace(curve, kind=chosen), caption_of(measured.tree, chosen))
+    return Drawn(replace(curve, kind=resolved), caption_of(measured.tree, resolved))
 
 
 def caption_of(tree: Node, kind: PlotKind) -> tuple[str, ...]:
@@ -296,9 +296,9 @@ def residual_diagram(request: PlotRequest) -> Diagram:
 
     Points stand for bins where the score takes few values or bins were asked for; else there is a curve.
     """
-    asked = request.options.bins is not None or request.options.binning is not None
+    requested = request.options.bins is not None or request.options.binning is not None
     return diagram_of_measured(
-        request, lambda measured: residual_drawn(measured, by_bins=asked), also=(MeasureName.BIAS,)
+        request, lambda measured: residual_drawn(measured, by_bins=requested), also=(MeasureName.BIAS,)
     )
 
 
@@ -397,7 +397,7 @@ def _slices_measured(request: PlotRequest, view: ViewName | None) -> Diagram:
     joint = () if view is None else (_JOINT[view],)
     options = replace(
         request.options,
-        metrics=Metrics((MeasureName.ECE,), (), joint, chosen=True),
+        metrics=Metrics((MeasureName.ECE,), (), joint, selected=True),
         complete=False,
         drawn=False,
     )
@@ -414,15 +414,15 @@ def classes_of_tree(tree: Node, view: ViewName | None) -> Diagram:
         msg = "has no 'classes'"
         raise tree.problem(msg, "write one with `calibcli measure ... --probs 'p_*' --json`")
     views = members["classes"].child("views").members()
-    chosen = view or next((one for one in KEYS if one.value in views), ViewName.ONE_VS_REST)
-    if chosen.value not in views:
-        msg = f"has no {chosen.value!r}"
+    resolved = view or next((one for one in KEYS if one.value in views), ViewName.ONE_VS_REST)
+    if resolved.value not in views:
+        msg = f"has no {resolved.value!r}"
         raise members["classes"].child("views").problem(msg, "measure with --view of single classes, or none")
-    summary = views[chosen.value]
-    name = {one: one.removeprefix(f"{KEYS[chosen]}=") for one in _keys(summary)}
-    joint = tree.child("measures").members().get(_JOINT[chosen].value)
+    summary = views[resolved.value]
+    name = {one: one.removeprefix(f"{KEYS[resolved]}=") for one in _keys(summary)}
+    joint = tree.child("measures").members().get(_JOINT[resolved].value)
     stated = None if joint is None else Stated.read(joint)
-    if chosen is ViewName.ONE_VS_REST:
+    if resolved is ViewName.ONE_VS_REST:
         word, added = "class-wise ECE", ", each class against the rest"
         meaning = "Label 1: the row is of the class."
     else:
@@ -535,10 +535,10 @@ def compare_diagram(request: PlotRequest) -> Diagram:
     if request.document is not None:
         return of_report(request, request.document, scores_of_tree)
     _refuse_number(request)
-    judged = read_judged(request, beside=_beside(request))
-    report = _report(judged, request)
+    evaluation = read_evaluation(request, extras_request=_extras_request(request))
+    report = _report(evaluation, request)
     diagram = scores_of_tree(Node(report.to_dict()))
-    notes = (*report.input.notes, *report.notes, *judged.notes, *judged.fit_notes)
+    notes = (*report.input.notes, *report.notes, *evaluation.notes, *evaluation.fit_notes)
     drawn = replace(diagram.drawn, foot=(*diagram.drawn.foot, *fit_rows_foot(notes)))
     return replace(diagram, drawn=drawn, notes=notes, source=report.input)
 
@@ -551,56 +551,56 @@ def _refuse_number(request: PlotRequest) -> None:
     refuse_panels(scores, "scores")
 
 
-def _beside(request: PlotRequest) -> Beside:
+def _extras_request(request: PlotRequest) -> ExtrasRequest:
     """Return what is gathered beside the first score: the others, and losses row by row."""
-    beside = beside_of(request)
+    extras_request = extras_request_of(request)
     # Classes seen by the one that is predicted are other rows once they are recalibrated.
     alone = request.artifact is None or request.columns.several is not None
-    return beside if alone else replace(beside, pairs=((RAW, RECALIBRATED),))
+    return extras_request if alone else replace(extras_request, pairs=((RAW, RECALIBRATED),))
 
 
-def _views(judged: Gathered) -> tuple[View, ...]:
+def _views(evaluation: Gathered) -> tuple[View, ...]:
     """Return every score, the one that others are compared with first."""
-    views = views_of(judged)
-    if not judged.recalibrated:
+    views = views_of(evaluation)
+    if not evaluation.recalibrated:
         return views
-    raw = replace(views[0], table=judged.tables[RAW], key=_RAW)
+    raw = replace(views[0], table=evaluation.tables[RAW], key=_RAW)
     return raw, replace(views[0], key=_THROUGH)
 
 
 _YES_AND_NO = 2
 
 
-def _report(judged: Gathered, request: PlotRequest) -> MeasureReport:
+def _report(evaluation: Gathered, request: PlotRequest) -> MeasureReport:
     """Measure each score by the error that its diagram shows, and how the others differ from the first."""
-    views = _views(judged)
+    views = _views(evaluation)
     others = views[1:]
-    asked = request.options
+    requested = request.options
     few_valued = all(looks_discrete(one.table) for one in views)
     # A curve between yes and no would show rates of scores that no row has.
     yes_no = any(one.table.distinct <= _YES_AND_NO for one in views)
-    smooth = not (few_valued or yes_no) and asked.bins is None and asked.binning is None
+    smooth = not (few_valued or yes_no) and requested.bins is None and requested.binning is None
     name = MeasureName.SMECE if smooth else MeasureName.ECE
-    options = replace(asked, metrics=Metrics((name,), ()), complete=smooth, drawn=False)
+    options = replace(requested, metrics=Metrics((name,), ()), complete=smooth, drawn=False)
     reports = [measure_table(one.table, one.source, options=options) for one in views]
     return replace(
         reports[0],
-        artifact=judged.through,
+        artifact=evaluation.through,
         slices={one.key: report for one, report in zip(others, reports[1:], strict=True)},
-        differences=_differences(judged, views, name, asked),
+        differences=_differences(evaluation, views, name, requested),
     )
 
 
 def _differences(
-    judged: Gathered, views: tuple[View, ...], name: MeasureName, asked: MeasureOptions
+    evaluation: Gathered, views: tuple[View, ...], name: MeasureName, requested: MeasureOptions
 ) -> dict[str, tuple[Difference, ...]]:
     """Return how each further score differs from the first: by its error, and by the Brier score."""
     from calibcli.stats.measures.differences import PairedSums
 
     first, *others = views
-    paired = judged.aside.paired
+    paired = evaluation.extras.paired
     names = (name, MeasureName.BRIER) if paired else (name,)
-    options = CompareOptions(names, asked.bins, asked.binning, asked.confidence)
+    options = CompareOptions(names, requested.bins, requested.binning, requested.confidence)
     sums = paired or tuple(PairedSums() for _ in others)
     return {
         one.key: differences_to(first, one, each, options=options)

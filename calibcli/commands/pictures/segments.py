@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
-from calibcli.commands.reading import read_judged
+from calibcli.commands.reading import read_evaluation
 from calibcli.commands.segments import segments_report
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import PlotKind
@@ -24,26 +24,26 @@ _MOST_NAMED = 8
 
 def segments_diagram(request: PlotRequest) -> Diagram:
     """Read files for a picture of segments."""
-    heat, columns, asked = request.kind is PlotKind.HEATMAP, request.columns, request.segments
+    heat, columns, requested = request.kind is PlotKind.HEATMAP, request.columns, request.segments
     if request.document is not None:
         msg = f"{request.document}: segments are drawn from the rows"
         raise UsageProblem(msg, "name the files that the report was measured on")
     if heat and len(columns.on) != 2:
         msg = f"--kind heatmap lays two columns against each other, and --on names {len(columns.on)}"
         raise UsageProblem(msg, "name two, such as --on country,device, or pass --kind segments")
-    refuse_segments(request, asked.cut)
-    judged = read_judged(request, twice=True)
-    refuse_empty(judged.table)
-    cut = segments_in(judged, request, asked.cut)
-    options = SegmentOptions(asked.cut, asked.least_rows, request.options.confidence)
-    report = segments_report(judged, cut, options)
+    refuse_segments(request, requested.cut)
+    evaluation = read_evaluation(request, twice=True)
+    refuse_empty(evaluation.table)
+    cut = segments_in(evaluation, request, requested.cut)
+    options = SegmentOptions(requested.cut, requested.least_rows, request.options.confidence)
+    report = segments_report(evaluation, cut, options)
     if not report.tested:
-        msg = f"no segment has {asked.least_rows:,} rows that can be tested"
+        msg = f"no segment has {requested.least_rows:,} rows that can be tested"
         raise EmptyTable(msg, "pass a smaller --min-segment-rows")
     drawn = cells_drawn(report) if heat else points_drawn(report)
-    source = judged.input
+    source = evaluation.input
     notes = (*source.notes, *report.notes)
-    return diagram_of_rows(drawn, source, notes, through=judged.through)
+    return diagram_of_rows(drawn, source, notes, through=evaluation.through)
 
 
 def segment_pictures(report: SegmentsReport | None) -> Iterator[tuple[PlotKind, Drawn]]:

@@ -49,9 +49,9 @@ def _connected(address: str | None) -> Iterator[Client]:
     if where is None:
         msg = "--engine dask does not say where its scheduler is"
         raise UsageProblem(msg, "pass --engine-address tcp://HOST:8786, or a scheduler file")
-    asked: dict[str, Any] = {"address": where} if "://" in where else {"scheduler_file": where}
+    requested: dict[str, Any] = {"address": where} if "://" in where else {"scheduler_file": where}
     try:
-        client = distributed.Client(**asked, timeout=_CONNECT_SECONDS, set_as_default=False)
+        client = distributed.Client(**requested, timeout=_CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         msg = f"dask: there is no scheduler at {where}"
         raise UsageProblem(msg, "is it running, and reached from here?") from error

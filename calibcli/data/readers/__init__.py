@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from calibcli.data.arrays import DAMAGED, NO_THREAD, first_line, no_memory, nulls
 from calibcli.data.class_rows import is_list_of_numbers, list_lengths, lists_of
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.files import InMemory
 from calibcli.data.formats import FORMATS
 from calibcli.data.fragment import Fragment
@@ -55,23 +55,23 @@ class Reader:
         """Return the names that any row has, which may take a pass over all of them."""
         return self.header(fragment)
 
-    def batches(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    def batches(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream the chosen columns of a fragment; a batch has them by name."""
-        names = chosen.stored
-        width = max(len(names), len(chosen.classes))
-        return self.streamed(fragment, names, width=width, words=chosen.words)
+        names = resolved.stored
+        width = max(len(names), len(resolved.classes))
+        return self.streamed(fragment, names, width=width, words=resolved.words)
 
-    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
         """Return the schema of `batches_of_all`."""
         whole = self.stored(fragment)
-        fields = [whole.field(name) for name in chosen.carries(whole.names)]
+        fields = [whole.field(name) for name in resolved.carries(whole.names)]
         return pa.schema(fields).with_metadata(whole.metadata)
 
-    def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    def batches_of_all(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream every column of a fragment that is carried along."""
-        names = chosen.carries(self.header(fragment))
-        width = max(len(names), len(chosen.classes))
-        return self.streamed(fragment, None if chosen.carried is None else names, width=width)
+        names = resolved.carries(self.header(fragment))
+        width = max(len(names), len(resolved.classes))
+        return self.streamed(fragment, None if resolved.carried is None else names, width=width)
 
     def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
         """Return every column of the fragment's file with what it holds, in a few words."""

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from calibcli.data.arrays import first_line
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers import Reader
 from calibcli.data.readers.text import chunks_of, kept_bytes, opened_text, text_problems
@@ -110,24 +110,24 @@ class CsvReader(Reader):
         """Return the names of a file's columns, without losing anything of a pipe."""
         return layout(fragment).names
 
-    def batches(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    def batches(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         types: dict[str, pa.DataType] = {
-            name: WORD if name in chosen.words else NUMBER for name in chosen.stored
+            name: WORD if name in resolved.words else NUMBER for name in resolved.stored
         }
-        if chosen.identity in types:
-            types[chosen.identity] = pa.string()
-        return _stream(fragment, chosen, types=types)
+        if resolved.identity in types:
+            types[resolved.identity] = pa.string()
+        return _stream(fragment, resolved, types=types)
 
-    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
         """Return the scores as numbers, unless they are words, and all other columns as text."""
-        scores = {*chosen.scores} & {*chosen.numbers}
-        names = chosen.carries(self.header(fragment))
+        scores = {*resolved.scores} & {*resolved.numbers}
+        names = resolved.carries(self.header(fragment))
         return pa.schema([pa.field(name, NUMBER if name in scores else pa.string()) for name in names])
 
-    def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    def batches_of_all(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream every column, the score as a number and all others as the text that they are."""
-        types = {field.name: field.type for field in self.schema(fragment, chosen)}
-        return _stream(fragment, chosen, types=types, verbatim=True)
+        types = {field.name: field.type for field in self.schema(fragment, resolved)}
+        return _stream(fragment, resolved, types=types, verbatim=True)
 
     def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
         return tuple((name, "text") for name in self.header(fragment))
@@ -162,7 +162,7 @@ def blocks_of(read: Callable[[int], bytes], within: Layout) -> Iterator[Block]:
 
 def rows_of(
     block: Block,
-    chosen: ChosenColumns,
+    resolved: ResolvedColumns,
     *,
     within: Layout,
     types: Mapping[str, pa.DataType],
@@ -178,11 +178,11 @@ def rows_of(
             msg = f"{within.shown}: {where} hold {counted:,} rows, and {batch.num_rows:,} were read"
             raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
     if block.most != block.lines:
-        _refuse_swallowed(block, chosen, within)
+        _refuse_swallowed(block, resolved, within)
     return batch
 
 
-def _refuse_swallowed(block: Block, chosen: ChosenColumns, within: Layout) -> None:
+def _refuse_swallowed(block: Block, resolved: ResolvedColumns, within: Layout) -> None:
     """
     Refuse quoted text most of whose lines look like rows of the file: those between two stray quotes.
 
@@ -193,7 +193,7 @@ def _refuse_swallowed(block: Block, chosen: ChosenColumns, within: Layout) -> No
     lines = block.quoted_lines() if len(names) > 1 else None
     if lines is None:
         return
-    numbers = [names.index(name) for name in chosen.scores]
+    numbers = [names.index(name) for name in resolved.scores]
     # Of the lines on which quotes open and close only what is within them is text: the scores must be there.
     counts = (lines.begins | (lines.outside < min(numbers))) & (
         lines.ends | (lines.separators - lines.outside > max(numbers))
@@ -208,7 +208,7 @@ def _refuse_swallowed(block: Block, chosen: ChosenColumns, within: Layout) -> No
     for text in np.flatnonzero(2 * many > rows).tolist():
         places = np.flatnonzero(alike & (lines.text == text)).tolist()
         looked_at = (block.whole[lines.starts[at] : lines.stops[at]] for at in places[:_LOOKED_AT])
-        found = sum(_is_row(line.decode("utf-8", "replace"), numbers, chosen, within) for line in looked_at)
+        found = sum(_is_row(line.decode("utf-8", "replace"), numbers, resolved, within) for line in looked_at)
         found = found * len(places) // min(len(places), _LOOKED_AT)
         if 2 * found > rows[text]:
             at = block.line + lines_before(block.whole, lines.opening(text))
@@ -220,32 +220,32 @@ def _refuse_swallowed(block: Block, chosen: ChosenColumns, within: Layout) -> No
             )
 
 
-def _is_row(line: str, numbers: list[int], chosen: ChosenColumns, within: Layout) -> bool:
+def _is_row(line: str, numbers: list[int], resolved: ResolvedColumns, within: Layout) -> bool:
     """Whether a line could be a row of the file."""
     fields = line.replace('"', "").rstrip("\r").split(within.delimiter)
     if len(fields) != len(within.names):
         return False
     try:
         texts = [fields[place].replace(within.decimal, ".") for place in numbers]
-        scores = _scores_of(texts, chosen)
+        scores = _scores_of(texts, resolved)
     except ValueError:
         return False
-    asked = chosen.asked
-    if asked.read_as is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
+    requested = resolved.requested
+    if requested.read_as is Scale.PROB and not all(0.0 <= score <= 1.0 for score in scores):
         return False
-    if chosen.label not in within.names or asked.positive is not None or asked.several is not None:
+    if resolved.label not in within.names or requested.positive is not None or requested.several is not None:
         return True
-    return fields[within.names.index(str(chosen.label))].strip().casefold() in _USUAL_LABELS
+    return fields[within.names.index(str(resolved.label))].strip().casefold() in _USUAL_LABELS
 
 
-def _scores_of(texts: list[str], chosen: ChosenColumns) -> list[float]:
+def _scores_of(texts: list[str], resolved: ResolvedColumns) -> list[float]:
     """Return the scores that texts are, or say that one is none."""
-    asked = chosen.asked
-    if not asked.in_words:
+    requested = resolved.requested
+    if not requested.in_words:
         return [float(text) for text in texts]
     from calibcli.data.score_words import number_in
 
-    found = [number_in(text, dict(asked.score_map or ()), asked.read_as) for text in texts]
+    found = [number_in(text, dict(requested.score_map or ()), requested.read_as) for text in texts]
     return [float(text) if number is None else number for text, number in zip(texts, found, strict=True)]
 
 
@@ -280,14 +280,14 @@ def _parsed(
 
 
 def _stream(
-    fragment: Fragment, chosen: ChosenColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
+    fragment: Fragment, resolved: ResolvedColumns, *, types: Mapping[str, pa.DataType], verbatim: bool = False
 ) -> Iterator[pa.RecordBatch]:
     found, rows = layout(fragment), 0
     with _reported(found), opened_text(fragment) as stream:
         cut = blocks_of(stream.read, found)
         next(cut, None)
         for block in cut:
-            batch = rows_of(block, chosen, within=found, types=types, rows_before=rows, verbatim=verbatim)
+            batch = rows_of(block, resolved, within=found, types=types, rows_before=rows, verbatim=verbatim)
             rows += batch.num_rows
             if batch.num_rows:
                 yield batch

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from calibcli.data.arrays import DAMAGED, first_line
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fragment import Fragment
 from calibcli.data.readers import Reader
 from calibcli.data.readers.text import chunks_of, kept_bytes, text_problems
@@ -547,13 +547,13 @@ class JsonReader(Reader):
         """Return the keys of all rows; what comes through a pipe is kept in a file for that."""
         return tuple(_all_kinds(fragment).kinds)
 
-    def batches(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
-        return (batch for _, batch in blocks_and_batches(fragment, chosen) if batch is not None)
+    def batches(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
+        return (batch for _, batch in blocks_and_batches(fragment, resolved) if batch is not None)
 
-    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
         """Return every key of all rows, which takes a pass over them."""
-        numbers, found = chosen.numbers, _all_kinds(fragment)
-        names = chosen.carries(found.kinds)
+        numbers, found = resolved.numbers, _all_kinds(fragment)
+        names = resolved.carries(found.kinds)
         found.refuse_empty(names, fragment.shown)
         kinds = ((name, found.kinds[name]) for name in names)
         return pa.schema(
@@ -563,10 +563,10 @@ class JsonReader(Reader):
             ]
         )
 
-    def batches_of_all(self, fragment: Fragment, chosen: ChosenColumns) -> Iterator[pa.RecordBatch]:
+    def batches_of_all(self, fragment: Fragment, resolved: ResolvedColumns) -> Iterator[pa.RecordBatch]:
         """Stream every key; objects, and lists of other things than numbers, as the text of their JSON."""
-        whole = self.schema(fragment, chosen)
-        parser = LineParser(whole.names, shown=fragment.shown, numbers=chosen.numbers, types=whole)
+        whole = self.schema(fragment, resolved)
+        parser = LineParser(whole.names, shown=fragment.shown, numbers=resolved.numbers, types=whole)
         for block in _blocks(fragment):
             for some in _cut(block, len(whole)):
                 batch = parser.parse(some)
@@ -593,7 +593,7 @@ READER = JsonReader()
 
 
 def blocks_and_batches(
-    fragment: Fragment, chosen: ChosenColumns
+    fragment: Fragment, resolved: ResolvedColumns
 ) -> Iterator[tuple[bytes, pa.RecordBatch | None]]:
     """
     Stream whole lines of a fragment, each block with the chosen columns of its rows.
@@ -604,10 +604,10 @@ def blocks_and_batches(
     """
     kept = kept_bytes(fragment)
     parser = LineParser(
-        chosen.stored,
+        resolved.stored,
         shown=fragment.shown,
-        numbers=chosen.numbers,
-        telling=[name for name in chosen.telling if name in chosen.stored],
+        numbers=resolved.numbers,
+        telling=[name for name in resolved.telling if name in resolved.stored],
     )
     for block in _blocks(fragment, decoded=not kept):
         yield block, parser.parse(_as_utf8(block, fragment) if kept else block)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.data.arrays import Column, list_column, numbers, texts
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object, opened
 from calibcli.data.readers import Reader, read_problems
@@ -105,9 +105,9 @@ class NpzReader(Reader):
                 arrays = [_array(part, one) for part, one in zip(values, columns, strict=True)]
                 yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def schema(self, fragment: Fragment, chosen: ChosenColumns) -> pa.Schema:
+    def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
         with _opened(fragment) as archive:
-            columns = _columns(archive, chosen.carries(_names(archive)), fragment.shown)
+            columns = _columns(archive, resolved.carries(_names(archive)), fragment.shown)
         return pa.schema([pa.field(one.name, one.kind) for one in columns])
 
     def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:

@@ -33,13 +33,13 @@ def copy_with_fields(
     """Write record batches anew with columns at the end."""
     rows = 0
 
-    def widened() -> Iterator[tuple[pa.RecordBatch, Any]]:
+    def with_added_columns() -> Iterator[tuple[pa.RecordBatch, Any]]:
         for batch, said in batches:
             values = [column_of(column) for column in made(batch)]
             old = [batch.column(name) for name in schema.names[: len(schema) - len(values)]]
             yield pa.RecordBatch.from_arrays([*old, *values], schema=schema), said
 
-    for batch, said in made_ahead(widened(), ahead):
+    for batch, said in made_ahead(with_added_columns(), ahead):
         sink.write_batch(batch, custom_metadata=said)
         rows += batch.num_rows
         advance(batch.num_rows)

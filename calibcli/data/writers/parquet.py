@@ -146,14 +146,14 @@ def copy_with_fields(
         settings = stored_settings(file.metadata, like=new.like, fields=new.fields, kept=stay)
         rows = 0
         with pq.ParquetWriter(target, schema, **settings) as writer:
-            for table in made_ahead(_widened(file, new, schema=schema, shown=shown, read=read)):
+            for table in made_ahead(_with_added_columns(file, new, schema=schema, shown=shown, read=read)):
                 writer.write_table(table, row_group_size=table.num_rows)
                 rows += table.num_rows
                 advance(table.num_rows)
         return rows
 
 
-def _widened(
+def _with_added_columns(
     file: pq.ParquetFile, new: NewFields, *, schema: pa.Schema, shown: str, read: list[str] | None
 ) -> Iterator[pa.Table]:
     """Yield the columns of a schema, of which the last are new."""

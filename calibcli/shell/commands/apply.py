@@ -88,17 +88,19 @@ def apply(
             raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
         if classes.probs is not None:
             columns = replace(columns, several=SeveralClasses.of(classes))
-    asked = ApplyRequest(
+    requested = ApplyRequest(
         artifact, loaded, columns, classes.on_sum, options.name, options.prior, reading.input_format, shape
     )
     progress = progress_bar(quiet=out.quiet)
     if output is not None:
-        say_summary(apply_file(asked, inputs, output, force=out.force, progress=progress), out)
+        say_summary(apply_file(requested, inputs, output, force=out.force, progress=progress), out)
     elif out_dir is not None:
         reading = replace(reading, progress=progress)
         skip = options.skip_existing
         say_summary(
-            apply_folder(inputs, out_dir, asked=asked, force=out.force, skip_existing=skip, reading=reading),
+            apply_folder(
+                inputs, out_dir, requested=requested, force=out.force, skip_existing=skip, reading=reading
+            ),
             out,
         )
 

@@ -41,8 +41,8 @@ def config(context: typer.Context, out: Output, command: OneCommand = None) -> N
         raise UsageProblem(msg, nearest(command, commands))
     configuration = configuration_of(root.get("config"), isolated=bool(root.get("isolated")))
     configuration = configuration.checked(commands)
-    asked = commands if command is None else {command: commands[command]}
-    found = effective_options(asked, configuration)
+    requested = commands if command is None else {command: commands[command]}
+    found = effective_options(requested, configuration)
     plain = not screen_for(STDOUT, color=ColorWhen.NEVER).unicode
     write((as_json if out.json else as_table)(found, configuration, plain=plain), STDOUT)
 

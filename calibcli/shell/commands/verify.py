@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[WantedReport]]]":
+def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedReport]]]":
     """Let the reports beside the printed one tell of whatever goes wrong, unless the line will run again."""
     from calibcli.shell.line import line_of
 
@@ -69,7 +69,7 @@ def verify(
     out: GateOutput,
     files: GateInputs = None,
     artifact: Artifact = None,
-    wanted: "Sequence[WantedReport]" = (),
+    wanted: "Sequence[RequestedReport]" = (),
 ) -> int:
     """
     Gate on the calibration error.
@@ -144,7 +144,7 @@ _FORMS = {
 
 
 @dataclass(frozen=True, slots=True)
-class WantedReport:
+class RequestedReport:
     """
     A report beside the one that is printed.
 
@@ -165,10 +165,10 @@ def parse_reports(
     force: bool = False,
     others: Sequence[str | None] = (),
     settings: "tuple[Setting, ...]" = (),
-) -> tuple[WantedReport, ...]:
+) -> tuple[RequestedReport, ...]:
     """Return the reports that are asked for; GitHub's by itself in its workflows, where none is."""
     if not texts:
-        return (WantedReport(GateFormat.GITHUB, None, settings),) if runs_on_github() else ()
+        return (RequestedReport(GateFormat.GITHUB, None, settings),) if runs_on_github() else ()
     wanted = tuple(replace(_wanted(text), settings=settings) for text in dict.fromkeys(texts))
     kept = [one for one in others if one is not None]
     files, missing = _files(inputs)
@@ -194,7 +194,7 @@ def _files(inputs: Sequence[str]) -> tuple[list[str], InputProblem | None]:
         return [], problem
 
 
-def write_reports(report: "VerifyReport", wanted: Sequence[WantedReport]) -> None:
+def write_reports(report: "VerifyReport", wanted: Sequence[RequestedReport]) -> None:
     """Write the reports that were asked for: files whole, GitHub's by adding to the files of its runner."""
     from calibcli.show.ci import gate_renderer_named
 
@@ -207,7 +207,7 @@ def write_reports(report: "VerifyReport", wanted: Sequence[WantedReport]) -> Non
             _write(renderer.render(report), one.path)
 
 
-def write_error_reports(problem: CalibcliError, wanted: Sequence[WantedReport]) -> None:
+def write_error_reports(problem: CalibcliError, wanted: Sequence[RequestedReport]) -> None:
     """
     Write that there is no verdict, and why, wherever a server or a monitor would look for one.
 
@@ -219,7 +219,7 @@ def write_error_reports(problem: CalibcliError, wanted: Sequence[WantedReport]) 
             _write_error(problem, one)
 
 
-def _write_error(problem: CalibcliError, wanted: WantedReport) -> None:
+def _write_error(problem: CalibcliError, wanted: RequestedReport) -> None:
     match wanted.kind:
         case GateFormat.JUNIT:
             from calibcli.show.ci.junit import error_document
@@ -263,7 +263,7 @@ def _write(text: str, path: str | None) -> None:
         write_file(path, text.encode("utf-8"))
 
 
-def _wanted(text: str) -> WantedReport:
+def _wanted(text: str) -> RequestedReport:
     name, equals, path = text.partition("=")
     if name not in list(GateFormat):
         _refuse(f"--report {text!r} names no kind of report")
@@ -271,10 +271,10 @@ def _wanted(text: str) -> WantedReport:
     if kind is GateFormat.GITHUB:
         if equals:
             _refuse(f"--report {text!r} names a file, but GitHub's runner says where its report goes")
-        return WantedReport(kind)
+        return RequestedReport(kind)
     if not path:
         _refuse(f"--report {text!r} names no file")
-    return WantedReport(kind, path)
+    return RequestedReport(kind, path)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -222,7 +222,7 @@ def _view_blocks(
         return (paragraph(*title),)
     parts = sorted(view.classes.items(), key=_badness)
     listed_parts = parts if verbose else parts[:MOST_ROWS]
-    measures = len(parts[0][1].comparisons) if verbose or report.chosen else 1
+    measures = len(parts[0][1].comparisons) if verbose or report.selected else 1
     cells: Cells[tuple[str, ClassComparison, Comparison]] = {
         "class": lambda one: one[0].partition("=")[2],
         Column("rows", numeric=True): lambda one: _rows(one[1]),
@@ -255,7 +255,7 @@ def _notes(
 ) -> list[str]:
     notes = []
     names = [one.name.value for one in next(iter(view.classes.values())).comparisons]
-    left_out = [] if verbose or report.chosen else names[1:]
+    left_out = [] if verbose or report.selected else names[1:]
     if not verbose and (hidden or left_out):
         more = [f"{count(hidden)} more {'class' if hidden == 1 else 'classes'}"] if hidden else []
         notes.append(f"-v shows {listed([*more, *left_out])}, too.")

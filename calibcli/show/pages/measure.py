@@ -117,7 +117,7 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
         by = "in the order of the input" if ordered is None else f"the worst {field_name(ordered)} first"
         notes.append(f"Groups are listed {by}: {field_name(measured[0])} alone is neither good nor bad.")
-    if report.classes is not None and report.chosen and report.classes.measures:
+    if report.classes is not None and report.selected and report.classes.measures:
         names = listed(field_name(one.name) for one in report.classes.measures)
         right = "; the accuracy of a group is its observed_rate" if "accuracy" in names else ""
         notes.append(f"Of all rows together, and not by group: {names}{right}.")
@@ -129,7 +129,7 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
 def shown_of(report: MeasureReport) -> tuple[Shown, ...]:
     """Return what a table of slices has columns for: all that somebody asked for, else the usual measures."""
     names = tuple(one.name for one in report.measures)
-    if report.chosen:
+    if report.selected:
         return (*names, *(one.name for one in report.tests))
     return tuple(name for name in IN_TABLES if name in names)
 
@@ -200,7 +200,7 @@ def _columns_of(name: Shown, parts: Sequence[MeasureReport]) -> list[tuple[str, 
 
 def _has_interval(name: MeasureName, parts: Sequence[MeasureReport]) -> bool:
     """Whether a measure has a column of intervals: where there are some; of a few only if asked for."""
-    wanted = name not in VALUES_ALONE or any(part.chosen for part in parts)
+    wanted = name not in VALUES_ALONE or any(part.selected for part in parts)
     return wanted and any(_estimate(part, name).interval is not None for part in parts)
 
 
@@ -254,7 +254,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
     compared = {one.name for one in found}
     names = (*(one.name for one in report.measures), *(one.name for one in report.tests))
     others = [field_name(name) for name in names if name not in compared]
-    if report.chosen and others:
+    if report.selected and others:
         notes.append(f"Shown for each score, and not compared: {listed(others)}.")
     return paragraph(Line(title, Tone.TITLE)), grid_of(found, cells, notes)
 

@@ -270,14 +270,14 @@ class _Rows:
             np.concatenate(([0.0], np.cumsum(weight)))
             for weight in (self.weight[:middle][::-1], self.weight[middle:])
         ]
-        asked = SPAN * float(sums[0][-1] + sums[1][-1]) * (1.0 - 1e-12)
+        requested = SPAN * float(sums[0][-1] + sums[1][-1]) * (1.0 - 1e-12)
 
         def held(distance: float) -> float:
             """Return the weight within a distance."""
             counts = (np.searchsorted(side, distance, side="right") for side in sides)
             return float(sum(one[count] for one, count in zip(sums, counts, strict=True)))
 
-        enough = (bisect_left(side, asked, key=held) for side in sides)
+        enough = (bisect_left(side, requested, key=held) for side in sides)
         return min(float(side[first]) for side, first in zip(sides, enough, strict=True) if first < side.size)
 
 

@@ -80,8 +80,10 @@ class FrozenSegments(Declared):
         """What was asked, in words."""
         kinds = (("categorical", self.categorical), ("numeric", self.numeric))
         told = [f"--{name} {','.join(found)}" for name, found in kinds if found]
-        asked = f"--depth {self.depth} --max-values {self.most_values} --min-segment-rows {self.least_rows}"
-        return " ".join((f"--on {','.join(self.on)}", asked, *told))
+        requested = (
+            f"--depth {self.depth} --max-values {self.most_values} --min-segment-rows {self.least_rows}"
+        )
+        return " ".join((f"--on {','.join(self.on)}", requested, *told))
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
     known = twin if twin is not None else state.knows(batch.key)
     if known is not None and (twin is not None or batch.key != batch.digest):
         _refuse_other_rows(known, batch)
-        if not state.terms.identified:
+        if not state.terms.by_id:
             _refuse_unsure(known, batch, total)
         return replace(
             growth,
@@ -151,7 +151,7 @@ def _counted(growth: Growth, batch: Incoming, *, least_rows: int) -> Growth:
             known_notes=(*growth.known_notes, _known_note(batch, total)),
         )
     notes = growth.notes
-    if twins and not state.terms.identified:
+    if twins and not state.terms.by_id:
         _refuse_twin(twins[0], batch, total)
         if all(one.file is None for one in twins):
             # They were given names, and this batch none: a second run may have left the name out.
@@ -355,7 +355,7 @@ def _refuse_twice(states: Sequence[tuple[str, GateState]]) -> None:
         counted = "1 batch is" if len(twice) == 1 else f"{len(twice):,} batches are"
         msg = f"{counted} in more than one state; the first is {twice[0]!r}, in {' and '.join(where)}"
         raise InputProblem(msg, "every row counts once; if these are different rows, name them with --batch")
-    if not states[0][1].terms.identified:
+    if not states[0][1].terms.by_id:
         _refuse_twins(states)
         return
     ids, counts = np.unique(np.concatenate([state.ids for _, state in states]), return_counts=True)

@@ -49,7 +49,7 @@ from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
-APPROXIMATE = "bounds are approximate, and better with more rows"
+APPROXIMATE = "each bound holds only approximately, and better with more rows"
 _NO_INTERVAL = "no interval: "
 _SETTLED = "one row with a score of 0 or 1 and the other label decides it"
 

@@ -167,7 +167,7 @@ class Terms(Declared):
         ABSENT,
         "The numbers of scores in words, by phrase; absent where scores are numbers.",
     ] = None
-    identified: Annotated[bool, HIDDEN] = False
+    by_id: Annotated[bool, HIDDEN] = False
     classes: Annotated[
         SeenClasses | None,
         In("input"),
@@ -331,7 +331,7 @@ class GateState(Declared):
         "base64; null where rows have no identity.",
     ]:
         """The fingerprints as text."""
-        if not self.terms.identified:
+        if not self.terms.by_id:
             return None
         return base64.b64encode(self.ids.astype("<u8").tobytes()).decode("ascii")
 
@@ -514,7 +514,7 @@ def _bins(partition: Partition) -> str:
 
 
 def _kept(terms: Terms) -> str:
-    return "of rows" if terms.identified else "of batches"
+    return "of rows" if terms.by_id else "of batches"
 
 
 NO_ALARM = "no alarm so far, which is no proof of calibration"

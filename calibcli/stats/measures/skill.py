@@ -122,15 +122,15 @@ def _rate(table: Table) -> float:
 def _skill(
     table: Table,
     name: MeasureName,
-    asked: _Loss,
+    requested: _Loss,
     constants: tuple[_Constant, _Constant],
     *,
     confidence: float,
 ) -> Estimate:
     """Return 1 - mean loss / that of the constant; the second one is that if labels follow the scores."""
     constant, expected_constant = constants
-    losses = losses_of(table, asked.of)
-    largest = losses.largest if asked.most is None else asked.most
+    losses = losses_of(table, requested.of)
+    largest = losses.largest if requested.most is None else requested.most
     positive, negative = table.positive, table.weight - table.positive
     step = losses.if_positive - losses.if_negative
     losses = losses.suffered(positive, negative)
@@ -153,14 +153,14 @@ def _skill(
     elif effective_rows(table) < 1.5:
         assumptions.append("no interval: one row has the weight")
     else:
-        if asked.most is None:
+        if requested.most is None:
             assumptions.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
         if table.weighted:
-            interval = _weighted_interval(table, losses, asked.of, largest, confidence=confidence)
+            interval = _weighted_interval(table, losses, requested.of, largest, confidence=confidence)
         else:
-            seen = _Rows.of(table, losses, asked.of, largest)
+            seen = _Rows.of(table, losses, requested.of, largest)
             interval = _interval(seen, confidence=confidence)
-            values, most = seen.excess(loss / constant.loss, _pair(asked.of, _rate(table)))
+            values, most = seen.excess(loss / constant.loss, _pair(requested.of, _rate(table)))
             rests = rests_on(values, largest=most, scale=1.0 / constant.loss)
     details = {"constant_loss": constant.loss, "loss": loss, **rests}
     rows = table.total_rows

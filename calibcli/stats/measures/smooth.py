@@ -251,8 +251,8 @@ _LEAST_INFORMATION = 1e-12
 def _places(weight: Floats) -> tuple[Integers, Floats]:
     """Return some places of a table, the first and the last among them, and the weight around each."""
     reached = np.cumsum(weight)
-    asked = reached[-1] * (np.arange(_PLACES) + 0.5) / _PLACES
-    at = np.unique(np.concatenate(([0], np.searchsorted(reached, asked), [weight.size - 1])))
+    requested = reached[-1] * (np.arange(_PLACES) + 0.5) / _PLACES
+    at = np.unique(np.concatenate(([0], np.searchsorted(reached, requested), [weight.size - 1])))
     starts = np.concatenate(([0], (at[1:] + at[:-1] + 1) // 2))
     return at, np.add.reduceat(weight, starts)
 

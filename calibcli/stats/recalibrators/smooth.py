@@ -114,10 +114,10 @@ class Smooth(Declared, FittedMap):
         Where the kernel sees no rows the curve is drawn straight between the nearest places where it does,
         and level beyond the outermost of them.
         """
-        asked = options or FitOptions()
+        requested = options or FitOptions()
         require_both_labels(table)
         bandwidth = max(fixpoint(residual_series(table)), LEAST_BANDWIDTH)
-        return cls(bandwidth, _curve(table, bandwidth), asked.randomised, asked.seed)
+        return cls(bandwidth, _curve(table, bandwidth), requested.randomised, requested.seed)
 
     def check(self, node: Node) -> None:
         """Refuse steps that are no power of two, which keeps a score's place among them exact."""

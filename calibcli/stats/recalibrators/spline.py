@@ -185,13 +185,13 @@ def spline_features(scores: Floats, *, knots: tuple[float, ...]) -> Floats:
 def _quantiles(table: Table, shares: Integers, *, rows: Rows | None) -> tuple[float, ...]:
     """Return the logits that differ among the first scores up to which so many thousandths of weight lie."""
     reached = 1000.0 * np.cumsum(table.weight)
-    asked = np.maximum(shares * (reached[-1] / 1000.0), np.finfo(np.float64).tiny)
-    places = np.minimum(np.searchsorted(reached, asked, side="left"), table.distinct - 1)
-    return tuple(np.unique(logit(_scores_at(table, places, asked=asked, rows=rows))).tolist())
+    requested = np.maximum(shares * (reached[-1] / 1000.0), np.finfo(np.float64).tiny)
+    places = np.minimum(np.searchsorted(reached, requested, side="left"), table.distinct - 1)
+    return tuple(np.unique(logit(_scores_at(table, places, requested=requested, rows=rows))).tolist())
 
 
 def _scores_at(
-    table: Table, places: np.ndarray[tuple[int], np.dtype[np.intp]], *, asked: Floats, rows: Rows | None
+    table: Table, places: np.ndarray[tuple[int], np.dtype[np.intp]], *, requested: Floats, rows: Rows | None
 ) -> Floats:
     """Return the score at each place; in a cell of a grid table the exact one, where its rows can be seen."""
     if rows is None or not isinstance(table, GridTable):
@@ -202,4 +202,4 @@ def _scores_at(
     # Rows of the cells read again that lie below a place: those of the cells below it.
     skipped = np.concatenate(([0.0], np.cumsum(table.weight[cells])))[np.searchsorted(cells, places)]
     reached = 1000.0 * np.cumsum(inside.weight)
-    return inside.score[np.searchsorted(reached, asked - before + 1000.0 * skipped, side="left")]
+    return inside.score[np.searchsorted(reached, requested - before + 1000.0 * skipped, side="left")]

@@ -194,12 +194,12 @@ class VennAbers(Declared, FittedMap):
             options: The folds, None for one; and the seed that shares rows out among them.
             rows: Not looked at.
         """
-        asked = options or FitOptions()
+        requested = options or FitOptions()
         require_both_labels(table)
         if table.weighted:
             msg = "venn-abers cannot use importance weights: the row asked about has none"
             raise UsageProblem(msg, "use --method isotonic, or --weights-are frequency for repeated rows")
-        return cls(tuple(Bracket.of(part) for part in _parts(table, asked)))
+        return cls(tuple(Bracket.of(part) for part in _parts(table, requested)))
 
     def predict(self, scores: Floats) -> Floats:
         """Return the merged probability of each score."""

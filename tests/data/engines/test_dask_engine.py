@@ -131,10 +131,10 @@ def test_results_come_in_the_order_of_the_items(cluster: Cluster) -> None:
 def test_reports_are_byte_identical_to_those_of_this_process(cluster: Cluster, tmp_path: Path) -> None:
     """Whatever is asked of the files."""
     files = parts(tmp_path, 5)
-    asked = Columns("score", "label")
-    here = measure_files(RowRequest(files, asked))
+    requested = Columns("score", "label")
+    here = measure_files(RowRequest(files, requested))
     there = measure_files(
-        RowRequest(files, asked, reading=Reading(engine=EngineName.DASK, engine_address=cluster.file))
+        RowRequest(files, requested, reading=Reading(engine=EngineName.DASK, engine_address=cluster.file))
     )
     assert json.dumps(here.to_dict()) == json.dumps(there.to_dict())
 

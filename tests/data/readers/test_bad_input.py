@@ -250,7 +250,7 @@ CASES = {
         "score,label\n0.5,very good\n",
         ASKED,
         "p.csv, column 'label': the only label is 'very good', not 0 or 1",
-        "--positive 'very good' if it stands for 1",
+        "pass --positive 'very good' if it stands for 1",
     ),
     "half a label": (
         "score,label\n0.5,1\n0.2,0\n0.3,0.5\n",
@@ -381,8 +381,8 @@ def test_clip_and_drop_are_counted(tmp_path: Path) -> None:
     """What was asked for is done and reported: rows in = rows used + rows dropped."""
     path = tmp_path / "p.csv"
     path.write_text("score,label\n1.2,1\n-0.5,0\n,1\n0.5,\n0.5,0\n")
-    asked = Columns("score", "label", on_missing=OnMissing.DROP, on_range=OnRange.CLIP)
-    gathered = gather([str(path)], asked, engine=ThreadEngine(1))
+    requested = Columns("score", "label", on_missing=OnMissing.DROP, on_range=OnRange.CLIP)
+    gathered = gather([str(path)], requested, engine=ThreadEngine(1))
     assert (gathered.input.rows, gathered.input.dropped, gathered.input.clipped) == (3, 2, 2)
     assert gathered.tables["raw"].score.tolist() == [0.0, 0.5, 1.0]
 
@@ -391,9 +391,9 @@ def test_rows_of_a_fault_are_counted_before_dropping(tmp_path: Path) -> None:
     """A row number is a row of the file, whatever was dropped before it."""
     path = tmp_path / "p.csv"
     path.write_text("score,label\n,1\n0.5,1\n,0\n3,0\n")
-    asked = Columns("score", "label", on_missing=OnMissing.DROP)
+    requested = Columns("score", "label", on_missing=OnMissing.DROP)
     with pytest.raises(CalibcliError, match=r"1 of 4 values lies .* the first is 3.0 at row 4"):
-        gather([str(path)], asked, engine=ThreadEngine(1))
+        gather([str(path)], requested, engine=ThreadEngine(1))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import npz, reader_of
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat, ViewName
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
@@ -35,8 +35,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def read(name: str, **asked: Any) -> Gathered:
-    return gather([name], Columns("s", "y", **asked), engine=ThreadEngine(1))
+def read(name: str, **requested: Any) -> Gathered:
+    return gather([name], Columns("s", "y", **requested), engine=ThreadEngine(1))
 
 
 def write_arrow(columns: dict[str, Any], name: str = "a.arrow", **options: Any) -> None:
@@ -104,8 +104,8 @@ def test_groups_of_any_type(column: Any, groups: set[str]) -> None:
     """Bytes that are no text are written as digits, each for itself, and UUIDs as they are known."""
     write_arrow({"g": column})
     columns = Columns("s", "y", by=("g",), identity=None)
-    found = gather(["a.arrow"], columns, engine=ThreadEngine(1), beside=Beside(sliced=(RAW,)))
-    assert {name for (name,) in found.aside.slices[RAW].tables()} == groups
+    found = gather(["a.arrow"], columns, engine=ThreadEngine(1), extras_request=ExtrasRequest(sliced=(RAW,)))
+    assert {name for (name,) in found.extras.slices[RAW].tables()} == groups
 
 
 PROBS = np.array([[0.5, 0.25, 0.25], [0.0, 0.25, 0.75], [0.25, 0.5, 0.25], [1.0, 0.0, 0.0]])
@@ -248,9 +248,9 @@ def test_arrays_are_read_side_by_side(order: str, monkeypatch: pytest.MonkeyPatc
     np.savez("a.npz", s=stored, y=LABELS.astype(">i2"), classes=np.array(["a", "b"]))
     assert read("a.npz").tables[RAW] == EXPECTED
     (fragment,) = list_fragments(["a.npz"])
-    chosen = columns_of(fragment, Columns("s"), labelled=False)
+    resolved = columns_of(fragment, Columns("s"), labelled=False)
     with pytest.raises(CalibcliError, match="array 'classes': it has 2 rows, and there are 5 in 's'"):
-        list(npz.READER.batches_of_all(fragment, chosen))
+        list(npz.READER.batches_of_all(fragment, resolved))
 
 
 @pytest.mark.parametrize("kind", [DataFormat.ARROW, DataFormat.NPZ])
@@ -263,10 +263,10 @@ def test_every_column_comes_with_its_type(kind: DataFormat) -> None:
     else:
         write_arrow({"t": ["a", "é", None, "b", "c"], "l": [[1]] * 5})
     (fragment,) = list_fragments([name])
-    chosen = columns_of(fragment, Columns("s"), labelled=False)
+    resolved = columns_of(fragment, Columns("s"), labelled=False)
     reader = reader_of(kind)
-    whole = reader.schema(fragment, chosen)
-    batches = list(reader.batches_of_all(fragment, chosen))
+    whole = reader.schema(fragment, resolved)
+    batches = list(reader.batches_of_all(fragment, resolved))
     assert all(batch.schema == whole for batch in batches)
     assert pa.Table.from_batches(batches)["s"].to_pylist() == SCORES.tolist()
     assert reader.row_count(fragment) == SCORES.size

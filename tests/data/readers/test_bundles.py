@@ -15,7 +15,7 @@ import pytest
 from calibcli.commands.gathering import RAW, Gathered, choose_columns, gather
 from calibcli.data import tally as bundles
 from calibcli.data.fragments import list_fragments, pieces_of
-from calibcli.data.tally import NOTHING, Beside
+from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import InputProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns
@@ -61,10 +61,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 def gathered(
-    folder: Path, engine: Elsewhere, columns: Columns, *, limit: int = 1_000, beside: Beside = NOTHING
+    folder: Path,
+    engine: Elsewhere,
+    columns: Columns,
+    *,
+    limit: int = 1_000,
+    extras_request: ExtrasRequest = NOTHING,
 ) -> Gathered:
     """Read the folder on an engine."""
-    return gather([str(folder)], columns, engine=engine, limit=limit, beside=beside)
+    return gather([str(folder)], columns, engine=engine, limit=limit, extras_request=extras_request)
 
 
 @pytest.mark.parametrize("limit", [1_000, 50], ids=["exact", "grid"])
@@ -88,12 +93,20 @@ def test_bundles_change_no_number(
 @pytest.mark.parametrize("limit", [1_000, 50], ids=["exact", "grid"])
 def test_groups_travel_once_for_a_bundle(folder: Path, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     """Their tables are those of fragments that came one by one, under the same names."""
-    columns, beside = Columns("score", "label", by=("group",)), Beside(sliced=(RAW,))
-    alone = gathered(folder, Elsewhere(), columns, limit=limit, beside=beside).aside.slices[RAW].tables()
+    columns, extras_request = Columns("score", "label", by=("group",)), ExtrasRequest(sliced=(RAW,))
+    alone = (
+        gathered(folder, Elsewhere(), columns, limit=limit, extras_request=extras_request)
+        .extras.slices[RAW]
+        .tables()
+    )
     monkeypatch.setattr(bundles, "MOST_BUNDLES", 3)
     engine = Elsewhere()
-    whole = gathered(folder, engine, columns, limit=limit, beside=beside).aside.slices[RAW].tables()
-    assert [sum(one.aside is not None for one in bundle) for bundle in engine.results[1:]] == [1, 1, 1]
+    whole = (
+        gathered(folder, engine, columns, limit=limit, extras_request=extras_request)
+        .extras.slices[RAW]
+        .tables()
+    )
+    assert [sum(one.extras is not None for one in bundle) for bundle in engine.results[1:]] == [1, 1, 1]
     assert list(whole) == list(alone)
     assert [digest(table) for table in whole.values()] == [digest(table) for table in alone.values()]
 
@@ -122,13 +135,13 @@ def test_sums_of_importance_weights_are_not_grouped_otherwise(
     monkeypatch.setattr(bundles, "MOST_BUNDLES", 3)
     fragments = list_fragments([str(folder)])
 
-    def sizes(beside: Beside, **weights: Any) -> list[int]:
-        chosen = choose_columns(fragments, Columns("score", "label", **weights))
-        return [len(one) for one in bundles.bundles_of(pieces_of(fragments, chosen), beside)]
+    def sizes(extras_request: ExtrasRequest, **weights: Any) -> list[int]:
+        resolved = choose_columns(fragments, Columns("score", "label", **weights))
+        return [len(one) for one in bundles.bundles_of(pieces_of(fragments, resolved), extras_request)]
 
     assert sizes(NOTHING) == sizes(NOTHING, weight="count", weights_are=WeightMeaning.FREQUENCY) == [4, 4, 3]
     assert sizes(NOTHING, weight="weight") == [1] * 11
-    assert sizes(Beside(clustered=(RAW,))) == [1] * 11
+    assert sizes(ExtrasRequest(clustered=(RAW,))) == [1] * 11
 
 
 def test_the_first_fault_in_the_order_of_the_input_is_told(

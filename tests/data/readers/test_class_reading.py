@@ -42,10 +42,12 @@ def wide(rows: np.ndarray = ROWS, labels: Any = LABELS) -> dict[str, Any]:
     return {f"p_{name}": rows[:, place] for place, name in enumerate(NAMES)} | {"label": labels}
 
 
-def read(*paths: str, probs: str = "p_*", **asked: Any) -> ClassBlock:
+def read(*paths: str, probs: str = "p_*", **requested: Any) -> ClassBlock:
     """The rows of files as a fit sees them, in one block."""
-    several = SeveralClasses(probs, asked.pop("classes", None), asked.pop("on_sum", OnSum.ERROR))
-    gathered = read_tables(RowRequest(paths, Columns(label="label", several=several, **asked)), twice=True)
+    several = SeveralClasses(probs, requested.pop("classes", None), requested.pop("on_sum", OnSum.ERROR))
+    gathered = read_tables(
+        RowRequest(paths, Columns(label="label", several=several, **requested)), twice=True
+    )
     blocks = list(source_of(gathered, memory=bytes_of("64MiB")).blocks())
     return ClassBlock(
         np.concatenate([one.probability for one in blocks]), np.concatenate([one.label for one in blocks])

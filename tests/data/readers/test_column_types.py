@@ -23,9 +23,11 @@ LABELS = [0, 1, 1, 0]
 EXPECTED = ScoreTable.from_rows(np.array(SCORES), np.array(LABELS) == 1)
 
 
-def table_of(path: Path, columns: dict[str, Any], **asked: Any) -> Any:
+def table_of(path: Path, columns: dict[str, Any], **requested: Any) -> Any:
     pq.write_table(pa.table(columns), path / "a.parquet")
-    return gather([str(path / "a.parquet")], Columns("s", "y", **asked), engine=ThreadEngine(1)).tables["raw"]
+    return gather([str(path / "a.parquet")], Columns("s", "y", **requested), engine=ThreadEngine(1)).tables[
+        "raw"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -126,9 +128,9 @@ def test_missing_labels_of_any_type(labels: list[Any], category: bool, tmp_path:
 )
 def test_types_that_cannot_be_are_named(columns: dict[str, Any], message: str, tmp_path: Path) -> None:
     """The message says what the column holds."""
-    asked = {"positive": "maybe"} if "z" in columns else {}
+    requested = {"positive": "maybe"} if "z" in columns else {}
     with pytest.raises(InputProblem) as caught:
-        table_of(tmp_path, columns, **asked)
+        table_of(tmp_path, columns, **requested)
     assert message in caught.value.message
 
 

@@ -19,16 +19,16 @@ from calibcli.options.rows import Columns
 )
 def test_names_of_trades_count_where_no_usual_one_is(header: tuple[str, ...], score: str, label: str) -> None:
     """A file that was read before they were known is read as before."""
-    chosen = resolve(Columns(), header, path="a.csv")
-    assert (chosen.score, chosen.label) == (score, label)
+    resolved = resolve(Columns(), header, path="a.csv")
+    assert (resolved.score, resolved.label) == (score, label)
 
 
 @pytest.mark.parametrize("name", SCORE_NAMES)
 def test_the_one_usual_score_name_is_taken(name: str) -> None:
     """A usual name is found whatever its case, and the guess is said."""
-    chosen = resolve(Columns(), ["id", name.upper(), "label"], path="p.csv")
-    assert (chosen.score, chosen.label) == (name.upper(), "label")
-    assert chosen.notes == (
+    resolved = resolve(Columns(), ["id", name.upper(), "label"], path="p.csv")
+    assert (resolved.score, resolved.label) == (name.upper(), "label")
+    assert resolved.notes == (
         f"column {name.upper()!r} was taken as the score; --score names another",
         "column 'label' was taken as the label; --label names another",
     )
@@ -37,15 +37,15 @@ def test_the_one_usual_score_name_is_taken(name: str) -> None:
 @pytest.mark.parametrize("name", LABEL_NAMES)
 def test_the_one_usual_label_name_is_taken(name: str) -> None:
     """As for scores; a name that was given is no guess."""
-    chosen = resolve(Columns(score="a"), ["a", name], path="p.csv")
-    assert chosen.label == name
-    assert len(chosen.notes) == 1
+    resolved = resolve(Columns(score="a"), ["a", name], path="p.csv")
+    assert resolved.label == name
+    assert len(resolved.notes) == 1
 
 
 def test_names_match_without_case_and_blanks_when_unique() -> None:
     """An exact match comes first."""
-    chosen = resolve(Columns("SCORE", "label"), ["score", " Label", "Score2"], path="p.csv")
-    assert (chosen.score, chosen.label) == ("score", " Label")
+    resolved = resolve(Columns("SCORE", "label"), ["score", " Label", "Score2"], path="p.csv")
+    assert (resolved.score, resolved.label) == ("score", " Label")
     assert resolve(Columns("A", "y"), ["a", "A", "y"], path="p.csv").score == "A"
 
 
@@ -60,8 +60,8 @@ def test_weights_are_importance_unless_said() -> None:
 
 def test_apply_needs_no_label() -> None:
     """A header without a label is enough."""
-    chosen = resolve(Columns(), ["p"], path="p.csv", labelled=False)
-    assert (chosen.score, chosen.label, chosen.weight) == ("p", None, None)
+    resolved = resolve(Columns(), ["p"], path="p.csv", labelled=False)
+    assert (resolved.score, resolved.label, resolved.weight) == ("p", None, None)
 
 
 def test_a_further_file_must_have_the_same_columns() -> None:

@@ -166,7 +166,7 @@ def test_an_identifier_in_quotes_is_not_a_number() -> None:
 @pytest.mark.parametrize(
     ("text", "column", "said"),
     [
-        ("x>5", ["1", "n/a", "7"], "'n/a' at row 2 is no number"),
+        ("x>5", ["1", "n/a", "7"], "'n/a' at row 2 is not a number"),
         ("x==5", ["1", "5.0", "7"], "'5.0' at row 2 is text, and 'x==5' compares it with a number"),
         ("x!=1e3", ["1", "1000"], "'1000' at row 2 is text"),
         ("x in 1,5", ["5.00"], "'5.00' at row 1 is text"),

@@ -64,8 +64,8 @@ def ours(odd: Odd, path: str) -> Found:
     said = InputFormat(delimiter=odd.delimiter) if odd.names else InputFormat()
     rows: Found = []
     for fragment in list_fragments([path], input_format=said):
-        chosen = columns_of(fragment, Columns("score", "label"))
-        for batch in reader_of(fragment.format).batches(fragment, chosen):
+        resolved = columns_of(fragment, Columns("score", "label"))
+        for batch in reader_of(fragment.format).batches(fragment, resolved):
             columns = (batch.column(name).to_pylist() for name in ("score", "label"))
             rows += [(number(score), number(label)) for score, label in zip(*columns, strict=True)]
     return rows

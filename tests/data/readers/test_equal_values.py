@@ -36,7 +36,7 @@ from calibcli.data.fragments import batches_of, list_fragments
 from calibcli.data.groups import MemberColumn, groups_of
 from calibcli.data.row_ids import first_respelled, identities_of
 from calibcli.data.selection import satisfied
-from calibcli.data.tally import Beside, intake_of, taken
+from calibcli.data.tally import ExtrasRequest, intake_of, taken
 from calibcli.data.values import names_of
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
@@ -250,8 +250,8 @@ def told_apart(name: str) -> tuple[Any, ...]:
     """Return what the value of a file of one row is, as each option sees it."""
     columns = Columns("s", "y", group="g", cluster="c", by=("b",), identity="i")
     (fragment,) = list_fragments([name])
-    chosen = choose_columns([fragment], columns)[fragment.path]
-    (rows,) = taken(fragment, intake_of(chosen, shown="p"), chosen)
+    resolved = choose_columns([fragment], columns)[fragment.path]
+    (rows,) = taken(fragment, intake_of(resolved, shown="p"), resolved)
     assert rows is not None
     assert rows.identity is not None
     assert rows.group is not None
@@ -377,8 +377,8 @@ def columns_of_labels(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Va
     for value in VALUES:
         for name in inputs_of(value, folder):
             (fragment,) = list_fragments([name])
-            chosen = choose_columns([fragment], Columns("s", "i"))[fragment.path]
-            (batch,) = batches_of(fragment, chosen)
+            resolved = choose_columns([fragment], Columns("s", "i"))[fragment.path]
+            (batch,) = batches_of(fragment, resolved)
             if can_be_labels(value_type(batch.column("i").type)):
                 found.append((value, batch.column("i")))
     return found
@@ -389,8 +389,8 @@ def write(folder: Path, name: str, lines: list[str]) -> str:
     return str(folder / name)
 
 
-def tally_of(*names: str, **asked: Any) -> Any:
-    return gather(names, Columns(**{"score": "s", "label": "y", **asked}), engine=ThreadEngine(1))
+def tally_of(*names: str, **requested: Any) -> Any:
+    return gather(names, Columns(**{"score": "s", "label": "y", **requested}), engine=ThreadEngine(1))
 
 
 @pytest.mark.parametrize(
@@ -460,23 +460,23 @@ OTHERS = [
 def test_numbers_and_numbers_in_other_words_do_not_mix(role: str, lines: list[str], tmp_path: Path) -> None:
     """Numbers in one file, written otherwise in another: one row or group could count twice."""
     pq.write_table(pa.table({"v": [7, 8], "s": [0.25, 0.75], "y": [0, 1]}), tmp_path / "a.parquet")
-    asked = {role: ("v",) if role == "by" else "v"}
+    requested = {role: ("v",) if role == "by" else "v"}
     numbers, text = str(tmp_path / "a.parquet"), write(tmp_path, "a.csv", lines)
     for names in ((numbers, text), (text, numbers)):
         with pytest.raises(InputProblem, match=r"'v': '.*' is text, and .*a.parquet holds numbers"):
-            tally_of(*names, **asked)
-    assert tally_of(text, **asked).input.rows == len(lines) - 1
+            tally_of(*names, **requested)
+    assert tally_of(text, **requested).input.rows == len(lines) - 1
     alike = write(tmp_path, "b.csv", ["v,s,y", "7,0.5,1", "x9,0.5,0", "12-3,0.5,0"])
-    assert tally_of(numbers, alike, **asked).input.rows == 5
+    assert tally_of(numbers, alike, **requested).input.rows == 5
 
 
 def test_json_lines_do_not_mix_them_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within a block, and from one to the next; a number and its own digits are one value."""
     rows = ['{"v": 7, "s": 0.5, "y": 1}', '{"v": "7", "s": 0.5, "y": 0}', '{"v": "x", "s": 0.5, "y": 0}']
     path = write(tmp_path, "a.jsonl", rows)
-    sliced = Beside(sliced=("raw",))
-    found = gather([path], Columns("s", "y", by=("v",)), engine=ThreadEngine(1), beside=sliced)
-    assert {name: table.total_rows for (name,), table in found.aside.slices["raw"].tables().items()} == {
+    sliced = ExtrasRequest(sliced=("raw",))
+    found = gather([path], Columns("s", "y", by=("v",)), engine=ThreadEngine(1), extras_request=sliced)
+    assert {name: table.total_rows for (name,), table in found.extras.slices["raw"].tables().items()} == {
         "7": 2,
         "x": 1,
     }
@@ -601,9 +601,9 @@ def test_whole_numbers_are_never_rounded_on_the_way_in(tmp_path: Path) -> None:
 
 
 def gate(state: Path, *names: str) -> Any:
-    asked = StateOptions(str(state), id_column="v")
+    requested = StateOptions(str(state), id_column="v")
     rows = RowRequest(names, Columns("s", "y"))
-    return judge_with_state(rows, rule=rule_of("ece<=0.3"), options=VerifyOptions(), state=asked)
+    return judge_with_state(rows, rule=rule_of("ece<=0.3"), options=VerifyOptions(), state=requested)
 
 
 def test_ids_of_a_state_do_not_mix_numbers_with_their_respelling(tmp_path: Path) -> None:
@@ -667,13 +667,13 @@ def test_every_short_text_is_known_as_a_number_written_otherwise_or_not() -> Non
 
 
 @pytest.mark.parametrize(
-    ("label", "asked"), [("true", "1"), ("1", "true"), ("TRUE", "true"), ("0.0", "false")]
+    ("label", "requested"), [("true", "1"), ("1", "true"), ("TRUE", "true"), ("0.0", "false")]
 )
-def test_true_and_1_are_not_mixed_up_silently(label: str, asked: str, tmp_path: Path) -> None:
+def test_true_and_1_are_not_mixed_up_silently(label: str, requested: str, tmp_path: Path) -> None:
     """In text they are other labels, and hardly meant to be."""
-    path = write(tmp_path, "a.csv", ["s,y", f"0.5,{asked}", f"0.25,{label}", "0.75,no"])
+    path = write(tmp_path, "a.csv", ["s,y", f"0.5,{requested}", f"0.25,{label}", "0.75,no"])
     with pytest.raises(InputProblem, match="1 of 3 labels is text that equals"):
-        tally_of(path, positive=asked)
+        tally_of(path, positive=requested)
 
 
 def test_a_file_without_the_positive_label_is_named(tmp_path: Path) -> None:
@@ -685,7 +685,10 @@ def test_a_file_without_the_positive_label_is_named(tmp_path: Path) -> None:
     third = write(tmp_path, "c.csv", ["s,y", "0.5,no"])
     assert tally_of(one, other, third, positive="yes").input.notes == (f"{said}; and so in 1 more",)
     part = gather(
-        [other], Columns("s", "y", positive="yes"), engine=ThreadEngine(1), beside=Beside(part=True)
+        [other],
+        Columns("s", "y", positive="yes"),
+        engine=ThreadEngine(1),
+        extras_request=ExtrasRequest(part=True),
     )
     assert part.input.notes == (said,)
     assert not tally_of(one, positive="yes").input.notes

@@ -12,7 +12,7 @@ from calibcli.commands.gathering import Gathered, gather
 from calibcli.data import fragments
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.groups import fold_of
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns
@@ -25,8 +25,8 @@ def read(
     path: Path, columns: Columns = GROUPED, *, folds: int = 3, seed: int = 0, workers: int = 1
 ) -> Gathered:
     """Read a file into folds."""
-    beside = Beside(folds=folds, seed=seed)
-    return gather([str(path)], columns, engine=ThreadEngine(workers), beside=beside)
+    extras_request = ExtrasRequest(folds=folds, seed=seed)
+    return gather([str(path)], columns, engine=ThreadEngine(workers), extras_request=extras_request)
 
 
 def write(path: Path, groups: list[Any], kind: pa.DataType | None = None) -> Path:

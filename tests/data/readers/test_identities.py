@@ -14,12 +14,12 @@ from calibcli.commands.gathering import RAW
 from calibcli.commands.reading import read_tables
 from calibcli.data import tally as identified_module
 from calibcli.data.row_ids import fingerprints, identities_of
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns, Reading, RowRequest
 
-BY_ROW = Beside(identified=RAW, part=True)
+BY_ROW = ExtrasRequest(by_id=RAW, part=True)
 COLUMNS = Columns("score", "label", identity="id")
 
 
@@ -98,9 +98,11 @@ def test_formats_agree_on_identities(tmp_path: Path) -> None:
     pa_csv.write_csv(table, tmp_path / "rows.csv")
     found = []
     for name in ("rows.parquet", "rows.csv"):
-        gathered = read_tables(RowRequest([str(tmp_path / name)], COLUMNS, reading=Reading()), beside=BY_ROW)
-        assert gathered.aside.identified is not None
-        found.append(gathered.aside.identified.columns())
+        gathered = read_tables(
+            RowRequest([str(tmp_path / name)], COLUMNS, reading=Reading()), extras_request=BY_ROW
+        )
+        assert gathered.extras.by_id is not None
+        found.append(gathered.extras.by_id.columns())
     for one, two in zip(*found, strict=True):
         assert np.array_equal(one, two)
     assert found[0][0].tolist() == of_texts([str(one) for one in ids]).tolist()
@@ -116,19 +118,21 @@ def test_a_missing_identity_is_refused_or_dropped(drop: OnMissing, tmp_path: Pat
         with pytest.raises(
             InputProblem, match="column 'id': 1 of 3 values is missing; the first is at row 2"
         ):
-            read_tables(RowRequest([str(path)], columns, reading=Reading()), beside=BY_ROW)
+            read_tables(RowRequest([str(path)], columns, reading=Reading()), extras_request=BY_ROW)
         return
-    gathered = read_tables(RowRequest([str(path)], columns, reading=Reading()), beside=BY_ROW)
+    gathered = read_tables(RowRequest([str(path)], columns, reading=Reading()), extras_request=BY_ROW)
     assert gathered.input.dropped == 1
-    assert gathered.aside.identified is not None
-    assert gathered.aside.identified.columns()[0].tolist() == of_texts(["a", "b"]).tolist()
+    assert gathered.extras.by_id is not None
+    assert gathered.extras.by_id.columns()[0].tolist() == of_texts(["a", "b"]).tolist()
 
 
 def test_a_column_of_lists_is_no_identity(tmp_path: Path) -> None:
     """What has no one short text does not tell rows apart."""
     pq.write_table(pa.table({"id": [[1], [2]], "score": [0.1, 0.2], "label": [0, 1]}), tmp_path / "r.parquet")
     with pytest.raises(InputProblem, match="which does not tell rows apart"):
-        read_tables(RowRequest([str(tmp_path / "r.parquet")], COLUMNS, reading=Reading()), beside=BY_ROW)
+        read_tables(
+            RowRequest([str(tmp_path / "r.parquet")], COLUMNS, reading=Reading()), extras_request=BY_ROW
+        )
 
 
 def test_more_rows_than_can_be_kept_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,4 +141,4 @@ def test_more_rows_than_can_be_kept_are_refused(tmp_path: Path, monkeypatch: pyt
     path = tmp_path / "rows.csv"
     path.write_text("id,score,label\na,0.1,0\nb,0.2,1\nc,0.3,1\n")
     with pytest.raises(UsageProblem, match="at most 2 identities"):
-        read_tables(RowRequest([str(path)], COLUMNS, reading=Reading()), beside=BY_ROW)
+        read_tables(RowRequest([str(path)], COLUMNS, reading=Reading()), extras_request=BY_ROW)

@@ -109,8 +109,8 @@ def encrypted(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = tmp_path_factory.mktemp("encrypted")
     factory, connection = keys.CryptoFactory(lambda _: Keys()), keys.KmsConnectionConfig()
     for name, options in ENCRYPTED.items():
-        asked = keys.EncryptionConfiguration(footer_key="f", **options)
-        properties = factory.file_encryption_properties(connection, asked)
+        requested = keys.EncryptionConfiguration(footer_key="f", **options)
+        properties = factory.file_encryption_properties(connection, requested)
         with pq.ParquetWriter(
             folder / f"{name}.parquet", table.schema, encryption_properties=properties
         ) as out:

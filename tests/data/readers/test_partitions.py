@@ -12,7 +12,7 @@ from calibcli.data.engines import ThreadEngine
 from calibcli.data.files import fixed_part, is_pattern
 from calibcli.data.fragment import partitions_of
 from calibcli.data.fragments import list_fragments
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import OnMissing, WeightMeaning
 from calibcli.options.rows import Columns
@@ -29,14 +29,16 @@ def write(name: str, content: str = "score,label\n0.25,0\n0.75,1\n") -> None:
     path.write_text(content)
 
 
-def read(*inputs: str, beside: Beside | None = None, **asked: object) -> Gathered:
-    columns = Columns(**{"score": "score", "label": "label", **asked})  # type: ignore[arg-type]
-    return gather(list(inputs), columns, engine=ThreadEngine(1), beside=beside or Beside())
+def read(*inputs: str, extras_request: ExtrasRequest | None = None, **requested: object) -> Gathered:
+    columns = Columns(**{"score": "score", "label": "label", **requested})  # type: ignore[arg-type]
+    return gather(
+        list(inputs), columns, engine=ThreadEngine(1), extras_request=extras_request or ExtrasRequest()
+    )
 
 
 def groups(*inputs: str, by: str) -> dict[tuple[str, ...], int]:
     """Return how many rows each group has."""
-    slices = read(*inputs, beside=Beside(sliced=(RAW,)), by=(by,)).aside.slices[RAW]
+    slices = read(*inputs, extras_request=ExtrasRequest(sliced=(RAW,)), by=(by,)).extras.slices[RAW]
     return {part: table.total_rows for part, table in slices.tables().items()}
 
 
@@ -91,7 +93,7 @@ def test_a_partition_can_be_the_label_or_a_weight() -> None:
 def test_a_partition_is_never_guessed() -> None:
     """A directory `y=2026` is a year: the label is looked for in the file."""
     write("y=2026/a.csv")
-    assert read("y=2026", score=None, label=None).chosen.label == "label"  # type: ignore[union-attr]
+    assert read("y=2026", score=None, label=None).resolved.label == "label"  # type: ignore[union-attr]
     with pytest.raises(InputProblem, match="there is no column 'country'"):
         groups("y=2026", by="country")
 

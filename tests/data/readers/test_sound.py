@@ -11,7 +11,7 @@ import pytest
 
 from calibcli.commands.measure import measure_files
 from calibcli.data.arrays import checked_batch
-from calibcli.data.columns import ChosenColumns
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.faults import Findings
 from calibcli.data.intake import known_groups
 from calibcli.data.readers import read_problems
@@ -52,9 +52,9 @@ def test_a_batch_that_is_sound_is_itself() -> None:
 def test_groups_of_a_map_are_looked_at_where_no_label_is_read() -> None:
     """`apply` reads the column of groups by itself."""
     batch = pa.RecordBatch.from_arrays([pa.array([0.1]), text_of([b"\xff"])], names=["score", "bank"])
-    chosen = ChosenColumns(Columns(), "score", None, None, members=("bank",))
+    resolved = ResolvedColumns(Columns(), "score", None, None, members=("bank",))
     with pytest.raises(InputProblem, match=r"^p\.parquet, column 'bank': it holds text that is not UTF-8$"):
-        known_groups(batch, chosen, Findings(), shown="p.parquet")
+        known_groups(batch, resolved, Findings(), shown="p.parquet")
 
 
 @pytest.mark.parametrize("name", ["p.csv", "p.parquet"])

@@ -15,7 +15,7 @@ from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import jsonl
 from calibcli.data.readers import jsonl as json_lines
 from calibcli.data.readers.csv import layout, text_of
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import CalibcliError, IdleOption, UsageProblem
 from calibcli.names import DataFormat, OnMissing
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat
@@ -29,26 +29,26 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def read(
-    content: bytes, *, name: str = "a.csv", columns: Columns = ASKED, asked: InputFormat = AS_FOUND
+    content: bytes, *, name: str = "a.csv", columns: Columns = ASKED, requested: InputFormat = AS_FOUND
 ) -> Gathered:
     Path(name).write_bytes(content)
-    return gather([name], columns, engine=ThreadEngine(1), input_format=asked)
+    return gather([name], columns, engine=ThreadEngine(1), input_format=requested)
 
 
 def groups(content: bytes, **how: InputFormat | str) -> dict[tuple[str, ...], int]:
     """Return how many rows each group of the column g has."""
     Path(str(how.get("name", "a.csv"))).write_bytes(content)
     columns = Columns("score", "label", by=("g",))
-    form = how.get("asked", AS_FOUND)
+    form = how.get("requested", AS_FOUND)
     assert isinstance(form, InputFormat)
     found = gather(
         [str(how.get("name", "a.csv"))],
         columns,
         engine=ThreadEngine(1),
         input_format=form,
-        beside=Beside(sliced=(RAW,)),
+        extras_request=ExtrasRequest(sliced=(RAW,)),
     )
-    return {part: table.total_rows for part, table in found.aside.slices[RAW].tables().items()}
+    return {part: table.total_rows for part, table in found.extras.slices[RAW].tables().items()}
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def groups(content: bytes, **how: InputFormat | str) -> dict[tuple[str, ...], in
 def test_a_separator_may_be_said(said: str, letter: str) -> None:
     """By itself, or by its name."""
     content = f"score{letter}label\n0.25{letter}0\n0.75{letter}1\n".encode()
-    assert read(content, asked=InputFormat(delimiter=said)).input.rows == 2
+    assert read(content, requested=InputFormat(delimiter=said)).input.rows == 2
 
 
 @pytest.mark.parametrize("said", ["", ";;", "é", '"', "\n", "semicolon"])
@@ -97,7 +97,7 @@ def test_encodings_are_decoded(encoding: str, name: str) -> None:
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
     content = "\n".join(lines).encode(encoding)
     packed = gzip.compress(content) if name.endswith(".gz") else content
-    assert groups(packed, name=name, asked=InputFormat(encoding=encoding)) == {("é",): 2, ("ü",): 1}
+    assert groups(packed, name=name, requested=InputFormat(encoding=encoding)) == {("é",): 2, ("ü",): 1}
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
@@ -113,12 +113,12 @@ def test_encodings_are_decoded_in_a_pipe(encoding: str, monkeypatch: pytest.Monk
 
 def test_a_wrong_encoding_is_said() -> None:
     """And that another can be named."""
-    for content, asked, message in (
+    for content, requested, message in (
         (b"score,label,g\n0.5,1,\xe9\n", AS_FOUND, "column 'g': the text at row 1 is not UTF-8"),
         (b"score,label,g\n0.5,1,\x81\n", InputFormat(encoding="cp1252"), "a.csv is not charmap text"),
     ):
         with pytest.raises(CalibcliError, match=message) as caught:
-            groups(content, asked=asked)
+            groups(content, requested=requested)
         assert "--encoding" in str(caught.value.hint)
     with pytest.raises(CalibcliError, match=r"^a.jsonl: the text at row 2 is not UTF-8"):
         read(b'{"score":0.5,"label":1}\n{"score":0.5,"label":"\xe9"}\n', name="a.jsonl")
@@ -152,8 +152,8 @@ def test_lines_come_with_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     content = b'{"score": 0.25, "x": "\xe9"}\n\n{"x": 1, "score": 0.5}\r\n' * 9 + b'\n\n{"score": 1}'
     Path("a.jsonl").write_bytes(content)
     (fragment,) = list_fragments(["a.jsonl"], input_format=InputFormat(encoding="latin-1"))
-    chosen = columns_of(fragment, Columns("score"), labelled=False)
-    blocks = list(jsonl.blocks_and_batches(fragment, chosen))
+    resolved = columns_of(fragment, Columns("score"), labelled=False)
+    blocks = list(jsonl.blocks_and_batches(fragment, resolved))
     assert b"".join(block for block, _ in blocks) == content
     values = [value for _, batch in blocks if batch for value in batch.column("score").to_pylist()]
     assert values == [0.25, 0.5] * 9 + [1.0]
@@ -169,8 +169,8 @@ def test_every_key_becomes_a_column() -> None:
     ]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (fragment,) = list_fragments(["a.jsonl"])
-    chosen = columns_of(fragment, Columns("score"), labelled=False)
-    whole = jsonl.READER.schema(fragment, chosen)
+    resolved = columns_of(fragment, Columns("score"), labelled=False)
+    whole = jsonl.READER.schema(fragment, resolved)
     assert dict(zip(whole.names, map(str, whole.types), strict=True)) == {
         "score": "double",
         "n": "double",
@@ -181,7 +181,7 @@ def test_every_key_becomes_a_column() -> None:
         "b": "bool",
         "late": "int64",
     }
-    (batch,) = jsonl.READER.batches_of_all(fragment, chosen)
+    (batch,) = jsonl.READER.batches_of_all(fragment, resolved)
     assert batch.schema == whole
     assert batch.to_pydict() == {
         "score": [1.0, 0.5, None],

@@ -7,7 +7,7 @@ import pytest
 
 from calibcli.commands.gathering import Gathered, gather
 from calibcli.data.engines import ThreadEngine
-from calibcli.data.tally import Beside
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale
 from calibcli.options.rows import Columns
@@ -24,7 +24,7 @@ def read(path: Path, columns: Columns = BOTH) -> Gathered:
         columns,
         engine=ThreadEngine(1),
         transforms={"raw": None, "second": None},
-        beside=Beside(columns={"second": 1}, pairs=(("raw", "second"),)),
+        extras_request=ExtrasRequest(columns={"second": 1}, pairs=(("raw", "second"),)),
     )
 
 
@@ -46,7 +46,7 @@ def test_each_column_has_its_table_and_rows_stay_together(tmp_path: Path) -> Non
     expected = PairedSums()
     expected.add(first, second, label)
     assert gathered.paired is not None
-    assert gathered.chosen.further == ("b",)
+    assert gathered.resolved.further == ("b",)
     for name in (MeasureName.BRIER, MeasureName.LOG_LOSS):
         assert gathered.paired.difference(name, confidence=0.9) == expected.difference(name, confidence=0.9)
 

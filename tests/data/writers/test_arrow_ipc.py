@@ -20,12 +20,12 @@ SCHEMA = BATCH.schema.with_metadata({"owner": "us"})
 NEW = pa.field("p", pa.float64())
 
 
-def copied(batches: list[Any], *, stream: bool, keep: list[str], **asked: Any) -> bytes:
+def copied(batches: list[Any], *, stream: bool, keep: list[str], **requested: Any) -> bytes:
     """Copy batches with a new column of halves."""
     out = io.BytesIO()
     schema = pa.schema([*(SCHEMA.field(name) for name in keep), NEW]).with_metadata(SCHEMA.metadata)
-    ahead = asked.pop("ahead", False)
-    with opened_sink(out, schema, stream=stream, **asked) as sink:
+    ahead = requested.pop("ahead", False)
+    with opened_sink(out, schema, stream=stream, **requested) as sink:
         rows = copy_with_fields(
             batches,
             sink,

@@ -23,17 +23,17 @@ ROWS = st.lists(st.dictionaries(st.sampled_from(["a", "b", 'c"', "é"]), VALUE, 
 
 
 def spliced(
-    blocks: list[bytes], values: list[list[float]], *, encoding: str = "utf-8", **asked: Any
+    blocks: list[bytes], values: list[list[float]], *, encoding: str = "utf-8", **requested: Any
 ) -> bytes:
     """Splice blocks of lines, each with its values, and return what was written."""
-    keys = NewKeys(asked.pop("names", ("p",)), "p.jsonl", encoding, asked.pop("kept", None))
+    keys = NewKeys(requested.pop("names", ("p",)), "p.jsonl", encoding, requested.pop("kept", None))
 
     def lines() -> Iterator[Lines]:
         for block, some in zip(blocks, values, strict=True):
             yield Lines(block, [np.array(some)] * len(keys.names) if some else ())
 
     out = io.BytesIO()
-    assert splice_keys(lines(), out.write, keys=keys, **asked) == sum(map(len, values))
+    assert splice_keys(lines(), out.write, keys=keys, **requested) == sum(map(len, values))
     return out.getvalue()
 
 

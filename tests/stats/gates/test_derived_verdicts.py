@@ -42,7 +42,7 @@ def with_identities() -> GateState:
     score, label = rows_of(generator, 300)
     rows = Rows(ids, score, label, np.ones(300, np.int64))
     return grown(
-        begun(FIFTEEN, identified=True), (Incoming("a", "sha256:a", "a", rows, frozenset({IdKind.NUMBERS})),)
+        begun(FIFTEEN, by_id=True), (Incoming("a", "sha256:a", "a", rows, frozenset({IdKind.NUMBERS})),)
     ).state
 
 

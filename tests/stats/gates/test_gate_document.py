@@ -38,7 +38,7 @@ def some_states() -> dict[str, GateState]:
         "empty": begun(),
         "outputs": begun(ATOMS, limit=0.2).counted(plain, key="a").counted(plain, key="b"),
         "cells": begun(FIFTEEN).counted(fine, key="a"),
-        "identified": begun(FIFTEEN, identified=True).counted(fine, key="a", ids=ids),
+        "identified": begun(FIFTEEN, by_id=True).counted(fine, key="a", ids=ids),
         "alarm": begun(limit=None, alarm=True).counted(plain, key="a").counted(plain, key="b"),
         "infinite": begun(Partition((0.0, 0.5)), limit=None, alarm=True).counted(contradiction, key="a"),
     }

@@ -22,7 +22,7 @@ def incoming(key: str, digest: str, seed: int = 0, count: int = 200, *, chance: 
     return Incoming(key, digest, f"{key}.csv", table, chance=chance)
 
 
-def identified(key: str, digest: str, ids: list[int]) -> Incoming:
+def by_id(key: str, digest: str, ids: list[int]) -> Incoming:
     """Return a batch of rows with identities; a row's score and label follow from its identity."""
     found = [rows_of(np.random.default_rng(one), 1, outputs=TEN) for one in ids]
     score, label = (np.concatenate(column) for column in zip(*found, strict=True))
@@ -121,14 +121,14 @@ def test_the_chance_of_a_twin_is_an_upper_bound() -> None:
 
 def test_rows_known_by_their_identity_are_left_out() -> None:
     """Of batches that overlap each row counts once: the sums are those of the rows of the union."""
-    state = begun(identified=True)
-    found = grown(state, (identified("a", "1", [*range(150)]), identified("b", "2", [*range(100, 250)])))
-    whole = grown(state, (identified("c", "3", [*range(250)]),))
+    state = begun(by_id=True)
+    found = grown(state, (by_id("a", "1", [*range(150)]), by_id("b", "2", [*range(100, 250)])))
+    whole = grown(state, (by_id("c", "3", [*range(250)]),))
     assert (found.known, found.known_rows) == ((), 50)
     assert found.state.sums == whole.state.sums
     assert np.array_equal(found.state.ids, whole.state.ids)
     assert found.every_note == ("b.csv: 50 of 150 rows were counted before, by their identity",)
-    nothing_new = grown(found.state, (identified("d", "4", [3, 5, 249]),))
+    nothing_new = grown(found.state, (by_id("d", "4", [3, 5, 249]),))
     assert nothing_new.state.batches == found.state.batches
     assert nothing_new.known_rows == 3
 
@@ -136,7 +136,7 @@ def test_rows_known_by_their_identity_are_left_out() -> None:
 @pytest.mark.parametrize(("chance", "refused"), [(1e-9, True), (1e-3, False)])
 def test_rows_under_other_ids_are_refused_or_said(chance: float, *, refused: bool) -> None:
     """Scores and labels counted under other ids are refused where that cannot be chance, else said."""
-    first = replace(identified("a", "1", [*range(150)]), content="same", chance=chance)
+    first = replace(by_id("a", "1", [*range(150)]), content="same", chance=chance)
     again = replace(
         first,
         key="b",
@@ -144,7 +144,7 @@ def test_rows_under_other_ids_are_refused_or_said(chance: float, *, refused: boo
         shown="b.csv",
         rows=replace(first.rows, ids=np.arange(500, 650).astype(np.uint64)),
     )
-    state = grown(begun(identified=True), (first,)).state
+    state = grown(begun(by_id=True), (first,)).state
     said = "b.csv: these 150 rows have the scores and labels of batch 'a' under other ids"
     if refused:
         with pytest.raises(InputProblem, match=said) as problem:
@@ -154,7 +154,7 @@ def test_rows_under_other_ids_are_refused_or_said(chance: float, *, refused: boo
         found = grown(state, (again,))
         assert found.state.rows == 300
         assert found.every_note == (f"{said}: they count; are ids written alike?",)
-    other = grown(begun(identified=True), (again,)).state
+    other = grown(begun(by_id=True), (again,)).state
     (note,) = merged([("s1.json", state), ("s2.json", other)]).notes
     assert note.startswith("batch 'b' in s2.json has the scores and labels of batch 'a' in s1.json")
     assert grown(state, (first,)).known == ("a",)
@@ -165,15 +165,15 @@ def test_an_identity_that_repeats_within_a_batch_is_an_error() -> None:
     with pytest.raises(
         InputProblem, match="2 of 6 rows repeat the identity of an earlier one; the first is row 4"
     ):
-        grown(begun(identified=True), (identified("a", "1", [5, 6, 7, 6, 8, 5]),))
+        grown(begun(by_id=True), (by_id("a", "1", [5, 6, 7, 6, 8, 5]),))
 
 
 def test_more_identities_than_can_be_kept_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Past the limit the way out is named."""
     monkeypatch.setattr(growth_module, "MOST_IDENTITIES", 10)
-    state = grown(begun(identified=True), (identified("a", "1", [*range(10)]),)).state
+    state = grown(begun(by_id=True), (by_id("a", "1", [*range(10)]),)).state
     with pytest.raises(UsageProblem, match="more than 10 identities"):
-        grown(state, (identified("b", "2", [10]),))
+        grown(state, (by_id("b", "2", [10]),))
 
 
 def shards() -> list[tuple[str, GateState]]:
@@ -227,9 +227,9 @@ def test_rows_of_one_state_under_another_name_in_a_second_are_refused() -> None:
 
 def test_an_identity_in_two_states_is_refused() -> None:
     """So would a row that two shards know by its identity."""
-    a = grown(begun(identified=True), (identified("a", "1", [1, 2, 3]),)).state
-    b = grown(begun(identified=True), (identified("b", "2", [3, 4]),)).state
-    c = grown(begun(identified=True), (identified("c", "3", [5, 6]),)).state
+    a = grown(begun(by_id=True), (by_id("a", "1", [1, 2, 3]),)).state
+    b = grown(begun(by_id=True), (by_id("b", "2", [3, 4]),)).state
+    c = grown(begun(by_id=True), (by_id("c", "3", [5, 6]),)).state
     with pytest.raises(
         InputProblem, match="1 row is in more than one state by their identity; the first in a and b"
     ):
@@ -242,7 +242,7 @@ def test_an_identity_in_two_states_is_refused() -> None:
     [
         (begun(limit=0.02), "limit: 0.05, not 0.02"),
         (begun(variance=0.1), "bets: other sizes"),
-        (begun(identified=True), "identities: of batches, not of rows"),
+        (begun(by_id=True), "identities: of batches, not of rows"),
     ],
 )
 def test_states_on_other_terms_are_not_merged(other: GateState, words: str) -> None:

@@ -383,12 +383,12 @@ def test_18_isotonic_output_is_calibrated_in_sample(table: Table) -> None:
 
 
 @LAW
-@given(table=TABLES, asked=st.lists(SCORES, min_size=1, max_size=10))
-def test_19_venn_abers_ends_are_ordered_and_rise(table: Table, asked: list[float]) -> None:
+@given(table=TABLES, requested=st.lists(SCORES, min_size=1, max_size=10))
+def test_19_venn_abers_ends_are_ordered_and_rise(table: Table, requested: list[float]) -> None:
     """p0 <= p1 / (1 - p0 + p1) <= p1, all nondecreasing in the score; the isotonic fit lies between."""
     levels = isotonic_levels(table)
     fitted = VennAbers.fit(table)
-    at = np.unique(np.concatenate((asked, table.score, [0.0, 1.0])))
+    at = np.unique(np.concatenate((requested, table.score, [0.0, 1.0])))
     (low, high), point = fitted.ends(at), fitted.predict(at)
     assert (low <= point).all()
     assert (point <= high).all()

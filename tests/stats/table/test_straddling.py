@@ -94,7 +94,7 @@ def test_only_occupied_cells_that_straddle_are_asked_for() -> None:
     grid = grid_of(ScoreTable.from_rows(rows.score, rows.label))
     assert straddling(grid, edges).tolist() == [0]
     parted = split_at(grid, edges, rows=rows)
-    assert rows.asked == cells.cell_of(np.array([0.04])).tolist()
+    assert rows.requested == cells.cell_of(np.array([0.04])).tolist()
     assert parted.rows.tolist() == [1, 1, 1, 1]
     assert (parted.kind, parted.resolution) == ("grid", cells.WIDTH)
 

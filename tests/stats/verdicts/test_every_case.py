@@ -74,9 +74,9 @@ def test_outcome_follows_from_the_bounds(
 ) -> None:
     """The bounds enclose each other, and pass and fail are where they lie; never both."""
     bound = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
-    asked = rule(measure, limit, bound=bound, relation=relation)
+    requested = rule(measure, limit, bound=bound, relation=relation)
     ground = Ground(ATOMS, variance, claims=claims, least_rows=1, rows_wanted=False)
-    verdict = judge(few_valued(seed, rows, error), asked, ground=ground)
+    verdict = judge(few_valued(seed, rows, error), requested, ground=ground)
     assert verdict.lower <= verdict.value <= verdict.upper
     # A pass may say of which values it speaks.
     if verdict.reason is not None and verdict.outcome is not VerdictName.PASS:
@@ -120,9 +120,9 @@ def test_order_and_repetition_of_rows_do_not_matter(measure: MeasureName) -> Non
         ScoreTable.from_rows(score[mixed], label[mixed]),
         ScoreTable.from_rows(np.tile(FEW, 2), np.repeat([True, False], 3), counts=np.append(ones, zeros)),
     )
-    asked = rule(measure, 0.08)
-    first = given_of(judge(table, asked, ground=Ground(ATOMS)))
-    assert all(given_of(judge(one, asked, ground=Ground(ATOMS))) == first for one in tables)
+    requested = rule(measure, 0.08)
+    first = given_of(judge(table, requested, ground=Ground(ATOMS)))
+    assert all(given_of(judge(one, requested, ground=Ground(ATOMS))) == first for one in tables)
 
 
 @pytest.mark.parametrize("measure", WITH_BOUNDS)
@@ -132,8 +132,8 @@ def test_more_claims_move_only_the_bound_that_fails(measure: MeasureName) -> Non
     together = replace(alone, claims=10)
     for relation in Relation:
         bound = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
-        asked = rule(measure, 0.08, bound=bound, relation=relation)
-        one, ten = (judge(table, asked, ground=ground) for ground in (alone, together))
+        requested = rule(measure, 0.08, bound=bound, relation=relation)
+        one, ten = (judge(table, requested, ground=ground) for ground in (alone, together))
         if relation is Relation.AT_MOST:
             assert ten.upper == one.upper
             assert ten.lower < one.lower or one.lower == 0.0
@@ -146,8 +146,8 @@ def test_more_claims_move_only_the_bound_that_fails(measure: MeasureName) -> Non
 def test_grid_tables_are_judged_like_exact_ones(measure: MeasureName) -> None:
     """Rounding scores to cells moves a bound by no more than the cells are wide."""
     table = many_valued(1, 1500, 0.05)
-    asked, ground = rule(measure, 0.06), Ground(FIFTEEN, rows_wanted=False)
-    exact, grid = (judge(one, asked, ground=ground) for one in (table, grid_of(table)))
+    requested, ground = rule(measure, 0.06), Ground(FIFTEEN, rows_wanted=False)
+    exact, grid = (judge(one, requested, ground=ground) for one in (table, grid_of(table)))
     assert grid.outcome is exact.outcome
     assert (grid.lower, grid.upper) == pytest.approx((exact.lower, exact.upper), abs=1e-5)
 
@@ -164,7 +164,7 @@ def test_errors_of_single_scores_are_refused_where_scores_are_many(measure: Meas
             rule(measure, 0.05),
             ground=Ground(FIFTEEN if kind == "bins" else ATOMS),
         )
-    assert f"{label_gap / 300:.4g} here" in str(caught.value)
+    assert f"here {label_gap / 300:.4g}" in str(caught.value)
     assert all(option in str(caught.value.hint) for option in ("--max-ece", "--max-smece", "--max-dce"))
 
 

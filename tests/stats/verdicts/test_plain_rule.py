@@ -97,13 +97,13 @@ def test_a_limit_below_what_draws_show_is_not_called_kept(
 ) -> None:
     """999 draws show no p-value below .001: a rejected score does not pass a limit of .0005 by them."""
     for relation, outcome in zip((AT_LEAST, AT_MOST), outcomes, strict=True):
-        asked = rule(TestName.KS, Bound.P_VALUE, relation, limit)
-        verdict = judge(table_of(rows, 0.3), asked, ground=Ground(TEN))
+        requested = rule(TestName.KS, Bound.P_VALUE, relation, limit)
+        verdict = judge(table_of(rows, 0.3), requested, ground=Ground(TEN))
         assert verdict.outcome is outcome
         if outcome is VerdictName.INCONCLUSIVE:
             assert verdict.reason == "the p-value comes from 999 simulated draws and cannot be below 0.001"
-    asked = rule(TestName.T, Bound.P_VALUE, AT_LEAST, 0.0005)
-    assert judge(table_of(600, 0.0), asked, ground=Ground(TEN)).outcome is VerdictName.PASS
+    requested = rule(TestName.T, Bound.P_VALUE, AT_LEAST, 0.0005)
+    assert judge(table_of(600, 0.0), requested, ground=Ground(TEN)).outcome is VerdictName.PASS
 
 
 def test_undefined_test_concludes_nothing() -> None:

@@ -64,11 +64,11 @@ def gate(
     return Gate(rule, Ground(bins, variance, outputs), wanted)
 
 
-def plan(asked: Gate, population: Population, *, error: float = 0.0, **changes: object) -> Plan:
+def plan(requested: Gate, population: Population, *, error: float = 0.0, **changes: object) -> Plan:
     """Plan with nine chances in ten."""
     options: dict[str, object] = {"power": 0.9, "again": False, "generator": rng()}
-    patterns = erring(population, asked.rule.subject, error)
-    return planned(asked, patterns, **(options | changes))
+    patterns = erring(population, requested.rule.subject, error)
+    return planned(requested, patterns, **(options | changes))
 
 
 @pytest.mark.parametrize("bins", [ATOMS, FIFTEEN], ids=["atoms", "bins"])
@@ -103,11 +103,11 @@ def test_simulated_gates_decide_as_the_gate_does(
     """What is decided for many tables at once is what `judge` says, table by table."""
     times = 15
     population = erring(uniform(), measure, error)[0]
-    asked = gate(measure, limit, variance=0.2, outputs=tuple(TEN), wanted=wanted)
-    share = Looks(asked, population, rng(3)).share(rows, times)
+    requested = gate(measure, limit, variance=0.2, outputs=tuple(TEN), wanted=wanted)
+    share = Looks(requested, population, rng(3)).share(rows, times)
     count, ones = population.drawn(rows, times=times, generator=rng(3))
     verdicts = [
-        judge(population.table(*one), asked.rule, ground=asked.ground).outcome
+        judge(population.table(*one), requested.rule, ground=requested.ground).outcome
         for one in zip(count, ones, strict=True)
     ]
     assert share == verdicts.count(wanted) / times
@@ -130,37 +130,37 @@ def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: Ver
     edge = end.upper if passes else 0.06
     assert edge is not None
     for limit in (0.98 * edge, 1.02 * edge):
-        asked = gate(measure, limit, bins=bins, wanted=wanted)
-        found = judge(table, asked.rule, ground=asked.ground).outcome
-        assert is_given(asked, table) == (found is wanted)
+        requested = gate(measure, limit, bins=bins, wanted=wanted)
+        found = judge(table, requested.rule, ground=requested.ground).outcome
+        assert is_given(requested, table) == (found is wanted)
 
 
 def test_tables_need_not_all_be_asked() -> None:
     """For l2 the share found from few tables is that of asking each, and reaching a power agrees with it."""
     population = erring(uniform(), MeasureName.L2, 0.15)[0]
-    asked = gate(MeasureName.L2, 0.08, wanted=VerdictName.FAIL)
-    share = Looks(asked, population, rng(4)).share(450, 10)
+    requested = gate(MeasureName.L2, 0.08, wanted=VerdictName.FAIL)
+    share = Looks(requested, population, rng(4)).share(450, 10)
     count, ones = population.drawn(450, times=10, generator=rng(4), shares_kept=True)
-    each = [is_given(asked, population.table(*one)) for one in zip(count, ones, strict=True)]
+    each = [is_given(requested, population.table(*one)) for one in zip(count, ones, strict=True)]
     assert 0.0 < share < 1.0
     assert share == np.mean(each)
     for power in (share, share + 0.1):
-        assert Looks(asked, population, rng(4)).reaches(450, 10, power) == (power <= share)
+        assert Looks(requested, population, rng(4)).reaches(450, 10, power) == (power <= share)
 
 
 @pytest.mark.parametrize("measure", [MeasureName.SMECE, MeasureName.DCE])
 def test_tables_are_asked_until_it_is_settled(measure: MeasureName, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether a power is reached is what the share of all tables says, from fewer of them."""
-    asked = gate(measure, 0.06, bins=FIFTEEN)
+    requested = gate(measure, 0.06, bins=FIFTEEN)
     population = uniform(FIFTEEN, np.linspace(0.01, 0.99, 60))
     found = []
     judged = plan_looks.is_given
     monkeypatch.setattr(plan_looks, "is_given", lambda *one: found.append(judged(*one)) or found[-1])
     for rows in (300, 2_000, 4_000, 9_000):
-        share = Looks(asked, population, rng(6)).share(rows, 10)
+        share = Looks(requested, population, rng(6)).share(rows, 10)
         for power in (0.5, 0.9, share):
             found.clear()
-            assert Looks(asked, population, rng(6)).reaches(rows, 10, power) == (power <= share)
+            assert Looks(requested, population, rng(6)).reaches(rows, 10, power) == (power <= share)
             assert share or not power or len(found) < 10
 
 
@@ -247,8 +247,8 @@ def test_theorem_takes_what_the_formula_says() -> None:
 def test_planned_rows_reach_the_power(limit: float, error: float, again: bool) -> None:  # noqa: FBT001
     """Gates of an own simulation, judged after the planned rows, decide rightly as often as planned."""
     wanted = VerdictName.PASS if error < limit else VerdictName.FAIL
-    asked = gate(limit=limit, variance=None if again else 0.17, wanted=wanted)
-    found = plan(asked, uniform(), error=error, again=again)
+    requested = gate(limit=limit, variance=None if again else 0.17, wanted=wanted)
+    found = plan(requested, uniform(), error=error, again=again)
     assert found.rows is not None
     assert found.half is not None
     assert found.half < found.rows
@@ -258,12 +258,14 @@ def test_planned_rows_reach_the_power(limit: float, error: float, again: bool) -
     if again:
         assert found.step is not None
         looks = math.ceil(found.rows / found.step)
-        first = first_verdicts(asked, population, step=found.step, looks=looks, times=400, generator=rng(9))
+        first = first_verdicts(
+            requested, population, step=found.step, looks=looks, times=400, generator=rng(9)
+        )
         assert np.mean(np.isfinite(first)) > 0.85
         return
     count, ones = population.drawn(found.rows, times=150, generator=rng(9))
     outcomes = [
-        judge(population.table(one, positive), asked.rule, ground=asked.ground).outcome
+        judge(population.table(one, positive), requested.rule, ground=requested.ground).outcome
         for one, positive in zip(count, ones, strict=True)
     ]
     # At a power of 0.9 fewer than 120 of 150 have a probability of 1e-4.

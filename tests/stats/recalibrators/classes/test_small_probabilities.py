@@ -120,15 +120,15 @@ def test_a_zero_without_weight_changes_nothing() -> None:
 def test_restored_maps_and_those_of_before_keep_their_bits(method: ClassMethod) -> None:
     """A map without a limit of its own is one of before: all below 2^-53 is taken for it."""
     rows = sharp(600)
-    asked = np.vstack((rows.probability, np.eye(4), [[1.0, 1e-17, 1e-200, 5e-324]]))
+    requested = np.vstack((rows.probability, np.eye(4), [[1.0, 1e-17, 1e-200, 5e-324]]))
     for one in (fitted(method, rows), fitted(method, with_zeros(rows)[0])):
         node = Node(one.to_dict())
         restored = class_recalibrator_from_dict(method, node, classes=rows.classes)
-        assert np.array_equal(restored.predict(asked), one.predict(asked))
+        assert np.array_equal(restored.predict(requested), one.predict(requested))
         before = {key: value for key, value in one.to_dict().items() if key != "least"}
         old = class_recalibrator_from_dict(method, Node(before), classes=rows.classes)
-        limited = np.maximum(asked, 2.0**-53)
-        np.testing.assert_allclose(old.predict(asked), old.predict(limited), rtol=0, atol=0)
+        limited = np.maximum(requested, 2.0**-53)
+        np.testing.assert_allclose(old.predict(requested), old.predict(limited), rtol=0, atol=0)
 
 
 def test_logits_so_far_apart_that_a_probability_is_0_are_counted() -> None:

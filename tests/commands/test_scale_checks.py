@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from calibcli.commands.fit import fit_table
-from calibcli.commands.right_scale import ScaleCheck
-from calibcli.data.columns import ChosenColumns
+from calibcli.commands.scale_checks import ScaleCheck
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fields import on_scale
 from calibcli.data.intake import Intake
 from calibcli.documents.artifact import Artifact
@@ -18,7 +18,7 @@ from calibcli.options.rows import Columns
 from calibcli.stats.table.grid import quantiles_of
 from calibcli.stats.table.score_table import ScoreTable
 
-INTAKE = Intake(ChosenColumns(Columns(), "score", None), shown="rows.csv")
+INTAKE = Intake(ResolvedColumns(Columns(), "score", None), shown="rows.csv")
 
 
 def _artifact(logits: np.ndarray) -> Artifact:

@@ -152,15 +152,15 @@ def test_rows_of_classes_on_another_scale_are_refused(
     """By every command that applies a map of several classes; logits are taken."""
     artifact = artifacts["classes"]
     for name in ("new", "few"):
-        asked = rows / f"{name}_classes_{kind}.csv"
+        requested = rows / f"{name}_classes_{kind}.csv"
         gate = ["verify", "--max-ece", "0.9", *OF_CLASSES, "--artifact", artifact]
         for place, words in enumerate(
             (
-                ["apply", artifact, asked, "-o", tmp_path / f"{name}.csv"],
-                ["measure", asked, *OF_CLASSES, "--artifact", artifact],
-                [*gate, asked],
-                [*gate, asked, "--state", tmp_path / f"{name}.json"],
-                ["compare", asked, *OF_CLASSES, "--artifact", artifact],
+                ["apply", artifact, requested, "-o", tmp_path / f"{name}.csv"],
+                ["measure", requested, *OF_CLASSES, "--artifact", artifact],
+                [*gate, requested],
+                [*gate, requested, "--state", tmp_path / f"{name}.json"],
+                ["compare", requested, *OF_CLASSES, "--artifact", artifact],
             )
         ):
             ended = run(*words)
@@ -312,12 +312,12 @@ def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path
         labels = (rng.random(rows) < 0.5).astype(int).tolist()
         path = tmp_path / f"{name}.csv"
         path.write_text("s,y\n" + "".join(f"{s},{y}\n" for s, y in zip(scores, labels, strict=True)))
-        asked = [path, "-s", "s", "-y", "y"]
+        requested = [path, "-s", "s", "-y", "y"]
         for words in (
             ["measure", "--metric", "bias"],
             ["verify", "--max-ece", "0.9"],
             ["fit", "-m", "platt"],
         ):
-            ended = run(*words, *asked)
+            ended = run(*words, *requested)
             assert ended.code in (0, 4), ended.err
             assert (said in " ".join((ended.out + ended.err).split())) == expected, (name, words)
