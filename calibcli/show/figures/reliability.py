@@ -156,6 +156,8 @@ class SmoothPlots:
 
     curves: tuple[SmoothCurve, ...]
     confidence: float
+    # What shows rows that the curve does not.
+    others: str = "--axis logit or --kind binned"
 
     rate_label = RATE_LABEL
     strip_label = "density"
@@ -172,7 +174,7 @@ class SmoothPlots:
         return [
             f"Mean label against mean score, {_kernel(self.curves)}. {DARKER}",
             *bands,
-            *_beyond(self.curves),
+            *_beyond(self.curves, self.others),
             *(["The curve is broken where no score lies within three bandwidths."] if broken else []),
         ]
 
@@ -202,13 +204,13 @@ def _kernel(curves: Sequence[SmoothCurve]) -> str:
 _SAID_BEYOND = 0.05
 
 
-def _beyond(curves: Sequence[SmoothCurve]) -> list[str]:
+def _beyond(curves: Sequence[SmoothCurve], others: str) -> list[str]:
     """Return how many rows lie beyond the ends of the curve, and what shows them."""
     share = max(one.beyond for one in curves)
     if share < _SAID_BEYOND or any(one.log_odds for one in curves):
         return []
     lie = f"{100.0 * share:.2g} % of the rows lie beyond the ends of the curve"
-    return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
+    return [f"{lie}, which averages them with others: {others} shows them."]
 
 
 def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
@@ -391,7 +393,7 @@ def _notes(curve: ResidualCurve) -> list[str]:
         return BinnedPlots((curve.source,), curve.confidence).notes()
     kernel = _kernel((curve.source,))
     first = f"Mean label - mean score, {kernel}. Weighted by density, the area is smECE. {DARKER}"
-    return [first, *SmoothPlots((curve.source,), curve.confidence).notes()[1:]]
+    return [first, *SmoothPlots((curve.source,), curve.confidence, others="--kind binned").notes()[1:]]
 
 
 def _key(curve: ResidualCurve, look: Look) -> list[Entry]:
