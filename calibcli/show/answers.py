@@ -24,6 +24,7 @@ from calibcli.names import (
 from calibcli.options.metrics import CLINICAL
 from calibcli.reports.measure import MOST_SCORES_IN_FULL
 from calibcli.show.words import (
+    ALARM,
     about,
     count,
     field_name,
@@ -37,6 +38,7 @@ from calibcli.show.words import (
     printable,
     quoted,
     three,
+    verdict_word,
     whose,
 )
 
@@ -654,9 +656,6 @@ def planned(report: "PlanReport") -> tuple[str, ...]:
     )
 
 
-ALARM = "ALARM"
-
-
 def judged(report: "VerifyReport") -> tuple[str, ...]:
     """Return the verdict in a sentence; of several how many there are of each, and the worst."""
     every = report.every_verdict
@@ -674,13 +673,6 @@ def judged(report: "VerifyReport") -> tuple[str, ...]:
     counts = ", ".join(f"{outcomes[name]} {name.value}" for name in VerdictName if outcomes[name])
     of = f"In {group or 'all rows'}: " if report.groups else ""
     return (f"{report.outcome.value.upper()}: of {count(len(every))} claims {counts}.", f"{of}{first}")
-
-
-def verdict_word(verdict: "Verdict") -> str:
-    """Return the verdict in capitals: of a gate that only warns, whether it does."""
-    if verdict.evidence is not None and verdict.evidence.log_pass is None:
-        return ALARM if verdict.outcome is VerdictName.FAIL else f"NO {ALARM}"
-    return verdict.outcome.value.upper()
 
 
 def verdict_sentences(verdict: "Verdict") -> tuple[str, ...]:

@@ -2,11 +2,16 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
+from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName, VerdictName
 from calibcli.stats.bounds.interval import Interval
 
+if TYPE_CHECKING:
+    from calibcli.stats.gates.claim import Verdict
+
 NONE = "none"
+ALARM = "ALARM"
 UNDEFINED = "undefined"
 # Whole numbers from here on take powers of ten to write: no column is so wide.
 _LARGE = 1e15
@@ -308,3 +313,10 @@ def whose(target: Target) -> str:
             return "in the population these rows come from (upper bound) and for these very scores (lower)"
         case Target.FIXED_DESIGN:
             return "for these very scores"
+
+
+def verdict_word(verdict: "Verdict") -> str:
+    """Return the verdict in capitals: of a gate that only warns, whether it does."""
+    if verdict.evidence is not None and verdict.evidence.log_pass is None:
+        return ALARM if verdict.outcome is VerdictName.FAIL else f"NO {ALARM}"
+    return verdict.outcome.value.upper()

@@ -6,8 +6,7 @@ from enum import Enum, auto
 
 from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import VerifyReport
-from calibcli.show.answers import verdict_word
-from calibcli.show.words import printable
+from calibcli.show.words import printable, verdict_word
 from calibcli.stats.gates.claim import Verdict
 from calibcli.values import dataclass
 

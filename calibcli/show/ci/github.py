@@ -10,7 +10,6 @@ from calibcli.names import ReportFormat, VerdictName
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.verify import VerifyReport
 from calibcli.show import renderer_named
-from calibcli.show.answers import ALARM, verdict_word
 from calibcli.show.ci.cases import (
     ALL,
     NOTHING_JUDGED,
@@ -24,7 +23,7 @@ from calibcli.show.ci.cases import (
 )
 from calibcli.show.markup import escaped
 from calibcli.show.pages.verify import verdict_lines
-from calibcli.show.words import plural, printable
+from calibcli.show.words import ALARM, plural, printable, verdict_word
 from calibcli.values import dataclass
 
 # GitHub refuses a summary of more than 1 MiB whole, and shows 255 letters of a title.

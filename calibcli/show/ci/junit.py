@@ -13,11 +13,11 @@ from typing import assert_never
 from calibcli.errors import CalibcliError
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
-from calibcli.show.answers import ALARM, small_segments
+from calibcli.show.answers import small_segments
 from calibcli.show.ci.cases import NOTHING_JUDGED, Case, Light, cases_of, gate_word, group_names, light_of
 from calibcli.show.pages.header import file_words
 from calibcli.show.pages.verify import verdict_lines
-from calibcli.show.words import plural, printable
+from calibcli.show.words import ALARM, plural, printable
 from calibcli.values import dataclass
 from calibcli.version import __version__
 

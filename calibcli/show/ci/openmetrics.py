@@ -11,9 +11,8 @@ from dataclasses import field
 from calibcli.names import VerdictName
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
-from calibcli.show.answers import ALARM, verdict_word
 from calibcli.show.ci.cases import Case, cases_of, group_names, numbers_of
-from calibcli.show.words import printable
+from calibcli.show.words import ALARM, printable, verdict_word
 from calibcli.values import dataclass
 from calibcli.version import __version__
 

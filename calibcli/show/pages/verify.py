@@ -5,7 +5,7 @@ from collections import Counter
 
 from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, verdict_word
+from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences
 from calibcli.show.blocks import (
     Block,
     Cells,
@@ -40,6 +40,7 @@ from calibcli.show.words import (
     plural,
     quoted,
     three,
+    verdict_word,
 )
 from calibcli.stats.gates.claim import (
     FEWER,
