@@ -151,7 +151,7 @@ class DriftOptions:
     )  # fmt: skip
     confidence: float = option(
         DEFAULT_CONFIDENCE,
-        like=CONFIDENCE._replace(help="1 minus the probability of a false alarm over all columns."),
+        like=CONFIDENCE._replace(help="One minus the probability of a false alarm over all columns."),
     )
     seed: int = option(DEFAULT_SEED, like=SEED)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -199,9 +200,16 @@ def test_a_document_is_loaded_through_a_pipe(kind: str) -> None:
     )
     text = fitted.to_json() if kind == "artifact" else measured.to_json()
     reading, writing = os.pipe()
-    os.write(writing, text.encode())
-    os.close(writing)
+
+    def write() -> None:
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(text.encode())
+
+    # A pipe may hold less than the text.
+    writer = threading.Thread(target=write)
+    writer.start()
     found = calibcli.load(f"/dev/fd/{reading}")
+    writer.join()
     os.close(reading)
     assert found.to_json() == text
 

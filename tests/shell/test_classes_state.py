@@ -142,8 +142,11 @@ def test_batch_is_told_by_rows_that_a_map_moves_into_the_view(run: Run, tmp_path
     assert run(*fit).code == 0
     words = (*PROBS, "--view", "top-label", "--class", "cat", "--artifact", cal, "--state", state)
     batches = [write("a.csv", 2), write("b.csv", 3)]
-    for batch in (*batches, *batches):
+    for batch in batches:
         assert run("verify", batch, *words).code in (0, 4)
+    for batch in batches:
+        again = run("verify", batch, *words)
+        assert (again.code, f"of batch {batch.name!r}" in again.err) == (3, True), again
     assert [one["rows"] for one in state_of(state)["batches"]] == [400, 400]
 
 

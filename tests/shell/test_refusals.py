@@ -439,7 +439,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "export beta.json --to sql --probs a,b", "the map was fitted to one score", ""),
     (2, "export beta.json --to sql --prior 2", "base rate of 2", ""),
     (2, "export beta.json --to excel", "excel", ""),
-    (2, "export beta.json", "--to", ""),
+    (2, "export beta.json", "format of the map is not given", "--to"),
     (2, "export vector.json --to sql -s score", "fitted to 3 classes", ""),
     (2, "export vector.json --to sql --probs a,b", "there are 3 classes", ""),
     (2, "export vector.json --to python --prior 0.5", "fitted to several classes", ""),

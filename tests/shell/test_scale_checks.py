@@ -204,7 +204,7 @@ def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabiliti
     assert run("apply", artifact, tmp_path / "prob.csv", "-o", tmp_path / "a.csv").code == 0
     ended = run("apply", artifact, tmp_path / "logit.csv", "-o", tmp_path / "b.csv")
     assert (ended.code, (tmp_path / "b.csv").exists()) == (3, False)
-    assert "read as log-odds they are" in ended.err
+    assert "read as log-odds they do" in ended.err
     for scale in ("logit", "prob"):
         said = run(
             "apply", artifact, tmp_path / "logit.csv", "--scale", scale, "-o", tmp_path / f"{scale}.out.csv"
@@ -248,7 +248,7 @@ def test_python_refuses_them_too() -> None:
     """With the keyword to pass, which reads them as what they are."""
     logits = np.random.default_rng(3).normal(0, 2, 400)
     for name, call in _of_python(logits).items():
-        with pytest.raises(InputProblem, match="read as probabilities they are") as caught:
+        with pytest.raises(InputProblem, match="read as probabilities they do") as caught:
             call(_share(logits))
         assert "scale='prob'" in str(caught.value.hint), name
         assert np.allclose(call(_share(logits), scale="prob"), call(logits), rtol=1e-9)
