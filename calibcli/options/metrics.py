@@ -49,16 +49,20 @@ GROUPS: dict[str, tuple[Metric, ...]] = {
 ALIASES: dict[str, Metric] = {
     "slope": M.COX_SLOPE,
     "citl": M.CITL_LOGIT,
-    # As reports of clinical models call it; that of Cox's line has the slope beside it.
+    # As reports of clinical models and `-m clinical` call it; that of Cox's line has the slope beside it.
     "intercept": M.CITL_LOGIT,
+    "calibration_intercept": M.CITL_LOGIT,
+    "calibration_slope": M.COX_SLOPE,
     "mce": M.LINF,
     "auc": M.AUROC,
     "roc_auc": M.AUROC,
     "cstat": M.AUROC,
     "c_statistic": M.AUROC,
+    "c_index": M.AUROC,
     "c": M.AUROC,
     "oe_ratio": M.OE,
     "o/e": M.OE,
+    "o:e": M.OE,
     "base_rate": M.OBSERVED_RATE,
     "prevalence": M.OBSERVED_RATE,
     "confidence": M.MEAN_SCORE,

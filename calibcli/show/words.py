@@ -280,8 +280,7 @@ def first_of(items: Sequence[str], most: int) -> str:
 BY_CHANCE = "by chance"
 
 NULL_REFERENCE = (
-    '"by chance": what nine in ten perfectly calibrated models would show on these rows; '
-    "a value below that range is no better."
+    '"by chance": 90 % of values would lie in this range if the scores were the true probabilities.'
 )
 
 VALID = "valid"

@@ -13,7 +13,7 @@ from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 
 DIGITS = str(Path(__file__).parent.parent.parent / "sample_data" / "digits_forest_evaluation.csv")
 SEEN = [
-    (ViewName.CONFIDENCE, None, ", the largest probability", "Label 1: the class with it is the right one."),
+    (ViewName.CONFIDENCE, None, ", the largest probability", "Label 1: the predicted class is correct."),
     (ViewName.ONE_VS_REST, "8", ", 8 against the rest", "Label 1: the row is of class 8."),
     (ViewName.TOP_LABEL, "8", ", rows that predict 8", "Label 1: 8 is the right class of the row."),
 ]

@@ -251,7 +251,16 @@ def test_thresholds_are_told_apart() -> None:
     assert len(set(_apart([0.3, 0.1 + 0.2]).values())) == 2
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("intercept", "citl_logit"), ("c", "auroc"), ("O/E", "oe")])
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("intercept", "citl_logit"),
+        ("c", "auroc"),
+        ("O/E", "oe"),
+        ("bss", "brier_skill"),
+        ("skill", "brier_skill"),
+    ],
+)
 def test_measures_are_found_by_what_the_field_calls_them(typed: str, meant: str) -> None:
     """Short names of papers are those of measures."""
     assert [one.value for one in metrics_of([typed]).measures] == [meant]

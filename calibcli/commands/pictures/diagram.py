@@ -53,7 +53,7 @@ def class_words_of_tree(tree: Node) -> ClassWords:
 
 def _words(view: ViewName, one_class: str | None) -> ClassWords:
     if one_class is None:
-        return ClassWords(", the largest probability", ("Label 1: the class with it is the right one.",))
+        return ClassWords(", the largest probability", ("Label 1: the predicted class is correct.",))
     if view is ViewName.TOP_LABEL:
         return ClassWords(
             f", rows that predict {one_class}", (f"Label 1: {one_class} is the right class of the row.",)

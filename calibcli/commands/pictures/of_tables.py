@@ -313,8 +313,8 @@ def _finding(curve: DecisionCurve) -> tuple[str, ...]:
         return ("At no threshold is the score worth more than treating all or none",)
     where = _spoken(curve.better)
     if curve.clearly_better is None:
-        return (f"Better than treating all and none, by the estimate alone: from {where}",)
-    plain = f"By the estimate alone: from {where}"
+        return (f"Point estimate better than treating all and none from {where}",)
+    plain = f"Point estimate better from {where}"
     at_each = f"({percent(curve.confidence)}, threshold by threshold)"
     if not curve.clearly_better:
         return (f"Nowhere clearly worth more than treating all or none {at_each}", plain)
@@ -324,7 +324,7 @@ def _finding(curve: DecisionCurve) -> tuple[str, ...]:
 def _spoken(ranges: Sequence[Range]) -> str:
     """Return ranges in words; of many the first and the last end."""
     if len(ranges) > _MOST_RANGES:
-        return f"{ranges[0][0]:.3g} to {ranges[-1][1]:.3g}, not throughout"
+        return f"{ranges[0][0]:.2g} to {ranges[-1][1]:.2g}, in parts"
     return " and ".join(f"{start:.3g} to {stop:.3g}" for start, stop in ranges)
 
 

@@ -454,14 +454,15 @@ def _keys(summary: Node) -> tuple[str, ...]:
 
 
 def group_name(key: str, columns: Sequence[str]) -> str:
-    """Return the values of a group: of one column with its name, of several without."""
+    """Return the values of a group with the names of their columns."""
     if len(columns) == 1:
         return f"{columns[0]} = {key.removeprefix(f'{columns[0]}=')}"
     pairs = key.split("/")
     if len(pairs) != len(columns):
         return key
     values = (pair.removeprefix(f"{column}=") for pair, column in zip(pairs, columns, strict=True))
-    return " · ".join(value.replace("%2F", "/") for value in values)
+    named = (f"{column} = {value}" for column, value in zip(columns, values, strict=True))
+    return ", ".join(one.replace("%2F", "/") for one in named)
 
 
 def _many(tree: Node, summary: Node, name: Mapping[str, str], *, said: _Said) -> _Many:

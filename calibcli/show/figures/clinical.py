@@ -26,6 +26,9 @@ _LINE, _GAP = 1.35, 0.02
 
 _POINTS = 72.0
 
+# Groups up to so many times as large as the least are about equal.
+_ALIKE = 1.5
+
 
 def clinical_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
     """Draw the curve with its band, the groups, the numbers and, below, the scores by outcome."""
@@ -52,7 +55,12 @@ class ClinicalPlots:
         groups = [one.groups for one in self.curves]
         counts = [one.rows.size for one in groups]
         many = " to ".join(dict.fromkeys(f"{one:,}" for one in (min(counts), max(counts))))
-        what = "each of two scores" if max(counts) <= 2 else f"{many} groups of about equally many rows"
+        sizes = np.concatenate([one.rows for one in groups])
+        low, high = int(sizes.min()), int(sizes.max())
+        # Equal scores stay together, so that groups of few different ones are of unlike size.
+        uneven = f"{low:,} to {high:,} rows, equal scores in one"
+        even = "about equally many rows" if high <= _ALIKE * low else uneven
+        what = "each of two scores" if max(counts) <= 2 else f"{many} groups of {even}"
         whiskers = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in groups)
         curves = (f"Curve: {one.how}. {band_sentence(one.band, one.lower)}" for one in self.curves)
         return [

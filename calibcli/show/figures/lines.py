@@ -59,6 +59,8 @@ class Lines(Protocol):
 
     x_label: str
     own: str
+    # What tells whether two lines differ.
+    tells: str
 
     @property
     def beside(self) -> str:
@@ -78,8 +80,8 @@ class Lines(Protocol):
     def notes(self, scale: AxisScale) -> list[str]:
         """Return what the picture shows, for the small print."""
 
-    def references(self, look: Look) -> list[Reference]:
-        """Return what lines of one base rate are held against."""
+    def references(self, look: Look, place: int = 0) -> list[Reference]:
+        """Return what lines with the base rate of this one are held against."""
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
         """Draw what is known of one curve by itself, such as its band."""
@@ -97,13 +99,13 @@ def lines_figure(
     """Draw the one curve of a picture with its band, or several as lines with their names on them."""
     panels = picture.panels if isinstance(picture, CurvePanels) else ()
     same = len({round(one, 12) for one in lines.bases}) == 1
-    references = lines.references(look) if same else []
+    references = lines.references(look) if same else _of_each(lines, min(len(panels), MOST_LINES), look)
     foot = [*lines.notes(scale), *_notes(panels, lines, look, same=same), *words.foot]
     key = _key(panels, look) if panels else [(_own(look), lines.own), *lines.key(look)]
-    if panels:
+    if panels and same:
         # Colours are those of the scores.
         references = [replace(one, style={**one.style, "color": look.palette.faint}) for one in references]
-    key += [(Line2D([], [], **one.style), one.name) for one in references]
+    key += [(Line2D([], [], **one.style), one.name) for one in references if one.name]
     page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_WIDE, key=key)
     axes = page.main
     if not panels:
@@ -118,6 +120,16 @@ def lines_figure(
         every = [*map(lines.points, range(len(panels))), *((one.x, one.y) for one in references)]
         _name(axes, panels[:MOST_LINES], every, look)
     return page.figure
+
+
+def _of_each(lines: Lines, count: int, look: Look) -> list[Reference]:
+    """Return the first line that each is held against, dotted, in its colour; only one stands in the key."""
+    found = []
+    for place in range(count):
+        one = lines.references(look, place)[0]
+        style = {**one.style, "color": look.palette.series[place], "linestyle": (0, (1, 1.6))}
+        found.append(replace(one, name="" if place else f"{one.name}, each by itself", style=style))
+    return found
 
 
 def _style(place: int, look: Look, *, several: bool) -> dict[str, Any]:
@@ -168,11 +180,9 @@ def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool
         shown = (" ".join((name, *one.error[-1:])) for name, one in zip(names, rest, strict=True))
         notes.append(f"Grey lines: {', '.join(shown)}.")
     if len(panels) > 1:
-        notes.append(
-            "There are no bands: overlapping bands would not show whether two lines differ; `compare` does."
-        )
+        notes.append(f"There are no bands: they would not show whether two lines differ; {lines.tells} does.")
     if not same:
-        notes.append("Base rates differ, so the lines that depend on them are not drawn.")
+        notes.append("Base rates differ: each line has a dotted one of its own to be held against.")
     return notes
 
 

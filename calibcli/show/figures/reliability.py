@@ -14,8 +14,8 @@ from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
 from calibcli.show.figures.axes import RATE_LABEL, dress_panel, log_odds_ticks, round_numbers
 from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
-from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
-from calibcli.show.figures.page import Entry, Panel, Sheet, Words, new_page
+from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_edges
+from calibcli.show.figures.page import FOOT, Entry, Panel, Sheet, Words, new_page
 from calibcli.show.figures.panels import Plots, panels_figure
 from calibcli.stats.curves.limits import (
     Extent,
@@ -106,7 +106,27 @@ def draw_binned(
     )
     bars = Bars(left, right, score, rate, lower, upper, base=score, rows=curve.rows)
     draw_bars(panel, bars, limits=limits, look=look, counted=counted)
+    _point_beyond(panel.main, curve, limits, look)
     draw_diagonal(panel.main, limits, look)
+
+
+def _point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) -> None:
+    """Mark rates of 0 and 1, for which log-odds have no place, with an arrow and the count of events."""
+    if limits.scale is AxisScale.LINEAR:
+        return
+    for score, rate, rows in zip(curve.score.tolist(), curve.rate.tolist(), curve.rows.tolist(), strict=True):
+        if 0.0 < rate < 1.0 or not limits.x[0] <= score <= limits.x[1]:
+            continue
+        end = limits.y[int(rate)]
+        axes.plot(
+            [score], [end], marker="^" if rate else "v", markersize=look.points(7.0), linestyle="",
+            color=look.palette.ink, clip_on=False, zorder=5.0,
+        )  # fmt: skip
+        axes.annotate(
+            f"{rows if rate else 0:,} of {rows:,}", (score, end), (look.points(6.0), look.points(5.0)),
+            textcoords="offset points", family=FONT, fontsize=look.points(FOOT), color=look.palette.faint,
+            zorder=5.0, va="top" if rate else "bottom",
+        )  # fmt: skip
 
 
 def sides_of(curve: BinnedCurve, limits: Limits) -> tuple[Floats, Floats]:

@@ -44,6 +44,7 @@ class RiskCoverageLines:
     x_label = "coverage: share of rows kept, highest scores first"
     y_label = "risk: share of wrong answers (label 0)"
     own = "kept by score"
+    tells = "`compare`"
     beside = "Beside each name: its AURC, the area under its line."
 
     @property
@@ -60,9 +61,9 @@ class RiskCoverageLines:
         first = self.curves[0]
         return [_RULE, *([band_sentence(first.band, first.lower)] if len(self.curves) == 1 else [])]
 
-    def references(self, look: Look) -> list[Reference]:
+    def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return what keeping rows at random gives, and the best order."""
-        first = self.curves[0]
+        first = self.curves[place]
         ends = np.array([0.0, 1.0])
         return [
             Reference("kept at random", ends, np.full(2, first.base), dashed(look)),

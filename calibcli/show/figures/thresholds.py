@@ -109,6 +109,7 @@ class DecisionLines:
 
     x_label = "threshold probability"
     own = "treat by score"
+    tells = "`measure` of several scores with --threshold"
 
     @property
     def beside(self) -> str:
@@ -168,9 +169,9 @@ class DecisionLines:
             notes.append("The curve leaves the picture below.")
         return notes
 
-    def references(self, look: Look) -> list[Reference]:
+    def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return what it is worth to treat all rows, or none."""
-        first = self.curves[0]
+        first = self.curves[place]
         none = np.array([0.0, 1.0]), np.zeros(2), _none(look)
         if first.benefit is Benefit.GAIN:
             return [Reference("treat all or none", *none)]
@@ -261,6 +262,7 @@ class MurphyLines:
     x_label = "threshold"
     y_label = "mean elementary score"
     own = "score"
+    tells = "`compare`"
     beside = "Beside each name: its Brier score, the area under its line."
 
     @property
@@ -290,9 +292,11 @@ class MurphyLines:
             )
         return notes
 
-    def references(self, look: Look) -> list[Reference]:
+    def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return the curve of the base rate."""
-        return [Reference("base rate alone", self.curves[0].at, self.curves[0].constant, dashed(look))]
+        return [
+            Reference("base rate alone", self.curves[place].at, self.curves[place].constant, dashed(look))
+        ]
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:  # noqa: ARG002 - one shape for all
         """Draw the band, the recalibrated score and, as area, what it saves."""

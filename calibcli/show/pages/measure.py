@@ -171,7 +171,10 @@ def slice_grids(
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
 _OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
-_LIGHTS = f"Lights: red up to p = {RED_UP_TO:g}, yellow below {YELLOW_BELOW:g}, else green; not adjusted."
+_LIGHTS = (
+    f"Lights (Tasche 2003): red up to p = {RED_UP_TO:g}, yellow below {YELLOW_BELOW:g}, else green. "
+    "One-sided, for PDs that are too low; not adjusted for several groups."
+)
 
 
 def light(p_value: float | None) -> str:
@@ -513,11 +516,13 @@ def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:
         return ()
     others = {key: part for key, part in report.slices.items() if part.input.score != report.input.score}
     against = {key: part for key, part in others.items() if any(one.over_first for one in part.net_benefit)}
-    interval = f"{percent(report.confidence)} interval"
+    groups = {} if report.groups is None else {key: report.slices[key] for key in report.groups.measured}
     blocks: list[Block] = []
     thresholds = _apart([one.threshold for one in report.net_benefit])
-    for part in (report, *against.values()):
-        compared = part is not report
+    shown = dict(list(groups.items())[:MOST_ROWS])
+    for key, part in {"": report, **shown, **against}.items():
+        compared = key in against
+        interval = f"{percent(part.confidence)} interval"
         numbers = ["net benefit", "standardised", "over treat all"]
         numbers += [f"over {quoted(report.input.score)}"] if compared else []
         columns = [Column("threshold")]
@@ -534,7 +539,7 @@ def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:
             )
             for one in part.net_benefit
         )
-        caption = f"Net benefit of {_named(part.input)}"
+        caption = f"Net benefit of {_named(part.input)}{f', {key}' if key in shown else ''}"
         blocks.append(paragraph(Line(caption, Tone.TITLE), *_worth_using(part)))
         alone = all(one.net_benefit.interval is None for one in part.net_benefit)
         valid = "Each interval holds by itself (large-sample; the population)."

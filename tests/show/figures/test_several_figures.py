@@ -15,7 +15,7 @@ from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels, Picture
-from calibcli.stats.curves.risk_coverage import risk_coverage_curve
+from calibcli.stats.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.table.score_table import ScoreTable
 from picture_checks import clashes, texts_of
@@ -115,15 +115,19 @@ def test_lines_are_told_apart_without_colour() -> None:
     assert "3 more" in said(figure)
 
 
-def test_lines_of_other_base_rates_have_none_in_common() -> None:
-    """What depends on the base rate is drawn where all have the same, and else the picture says why not."""
+def test_lines_of_other_base_rates_have_one_each() -> None:
+    """What depends on the base rate is drawn once where all have the same, and else dotted for each line."""
     same = several(K.RISK_COVERAGE, 2, 300)
     first, second = same.panels
     label = np.arange(200) % 5 == 0
     other = risk_coverage_curve(ScoreTable.from_rows(np.linspace(0.0, 1.0, 200), label), confidence=0.95)
     mixed = replace(same, panels=(first, replace(second, curve=other)))
+    dotted = "kept at random, each by itself"
     assert "kept at random" in said(figure_of(same, WORDS))
-    assert "kept at random" not in said(figure_of(mixed, WORDS))
+    assert dotted not in said(figure_of(same, WORDS))
+    assert dotted in said(figure_of(mixed, WORDS))
+    heights = {float(one.get_ydata()[0]) for one in figure_of(mixed, WORDS).axes[0].lines}  # type: ignore[index,arg-type]
+    assert {one.curve.base for one in mixed.panels if isinstance(one.curve, RiskCoverageCurve)} <= heights
     assert "Base rates differ" in " ".join(said(figure_of(mixed, WORDS)).split())
 
 
