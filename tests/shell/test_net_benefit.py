@@ -42,6 +42,22 @@ def test_each_score_has_a_sentence_and_a_table(run: Run, rows: Path) -> None:
     assert "Intervals: Clopper-Pearson bounds" in latex
 
 
+def test_groups_have_one_table(run: Run, rows: Path) -> None:
+    """Each group at each threshold is a row with the numbers of that group measured by itself."""
+    asked = ("-s", "score", "-y", "label", "-m", "brier", "--threshold", "0.1,0.5")
+    out = run("measure", rows, *asked, "--by", "w").out
+    lines = out.partition("Net benefit of score for label by w")[2].splitlines()[2:9]
+    assert lines[0].split("  ")[:2] == ["group", "threshold"]
+    assert "98.3 % interval" in lines[0]
+    assert [line.split()[:2] for line in lines[1:7]] == [
+        [f"w={w}", t] for w in ("1.0", "1.5", "2.0") for t in ("0.1", "0.5")
+    ]
+    alone = json.loads(run("measure", rows, *asked, "--where", "w == 1.5", "--json").out)["net_benefit"]
+    assert [float(line.split()[2]) for line in lines[3:5]] == pytest.approx(
+        [one["net_benefit"]["value"] for one in alone], rel=1e-3
+    )
+
+
 def test_programs_get_every_number(run: Run, rows: Path) -> None:
     """A row for each in CSV with its threshold as limit; the same in JSON, by slice."""
     table = list(csv.DictReader(io.StringIO(run("measure", rows, *ASKED, "--format", "csv").out)))

@@ -57,8 +57,7 @@ class ClinicalPlots:
         many = " to ".join(dict.fromkeys(f"{one:,}" for one in (min(counts), max(counts))))
         sizes = np.concatenate([one.rows for one in groups])
         low, high = int(sizes.min()), int(sizes.max())
-        # Equal scores stay together, so that groups of few different ones are of unlike size.
-        uneven = f"{low:,} to {high:,} rows, equal scores in one"
+        uneven = f"{low:,} to {high:,} rows, as equal scores stay together"
         even = "about equally many rows" if high <= _ALIKE * low else uneven
         what = "each of two scores" if max(counts) <= 2 else f"{many} groups of {even}"
         whiskers = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in groups)

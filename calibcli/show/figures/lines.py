@@ -46,12 +46,18 @@ _OF_REST = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A line that curves are held against: its name in the key, where it goes and how it is drawn."""
+    """
+    A line that curves are held against: its name in the key, where it goes and how it is drawn.
+
+    Args:
+        common: Whether it is the same whatever the base rate.
+    """
 
     name: str
     x: Floats
     y: Floats
     style: dict[str, Any]
+    common: bool = False
 
 
 class Lines(Protocol):
@@ -123,13 +129,14 @@ def lines_figure(
 
 
 def _of_each(lines: Lines, count: int, look: Look) -> list[Reference]:
-    """Return the first line that each is held against, dotted, in its colour; only one stands in the key."""
-    found = []
-    for place in range(count):
-        one = lines.references(look, place)[0]
+    """Return what all have in common, and else the first line that each is held against, in its colour."""
+    shared = [one for one in lines.references(look) if one.common]
+    own = [lines.references(look, place)[0] for place in range(count)]
+    own = [one for one in own if not one.common]
+    for place, one in enumerate(own):
         style = {**one.style, "color": look.palette.series[place], "linestyle": (0, (1, 1.6))}
-        found.append(replace(one, name="" if place else f"{one.name}, each by itself", style=style))
-    return found
+        own[place] = replace(one, name="" if place else f"{one.name}, each by itself", style=style)
+    return [*own, *shared]
 
 
 def _style(place: int, look: Look, *, several: bool) -> dict[str, Any]:
@@ -181,7 +188,7 @@ def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool
         notes.append(f"Grey lines: {', '.join(shown)}.")
     if len(panels) > 1:
         notes.append(f"There are no bands: they would not show whether two lines differ; {lines.tells} does.")
-    if not same:
+    if not (same or all(one.common for one in lines.references(look))):
         notes.append("Base rates differ: each line has a dotted one of its own to be held against.")
     return notes
 

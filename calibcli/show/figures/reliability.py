@@ -118,14 +118,19 @@ def _point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) ->
         if 0.0 < rate < 1.0 or not limits.x[0] <= score <= limits.x[1]:
             continue
         end = limits.y[int(rate)]
+        place = float(axes.transAxes.inverted().transform(axes.transData.transform((score, end)))[0])
         axes.plot(
             [score], [end], marker="^" if rate else "v", markersize=look.points(7.0), linestyle="",
             color=look.palette.ink, clip_on=False, zorder=5.0,
         )  # fmt: skip
+        # Towards the middle, so that the count stays within its panel.
+        aside, down = (1.0 if place < 0.5 else -1.0), (-1.0 if rate else 1.0)
         axes.annotate(
-            f"{rows if rate else 0:,} of {rows:,}", (score, end), (look.points(6.0), look.points(5.0)),
-            textcoords="offset points", family=FONT, fontsize=look.points(FOOT), color=look.palette.faint,
-            zorder=5.0, va="top" if rate else "bottom",
+            f"{rows if rate else 0:,} of {rows:,}", (score, end),
+            (aside * look.points(6.0), down * look.points(5.0)), textcoords="offset points", family=FONT,
+            fontsize=look.points(FOOT), color=look.palette.faint, zorder=5.0,
+            ha="left" if aside > 0.0 else "right", va="top" if rate else "bottom",
+            bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.4, "alpha": 0.75},
         )  # fmt: skip
 
 

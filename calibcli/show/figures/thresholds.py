@@ -109,7 +109,7 @@ class DecisionLines:
 
     x_label = "threshold probability"
     own = "treat by score"
-    tells = "`measure` of several scores with --threshold"
+    tells = "`measure --threshold`"
 
     @property
     def beside(self) -> str:
@@ -174,10 +174,10 @@ class DecisionLines:
         first = self.curves[place]
         none = np.array([0.0, 1.0]), np.zeros(2), _none(look)
         if first.benefit is Benefit.GAIN:
-            return [Reference("treat all or none", *none)]
+            return [Reference("treat all or none", *none, common=True)]
         return [
             Reference("treat all", first.at, first.all, dashed(look)),
-            Reference("treat none", *none),
+            Reference("treat none", *none, common=True),
         ]
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:

@@ -511,54 +511,65 @@ def _worth_using(report: MeasureReport) -> list[Line]:
 
 
 def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:
-    """Return what acting on the score is worth at thresholds, and on further scores on the same rows."""
+    """Return what acting on the score is worth at thresholds, in groups, and of scores on the same rows."""
     if not report.net_benefit:
         return ()
     others = {key: part for key, part in report.slices.items() if part.input.score != report.input.score}
-    against = {key: part for key, part in others.items() if any(one.over_first for one in part.net_benefit)}
-    groups = {} if report.groups is None else {key: report.slices[key] for key in report.groups.measured}
+    against = [part for part in others.values() if any(one.over_first for one in part.net_benefit)]
     blocks: list[Block] = []
-    thresholds = _apart([one.threshold for one in report.net_benefit])
-    shown = dict(list(groups.items())[:MOST_ROWS])
-    for key, part in {"": report, **shown, **against}.items():
-        compared = key in against
-        interval = f"{percent(part.confidence)} interval"
-        numbers = ["net benefit", "standardised", "over treat all"]
-        numbers += [f"over {quoted(report.input.score)}"] if compared else []
-        columns = [Column("threshold")]
-        for name in numbers:
-            columns += [Column(name), Column(interval, beside=True)]
-        rows = tuple(
-            (
-                thresholds[one.threshold],
-                *(
-                    cell
-                    for number in one.numbers.values()
-                    for cell in (four(number.value), interval_words(number.interval))
-                ),
-            )
-            for one in part.net_benefit
-        )
-        caption = f"Net benefit of {_named(part.input)}{f', {key}' if key in shown else ''}"
-        blocks.append(paragraph(Line(caption, Tone.TITLE), *_worth_using(part)))
-        alone = all(one.net_benefit.interval is None for one in part.net_benefit)
-        valid = "Each interval holds by itself (large-sample; the population)."
-        valid = "No intervals: they need independent rows that all count the same." if alone else valid
-        notes = [Line(one, Tone.FAINT) for one in (_OF_NET_BENEFIT, valid)]
-        blocks.append(
-            Grid(
-                tuple(columns),
-                rows,
-                tuple(notes) if part is report else (),
-                caption=caption,
-                paper=(
-                    *table_lines(part.table)[:1],
-                    *notes,
-                    *([] if alone else [Line(f"Intervals: {SHARES}.")]),
-                ),
-            )
-        )
+    for part in (report, *against):
+        blocks += _net_benefits(f"Net benefit of {_named(part.input)}", {"": part}, report)
+    if report.groups is not None and report.groups.measured:
+        by = listed(quoted(column) for column in report.groups.columns)
+        groups = {key: report.slices[key] for key in report.groups.measured}
+        blocks += _net_benefits(f"Net benefit of {_named(report.input)} by {by}", groups, report)
     return tuple(blocks)
+
+
+def _net_benefits(
+    caption: str, parts: Mapping[str, MeasureReport], report: MeasureReport
+) -> tuple[Block, Block]:
+    """Return a heading and the table of one part, or of groups by their names."""
+    first = next(iter(parts.values()))
+    thresholds = _apart([one.threshold for one in report.net_benefit])
+    names = ["net benefit", "standardised", "over treat all"]
+    names += [f"over {quoted(report.input.score)}"] if first.net_benefit[0].over_first else []
+    grouped = "" not in parts
+    columns = [*([Column("group")] if grouped else []), Column("threshold")]
+    for name in names:
+        columns += [Column(name), Column(f"{percent(first.confidence)} interval", beside=True)]
+    rows = tuple(
+        (
+            *([key] if grouped else []),
+            thresholds[one.threshold],
+            *(
+                cell
+                for number in one.numbers.values()
+                for cell in (four(number.value), interval_words(number.interval))
+            ),
+        )
+        for key, part in parts.items()
+        for one in part.net_benefit
+    )
+    valid = "Each interval holds by itself (large-sample; the population)."
+    if all(one.net_benefit.interval is None for part in parts.values() for one in part.net_benefit):
+        valid = "No intervals: they need independent rows that all count the same."
+    elif first.confidence != report.confidence:
+        level = percent(report.confidence)
+        valid = (
+            f"Intervals of one column and threshold hold for all groups at once, with {level} (Bonferroni)."
+        )
+    notes = [Line(one, Tone.FAINT) for one in (*([] if grouped else [_OF_NET_BENEFIT]), valid)]
+    paper = [*table_lines(first.table)[:1], *notes, Line(f"Intervals: {SHARES}.")]
+    grid = Grid(
+        tuple(columns),
+        rows,
+        tuple(notes) if grouped or first is report else (),
+        caption=caption,
+        paper=tuple(notes if grouped else paper if valid.startswith("Each") else paper[:-1]),
+    )
+    worth = [] if grouped else _worth_using(first)
+    return paragraph(Line(caption, Tone.TITLE), *worth), grid
 
 
 def together_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:

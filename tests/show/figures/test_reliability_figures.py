@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from calibcli.errors import UsageProblem
-from calibcli.names import Binning, PlotKind
+from calibcli.names import AxisScale, Binning, PlotKind
 from calibcli.show.figures.bars import short_count
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.formats import FORMATS
@@ -249,6 +249,17 @@ def test_scores_over_half_the_interval_show_the_unit_square() -> None:
     """No zoom, nothing to say."""
     assert limits([0.1, 0.9], [0.0, 1.0]) == Limits()
     assert Limits().sentence == ""
+
+
+def test_rates_of_nothing_and_of_all_have_their_counts_by_log_odds() -> None:
+    """Such a rate has no place there: an arrow and how many events it is of; linear axes need none."""
+    table = ScoreTable(np.array([0.01, 0.2, 0.9]), np.array([40, 100, 7]), np.array([0, 20, 7]))
+    curve = ReliabilityCurve(PlotKind.BINNED, binned_curve(table, bins=ATOMS), None, 0.95)
+    for scale, counts in ((AxisScale.LOGIT, ["0 of 40", "7 of 7"]), (AxisScale.LINEAR, [])):
+        axes = figure_of(curve, Words("grades"), scale=scale).axes[0]
+        assert [one.get_text() for one in axes.texts if " of " in one.get_text()] == counts
+        arrows = [str(one.get_marker()) for one in axes.lines]
+        assert [one for one in arrows if one in {"^", "v"}] == (["v", "^"] if counts else [])
 
 
 def test_narrow_scores_are_looked_at_closely() -> None:
