@@ -334,26 +334,32 @@ class ExactSum:
     """
     The sum of any finite doubles, kept as whole numbers by exponent.
 
-    Good for 2^36 additions; the memory is the same for any number of them.
+    Good for 2^36 additions; the memory is that of the exponents met, for any number of them.
 
     References:
         Kulisch & Miranker (1986), SIAM Review 28, on long accumulators; Dekker (1971), Numerische
         Mathematik 18, on products.
     """
 
-    __slots__ = ("_high", "_low")
+    __slots__ = ("_high", "_low", "_places")
 
     def __init__(self) -> None:
-        self._high = np.zeros(_EXPONENTS, np.int64)
-        self._low = np.zeros(_EXPONENTS, np.int64)
+        self._places = self._high = self._low = np.zeros(0, np.int64)
 
     def add(self, values: Floats) -> None:
         """Add values, finite, shape (n,)."""
         mantissa, exponent = np.frexp(values)
         digits = np.ldexp(mantissa, _DIGITS).astype(np.int64)
-        place = exponent - _LEAST_EXPONENT
-        np.add.at(self._high, place, digits >> _HALF)
-        np.add.at(self._low, place, digits & ((1 << _HALF) - 1))
+        self._add_at(exponent - _LEAST_EXPONENT, digits >> _HALF, digits & ((1 << _HALF) - 1))
+
+    def _add_at(self, places: Integers, high: Integers, low: Integers) -> None:
+        sums = np.zeros((2, _EXPONENTS), np.int64)
+        np.add.at(sums[0], places, high)
+        np.add.at(sums[1], places, low)
+        sums[0][self._places] += self._high
+        sums[1][self._places] += self._low
+        self._places = np.flatnonzero(sums[0] | sums[1])
+        self._high, self._low = sums[0][self._places], sums[1][self._places]
 
     def add_repeated(self, values: Floats, counts: Integers) -> None:
         """Add each value so many times."""
@@ -364,22 +370,22 @@ class ExactSum:
 
     def merge(self, other: Self) -> None:
         """Add everything that another sum holds."""
-        self._high += other._high
-        self._low += other._low
+        self._add_at(other._places, other._high, other._low)
 
     def negated(self) -> Self:
         """Return the sum with the other sign."""
         other = type(self)()
-        other._high, other._low = -self._high, -self._low  # noqa: SLF001 - its own kind
+        other._places, other._high, other._low = self._places, -self._high, -self._low  # noqa: SLF001
         return other
 
     def exact(self) -> Fraction:
         """Return the sum as it is."""
         total = 0
         # Every exponent is at least the least one, so that whole numbers do.
-        for place in np.flatnonzero(self._high | self._low).tolist():
-            digits = (int(self._high[place]) << _HALF) + int(self._low[place])
-            total += digits << place
+        for place, high, low in zip(
+            *map(np.ndarray.tolist, (self._places, self._high, self._low)), strict=True
+        ):
+            total += ((high << _HALF) + low) << place
         return Fraction(total) / (1 << (_DIGITS - _LEAST_EXPONENT))
 
 

@@ -30,47 +30,61 @@ class ValueCells:
     changes them.
     """
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_cells", "_rows")
 
     def __init__(self) -> None:
-        self._rows = np.zeros(_PLACES, np.int64)
+        # Those that have rows, ascending: of few rows they are few.
+        self._cells = self._rows = np.zeros(0, np.int64)
 
     def add(self, values: Floats, counts: Integers | Floats | None = None) -> None:
         """Add rows with these finite values, each so many times."""
-        if counts is not None and values.size > _CHUNK:
-            for ordered, rows in ((values, counts), (values[::-1], counts[::-1])):
-                if ordered[0] >= 0.0 and np.all(ordered[1:] >= ordered[:-1]):
-                    # Where values ascend, each cell's rows are one run.
-                    starts = np.concatenate(([0], np.searchsorted(ordered, _BEGINS), [values.size]))
-                    self._rows[_CELLS:] += segment_sums(np.asarray(rows, np.float64), starts).astype(np.int64)
-                    return
-        for start in range(0, values.size, _CHUNK):
-            near = slice(start, start + _CHUNK)
-            place = _places(values[near])
-            if counts is None:
-                self._rows += np.bincount(place, minlength=_PLACES)
-            else:
-                # Whole numbers, as doubles: exact, and much faster than adding at places.
-                rows = np.bincount(place, counts[near], _PLACES)
-                self._rows += rows.astype(np.int64)
+        self._add_everywhere(_by_cell(values, counts))
 
     def mirrored(self) -> Self:
         """Return the rows with every value negated."""
         other = type(self)()
-        other._rows = self._rows[::-1]  # noqa: SLF001 - its own kind
+        other._cells, other._rows = 2 * _CELLS - self._cells[::-1], self._rows[::-1]  # noqa: SLF001
         return other
 
     def merge(self, other: Self) -> None:
         """Add the rows of another."""
-        self._rows += other._rows
+        rows = np.zeros(_PLACES, np.int64)
+        rows[other._cells] = other._rows
+        self._add_everywhere(rows)
+
+    def _add_everywhere(self, rows: Integers) -> None:
+        rows[self._cells] += self._rows
+        self._cells = np.flatnonzero(rows)
+        self._rows = rows[self._cells]
 
     def values(self) -> tuple[Floats, Floats]:
         """Return the middles of the cells that have rows, and how many."""
-        some = np.flatnonzero(self._rows)
+        some = self._cells
         cell = np.abs(some - _CELLS) - 1
         size = np.ldexp(1.0 + (cell % _EACH + 0.5) / _EACH, cell // _EACH + _LEAST - 1)
         middle = np.where(cell < 0, 0.0, np.copysign(size, some - _CELLS))
-        return middle, self._rows[some].astype(np.float64)
+        return middle, self._rows.astype(np.float64)
+
+
+def _by_cell(values: Floats, counts: Integers | Floats | None) -> Integers:
+    """Return how many rows have their value in each cell."""
+    found = np.zeros(_PLACES, np.int64)
+    if counts is not None and values.size > _CHUNK:
+        for ordered, rows in ((values, counts), (values[::-1], counts[::-1])):
+            if ordered[0] >= 0.0 and np.all(ordered[1:] >= ordered[:-1]):
+                # Where values ascend, each cell's rows are one run.
+                starts = np.concatenate(([0], np.searchsorted(ordered, _BEGINS), [values.size]))
+                found[_CELLS:] = segment_sums(np.asarray(rows, np.float64), starts).astype(np.int64)
+                return found
+    for start in range(0, values.size, _CHUNK):
+        near = slice(start, start + _CHUNK)
+        place = _places(values[near])
+        if counts is None:
+            found += np.bincount(place, minlength=_PLACES)
+        else:
+            # Whole numbers, as doubles: exact, and much faster than adding at places.
+            found += np.bincount(place, counts[near], _PLACES).astype(np.int64)
+    return found
 
 
 def _places(values: Floats) -> Integers:
