@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TypeVar
 
 from calibcli.commands.partition import chosen_bins, parted, shared_bins_notes, summary_of
@@ -114,14 +115,18 @@ def _sources(
     first: Seen, second: Seen, paired: PairedSums | None, options: CompareOptions, known: Known | None = None
 ) -> tuple[Measured[MeasureName], RowByRow[MeasureName]]:
     """Return what measures either side, and what compares them row by row."""
-    settings = [_settings(*sides, options) for sides in ((first, second), (second, first))]
     tables, confidence = (first.table, second.table), options.confidence
 
+    @cache
+    def settings(side: int) -> Settings:
+        # What is compared row by row needs no bins.
+        return _settings(*((first, second) if side == 0 else (second, first)), options)
+
     def measured(name: MeasureName, side: int, confidence: float) -> Estimate:
-        key = (name, confidence, settings[side].bins.bins is ATOMS)
+        key = (name, confidence, settings(side).bins.bins is ATOMS)
         if side == 0 and known is not None and key in known:
             return known[key]
-        found = measure_named(name, tables[side], settings=replace(settings[side], confidence=confidence))
+        found = measure_named(name, tables[side], settings=replace(settings(side), confidence=confidence))
         if side == 0 and known is not None:
             known[key] = found
         return found
