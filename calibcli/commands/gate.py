@@ -15,6 +15,7 @@ from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.partition import parted, summary_of
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.data.columns import ResolvedColumns, listing
+from calibcli.data.fields import on_scale
 from calibcli.data.files import InputFile, file_word, found_in, shown_path
 from calibcli.data.fragments import list_fragments
 from calibcli.data.groups import MISSING
@@ -66,7 +67,7 @@ from calibcli.stats.measures.distance import number_of_bins
 from calibcli.stats.recalibrators.segments import completed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, looks_discrete
-from calibcli.stats.table.grid import Table, digest
+from calibcli.stats.table.grid import GridTable, Table, digest
 from calibcli.values import dataclass
 
 GateMap = Artifact | ClassArtifact
@@ -117,6 +118,7 @@ def terms_of(
     if isinstance(measure, SegmentMeasure):
         partition = _of_segments(columns, options, requested)
     else:
+        outputs = outputs or _known_values(options, columns, before, mapped=artifact is not None)
         partition = _partition(measure, options, requested, outputs=outputs, before=before)
     if before is not None:
         # The bets of the state, whatever a later version would choose.
@@ -254,18 +256,18 @@ def _partition(
     before: GateState | None,
 ) -> Partition:
     if measure is MeasureName.DCE:
-        if options.bins is not None:
+        if options.bins is not None or options.values:
             msg = "--bins with --max-dce, whose bins follow from --planned-rows"
             raise UsageProblem(msg, "leave it out")
         return _of_distance(requested.planned_rows, before)
     if requested.planned_rows is not None:
         msg = "--planned-rows without --max-dce"
         raise UsageProblem(msg, "the bins of other measures do not depend on the number of rows")
-    if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs is not None:
+    if options.bins is None and options.binning is not Binning.EQUAL_WIDTH and outputs:
         return Partition(outputs)
     if options.binning is Binning.ATOMS:
         msg = "a state needs bins that are fixed in advance, and these values are only found in the rows"
-        raise UsageProblem(msg, "with --state use --bins, or the --artifact of a discrete recalibrator")
+        raise UsageProblem(msg, "name the values that the score can have, such as --bins 0.0003,0.001,0.01")
     bins = options.bins
     if bins is None and before is not None and before.terms.partition.bins:
         bins = before.terms.partition.bins
@@ -274,6 +276,45 @@ def _partition(
         msg = f"{bins:,} bins"
         raise UsageProblem(msg, f"with --state, --bins takes a whole number from 1 to {MOST_BINS:,}")
     return _same_cells(Partition.of_bins(bins), before)
+
+
+def _known_values(
+    options: VerifyOptions, columns: Columns, before: GateState | None, *, mapped: bool
+) -> tuple[float, ...]:
+    """Return the values that the score can have, as named in this call or when a state was begun."""
+    if options.values or mapped or before is None or before.terms.artifact is not None:
+        return declared_values(options, columns, mapped=mapped)
+    return before.terms.partition.outputs if options.binning is None else ()
+
+
+def declared_values(options: VerifyOptions, columns: Columns, *, mapped: bool) -> tuple[float, ...]:
+    """Return the values that the score can have as probabilities."""
+    if options.values and mapped:
+        msg = "--bins with values, and --artifact gives other values to the scores"
+        raise UsageProblem(msg, "leave out --bins, or write the recalibrated scores to a file first")
+    found = on_scale(np.array(options.values), columns.read_as)
+    wrong = np.flatnonzero(~((found >= 0.0) & (found <= 1.0)))
+    if wrong.size:
+        msg = (
+            f"--bins names {options.values[wrong[0]]:g}, which is no score on --scale {columns.read_as.value}"
+        )
+        raise UsageProblem(msg, "write the values as they stand in the score column")
+    return tuple(found.tolist())
+
+
+def refuse_undeclared(table: Table, values: tuple[float, ...], *, shown: str) -> None:
+    """Refuse rows whose score is none of the values declared."""
+    if isinstance(table, GridTable):
+        msg = "a grid table does not keep the values of the score apart"
+        raise UsageProblem(msg, "pass --exact, or a number of bins such as --bins 15")
+    other = np.flatnonzero((table.rows > 0) & ~np.isin(table.score, values))
+    if other.size:
+        found = float(table.score[other[0]])
+        near = min(values, key=lambda one: abs(one - found))
+        rows = int(table.rows[other].sum())
+        what = f"{rows:,} rows have" if rows > 1 else "1 row has"
+        msg = f"{shown}: {what} a score that --bins does not name, such as {found!r}"
+        raise InputProblem(msg, f"the nearest named is {near!r}: name every value that the score can have")
 
 
 def _same_cells(partition: Partition, before: GateState | None) -> Partition:
@@ -399,6 +440,8 @@ def read_batches(
         if evaluation.fitted_rows:
             msg = f"these are the {evaluation.table.total_rows:,} rows that {artifact} was fitted on"
             raise InputProblem(msg, "judge it by rows it has not seen: a state keeps what it counts")
+        if terms.artifact is None and terms.partition.outputs:
+            refuse_undeclared(evaluation.table, terms.partition.outputs, shown=part.shown)
         loaded = evaluation.artifact
         if isinstance(loaded, GateMap) and fingerprint_of(loaded) != terms.artifact:
             msg = f"{artifact} changed while it was read"
@@ -644,7 +687,8 @@ def _few_values(read: ReadBatches, terms: Terms) -> tuple[str, ...]:
     if not few:
         return ()
     over = terms.partition.described
-    return (f"the score has few values, but they were not fixed in advance: the gate uses {over}",)
+    how = "if they were known before, a new state takes them: --bins V,V,..."
+    return (f"the score has few values, but they were not fixed in advance: the gate uses {over}; {how}",)
 
 
 def _no_input(terms: Terms) -> InputSummary:

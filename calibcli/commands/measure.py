@@ -1,7 +1,7 @@
 """Measure the miscalibration of exported predictions."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from calibcli.commands.slices import (
     extras_request_of,
     level_of,
     refuse_cut_cells,
+    sorted_groups,
     views_of,
     without_bands,
     worst_of,
@@ -43,7 +44,6 @@ from calibcli.names import (
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.orders import by_name, by_time
 from calibcli.options.rows import Columns, RowRequest, memory_for
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
@@ -376,13 +376,12 @@ def _with_groups(
     least = options.least_rows
     requested = (options.binning, options.bins, options.edges) != (None, None, None)
     reports = {}
-    for group in view.slices.measured(least):
+    for group in sorted_groups(view.slices.measured(least), options.sort):
         binning = options.binning if requested else binning_of(group.table, view.table, discrete=discrete)
         inside = replace(_of_slices(options), confidence=level, binning=binning)
         reports[group.key] = _measured_group(
             group, view.source, options=inside, artifact=whole.artifact, discrete=discrete
         )
-    reports = _sorted(reports, options.sort, {one.key: one.name for one in view.slices.groups})
     slices.update(reports)
     columns = view.slices.columns
     if not columns:
@@ -394,49 +393,11 @@ def _with_groups(
         )
         for place, one in enumerate(next(iter(reports.values())).tests if len(reports) > 1 else ())
     }
+    order = options.sort or GroupOrder.WORST
     groups = GroupsSummary(
-        columns, tuple(reports), left_out, least, level, worst_of(reports), adjusted or None, options.sort
+        columns, tuple(reports), left_out, least, level, worst_of(reports), adjusted or None, order
     )
     return replace(whole, groups=groups)
-
-
-def mean_score(report: MeasureReport) -> float:
-    """Return the mean score of the rows of a report."""
-    bins = report.curve.binned
-    return float(bins.rows @ bins.score) / float(bins.rows.sum())
-
-
-def _sorted(
-    reports: dict[str, MeasureReport], order: GroupOrder, values: Mapping[str, Sequence[str]]
-) -> dict[str, MeasureReport]:
-    """Return groups in an order; the worst is looked for where their table is made."""
-    if order in _ORDERS:
-        return dict(sorted(reports.items(), key=lambda one: _ORDERS[order](one[1])))
-    if order not in _NAMED:
-        return reports
-    # Of several columns the first comes first.
-    columns = zip(*(values[key] for key in reports), strict=True)
-    places = [
-        {name: place for place, name in enumerate(_NAMED[order](list(dict.fromkeys(column))))}
-        for column in columns
-    ]
-    return dict(
-        sorted(
-            reports.items(),
-            key=lambda one: [place[name] for place, name in zip(places, values[one[0]], strict=True)],
-        )
-    )
-
-
-# What groups are sorted by.
-_NAMED: Mapping[GroupOrder, Callable[[Sequence[str]], list[str]]] = {
-    GroupOrder.NAME: by_name,
-    GroupOrder.TIME: by_time,
-}
-_ORDERS: Mapping[GroupOrder, Callable[[MeasureReport], float]] = {
-    GroupOrder.ROWS: lambda report: -report.table.rows,
-    GroupOrder.SCORE: mean_score,
-}
 
 
 def _of_slices(options: MeasureOptions) -> MeasureOptions:

@@ -110,6 +110,8 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
             "name groups with --by",
             "min-group-rows",
         )
+    if options.sort is not None and not request.columns.by:
+        _refuse("--sort has no effect without groups", "name them with --by", "sort")
     if kind not in _OF_SEGMENTS and request.segments.said:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)

@@ -24,7 +24,7 @@ from calibcli.commands.pictures.reliability import (
     scores_of_tree,
 )
 from calibcli.commands.pictures.segments import segment_pictures
-from calibcli.commands.pictures.trend import bias_alone, is_over_time, trend_drawn
+from calibcli.commands.pictures.trend import bias_alone, shows_trend, trend_drawn
 from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import extras_request_of, views_of
@@ -83,14 +83,15 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
             PlotKind.MAP,
             map_over_rows(evaluation.artifact, evaluation, fitted_rows=fitted, options=options),
         )
-    if is_over_time(report):
-        yield PlotKind.TREND, trend_drawn(measure_evaluation(evaluation, options=bias_alone(options)))
+    if shows_trend(report):
+        by_bias = measure_evaluation(evaluation, options=bias_alone(options))
+        yield PlotKind.TREND, trend_drawn(by_bias, options.sort)
     if len(tables) > 1:
         yield PlotKind.MCB_DSC, mcb_dsc_drawn(tables, options=options, loss=FitLoss.BRIER)
-    yield from _side_by_side(report, tree)
+    yield from _side_by_side(report, tree, ordered=options.sort is not None)
 
 
-def _side_by_side(report: MeasureReport, tree: Node) -> Iterator[Shown]:
+def _side_by_side(report: MeasureReport, tree: Node, *, ordered: bool) -> Iterator[Shown]:
     """Return diagrams of several scores, groups and classes, where there are some."""
     named = {one.name for one in report.measures}
     # A diagram of several is headed by their errors.
@@ -99,7 +100,7 @@ def _side_by_side(report: MeasureReport, tree: Node) -> Iterator[Shown]:
     if report.differences or (report.artifact and f"score={report.input.score}" in report.slices):
         yield PlotKind.COMPARE, scores_of_tree(tree).drawn
     if report.groups is not None and report.groups.measured:
-        yield PlotKind.GROUPS, groups_of_tree(tree).drawn
+        yield PlotKind.GROUPS, groups_of_tree(tree, ordered=ordered).drawn
     if report.classes is not None and any(view.measured for view in report.classes.views):
         yield PlotKind.CLASSES, classes_of_tree(tree, None).drawn
 

@@ -1,7 +1,7 @@
 """Groups, clusters and several scores of one input: what is gathered for them, and what is said of them."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,9 @@ import numpy as np
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import UsageProblem
-from calibcli.names import Binning, MeasureName
+from calibcli.names import Binning, GroupOrder, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
+from calibcli.options.orders import by_name, by_time
 from calibcli.options.rows import RowRequest
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, WorstGroup
@@ -137,6 +138,35 @@ def _group(
     pairs = [f"{column}={value}" for column, value in zip(columns, values, strict=True)]
     key = "/".join([shown, *pairs] if shown else pairs)
     return Group(key, table, None if sums is None else sums.of(name), tuple(name))
+
+
+def sorted_groups(groups: Sequence[Group], order: GroupOrder | None) -> tuple[Group, ...]:
+    """Return groups in an order; the worst is looked for where their table is made."""
+    match order:
+        case GroupOrder.ROWS:
+            return tuple(sorted(groups, key=lambda one: -one.table.total_rows))
+        case GroupOrder.SCORE:
+            return tuple(sorted(groups, key=lambda one: mean_score(one.table)))
+        case GroupOrder.NAME | GroupOrder.TIME:
+            put = by_name if order is GroupOrder.NAME else by_time
+            # Of several columns the first comes first.
+            columns = zip(*(one.name for one in groups), strict=True)
+            places = [
+                {name: at for at, name in enumerate(put(list(dict.fromkeys(column))))} for column in columns
+            ]
+            return tuple(
+                sorted(
+                    groups,
+                    key=lambda one: [place[name] for place, name in zip(places, one.name, strict=True)],
+                )
+            )
+        case _:
+            return tuple(groups)
+
+
+def mean_score(table: Table) -> float:
+    """Return the mean score of the rows of a table."""
+    return float(table.weight @ table.score) / float(table.weight.sum())
 
 
 def level_of(confidence: float, groups: int) -> float:

@@ -12,11 +12,11 @@ from calibcli.commands.measure import class_groups, class_views, refuse_class_me
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
-from calibcli.commands.slices import Group, Slices, refuse_cut_cells, views_of
+from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import Binning, ClassMeasure, Relation, ViewName
+from calibcli.names import Binning, ClassMeasure, GroupOrder, Relation, ViewName
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
@@ -166,7 +166,7 @@ def verify_evaluation(
     found = views_of(evaluation)[0].slices
     if view is not None and classes is not None:
         found = class_groups(classes, view)
-    some = found.measured(options.least_group_rows or 1)
+    some = sorted_groups(found.measured(options.least_group_rows or 1), options.sort)
     left_out = found.left_out({one.key for one in some})
     groups = some if single else ()
     bounded = sum(rule.bound in BOUNDS for rule in single)
@@ -220,6 +220,7 @@ def verify_evaluation(
         groups={one.key: _of_group(one, single, options, ground) for one in groups},
         left_out=left_out if single else {},
         least_group_rows=options.least_group_rows,
+        order=options.sort or GroupOrder.WORST,
     )
     return _void(report) if fitted_rows else report
 
@@ -259,6 +260,12 @@ def _regressions(
 def partition_of(evaluation: Gathered, options: VerifyOptions) -> Bins:
     """Return the outputs of a discrete recalibrator, else a partition that no label had a say in."""
     discrete = evaluation.outputs is not None
+    if options.values:
+        from calibcli.commands.gate import declared_values, refuse_undeclared
+
+        mapped = evaluation.recalibrated
+        values = declared_values(options, evaluation.resolved.requested, mapped=mapped)
+        refuse_undeclared(evaluation.table, values, shown=evaluation.input.files[0])
     bins = chosen_bins(evaluation.table, bins=options.bins, binning=options.binning, discrete=discrete)
     if bins is ATOMS and not discrete:
         refuse_continuous(evaluation.table)
@@ -323,9 +330,10 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
     if columns.by and options.regression is not None and not options.rules:
         msg = "--by with nothing but a baseline, which is compared over all rows"
         raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
-    if options.least_group_rows is not None and not columns.by and columns.each_in is None:
-        msg = "--min-group-rows without groups"
-        raise IdleOption(msg, "name the columns that make them with --by", options=("min-group-rows",))
+    for option, given in (("min-group-rows", options.least_group_rows), ("sort", options.sort)):
+        if given is not None and not columns.by and columns.each_in is None:
+            msg = f"--{option} without groups"
+            raise IdleOption(msg, "name the columns that make them with --by", options=(option,))
     if state is None:
         if columns.identity is not None:
             refuse_without_state("id")

@@ -10,6 +10,7 @@ from calibcli.names import (
     DEFAULT_POWER,
     DEFAULT_SEED,
     Binning,
+    GroupOrder,
     Inconclusive,
     MeasureName,
     SegmentMeasure,
@@ -22,7 +23,9 @@ from calibcli.options.measuring import (
     BINS,
     CONFIDENCE,
     MIN_GROUP_ROWS,
+    SORT,
     check_confidence,
+    numbers_of,
 )
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
@@ -32,9 +35,10 @@ from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
 GATE_BINS = BINS._replace(
-    metavar="N|none", least=None, shell=str | None, python="int | str | None",
-    help="Number of bins; none: a few-valued score. [default: 15, or each value of few-valued scores]",
-    doc='Number of equal-width bins, or "none" for each value of a few-valued score.',
+    metavar="N|none|V,V,...", least=None, shell=str | None, python="int | str | Sequence[float] | None",
+    help="Number of bins; none: a few-valued score; V,V,...: each of these values, such as the PDs of a rating scale. "
+    "[default: 15, or each value of few-valued scores]",
+    doc='Number of equal-width bins, "none" for each value of a few-valued score, or every value that it can have.',
 )  # fmt: skip
 MIN_ROWS = Option(
     ("--min-rows",), section=Section.GATE, name="min_rows", metavar="N", least=1,
@@ -154,8 +158,8 @@ class VerifyOptions:
     What is asked of `verify`.
 
     Each wrong verdict has a probability of at most 1 - `confidence`. Without bins a score of few values is
-    judged
-    value by value, any other over 15 bins of equal width.
+    judged value by value, any other over 15 bins of equal width. `values` are all that the score can have, as
+    they stand in its column; none where nobody knew them before the rows.
     """
 
     rules: tuple[Rule, ...] = nested((), Limits)
@@ -175,19 +179,21 @@ class VerifyOptions:
         None, like=MIN_GROUP_ROWS,
         help="Smaller groups are listed, not judged. [default: none is left out]",
     )  # fmt: skip
+    sort: GroupOrder | None = option(None, like=SORT)
+    values: tuple[float, ...] = ()
     regression: Regression | None = nested(None, Regression)
     segments: Segmenting = nested(Segmenting(), Segmenting)
 
     @classmethod
     def of(
         cls,
-        bins: int | str | None = None,
+        bins: int | str | Sequence[float] | None = None,
         binning: Binning | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "VerifyOptions":
         """Return what is asked, bins as `--bins` takes them."""
-        count, cut = bins_of_gate(bins, binning)
-        return cls(bins=count, binning=cut, **more)
+        count, cut, values = bins_of_gate(bins, binning)
+        return cls(bins=count, binning=cut, values=values, **more)
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -205,24 +211,32 @@ def _refuse_equal_mass(binning: Binning | None) -> None:
         raise UsageProblem(msg, "pass --binning equal-width or --binning atoms, which are fixed in advance")
 
 
-def bins_of_gate(bins: int | str | None, binning: Binning | None) -> tuple[int | None, Binning | None]:
+def bins_of_gate(
+    bins: int | str | Sequence[float] | None, binning: Binning | None
+) -> tuple[int | None, Binning | None, tuple[float, ...]]:
     """
-    Return the number of bins and how they are cut, from what `--bins`
-    says; "none" is each value by itself.
+    Return the number of bins, how they are cut, and the values declared, from what `--bins` says.
+
+    "none" is each value by itself; a list is of all values that the score can have.
     """
     if bins is None or isinstance(bins, int):
-        return bins, binning
-    if bins.strip().lower() == "none":
-        if binning not in (None, Binning.ATOMS):
-            msg = f"--bins none and --binning {binning.value}"
-            raise IdleOption(msg, "leave out one of them", options=("binning", "bins"))
-        return None, Binning.ATOMS
-    try:
-        count = int(bins)
-    except ValueError:
+        return bins, binning, ()
+    if isinstance(bins, str) and bins.strip().isdecimal():
+        return int(bins), binning, ()
+    if binning not in (None, Binning.ATOMS):
+        shown = bins if isinstance(bins, str) else "of values"
+        msg = f"--bins {shown} and --binning {binning.value}"
+        raise IdleOption(msg, "leave out one of them", options=("binning", "bins"))
+    if isinstance(bins, str) and bins.strip().lower() == "none":
+        return None, Binning.ATOMS, ()
+    if isinstance(bins, str) and not {",", "."} & {*bins}:
         msg = f"{bins!r} bins"
-        raise UsageProblem(msg, "--bins takes a whole number, or none for a score of few values") from None
-    return count, binning
+        raise UsageProblem(msg, _TAKES)
+    values = numbers_of(bins, what="--bins", hint=_TAKES) or ()
+    return None, Binning.ATOMS, tuple(sorted({*values}))
+
+
+_TAKES = "--bins takes a whole number, none for a score of few values, or these values: 0.0003,0.001,0.01"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -299,12 +313,15 @@ class PlanOptions:
     @classmethod
     def of(
         cls,
-        bins: int | str | None = None,
+        bins: int | str | Sequence[float] | None = None,
         binning: Binning | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "PlanOptions":
         """Return what is asked, bins as `--bins` takes them."""
-        count, cut = bins_of_gate(bins, binning)
+        count, cut, values = bins_of_gate(bins, binning)
+        if values:
+            msg = "a plan takes the values of a score from the rows that it is made of"
+            raise UsageProblem(msg, "pass --bins none to plan for each of them")
         return cls(bins=count, binning=cut, **more)
 
     def __post_init__(self) -> None:

@@ -51,6 +51,11 @@ ALLOW_FIT_ROWS = Option(
     ("--allow-fit-rows",), section=Section.GATE,
     help="Evaluate an artifact on its own fit rows anyway; the numbers flatter it.",
 )  # fmt: skip
+SORT = Option(
+    ("--sort",), section=Section.GROUPS,
+    help="Order of groups: worst, name (2 before 10), time (Jan 2024, 2024-Q2, 2024-07), rows or mean score. [default: worst]",
+    doc='Order of groups: the "worst" first, or by "name", "time", number of "rows" or mean "score".',
+)  # fmt: skip
 METRIC = Option(
     ("-m", "--metric"), section=Section.MEASURE, name="metric", metavar="NAME", shell=list[str] | None,
     help="Only these measures, tests or groups, such as ece,brier or all; repeatable.",
@@ -94,11 +99,7 @@ class MeasureOptions:
     complete: bool = True
     brief: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
-    sort: GroupOrder = option(
-        GroupOrder.WORST, "--sort", section=Section.GROUPS,
-        help="Order of groups: the worst first, or by name (2 before 10), time (Jan 2024, 2024-Q2, 2024-07), rows or mean score.",
-        doc="Order of groups: the worst first, or by name, time, number of rows or mean score.",
-    )  # fmt: skip
+    sort: GroupOrder | None = option(None, like=SORT)
     bounds: bool = option(
         False, "--bounds", section=Section.MEASURE,
         help="Also list the alternative bounds of ece, ece_equal_mass and l2.",

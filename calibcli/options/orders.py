@@ -82,8 +82,18 @@ def by_name(names: Sequence[str]) -> list[str]:
 
 def in_order(names: Sequence[str]) -> list[str]:
     """Return names as periods where all are some, else as `by_name` has them."""
-    periods = all(name == _MISSING or period_of(name) is not None for name in names)
-    return by_time(names) if periods else by_name(names)
+    return by_time(names) if is_over_time(names) else by_name(names)
+
+
+def is_over_time(names: Sequence[str]) -> bool:
+    """Whether all names are moments or periods."""
+    return all(name == _MISSING or period_of(name) is not None for name in names)
+
+
+def has_own_order(names: Sequence[str]) -> bool:
+    """Whether names differ in their numbers alone, as 18-25 and 26-40 do; AA and BBB, A1 and Baa2 do not."""
+    texts = {tuple(re.findall(r"[^\W\d]+", name)) for name in names if name != _MISSING}
+    return len(texts) == 1 and all(re.search(r"\d", name) for name in names if name != _MISSING)
 
 
 def _by_parts(name: str) -> tuple[tuple[str, int], ...]:

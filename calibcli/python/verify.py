@@ -11,8 +11,8 @@ from calibcli.python.rows import Inputs
 
 @function(
     "score label *classes max_ece max_l2 max_linf max_smece max_dce max_segment_bias rule artifact "
-    "confidence bins binning min_rows inconclusive by min_group_rows on depth max_values categorical numeric "
-    "min_segment_rows baseline baseline_score max_regression regression_metric state batch row_id "
+    "confidence bins binning min_rows inconclusive by min_group_rows sort on depth max_values categorical "
+    "numeric min_segment_rows baseline baseline_score max_regression regression_metric state batch row_id "
     "planned_rows alarm allow_fit_rows *values unseen *rows seed *format *reading state_key_file "
     "allow_edited",
     rows="Rows | None",

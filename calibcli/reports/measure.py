@@ -221,6 +221,12 @@ class MeasureReport(Kept):
     selected: Annotated[bool, HIDDEN] = False
 
     @property
+    def mean_score(self) -> float:
+        """The mean score of its rows."""
+        bins = self.curve.binned
+        return float(bins.rows @ bins.score) / float(bins.rows.sum())
+
+    @property
     def every_measure(
         self,
     ) -> Annotated[tuple[Estimate | ClassEstimate, ...], Key("measures"), By(), "By name."]:

@@ -5,7 +5,7 @@ from dataclasses import field
 from typing import Annotated, ClassVar
 
 from calibcli.codec import ABSENT, HIDDEN, Declared, Key
-from calibcli.names import Inconclusive, VerdictName
+from calibcli.names import GroupOrder, Inconclusive, VerdictName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.reports.measure import SCHEMA, TableSummary
 from calibcli.stats.gates.claim import BOUNDS, Claim, Verdict
@@ -117,6 +117,7 @@ class VerifyReport(Kept, Unmeasured):
     ] = None
     # How many rows of a group are enough to judge it, or None where every group was.
     least_group_rows: Annotated[int | None, HIDDEN] = None
+    order: Annotated[GroupOrder, HIDDEN] = GroupOrder.WORST
 
     @property
     def verdict(self) -> Annotated[Overall, "One answer for all rules."]:

@@ -726,9 +726,8 @@ def _concluded(verdict: "Verdict", what: str) -> str:
     if claim.bound is Bound.P_VALUE:
         if passed:
             return f"The test does not reject calibration at level {limit}, which is no proof of it."
-        return (
-            f"The test rejects calibration; a calibrated score is rejected with probability {limit} at most."
-        )
+        level = f"{limit} at most" if verdict.finite_sample else f"about {limit}"
+        return f"The test rejects calibration; a calibrated score is rejected with a probability of {level}."
     at_most = claim.relation is Relation.AT_MOST
     kept, broken = ("at most", "above") if at_most else ("at least", "below")
     if claim.bound is Bound.VALUE:

@@ -204,6 +204,7 @@ NAMES = {
     TestName.HOSMER_LEMESHOW: "Hosmer-Lemeshow test",
     TestName.U: "U test",
     TestName.BINOMIAL: "binomial test",
+    TestName.BINOMIAL_TWO_SIDED: "two-sided binomial test",
     TestName.JEFFREYS: "Jeffreys test",
     ClassMeasure.ACCURACY: "accuracy",
     ClassMeasure.CLASS_LOG_LOSS: "log loss of all classes",

@@ -130,11 +130,13 @@ def test_the_same_claim_twice_is_one_rule() -> None:
     assert [rule.key for rule in rules] == ["max-ece", "max-dce", "ece.upper<=0.03"]
 
 
-def test_bins_of_a_gate_are_a_number_or_none() -> None:
-    """None means each value of the score by itself."""
-    assert bins_of_gate(None, None) == (None, None)
-    assert bins_of_gate("20", Binning.EQUAL_WIDTH) == (20, Binning.EQUAL_WIDTH)
-    assert bins_of_gate("None", None) == (None, Binning.ATOMS)
-    for text, binning in (("many", None), ("none", Binning.EQUAL_WIDTH)):
+def test_bins_of_a_gate_are_a_number_none_or_values() -> None:
+    """None means each value of the score by itself, and a list those that it can have."""
+    assert bins_of_gate(None, None) == (None, None, ())
+    assert bins_of_gate("20", Binning.EQUAL_WIDTH) == (20, Binning.EQUAL_WIDTH, ())
+    assert bins_of_gate("None", None) == (None, Binning.ATOMS, ())
+    assert bins_of_gate("0.2, 0.01,0.2", None) == (None, Binning.ATOMS, (0.01, 0.2))
+    assert bins_of_gate([0.5], Binning.ATOMS) == (None, Binning.ATOMS, (0.5,))
+    for text, binning in (("many", None), ("none", Binning.EQUAL_WIDTH), ([0.5], Binning.EQUAL_WIDTH)):
         with pytest.raises(UsageProblem):
             bins_of_gate(text, binning)

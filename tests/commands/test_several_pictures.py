@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.mcb_dsc import mcb_dsc_drawn
-from calibcli.commands.pictures.trend import is_over_time
+from calibcli.commands.pictures.trend import shows_trend
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
@@ -318,4 +318,4 @@ def test_moments_are_told_from_other_names(values: tuple[str, ...], rows: str, *
     report = measure_files(RowRequest([rows], columns), options=only)
     assert report.groups is not None
     groups = replace(report.groups, columns=("when",), measured=tuple(f"when={one}" for one in values))
-    assert is_over_time(replace(report, groups=groups)) is expected
+    assert shows_trend(replace(report, groups=groups)) is expected

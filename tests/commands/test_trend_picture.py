@@ -63,7 +63,7 @@ def test_points_are_those_of_the_rows_in_order(rows: str, frame: pd.DataFrame) -
     assert set(np.flatnonzero(curve.too_low)) == {9, 10, 11}
     assert (
         found.drawn.caption[0]
-        == "Scores are too low in 3 and too high in 1 of 12 values of month (95 % for all at once)"
+        == "Scores are too low in 3 and too high in 1 of 12 months (95 % for all at once)"
     )
     assert "1 of fewer than 100 rows left out." in found.drawn.foot[0]
 
@@ -87,9 +87,7 @@ def test_no_error_is_said_to_be_none(rows: str) -> None:
     few = calibcli.plot(
         pd.read_csv(rows), score="pd", label="default", by="month", kind="trend", where="month==2024-5"
     )
-    assert "No error is shown in 1 value of month (95 % for all at once)" in {
-        one.get_text() for one in few.texts
-    }
+    assert "No error is shown in 1 month (95 % for all at once)" in {one.get_text() for one in few.texts}
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from calibcli.commands.pictures.diagram import (
 )
 from calibcli.commands.pictures.reliability import MOST, brief, group_name, refuse_panels, several_names
 from calibcli.commands.reading import read_evaluation
-from calibcli.commands.slices import Slices, extras_request_of, views_of
+from calibcli.commands.slices import Slices, extras_request_of, sorted_groups, views_of
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
@@ -108,7 +108,7 @@ def tables_of(request: PlotRequest) -> Tables:
     refuse_empty(max((one.table for one in views), key=lambda table: table.total_rows))
     notes = (*source.notes, *evaluation.notes, *evaluation.fit_notes)
     if columns.by:
-        tables, few = _groups(views[0].slices, request.options.least_rows)
+        tables, few = _groups(views[0].slices, request.options)
         by = f" by {', '.join(evaluation.resolved.by)}"
         return Tables(tables, None, source, by, few, notes, evaluation.through)
     tables = {one.source.score: one.table for one in views if one.table.total_rows}
@@ -118,9 +118,10 @@ def tables_of(request: PlotRequest) -> Tables:
     return Tables(tables, raw, source, "", few, notes, evaluation.through)
 
 
-def _groups(slices: Slices, least_rows: int) -> tuple[dict[str, Table], tuple[str, ...]]:
-    """Return the groups that have rows enough, and which have not."""
-    measured = slices.measured(least_rows)
+def _groups(slices: Slices, options: MeasureOptions) -> tuple[dict[str, Table], tuple[str, ...]]:
+    """Return the groups that have rows enough in the order asked for, and which have not."""
+    least_rows = options.least_rows
+    measured = sorted_groups(slices.measured(least_rows), options.sort)
     if not measured:
         msg = f"no group has {least_rows:,} rows"
         raise EmptyTable(msg, "pass a smaller --min-group-rows")

@@ -403,7 +403,10 @@ def _slices_measured(request: PlotRequest, view: ViewName | None) -> Diagram:
     )
     report = measure_files(request, options=options)
     tree = Node(report.to_dict())
-    diagram = groups_of_tree(tree) if view is None else classes_of_tree(tree, view)
+    if view is None:
+        diagram = groups_of_tree(tree, ordered=request.options.sort is not None)
+    else:
+        diagram = classes_of_tree(tree, view)
     return replace(diagram, notes=(*report.input.notes, *report.notes), source=report.input)
 
 
@@ -434,8 +437,8 @@ def classes_of_tree(tree: Node, view: ViewName | None) -> Diagram:
     )
 
 
-def groups_of_tree(tree: Node) -> Diagram:
-    """Return the diagram of the groups of a report."""
+def groups_of_tree(tree: Node, *, ordered: bool = False) -> Diagram:
+    """Return the diagram of the groups of a report, the worst first or, if `ordered`, as they stand there."""
     if "groups" not in tree.members():
         msg = "has no 'groups'"
         raise tree.problem(msg, "write one with `calibcli measure ... --by COL --json`")
@@ -446,7 +449,7 @@ def groups_of_tree(tree: Node) -> Diagram:
     whole = "" if stated is None else f"ECE of all rows {stated.words()}{stated.at}"
     seen = class_words_of_tree(tree).added
     said = _Said("group", "groups", whole, f"{seen} by {', '.join(columns)}")
-    return _slices_diagram(tree, _many(tree, summary, name, said=said))
+    return _slices_diagram(tree, _many(tree, summary, name, said=said), ordered=ordered)
 
 
 def _keys(summary: Node) -> tuple[str, ...]:
@@ -479,13 +482,13 @@ def _many(tree: Node, summary: Node, name: Mapping[str, str], *, said: _Said) ->
     )
 
 
-def _slices_diagram(tree: Node, found: _Many) -> Diagram:
+def _slices_diagram(tree: Node, found: _Many, *, ordered: bool = False) -> Diagram:
     one, said = found.said.one, found.said
     ranked = sorted(found.parts, key=_goodness)
     if not ranked:
         msg = f"no {one} has {found.least_rows:,} rows"
         raise UsageProblem(msg, f"--min-group-rows says how many rows a {one} must have to be measured")
-    panels = tuple(panel_of(part, PlotKind.BINNED) for part in ranked[:MOST])
+    panels = tuple(panel_of(part, PlotKind.BINNED) for part in (found.parts if ordered else ranked)[:MOST])
     table = tree.child("table")
     rows, positive = table.child("rows").whole(), table.child("positive").whole()
     # Of all classes together, label 1 means that the predicted one was right.
@@ -494,7 +497,7 @@ def _slices_diagram(tree: Node, found: _Many) -> Diagram:
     worst = f"{which}: {brief(ranked[0].name)}"
     caption = (said.whole, f"{counted}; {worst}") if said.whole else (worst, counted)
     picture = CurvePanels(PlotKind.CLASSES if said.meaning else PlotKind.GROUPS, panels)
-    foot = (*_foot(found, len(panels)), *fit_rows_foot(tree.child("notes").texts()))
+    foot = (*_foot(found, len(panels), ordered=ordered), *fit_rows_foot(tree.child("notes").texts()))
     return Diagram(Drawn(picture, caption, foot), title_of_tree(tree, added=said.added))
 
 
@@ -506,13 +509,15 @@ def _goodness(part: Part) -> tuple[bool, float, float]:
     return False, -(found.lower or 0.0), -found.value
 
 
-def _foot(found: _Many, shown: int) -> tuple[str, ...]:
+def _foot(found: _Many, shown: int, *, ordered: bool) -> tuple[str, ...]:
     """Return how many are shown, what their intervals mean together, and which are not measured."""
     count, many = len(found.parts), found.said.many
     lines, every = [], f"both {many}" if count == 2 else f"all {count:,} {many}"
     if count > 1:
         which = f"{every[:1].upper()}{every[1:]}" if shown == count else f"{shown} of {count:,} {many}"
-        lines.append(f"{which}, the largest lower bound of the ECE first, then the largest ECE.")
+        order = "the largest lower bound of the ECE first, then the largest ECE"
+        order = "in the order asked for" if ordered else order
+        lines.append(f"{which}, {order}.")
     if found.said.meaning:
         lines.append(found.said.meaning)
     if found.confidence != found.together:

@@ -1,16 +1,17 @@
 """The picture of groups in their order: how far predicted rates are from observed ones, month by month."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from calibcli.commands.measure import mean_score, measure_files
+from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
 from calibcli.errors import EmptyTable, UsageProblem
-from calibcli.names import MeasureName
+from calibcli.names import GroupOrder, MeasureName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.orders import in_order, period_of
+from calibcli.options.orders import by_name, has_own_order, in_order, is_over_time
 from calibcli.reports.measure import MeasureReport
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.curves.trend import TrendCurve
@@ -27,7 +28,9 @@ def trend_diagram(request: PlotRequest) -> Diagram:
         raise UsageProblem(msg, "name the one that has an order, such as --by month")
     report = measure_files(request, options=bias_alone(request.options))
     notes = (*report.input.notes, *report.notes)
-    return diagram_of_rows(trend_drawn(report), report.input, notes, through=report.artifact)
+    return diagram_of_rows(
+        trend_drawn(report, request.options.sort), report.input, notes, through=report.artifact
+    )
 
 
 def bias_alone(options: MeasureOptions) -> MeasureOptions:
@@ -36,16 +39,41 @@ def bias_alone(options: MeasureOptions) -> MeasureOptions:
     return replace(options, metrics=metrics, complete=False, drawn=False, beside_raw=False, thresholds=())
 
 
-def is_over_time(report: MeasureReport) -> bool:
+def shows_trend(report: MeasureReport) -> bool:
     """Whether rows fall into groups of one column, all of whose values are moments or periods."""
     groups = report.groups
     if groups is None or len(groups.columns) != 1 or len(groups.measured) < 2:
         return False
     column = groups.columns[0]
-    return all(period_of(key.removeprefix(f"{column}=")) is not None for key in groups.measured)
+    return is_over_time([key.removeprefix(f"{column}=") for key in groups.measured])
 
 
-def trend_drawn(report: MeasureReport) -> Drawn:
+_ORDERED = {
+    GroupOrder.NAME: "by name, numbers in them by size",
+    GroupOrder.TIME: "in the order of time",
+    GroupOrder.ROWS: "by their number of rows, the most first",
+    GroupOrder.SCORE: "by their mean score",
+    GroupOrder.WORST: "with the largest bias first",
+}
+
+
+def _in_order(
+    named: Mapping[str, str], report: MeasureReport, order: GroupOrder | None
+) -> tuple[list[str], GroupOrder]:
+    """Return the keys of groups in the order asked for, or else their own: time, size, or the mean score."""
+    names = list(named)
+    if order is None and is_over_time(names):
+        return [named[name] for name in in_order(names)], GroupOrder.TIME
+    if order is None and has_own_order(names):
+        return [named[name] for name in by_name(names)], GroupOrder.NAME
+    if order is None:
+        return sorted(named.values(), key=lambda key: report.slices[key].mean_score), GroupOrder.SCORE
+    if order is GroupOrder.WORST:
+        return sorted(named.values(), key=lambda key: -abs(_bias(report.slices[key])[0])), order
+    return list(named.values()), order
+
+
+def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> Drawn:
     """Return the bias of every group that was measured, in order."""
     if report.groups is None or not report.groups.measured:
         least = 0 if report.groups is None else report.groups.least_rows
@@ -53,22 +81,23 @@ def trend_drawn(report: MeasureReport) -> Drawn:
         raise EmptyTable(msg, "pass a smaller --min-group-rows")
     column, confidence = report.groups.columns[0], report.confidence
     named = {key.removeprefix(f"{column}="): key for key in report.groups.measured}
-    keys = [named[name] for name in in_order(list(named))]
+    keys, order = _in_order(named, report, order)
     groups = [report.slices[key] for key in keys]
     bias = [_bias(one) for one in groups]
     ends = [_ends(one) for _, one in bias]
     curve = TrendCurve(
         column,
         tuple(key.removeprefix(f"{column}=") for key in keys),
-        np.array([mean_score(one) for one in groups]),
+        np.array([one.mean_score for one in groups]),
         np.array([value for value, _ in bias]),
         np.array([low for low, _ in ends]),
         np.array([high for _, high in ends]),
         confidence,
+        joined=order is GroupOrder.TIME or has_own_order(list(named)),
     )
     few = report.groups.left_out
     left_out = f"{len(few):,} of fewer than {report.groups.least_rows:,} rows left out." if few else ""
-    foot = f"Groups stand in the order of time, or of their names, numbers in them by size. {left_out}"
+    foot = f"Groups stand {_ORDERED[order]}. {left_out}"
     return Drawn(curve, _caption(curve, report), (foot.strip(),))
 
 
@@ -84,10 +113,20 @@ def _ends(interval: Interval | None) -> tuple[float, float]:
     return interval.lower, interval.upper
 
 
+# Columns whose values are called by the column's own name.
+_COUNTED = ("day", "grade", "month", "quarter", "rating", "week", "year")
+
+
+def _values_of(curve: TrendCurve) -> str:
+    many = "s" * (len(curve.names) != 1)
+    word = curve.column.casefold()
+    return f"{word}{many}" if word in _COUNTED else f"value{many} of {curve.column}"
+
+
 def _caption(curve: TrendCurve, report: MeasureReport) -> tuple[str, ...]:
     low, high = (int(np.count_nonzero(one)) for one in (curve.too_low, curve.too_high))
     shown = [f"too {word} in {many:,}" for many, word in ((low, "low"), (high, "high")) if many]
-    groups = f"{len(curve.names):,} value{'s' * (len(curve.names) != 1)} of {curve.column}"
+    groups = f"{len(curve.names):,} {_values_of(curve)}"
     said = f"Scores are {' and '.join(shown)} of {groups}" if shown else f"No error is shown in {groups}"
     sure = f"{100.0 * curve.confidence:.4g} % for all at once"
     return f"{said} ({sure})", rows_line(report.table.rows, report.table.positive)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @command(
     "output score label kind by artifact compare probs axis theme | band benefit smoother loss *classes "
-    "min_group_rows on depth max_values categorical numeric min_segment_rows size title terminal bins "
+    "min_group_rows sort on depth max_values categorical numeric min_segment_rows size title terminal bins "
     "binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited force quiet "
     "color debug",
     score=PLOTTED_SCORES,

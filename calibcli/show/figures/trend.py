@@ -64,7 +64,7 @@ def _key(curve: TrendCurve, look: Look) -> list[Entry]:
         (Line2D([], [], **_mark(name, look)), name) for name, which in drawn if which.any()
     ]
     for colour, dashes, name in _lines(look):
-        line = Line2D([], [], color=colour, linewidth=look.points(1.6), linestyle=dashes, marker="")
+        line = Line2D([], [], color=colour, **_stroke(dashes, curve, look))
         entries.append((line, name))
     return entries
 
@@ -89,6 +89,19 @@ def _lines(look: Look) -> tuple[tuple[str, Any, str], ...]:
     return (look.palette.ink, "-", "observed"), (look.palette.series[1], DASHES, "predicted")
 
 
+def _stroke(dashes: Any, curve: TrendCurve, look: Look) -> dict[str, Any]:  # noqa: ANN401 - a pattern of dashes
+    """Return how a rate is drawn: as a line, or as dots or short bars where groups are not a sequence."""
+    if curve.joined:
+        return {"linewidth": look.points(1.6), "linestyle": dashes, "marker": ""}
+    marker = "o" if dashes == "-" else "_"
+    return {
+        "linestyle": "",
+        "marker": marker,
+        "markersize": look.points(4.0 if marker == "o" else 11.0),
+        "markeredgewidth": look.points(0.0 if marker == "o" else 1.8),
+    }
+
+
 def _draw_bias(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
     known = curve.too_low | curve.too_high
     for name, which in zip(_MARKS, (curve.too_low, curve.too_high, ~known), strict=True):
@@ -106,10 +119,8 @@ def _draw_bias(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
 
 def _draw_rates(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
     for (colour, dashes, _), height in zip(_lines(look), (curve.rate, curve.score), strict=True):
-        axes.plot(
-            at, height, color=colour, linewidth=look.points(1.6), linestyle=dashes, marker="", zorder=2.5
-        )
-    if at.size <= _MOST_DOTS:
+        axes.plot(at, height, color=colour, **_stroke(dashes, curve, look), zorder=2.5)
+    if curve.joined and at.size <= _MOST_DOTS:
         dots: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": look.points(3.5), "zorder": 3.0}
         axes.plot(at, curve.rate, color=look.palette.ink, **dots)
 

@@ -59,6 +59,7 @@ from calibcli.show.words import (
     quoted,
     share,
     span,
+    three,
     valid_for,
 )
 from calibcli.stats.bounds.proportion import SHARES
@@ -143,10 +144,7 @@ def slice_grids(
     adjusted: Mapping[str, Mapping[str, float | None]] = MappingProxyType({}),
 ) -> tuple[Grid, ...]:
     """Return slices as a table, or as several below each other where it would be too wide."""
-    fixed = (Column(first), Column("rows", numeric=True), Column("positive", numeric=True))
-    named = [
-        (name, count(part.table.rows), share(part.table.positive, part.table.rows)) for name, part in parts
-    ]
+    fixed, named = _fixed_columns(first, parts, shown)
     tables: list[list[tuple[str, list[str]]]] = [[]]
     for name in shown:
         columns = _columns_of(name, [part for _, part in parts])
@@ -168,6 +166,29 @@ def slice_grids(
     )
 
 
+def _fixed_columns(
+    first: str, parts: Sequence[tuple[str, MeasureReport]], shown: tuple[Shown, ...]
+) -> tuple[tuple[Column, ...], list[tuple[str, ...]]]:
+    """Return the columns that every table begins with: events and predictions, where these are compared."""
+    columns = [Column(first), Column("rows", numeric=True)]
+    named = [(name, count(part.table.rows)) for name, part in parts]
+    if not {*shown} & _OF_EVENTS or any(part.table.weighted for _, part in parts):
+        shares = [share(part.table.positive, part.table.rows) for _, part in parts]
+        return (*columns, Column("positive", numeric=True)), [
+            (*one, other) for one, other in zip(named, shares, strict=True)
+        ]
+    columns += [Column("events", numeric=True), Column("observed"), Column("predicted")]
+    rates = [
+        (count(one.table.positive), three(one.table.positive / one.table.rows), three(one.mean_score))
+        for _, one in parts
+    ]
+    return tuple(columns), [(*one, *other) for one, other in zip(named, rates, strict=True)]
+
+
+# Measures and tests that compare the number of events with the one that the scores predict.
+_OF_EVENTS: frozenset[Shown] = frozenset(
+    {TestName.BINOMIAL, TestName.BINOMIAL_TWO_SIDED, TestName.JEFFREYS, MeasureName.OE}
+)
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
 _OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001

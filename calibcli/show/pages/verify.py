@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from calibcli.names import Bound, Inconclusive, Relation, VerdictName
+from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences
 from calibcli.show.blocks import (
@@ -224,8 +224,9 @@ def _overall(report: VerifyReport) -> Paragraph:
 def _correction(report: VerifyReport) -> list[Line]:
     """Return what judging several claims together does to the confidence of each."""
     claims = report.claims
+    lines = _tests_together(report)
     if not claims or claims[0].fail_confidence is None:
-        return []
+        return lines
     one = claims[0]
     passes, fails = percent(one.confidence), percent(one.confidence_of_fail)
     return [
@@ -233,8 +234,27 @@ def _correction(report: VerifyReport) -> list[Line]:
             f"All {count(len(claims))} claims must pass, so a pass of each needs {passes} confidence. "
             f"One fail is enough, so a fail needs {fails} (Bonferroni).",
             Tone.FAINT,
-        )
+        ),
+        *lines,
     ]
+
+
+def _tests_together(report: VerifyReport) -> list[Line]:
+    """Return that several tests are not adjusted, and at which level each would hold for all at once."""
+    claims = [verdict.claim for _, _, verdict in report.every_verdict]
+    tests = [one for one in claims if one.bound is Bound.P_VALUE and one.relation is Relation.AT_LEAST]
+    if len(tests) < 2 or not any(one.limit for one in tests):
+        return []
+    together = min(1.0, sum(one.limit for one in tests))
+    how = f"with calibrated scores at least one of them fails with a probability of up to {percent(together)}"
+    lines = [f"The {count(len(tests))} tests are not adjusted: {how}."]
+    alike = len({(one.measure, one.limit) for one in tests}) == 1
+    if alike and tests[0].limit > 0.0:
+        each = tests[0].limit / len(tests)
+        step = 10.0 ** (math.floor(math.log10(each)) - 1)
+        rule = f"{tests[0].measure}.p>={math.floor(each / step) * step:.2g}"
+        lines.append(f"To hold {percent(tests[0].limit)} for all at once write --rule '{rule}' (Bonferroni).")
+    return [Line(" ".join(lines), Tone.FAINT)]
 
 
 def _details(key: str, verdict: Verdict) -> Listing:
@@ -279,13 +299,15 @@ _HOW_LEFT_OUT = "--min-group-rows N leaves groups of fewer than N rows out of th
 
 
 def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
-    """Return the groups of a gate as one table, the worst first."""
+    """Return the groups of a gate as one table, the worst first unless another order was asked for."""
     if not report.by:
         return ()
     title = Line(f"Groups by {listed(quoted(column) for column in report.by)}", Tone.TITLE)
     few = left_out_words(report.left_out, report.least_group_rows or 1, done="judged")
     left_out = [Line(f"note: {few}", Tone.NOTE)] if report.left_out else []
-    cases = worst_first(cases_of(report)[len(report.verdicts) :])
+    cases = cases_of(report)[len(report.verdicts) :]
+    if report.order is GroupOrder.WORST:
+        cases = worst_first(cases)
     if not cases:
         return (paragraph(title, *left_out),)
     shown = cases if verbose else _shown(cases)
@@ -315,8 +337,10 @@ def _beside(bound: float | None, verdict: Verdict) -> str:
 
 def _shown(cases: tuple[Case, ...]) -> tuple[Case, ...]:
     """Return every case that did not pass, and as many others as fill the table."""
-    open_cases = sum(case.verdict.outcome is not VerdictName.PASS for case in cases)
-    return cases[: max(MOST_ROWS, open_cases)]
+    undecided = [case for case in cases if case.verdict.outcome is not VerdictName.PASS]
+    room = MOST_ROWS - len(undecided)
+    passed = [case for case in cases if case.verdict.outcome is VerdictName.PASS][: max(0, room)]
+    return tuple(case for case in cases if case in undecided or case in passed)
 
 
 # Segments that did not pass and are in the table, unless more is asked for.

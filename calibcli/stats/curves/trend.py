@@ -22,6 +22,7 @@ class TrendCurve:
         lower: Lower end of its interval, NaN where there is none; all intervals hold at once.
         upper: Upper end.
         confidence: Of all intervals together.
+        joined: Whether lines from one group to the next mean something, as they do from month to month.
     """
 
     column: str
@@ -31,6 +32,7 @@ class TrendCurve:
     lower: Floats
     upper: Floats
     confidence: float
+    joined: bool = True
 
     kind = PlotKind.TREND
 

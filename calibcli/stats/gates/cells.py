@@ -96,7 +96,7 @@ class Partition(Declared):
         Size(1),
         Ascending(),
         OR_NULL,
-        "Distinct values of a discrete score, ascending; null where bins are used.",
+        "All values that the score can have, ascending; null where bins are used.",
     ] = ()
     bins: Annotated[int, Between(0, _MOST), "Number of equal-width bins; 0 where outputs are listed."] = 0
     per_bin: Annotated[int, Between(1, _MOST), "Equal cells in each bin."] = 1
@@ -180,7 +180,12 @@ class Partition(Declared):
             many = len(self.segments.judged)
             return f"{many:,} segment{'s' * (many != 1)} by {', '.join(self.segments.on)}"
         if self.outputs:
-            return "each output of the artifact by itself"
+            many = len(self.outputs)
+            return (
+                f"each of the {many:,} values of the score by itself"
+                if many > 1
+                else "the one value of the score"
+            )
         return f"{self.bins} equal-width {'bin' if self.bins == 1 else 'bins'}"
 
     def occupied_starts(self, occupied: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
@@ -347,7 +352,7 @@ def sums_of_leaves(leaves: sliced.Sums, partition: Partition) -> Sums:
 
 def _sums_by_output(table: Table, partition: Partition) -> Sums:
     if isinstance(table, GridTable):
-        msg = "a grid table does not keep the outputs of the artifact apart"
+        msg = "a grid table does not keep the values of the score apart"
         raise UsageProblem(msg, "pass --exact")
     outputs = np.array(partition.outputs)
     place = np.minimum(np.searchsorted(outputs, table.score), outputs.size - 1)

@@ -365,8 +365,12 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
     few = too_few(table, ground) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
     outcome, reason = compared(claim, p, few=few, undefined=undefined)
+    exact = name is not TestName.JEFFREYS and (
+        result.p_asymptotic is None or result.p_value != result.p_asymptotic
+    )
+    level = f"{rule.limit:g} at most" if exact else f"about {rule.limit:g}"
     words = (
-        f"a calibrated score fails with probability {rule.limit:g}, whatever the confidence of other rules"
+        f"a calibrated score fails with a probability of {level}, whatever the confidence of other rules"
         if rule.relation is Relation.AT_LEAST
         else "the rule passes where calibration is rejected"
     )
@@ -383,7 +387,7 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
         any_time=False,
         assumptions=(*result.assumptions, words, *kept, ONE_LOOK),
         rows=table.total_rows,
-        finite_sample=result.p_asymptotic is None or result.p_value != result.p_asymptotic,
+        finite_sample=exact,
         reason=reason,
     )
 

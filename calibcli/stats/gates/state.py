@@ -476,7 +476,7 @@ def differences(mine: Terms, other: Terms) -> list[str]:
     ]
     found = [f"{what}: {one}, not {two}" for what, one, two in pairs if one != two]
     if not found and mine.partition != other.partition:
-        of = "outputs of the artifact" if mine.partition.outputs else "values that make segments"
+        of = "values of the score" if mine.partition.outputs else "values that make segments"
         found.append(f"{of}: others")
     if not found and mine.stakes != other.stakes:
         found.append("bets: other sizes")
@@ -510,7 +510,7 @@ def _segments(partition: Partition) -> str:
 
 
 def _bins(partition: Partition) -> str:
-    return "each output" if partition.outputs else f"{partition.bins}"
+    return "each value of the score" if partition.outputs else f"{partition.bins}"
 
 
 def _kept(terms: Terms) -> str:
@@ -697,7 +697,12 @@ def _assumptions(state: GateState) -> tuple[str, ...]:
     elif terms.measure is MeasureName.DCE:
         what = "the bounds hold for the lower and for the upper distance"
     elif terms.partition.outputs:
-        what = "the score has few values, so each is measured by itself, without bins"
+        of = (
+            "the artifact has few outputs"
+            if terms.artifact
+            else "the values of the score were named beforehand"
+        )
+        what = f"{of}, so each is measured by itself, without bins"
     else:
         what = f"{terms.partition.described}, fixed in advance"
     kept = "an ALARM is final" if terms.alarm else _KEPT

@@ -228,7 +228,7 @@ def _result(
             return _hosmer_lemeshow(table, bins=binned(table, bins), calibrated=calibrated)
         case TestName.U:
             return _u(table, seed=seed)
-        case TestName.BINOMIAL | TestName.JEFFREYS:
+        case TestName.BINOMIAL | TestName.BINOMIAL_TWO_SIDED | TestName.JEFFREYS:
             return rate_test(name, table)
         case _:
             assert_never(name)
@@ -318,7 +318,9 @@ def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
 
 def rate_test(name: TestName, table: Table) -> TestResult:
     """
-    Test whether more rows have label 1 than the mean score says, one-sided: exactly, or by Jeffreys' prior.
+    Test whether as many rows have label 1 as the mean score says: not more, or neither more nor fewer.
+
+    One-sided exactly, or by Jeffreys' prior; two-sided by twice the smaller tail.
 
     Returns:
         The number of such rows, and the p-value; undefined when every score is 0 or 1.
@@ -331,17 +333,28 @@ def rate_test(name: TestName, table: Table) -> TestResult:
         return TestResult(name, None, None, "undefined", None, ("undefined: every score is 0 or 1",))
     events, rows = float(table.total_positive_rows), float(table.total_rows)
     mean = float((table.weight * table.score).sum()) / rows
-    exact = name is TestName.BINOMIAL
-    a, b = (events, rows - events + 1.0) if exact else (events + 0.5, rows - events + 0.5)
-    p = 1.0
-    if a > 0.0:
-        below, _ = incomplete_beta(np.array([a]), np.array([b]), np.array([mean]))
-        p = min(1.0, float(below[0]))
-    method = "exact" if exact else "Jeffreys' prior"
-    return TestResult(name, events, p, method, None, (INDEPENDENT_ROWS, HELD_OUT, _ONE_SIDED))
+    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
+    if name is TestName.JEFFREYS:
+        p = _below(mean, events + 0.5, rows - events + 0.5)[0]
+        return TestResult(name, events, p, "Jeffreys' prior", None, (*assumptions, _ONE_SIDED, _TOO_OFTEN))
+    # P(X >= D), and P(X <= D) from the same law with one event more.
+    p = _below(mean, events, rows - events + 1.0)[0]
+    if name is TestName.BINOMIAL:
+        return TestResult(name, events, p, "exact", None, (*assumptions, _ONE_SIDED))
+    fewer = _below(mean, events + 1.0, rows - events)[1]
+    return TestResult(name, events, min(1.0, 2.0 * min(p, fewer)), "exact", None, assumptions)
+
+
+def _below(score: float, a: float, b: float) -> tuple[float, float]:
+    """Return the probabilities that a Beta(a, b) lies below a score and above it; a law of 0 is all below."""
+    if a <= 0.0 or b <= 0.0:
+        return (1.0, 0.0) if a <= 0.0 else (0.0, 1.0)
+    below, above = incomplete_beta(np.array([a]), np.array([b]), np.array([score]))
+    return min(1.0, float(below[0])), min(1.0, float(above[0]))
 
 
 _ONE_SIDED = "one-sided: sees scores that are too low"
+_TOO_OFTEN = "right rates are rejected more often than the level says where few events are expected"
 
 
 def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, binomtest
 
 from calibcli.names import TestName
 from calibcli.stats.measures.tests import holm, rate_test
@@ -30,6 +30,30 @@ def test_p_values_are_those_of_scipy(score: float, rows: int, events: int) -> No
     assert jeffreys.p_value == pytest.approx(beta.cdf(score, events + 0.5, rows - events + 0.5), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("score", "rows", "events"), [(0.01, 500, 9), (0.2, 40, 0), (0.5, 7, 7), (3e-4, 90, 1), (0.08, 1417, 80)]
+)
+def test_two_sided_p_value_is_that_of_scipy(score: float, rows: int, events: int) -> None:
+    """Twice the smaller of both tails; below a level where Clopper-Pearson leaves the score out."""
+    test = rate_test(TestName.BINOMIAL_TWO_SIDED, grade(score, rows, events))
+    tails = [binomtest(events, rows, score, alternative=side).pvalue for side in ("greater", "less")]
+    assert test.statistic == events
+    assert test.p_value == pytest.approx(min(1.0, 2.0 * min(tails)), rel=1e-9)
+    for level in (0.01, 0.05, 0.2, 0.7):
+        interval = binomtest(events, rows, score).proportion_ci(1.0 - level, "exact")
+        assert (test.p_value < level) is not bool(interval.low <= score <= interval.high)
+
+
+@given(score=st.floats(1e-4, 1 - 1e-4), rows=st.integers(1, 500), share=st.floats(0.0, 1.0))
+def test_two_sided_test_knows_no_side(score: float, rows: int, share: float) -> None:
+    """It is the same of label 0, and at most twice the one-sided one."""
+    events = round(share * rows)
+    table, other = grade(score, rows, events), grade(1.0 - score, rows, rows - events)
+    p = rate_test(TestName.BINOMIAL_TWO_SIDED, table).p_value
+    assert p == pytest.approx(rate_test(TestName.BINOMIAL_TWO_SIDED, other).p_value, rel=1e-6, abs=1e-12)
+    assert p <= 2.0 * rate_test(TestName.BINOMIAL, table).p_value * (1.0 + 1e-12)
+
+
 @given(score=st.floats(1e-6, 1 - 1e-6), rows=st.integers(1, 500), share=st.floats(0.0, 1.0))
 def test_jeffreys_lies_between_both_binomial_tails(score: float, rows: int, share: float) -> None:
     """P(X > D) <= p <= P(X >= D): more than the exact test allows, less than one event more would."""
@@ -40,14 +64,13 @@ def test_jeffreys_lies_between_both_binomial_tails(score: float, rows: int, shar
 
 
 @pytest.mark.parametrize("spread", [0.1, 0.5, 0.95])
-def test_binomial_keeps_its_level_where_scores_differ(spread: float) -> None:
+@pytest.mark.parametrize("name", [TestName.BINOMIAL, TestName.BINOMIAL_TWO_SIDED])
+def test_binomial_keeps_its_level_where_scores_differ(name: TestName, spread: float) -> None:
     """Calibrated labels of unlike scores are rejected at most as often as the level says, worked out."""
     score = 0.1 * np.array([1.0 - spread, 1.0 + spread])
     chances = np.convolve(*(binom.pmf(np.arange(101), 100, one) for one in score))
     p = [
-        rate_test(
-            TestName.BINOMIAL, ScoreTable(score, np.array([100, 100]), np.array([k // 2, k - k // 2]))
-        ).p_value
+        rate_test(name, ScoreTable(score, np.array([100, 100]), np.array([k // 2, k - k // 2]))).p_value
         for k in range(201)
     ]
     for level in (0.01, 0.05, 0.1):
