@@ -105,10 +105,11 @@ class OnMissing(StrEnum):
 
 
 class OnRange(StrEnum):
-    """What to do with a score outside [0, 1]."""
+    """What to do with a score outside [0, 1]; only `apply` writes null for it."""
 
     ERROR = "error"
     CLIP = "clip"
+    NULL = "null"
 
 
 class ComparisonName(StrEnum):
@@ -336,11 +337,12 @@ class ViewName(StrEnum):
 
 
 class OnSum(StrEnum):
-    """What to do with rows whose probabilities do not sum to one."""
+    """What to do with rows whose probabilities do not sum to one; only `apply` writes null for them."""
 
     ERROR = "error"
     NORMALISE = "normalise"
     ACCEPT = "accept"
+    NULL = "null"
 
 
 class OutputSum(StrEnum):

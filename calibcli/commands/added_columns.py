@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 
 from calibcli.ahead import Advance, Progress, made_ahead
@@ -207,7 +208,19 @@ def _with_added_columns(job: AddedColumns, schema: pa.Schema) -> Iterator[pa.Rec
     stay = schema.names[: len(schema) - len(job.fields)]
     for batch in reader_of(job.fragment.format).batches_of_all(job.fragment, job.resolved):
         added = [column_of(values) for values in job.predictor(batch)]
-        yield pa.RecordBatch.from_arrays([*(batch.column(name) for name in stay), *added], schema=schema)
+        kept = [_as_typed(batch.column(name), schema.field(name).type, job) for name in stay]
+        yield pa.RecordBatch.from_arrays([*kept, *added], schema=schema)
+
+
+def _as_typed(column: "pa.Array[Any]", kind: pa.DataType, job: AddedColumns) -> "pa.Array[Any]":
+    """Return a column, the numbers of scores that were read as texts, whose texts are null."""
+    if column.type == kind or not pa.types.is_dictionary(column.type):
+        return column
+    from calibcli.data.score_words import worded_scores
+
+    found = worded_scores(column, job.resolved.requested)
+    gone = np.isnan(found.scores.values)
+    return pa.array(found.scores.values, kind, mask=gone if found.unknown is None else found.unknown | gone)
 
 
 def _staying(job: AddedColumns, whole: pa.Schema) -> "list[pa.Field[Any]]":

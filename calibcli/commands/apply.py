@@ -14,20 +14,19 @@ from calibcli.commands.added_columns import (
     prepared,
     write_with_added_columns,
 )
-from calibcli.commands.gathering import choose_columns
 from calibcli.commands.made_by import kept, refuse_other_maps
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, InputFile, files_of, fixed_part, found_in, is_pattern
 from calibcli.data.formats import compression_of, format_of, split_forced
 from calibcli.data.fragment import Fragment
-from calibcli.data.fragments import list_fragments
+from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.objects import is_object
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.pipes import STDIN
 from calibcli.data.tally import Refused
 from calibcli.documents.artifact import Artifact, SegmentArtifact
-from calibcli.errors import CalibcliError, OutputProblem, UsageProblem
+from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.options.rows import InputFormat, Reading
 from calibcli.reports.apply import ApplyReport, FolderApplyReport
@@ -64,6 +63,7 @@ def apply_file(
         rows=rows,
         clipped=findings.clipped,
         without_score=predictor.without_score,
+        gaps=predictor.gaps,
         lowest=predictor.lowest,
         highest=predictor.highest,
         notes=(
@@ -96,6 +96,11 @@ def _delimiter(kind: DataFormat, fragment: Fragment) -> str | None:
     if kind is not fragment.format or not kind.is_csv:
         return None
     return fragment.delimiter or ("\t" if kind is DataFormat.TSV else ",")
+
+
+# After so many files that cannot be read no further ones are tried.
+_MOST_REFUSED = 10
+_MOST_HINTS = 3
 
 
 def output_pairs(
@@ -204,14 +209,13 @@ def apply_folder(
         if output in there:
             refuse_existing(output, force=force or skip_existing, inputs=sources)
     if isinstance(requested.loaded, Artifact | SegmentArtifact):
-        # The same score column in every file, also where it is found by its name.
-        fragments = list_fragments(found, input_format=requested.input_format)
-        choose_columns(fragments, requested.columns, labelled=False)
+        _refuse_columns(requested, found)
     unknown = refuse_other_maps(requested, out_dir, there) if skip_existing else ()
     wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
     how = reading or Reading()
     engine = engine_named(how.engine, how.jobs or 1, address=how.engine_address)
     parts: list[ApplyReport] = []
+    refused: list[CalibcliError] = []
     # On a cluster a file may be worked on once more, when its worker is lost, and then its output is there.
     work = FileWork(requested, force or not engine.shares_interpreter)
     COMPLETION.expect(len(wanted))
@@ -223,9 +227,14 @@ def apply_folder(
         ):
             for result in engine.map(work, wanted):
                 if isinstance(result, Refused):
-                    raise result.problem
+                    refused.append(result.problem)
+                    if not isinstance(result.problem, InputProblem) or len(refused) == _MOST_REFUSED:
+                        break
+                    continue
                 parts.append(result)
                 advance(result.rows)
+            if refused:
+                raise _together(refused)
     except CalibcliError as problem:
         # A file, or an engine that gave up.
         raise _with_written(problem, len(parts)) from problem.__cause__
@@ -234,6 +243,36 @@ def apply_folder(
     return FolderApplyReport(
         out_dir, tuple(parts), skipped, (*found.notes(made=[output for _, output in pairs]), *unknown)
     )
+
+
+def _refuse_columns(requested: ApplyRequest, found: Found) -> None:
+    """Refuse files without the score column of the first one, before any output is written."""
+    refused: list[CalibcliError] = []
+    first = None
+    for file in found.files:
+        try:
+            part = list_fragments(replace(found, files=(file,)), input_format=requested.input_format)[0]
+            columns = columns_of(part, requested.columns, first=first, labelled=False)
+            first = columns if first is None else first
+        except InputProblem as problem:
+            refused.append(problem)
+            if len(refused) == _MOST_REFUSED:
+                break
+    if refused:
+        raise _together(refused)
+
+
+def _together(refused: Sequence[CalibcliError]) -> CalibcliError:
+    """Return what is wrong with several files as one problem."""
+    first, *others = refused
+    if others:
+        more = " or more" if len(refused) == _MOST_REFUSED else ""
+        hints = dict.fromkeys(one.hint for one in refused if one.hint is not None)
+        first.message = (
+            f"{len(refused)}{more} files cannot be used: {'; '.join(one.message for one in refused)}"
+        )
+        first.hint = "; ".join(list(hints)[:_MOST_HINTS]) or None
+    return first
 
 
 @contextmanager
@@ -269,7 +308,7 @@ def _exists(output: str) -> bool:
 def _with_written(problem: CalibcliError, written: int) -> CalibcliError:
     """Return a problem that says what came before it."""
     if written:
-        done = f"{written:,} file{'s' * (written != 1)} before it {'are' if written != 1 else 'is'} written"
+        done = f"{written:,} other file{'s' * (written != 1)} {'are' if written != 1 else 'is'} written"
         hint = f"{problem.hint}; " if problem.hint else ""
         problem.hint = f"{hint}{done}: --skip-existing goes on from there"
     return problem

@@ -192,6 +192,9 @@ def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
         raise UsageProblem(msg, "name the columns of the classes with --probs a,b,c")
     if ask.probs is None:
         return tuple(f"p_{one}" for one in artifact.classes)
+    if len(ask.probs) == 1 and ask.probs[0].count("*") == 1:
+        # As `apply` and the others take it: the columns that end in the names of the classes.
+        return tuple(ask.probs[0].replace("*", one) for one in artifact.classes)
     if len(ask.probs) not in (1, len(artifact.classes)):
         msg = f"--probs names {len(ask.probs):,} columns, and there are {len(artifact.classes):,} classes"
         order = ", ".join(artifact.classes[:20])

@@ -87,7 +87,7 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
     if findings.dropped == requested:
         msg = f"{shown}: none of {requested:,} rows has a value in every column that is read"
         missing = findings.missing.items()
-        empty = [column_of(kind, resolved, place) for (kind, place), rows in missing if rows == requested]
+        empty = [column_of(kind, resolved, place) for (kind, place), one in missing if one.count == requested]
         names = ", ".join(map(repr, empty[:_LISTED])) + (", ..." if len(empty) > _LISTED else "")
         some = "every column has values, but never in the same row: name fewer columns at once"
         return EmptyTable(msg, f"always empty: {names}; leave out such columns" if empty else some)

@@ -15,7 +15,7 @@ from calibcli.data.arrays import column_of, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
 from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.columns import ResolvedColumns, columns_of_classes, folded, resolve
-from calibcli.data.fault_words import phrase_words, strange_words
+from calibcli.data.fault_words import gap_words, phrase_words, refuse_no_number, strange_words
 from calibcli.data.faults import Places
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import columns_of, with_path
@@ -113,7 +113,7 @@ class Predictor(ABC):
         fields: The new columns.
         prior: Base rate that probabilities are shifted to, from the `fitted_rate`, or None.
         delimiter: What separates fields where rows are spliced into a text file, and words are quoted for.
-        without_score: Rows that have no score, and get null, on request.
+        without_score: Rows that get null on request: without a score, or with one that gets no probability.
     """
 
     intake: Intake
@@ -141,6 +141,11 @@ class Predictor(ABC):
         at[places.kept] = np.arange(places.kept.size)
         taken = pa.array(at, mask=at < 0)
         return tuple(column_of(one).take(taken) for one in columns)
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What keeps rows from having a probability, by column."""
+        return gap_words(self.intake.findings, self.resolved) if self.without_score else ()
 
     @property
     @abstractmethod
@@ -214,8 +219,9 @@ class ScorePredictor(Predictor):
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said of the scores that were read, and of values that the fit had not seen."""
-        found = () if self._check is None else self._check.notes(self.intake)
         findings = self.intake.findings
+        refuse_no_number(findings, self.resolved, without=self.without_score, shown=self.intake.shown)
+        found = () if self._check is None else self._check.notes(self.intake)
         return (*found, *strange_words(findings), *phrase_words(findings, self.resolved))
 
     def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:
@@ -316,10 +322,13 @@ class ClassPredictor(Predictor):
     @property
     def notes(self) -> tuple[str, ...]:
         """What must be said of the rows that were read."""
-        if not self._checked:
-            return ()
         findings, change = self.intake.findings, self._change
-        return class_scale_notes(findings.sums, change.artifact, rows=findings.rows, highest=self._highest)
+        refuse_no_number(findings, self.resolved, without=self.without_score, shown=self.intake.shown)
+        texts = tuple(phrase_words(findings, self.resolved))
+        if not self._checked:
+            return texts
+        rows, highest = findings.rows, self._highest
+        return (*class_scale_notes(findings.sums, change.artifact, rows=rows, highest=highest), *texts)
 
     @property
     def ends_notes(self) -> tuple[str, ...]:

@@ -119,6 +119,28 @@ class ClassIntake(Intake):
         """Return the probabilities of a batch, shape (n, K), and which rows have some; no label is needed."""
         return self._of_every_row(*self._scores(batch), rows=batch.num_rows)
 
+    def _without_probability(self, values: Floats) -> list[tuple[FaultKind, int, Booleans]]:
+        """Return which rows get no probability on request: out of range, or with another sum than 1."""
+        requested = self._resolved.requested
+        ranges, sums = requested.on_range is OnRange.NULL, self._several.on_sum is OnSum.NULL
+        if not (ranges or sums):
+            return []
+        probability = on_class_scale(values, requested.read_as)
+        outside = (probability < 0.0) | (probability > 1.0)
+        some: Booleans = np.asarray(outside.any(axis=1))
+        found: list[tuple[FaultKind, int, Booleans]] = []
+        if ranges and self._probs.in_list:
+            found.append((FaultKind.OUTSIDE, 0, some))
+        elif ranges:
+            places = np.flatnonzero(outside.any(axis=0)).tolist()
+            found += [(FaultKind.OUTSIDE, place, outside[:, place]) for place in places]
+        if sums:
+            # What is clipped first sums to something else then.
+            clip = requested.on_range is OnRange.CLIP
+            off, _ = sums_off(np.clip(probability, 0.0, 1.0) if clip else probability)
+            found.append((FaultKind.NOT_SUMMING, 0, off if clip else np.asarray(off & ~some)))
+        return found
+
     def _whole(self, probability: Sequence[Floats], labels: Labels, places: Places) -> Rows:
         """Return the rows that are left, seen by their most probable class."""
         given = ClassRows.of(probability[0], places.select(cast("Integers", labels.place)))

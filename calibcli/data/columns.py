@@ -13,7 +13,7 @@ from typing import Literal
 
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import OnMissing, WeightMeaning
+from calibcli.names import OnMissing, OnRange, OnSum, WeightMeaning
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.values import dataclass
 
@@ -394,7 +394,7 @@ class ResolvedColumns:
     @property
     def numbers(self) -> tuple[str, ...]:
         """The columns of numbers: weights, and scores that are no words."""
-        scores = () if self.requested.in_words else self.scores
+        scores = () if self.requested.takes_texts else self.scores
         return scores if self.weight is None else (*scores, self.weight)
 
     @property
@@ -427,6 +427,12 @@ def refuse_null(columns: Columns) -> None:
     if columns.on_missing is OnMissing.NULL:
         msg = "--on-missing null writes rows without a probability, which only apply does"
         raise UsageProblem(msg, "pass --on-missing drop: rows without a value are left out and counted")
+    if columns.on_range is OnRange.NULL:
+        msg = "--on-range null writes rows without a probability, which only apply does"
+        raise UsageProblem(msg, "pass --on-range clip, or select the rows with --where")
+    if columns.several is not None and columns.several.on_sum is OnSum.NULL:
+        msg = "--on-sum null writes rows without a probability, which only apply does"
+        raise UsageProblem(msg, "pass --on-sum normalise: such rows are divided by their sum and counted")
 
 
 def resolve(

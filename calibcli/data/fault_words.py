@@ -236,8 +236,32 @@ def _phrases(findings: Findings, place: int) -> str:
 def phrase_words(findings: Findings, resolved: ResolvedColumns) -> list[str]:
     """Return which scores in words counted as missing, a line a column."""
     places = dict.fromkeys(place for place, _ in findings.phrases)
-    counted = "counted as missing, because they are neither numbers nor phrases of --score-map"
-    return [f"column {resolved.scores[at]!r}: scores {counted}: {_phrases(findings, at)}" for at in places]
+    mapped = resolved.requested.score_map is not None
+    they = "neither numbers nor phrases of --score-map" if mapped else "no numbers"
+    counted = f"scores counted as missing, because they are {they}"
+    return [f"column {resolved.scores[at]!r}: {counted}: {_phrases(findings, at)}" for at in places]
+
+
+def refuse_no_number(findings: Findings, resolved: ResolvedColumns, *, without: int, shown: str) -> None:
+    """Refuse a column of texts, of which no row has a number: it is hardly the one that was meant."""
+    if findings.phrases and without == findings.rows:
+        place, _ = next(iter(findings.phrases))
+        msg = f"{shown}, column {resolved.scores[place]!r}: none of {findings.rows:,} values is a number"
+        raise InputProblem(msg, f"is it the right column? There are {_phrases(findings, place)}")
+
+
+def gap_words(findings: Findings, resolved: ResolvedColumns) -> tuple[str, ...]:
+    """Return what keeps rows from having a probability, by column and kind, with how many and the first."""
+    texts = {place for place, _ in findings.phrases}
+    found = []
+    for (kind, place), fault in sorted(findings.missing.items(), key=lambda one: (one[0][1], one[0][0])):
+        what = {
+            FaultKind.OUTSIDE: "out of range",
+            FaultKind.NOT_SUMMING: "with another sum than 1",
+        }.get(kind, "missing or no number" if place in texts else "missing")
+        column = column_of(kind, resolved, place)
+        found.append(f"{column}: {fault.count:,} {what}, the first at row {fault.row:,}")
+    return tuple(found)
 
 
 def _said_of_labels(
@@ -295,7 +319,10 @@ def _sum_hint(fault: Fault, resolved: ResolvedColumns) -> str:
             "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by their"
             " sum; --on-sum accept uses rows as they are"
         )
-    return "pass --on-sum normalise to divide such rows by their sum, or --on-sum accept to use them as is"
+    way = "pass --on-sum normalise to divide such rows by their sum, or"
+    if resolved.label is None:
+        return f"{way} --on-sum null to leave their probabilities empty (apply)"
+    return f"{way} --on-sum accept to use them as is"
 
 
 def _label_order(label: str) -> tuple[bool, float, str]:
@@ -325,7 +352,8 @@ def _range_hint(fault: Fault, resolved: ResolvedColumns) -> str:
         way = (
             "pass --scale percent, or --scale logit" if percent else f"{requested}, and is the column right?"
         )
-        return f"{requested}? --on-range clip moves them to the nearest end" if rounded else way
+        way = f"{requested}? --on-range clip moves them to the nearest end" if rounded else way
+        return f"{way}; --on-range null leaves their probability empty (apply)"
     if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
     if logs and fault.highest <= 1.0:

@@ -20,6 +20,7 @@ MOST_LABELS = 5
 
 # Of scores in words that stand for no number so many are told apart.
 MOST_PHRASES = 1_000
+OTHERS = "other texts"
 
 # Enough different groups to share out to as many folds as there may be.
 MOST_GROUPS = 100
@@ -122,7 +123,7 @@ class Findings:
         labels: The first different labels, at most one more than `MOST_LABELS`, in order of appearance;
             kept only where they may be needed for a message.
         dropped: Rows left out because a value was missing, on request.
-        missing: How often each column had none in them, by kind and place as for `faults`.
+        missing: What was wrong with them, by kind and place as for `faults`.
         strange: Rows with a value that the fit of a map by segments had not seen, by column.
         clipped: Scores moved to 0 or 1, on request.
         groups: The first different groups, at most `MOST_GROUPS`.
@@ -150,7 +151,7 @@ class Findings:
     labels: dict[str, None] = field(default_factory=dict)
     rows: int = 0
     dropped: int = 0
-    missing: Counter[tuple[FaultKind, int]] = field(default_factory=Counter)
+    missing: dict[tuple[FaultKind, int], Fault] = field(default_factory=dict)
     strange: Counter[str] = field(default_factory=Counter)
     clipped: int = 0
     positive_rows: int = 0
@@ -184,12 +185,18 @@ class Findings:
         earlier = self.faults.get((kind, column))
         self.faults[kind, column] = fault if earlier is None else earlier.joined(fault)
 
+    def note_missing(self, kind: FaultKind, fault: Fault, *, column: int) -> None:
+        """Add what is missing in rows that are left out, or get no probability, on request."""
+        earlier = self.missing.get((kind, column))
+        self.missing[kind, column] = fault if earlier is None else earlier.joined(fault)
+
     def note_phrase(self, place: int, fault: Fault) -> None:
-        """Add a score in words that stand for no number, as long as they are few."""
+        """Add a score in words that stand for no number; those beyond the first are counted together."""
         key = (place, fault.value)
+        if key not in self.phrases and len(self.phrases) >= MOST_PHRASES:
+            key, fault = (place, OTHERS), replace(fault, value=OTHERS)
         earlier = self.phrases.get(key)
-        if earlier is not None or len(self.phrases) < MOST_PHRASES:
-            self.phrases[key] = fault if earlier is None else earlier.joined(fault)
+        self.phrases[key] = fault if earlier is None else earlier.joined(fault)
 
     def note_labels(self, labels: Iterable[str]) -> None:
         """Add labels in order of appearance."""
@@ -243,7 +250,8 @@ class Findings:
         self.note_groups(later.groups)
         self.rows += later.rows
         self.dropped += later.dropped
-        self.missing += later.missing
+        for (kind, column), fault in later.missing.items():
+            self.note_missing(kind, fault, column=column)
         self.strange += later.strange
         self.clipped += later.clipped
         self.positive_rows += later.positive_rows

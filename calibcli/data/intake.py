@@ -22,7 +22,15 @@ from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
-from calibcli.data.fields import Labels, can_be_labels, check_weights, labels_of, probabilities, unlabelled
+from calibcli.data.fields import (
+    Labels,
+    can_be_labels,
+    check_weights,
+    labels_of,
+    on_scale,
+    probabilities,
+    unlabelled,
+)
 from calibcli.data.groups import (
     Groups,
     Members,
@@ -38,7 +46,7 @@ from calibcli.data.groups import (
 )
 from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
-from calibcli.names import OnMissing, WeightMeaning
+from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.stats.table.levels import Mixed
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
@@ -46,6 +54,7 @@ from calibcli.values import dataclass
 _FROM_THE_FIRST = Places(0)
 # Of a column, where values are missing.
 Gap = tuple[FaultKind, int, Booleans | None]
+_ABSENT = frozenset(kind for kind in FaultKind if kind.name.startswith("MISSING"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,13 +178,25 @@ class Intake:
         self, scores: Sequence[Floats], gaps: Sequence[Gap], *, rows: int
     ) -> tuple[Floats, Places]:
         """Return the probabilities of the first score, and which rows have one; no label is needed."""
-        places = self._kept(gaps)
+        absent = np.zeros(rows, np.bool_)
+        for _, _, gap in gaps:
+            absent |= False if gap is None else gap
+        further = self._without_probability(scores[0])
+        places = self._kept([*gaps, *((kind, at, gap & ~absent) for kind, at, gap in further)])
         probability = self._probabilities(scores, places)
         self._advance(rows)
         problem = problem_of(self.findings, self._resolved, shown=self.shown, partly=True)
         if problem is not None:
             raise problem
         return probability[0], places
+
+    def _without_probability(self, values: Floats) -> list[tuple[FaultKind, int, Booleans]]:
+        """Return which rows have a score that gets no probability, on request."""
+        requested = self._resolved.requested
+        if requested.on_range is not OnRange.NULL:
+            return []
+        scores = on_scale(values, requested.read_as)
+        return [(FaultKind.OUTSIDE, 0, (scores < 0.0) | (scores > 1.0))]
 
     def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
         """Return the numbers of each score column, and where some are missing."""
@@ -233,7 +254,7 @@ class Intake:
     def _score(self, column: Column, name: str, place: int) -> Decoded[np.float64]:
         """Return the numbers of a score column, whose words may be some."""
         requested = self._resolved.requested
-        if not requested.in_words or not is_text(value_type(column.type)):
+        if not requested.takes_texts or not is_text(value_type(column.type)):
             return self._numbers(column, name)
         from calibcli.data.score_words import worded_scores
 
@@ -341,14 +362,14 @@ class Intake:
         found = [(kind, place, gap) for kind, place, gap in within if gap is not None and gap.any()]
         if not found:
             return Places.without(None if requested is None else ~requested, before=self._before)
-        if self._resolved.requested.on_missing is OnMissing.ERROR:
-            for kind, place, gap in found:
-                row = Places(self._before).row(int(np.argmax(gap)))
-                self.findings.note(kind, Fault(int(np.count_nonzero(gap)), row), column=place)
+        refused = self._resolved.requested.on_missing is OnMissing.ERROR
+        for kind, place, gap in found:
+            fault = Fault(int(np.count_nonzero(gap)), Places(self._before).row(int(np.argmax(gap))))
+            # Scores that are there are gaps on request alone.
+            note = self.findings.note if refused and kind in _ABSENT else self.findings.note_missing
+            note(kind, fault, column=place)
         missing = reduce(np.logical_or, [gap for _, _, gap in found])
-        if self._resolved.requested.on_missing is not OnMissing.ERROR:
-            self.findings.dropped += int(np.count_nonzero(missing))
-            self.findings.missing.update({(kind, at): int(np.count_nonzero(gap)) for kind, at, gap in found})
+        self.findings.dropped += int(np.count_nonzero(missing))
         if requested is not None:
             missing = missing | ~requested
         return Places.without(missing, before=self._before)

@@ -147,7 +147,12 @@ def worded_scores(column: Column, columns: Columns) -> Worded:
     if gone is not None:
         code = np.where(gone, 0, code)
     known = dict(columns.score_map or ())
-    numbers = [number_in(word, known, columns.read_as) for word in words]
+    # A percentage is read where words are expected, and is as strange as any word where none are.
+    strange = "" if columns.in_words else "%"
+    numbers = [
+        None if strange and word.rstrip().endswith(strange) else number_in(word, known, columns.read_as)
+        for word in words
+    ]
     values: Floats = np.array([0.0 if one is None else one for one in numbers])[code]
     missing = np.isnan(values) if gone is None else gone | np.isnan(values)
     unknown = np.array([one is None for one in numbers], np.bool_)[code]

@@ -231,7 +231,6 @@ SPELLINGS = {
         steps=Lookup.OWN,
         own="transform(roundDown({score}, CAST('[{starts}]', 'Array(Float64)')),"
         " CAST('[{starts}]', 'Array(Float64)'), CAST('[{values}]', 'Array(Float64)'), nan)",
-        lateral=False,
         most_bytes=16_000_000,
         read_bytes=262_144,
     ),
@@ -360,8 +359,14 @@ def translated(query: str, dialect: SqlDialect) -> str:
         return str(part.sql(dialect.value, comments=False, unsupported_level=sqlglot.ErrorLevel.RAISE))
 
     def joined(join: "Expr") -> str:
-        if dialect is SqlDialect.TSQL and isinstance(join.this, sqlglot.exp.Lateral):
-            return f"CROSS APPLY {text(join.this.this)} AS {join.this.alias}"
+        beside = join.this
+        if dialect is SqlDialect.TSQL and isinstance(beside, sqlglot.exp.Lateral):
+            return f"CROSS APPLY {text(beside.this)} AS {beside.alias}"
+        if dialect is SqlDialect.CLICKHOUSE and isinstance(beside, sqlglot.exp.Lateral):
+            # A list of one number is a number worked out once; its name has a dot, as the others say it.
+            parts = beside.this.this.selects
+            named = (f'[{text(one.this)}] AS "{beside.alias}.{one.alias}"' for one in parts)
+            return f"ARRAY JOIN {f',{chr(10)}  '.join(named)}"
         return text(join)
 
     definitions = ",\n".join(text(one) for one in tree.ctes)

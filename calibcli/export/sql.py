@@ -403,7 +403,9 @@ def assembled(
     definitions = [one for one in (table.definition() for table in tables) if one is not None]
     joins = [one for one in (table.join() for table in tables) if one is not None]
     head = [f"-- {line}" for line in (*origin.lines(), *said)]
-    head.append("-- NULL, NaN and what is out of range become NULL")
+    head.append("-- NULL, NaN and what is out of range become NULL (apply has options that do the same)")
+    if any(isinstance(table, StepTable) for table in tables) and joins:
+        head.append("-- a join may change the order of rows: add ORDER BY where it matters")
     if ask.dialect is SqlDialect.SNOWFLAKE:
         # Names are quoted here, and unquoted ones are stored in capitals there.
         head.append(

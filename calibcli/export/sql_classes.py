@@ -44,7 +44,8 @@ from calibcli.values import dataclass
 
 _MOST_OFF = 1e-3
 
-# Expressions of several classes repeat themselves; beyond this lists are shorter, where a dialect has them.
+# Expressions of several classes repeat themselves; beyond this steps are shorter, where a dialect has them.
+_LONG = 50_000
 _MOST_OF_CLASSES = 300_000
 
 # A softmax of more is longer than that in any case.
@@ -86,9 +87,7 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
     )
 
 
-_OFF_ONE = (
-    "a row whose probabilities sum to something else than 1, to 0.001, gets NULL, and is refused by apply"
-)
+_OFF_ONE = "a row whose probabilities do not sum to 1 within 0.001 gets NULL"
 
 
 def read_from(scores: Sequence[str], *, places: int | None) -> str:
@@ -109,7 +108,10 @@ def _written_out(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | No
     if len(origin.classes) > most:
         return None
     before = _probabilities(len(origin.classes), origin.scale)
-    text = SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table), most=_MOST_OF_CLASSES)
+    # MariaDB has no joins that speak of the row at hand, and MySQL has.
+    steps = SPELLINGS[ask.dialect].lateral and ask.dialect is not SqlDialect.MYSQL
+    longest = _LONG if steps else _MOST_OF_CLASSES
+    text = SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table), most=longest)
     try:
         after = [text.of(one) for one in _formulas(recalibrator, before)]
         # A map that keeps the order may round two probabilities to one.
@@ -119,7 +121,7 @@ def _written_out(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | No
         return None
     largest = f"GREATEST({', '.join(after)})"
     columns = _named(ask, origin, after, _first_largest(judged, origin.classes, ask.dialect), largest)
-    if sum(map(len, columns.values())) > _MOST_OF_CLASSES:
+    if sum(map(len, columns.values())) > longest:
         return None
     return columns, valid, text.tables
 
@@ -444,5 +446,6 @@ def _in_stages(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None
         f"WHEN {one} >= {most} THEN {string(name, ask.dialect)}"
         for one, name in zip(stages.places(judged), origin.classes, strict=True)
     ]
-    first, largest = f"CASE {' '.join(arms)} END", stages.one(stages.largest(after), after[0])
+    first = f"CASE {' '.join(arms)} END"
+    largest = most if judged is after else stages.one(stages.largest(after), after[0])
     return _named(ask, origin, stages.places(after), first, largest), valid, stages.joined

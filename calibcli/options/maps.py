@@ -19,8 +19,18 @@ PRIOR = Option(
     "distributed as there (label shift).",
 )  # fmt: skip
 NO_SCORE = Option(
-    ("--on-missing",), metavar="error|null", help="Refuse rows without a score, or write null for them.",
-    doc='Rows without a score: "error", or "null" for no probability either.',
+    ("--on-missing",), metavar="error|null", help="Refuse rows whose score is missing or no number, or write null.",
+    doc='Rows whose score is missing or no number: "error", or "null" for no probability either.',
+)  # fmt: skip
+OUT_OF_RANGE = Option(
+    ("--on-range",), section=Section.COLUMNS, metavar="error|clip|null",
+    help="Refuse scores outside [0,1], clip them, or write null; all are counted.",
+    doc='Scores outside [0, 1]: "error", "clip", or "null" for no probability.',
+)  # fmt: skip
+OFF_SUM = Option(
+    ("--on-sum",), section=Section.CLASSES, metavar="error|normalise|null",
+    help="Refuse rows that do not sum to 1, divide them by their sum, or write null.",
+    doc='Rows of several classes that do not sum to 1: "error", "normalise", or "null" for no probability.',
 )  # fmt: skip
 # Which other columns go along, unless the user says.
 KEEP_ALL = "all"
@@ -93,7 +103,7 @@ class ExportAsk:
     )  # fmt: skip
     probs: tuple[str, ...] | None = option(
         None, "--probs", section=Section.CLASSES, metavar="A,B,...", shell=str | None,
-        help="The columns of classes in the SQL, or one of lists. [default: p_CLASS for each]",
+        help="The columns of classes in the SQL: 'p_*', a,b,c, or one of lists. [default: p_CLASS for each]",
     )  # fmt: skip
     name: str | None = option(
         None, "--name", section=Section.OUTPUT, metavar="COL", help="The new column in the SQL or ONNX. [default: calibrated]",

@@ -176,7 +176,7 @@ class ClassOptions:
         doc="Names of the classes in the order of the columns, if column names do not end in them.",
     )  # fmt: skip
     on_sum: OnSum = option(
-        OnSum.ERROR, "--on-sum", section=Section.CLASSES,
+        OnSum.ERROR, "--on-sum", section=Section.CLASSES, metavar="error|normalise|accept",
         help="Refuse rows that do not sum to 1, divide them by their sum, or use them as they are.",
     )  # fmt: skip
     view: ViewName = option(
@@ -349,7 +349,8 @@ class Columns:
     )  # fmt: skip
     on_missing: OnMissing = option(OnMissing.ERROR, like=MISSING)
     on_range: OnRange = option(
-        OnRange.ERROR, "--on-range", section=Section.COLUMNS, help="Refuse scores outside [0,1], or clip and count.",
+        OnRange.ERROR, "--on-range", section=Section.COLUMNS, metavar="error|clip",
+        help="Refuse scores outside [0,1], or clip and count.",
     )  # fmt: skip
     others: tuple[str, ...] = ()
     group: str | None = option(
@@ -437,8 +438,13 @@ class Columns:
 
     @property
     def in_words(self) -> bool:
-        """Whether scores may be words: phrases with a number, or percentages with their sign."""
+        """Whether scores are words: phrases with a number, or percentages with their sign."""
         return self.score_map is not None or (self.read_as is Scale.PERCENT and self.several is None)
+
+    @property
+    def takes_texts(self) -> bool:
+        """Whether scores may be texts: words, or what is no number and gets no probability."""
+        return self.in_words or self.on_missing is OnMissing.NULL
 
 
 _TAB = {"tab", "\\t"}

@@ -111,9 +111,9 @@ def apply(
         by: The groups of a map that was fitted by groups: an array beside scores, a column of a frame; else
             the column that the fit named.
         unseen: Groups that the fit has not seen: "error", or "pooled" for the map of all rows.
-        on_sum: Rows that do not sum to 1: "error" or "normalise".
-        on_missing: Rows without a score: "error", or "null" for no probability either.
-        on_range: Scores outside [0, 1]: "error" or "clip".
+        on_sum: Rows that do not sum to 1: "error", "normalise", or "null" for no probability.
+        on_missing: Rows whose score is missing or no number: "error", or "null" for no probability either.
+        on_range: Scores outside [0, 1]: "error", "clip", or "null" for no probability.
         allow_edited: Whether documents that were edited after they were written are read all the same, with a
             note.
         scale: What the scores are: "prob", "logit" or "logprob"; else what the map was fitted to, and scores

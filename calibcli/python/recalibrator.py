@@ -298,9 +298,10 @@ class Recalibrator(Shown):
             by: The group of each score, shape (n,), where the map was fitted by groups.
             on: The columns that a map by segments looks at, a frame or a mapping of names to arrays.
             unseen: Groups that the fit has not seen: "error", or "pooled" for the map of all rows.
-            on_missing: Rows without a score: "error", or "null" for no probability (NaN) either.
-            on_range: Scores outside [0, 1]: "error" or "clip".
-            on_sum: Rows of several classes that do not sum to 1: "error" or "normalise".
+            on_missing: Rows whose score is missing or no number: "error", or "null" for no probability (NaN).
+            on_range: Scores outside [0, 1]: "error", "clip", or "null" for no probability.
+            on_sum: Rows of several classes that do not sum to 1: "error", "normalise", or "null" for no
+                probability.
             scale: What the scores are: "prob", "logit" or "logprob"; else what the map was fitted to, and
                 scores whose spread says that they are on another scale are refused.
 

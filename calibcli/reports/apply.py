@@ -37,7 +37,9 @@ class ApplyReport(Declared):
         output: Where the rows went; "-" is standard output.
         columns: Names of the columns that were added.
         clipped: Scores moved to 0 or 1 before they were recalibrated, on request (`--on-range clip`).
-        without_score: Rows without a score, which got null, on request (`--on-missing null`).
+        without_score: Rows that got null on request: without a score (`--on-missing null`), or with one that
+            gets no probability (`--on-range null`, `--on-sum null`).
+        gaps: What kept them from having one, by column, with how many rows and the first.
         lowest: The smallest recalibrated probability, or None without rows and for several classes.
         notes: Sentences about choices made for the user, such as a guessed column.
         prior: Base rate that probabilities were shifted to, or None.
@@ -62,6 +64,7 @@ class ApplyReport(Declared):
     pooled_groups: tuple[str, ...] = ()
     classes: ClassesApplied | None = None
     without_score: int = 0
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,7 @@ class FolderApplyReport(Declared):
 
     @property
     def without_score(self) -> int:
-        """Rows without a score, which got null, on request."""
+        """Rows that got null on request."""
         return sum(part.without_score for part in self.parts)
 
     @property

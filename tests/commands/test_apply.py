@@ -146,14 +146,15 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         (
             "score,x\n0.5,1\n7,1\n",
             "column 'score': 1 of the first 2 values lies outside [0, 1]; the first is 7.0 at row 2",
-            "pass --scale percent, or --scale logit",
+            "pass --scale percent, or --scale logit; --on-range null leaves their probability empty (apply)",
         ),
         (
             "score,x\n0.5,1\nabc,1\n",
             "column 'score': 'abc' at row 2 is not a number",
             (
                 "nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-                "is it the right column? --score-map gives phrases numbers"
+                "is it the right column? `apply --on-missing null` leaves the probability of such rows "
+                "empty; --score-map is for scores in words"
             ),
         ),
         (

@@ -468,3 +468,9 @@ def test_dbt_reads_a_model_or_a_source(table: str | None, read: str, dialect: Sq
     assert found == [read]
     plain = sql(one_map("isotonic"), dialect=dialect, table="the_table")
     assert re.sub('[`"\\[]the_table[`"\\]]', "THE_TABLE", plain).strip() == rendered.strip()
+
+
+def test_a_pattern_names_the_columns_of_the_classes() -> None:
+    """As everywhere: `q_*` is the column of each class, and not one column of lists that is called so."""
+    artifact = class_map("temperature", Scale.PROB, ("a", "b", "c"))
+    assert sql(artifact, probs=("q_*",)) == sql(artifact, probs=("q_a", "q_b", "q_c"))

@@ -209,7 +209,7 @@ def test_an_output_of_a_folder_that_appears_is_not_replaced(stage: Stage) -> Non
     ran = stage.run(["apply", "cal.json", "d", "--out-dir", "out", "-q"], How(before=_another_writes))
     assert ran.code == 5
     assert "error: out/b.csv exists already" in ran.err
-    assert "1 file before it is written: --skip-existing goes on from there" in ran.err
+    assert "1 other file is written: --skip-existing goes on from there" in ran.err
     assert (stage.folder / "out" / "b.csv").read_bytes() == b"of another"
 
 

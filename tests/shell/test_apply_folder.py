@@ -89,14 +89,14 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
 
 
 def test_a_bad_file_ends_it_with_what_was_written(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Files before it are whole, it has no output, and the hint says how to go on."""
+    """All other files are whole, it has no output, and the hint says how to go on."""
     bad = place / "preds/day=2/more.csv"
     bad.write_text("score,id\n0.25,007\n75,008\n")
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 3
-    assert files(place / "out") == ["day=1/part.parquet"]
+    assert files(place / "out") == ["day=1/part.parquet", "day=2/part.parquet"]
     said = capsys.readouterr().err
     assert "preds/day=2/more.csv" in said.splitlines()[0]
-    assert "1 file before it is written: --skip-existing goes on from there" in said
+    assert "2 other files are written: --skip-existing goes on from there" in said
     bad.write_text("score,id\n0.25,007\n0.75,008\n")
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
     assert len(files(place / "out")) == 3
@@ -118,7 +118,7 @@ def test_an_engine_that_gives_up_says_what_was_written(
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("error: dask gave up: RuntimeError: all workers died")
-    assert "1 file before it is written: --skip-existing goes on from there" in said
+    assert "1 other file is written: --skip-existing goes on from there" in said
     assert files(place / "out") == ["day=1/part.parquet"]
 
 

@@ -61,7 +61,7 @@ def read(path: Path) -> pd.DataFrame:
         case ".csv" | ".tsv":
             return pd.read_csv(path, sep="," if path.suffix == ".csv" else "\t")
         case ".jsonl":
-            return pd.read_json(path, lines=True)
+            return pd.read_json(path, lines=True, precise_float=True)
         case ".parquet":
             return pd.read_parquet(path)
         case _:
@@ -103,7 +103,7 @@ def test_rows_without_a_score_get_null_and_others_what_they_had(
         line = ["apply", str(maps / f"{kind}.json"), str(source), *of, "-o", str(output)]
         ended = run(*line, *(["--on-missing", "null"] if gaps else []))
         assert ended.code == 0, ended.err
-        assert (f"{GAPS.sum()} rows without a score got no probability" in ended.err) is gaps
+        assert (f"{GAPS.sum()} rows got no probability, as asked for" in ended.err) is gaps
         found[gaps] = read(output)
     added = [name for name in found[True].columns if name.startswith("calibrated")]
     assert added
@@ -164,3 +164,107 @@ def test_frames_and_arrays_have_gaps_of_their_own_kind(maps: Path) -> None:
     assert np.isfinite(of_classes[~GAPS]).all()
     with pytest.raises(calibcli.InputProblem, match="values are missing"):
         calibcli.apply(path, frame["score"].to_numpy())
+
+
+BAD = [0.2, None, "abc", 1.5, 0.7, "n/a", "abc", -0.25]
+# What the SQL of a map writes NULL for: no score, no number, and what is out of range.
+HOLES = [False, True, True, True, False, True, True, True]
+
+
+@pytest.mark.parametrize("to", FORMATS)
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])
+def test_every_row_that_has_no_probability_is_counted_and_named(
+    run: Run, maps: Path, tmp_path: Path, suffix: str, to: str
+) -> None:
+    """Texts, gaps and scores out of range get null on request, the others what they have by themselves."""
+    frame = pd.DataFrame({"score": pd.Series(BAD, dtype=object), "id": range(len(BAD))})
+    source, output = tmp_path / f"bad.{suffix}", tmp_path / f"out.{to}"
+    write(frame, source)
+    line = ["apply", str(maps / "platt.json"), str(source), "-s", "score", "-o", str(output)]
+    assert run(*line).code == 3
+    assert run(*line, "--on-missing", "null").code == 3
+    assert not output.exists()
+    ended = run(*line, "--on-missing", "null", "--on-range", "null")
+    assert ended.code == 0, ended.err
+    said = " ".join(ended.err.split())
+    assert "6 rows got no probability, as asked for" in said
+    assert "score: 4 missing or no number, the first at row 2" in said
+    assert "score: 2 out of range, the first at row 4" in said
+    assert "'abc' (2, first at row 3)" in said
+    found = read(output)["calibrated"]
+    assert found.isna().tolist() == HOLES
+    alone = calibcli.apply(maps / "platt.json", np.array([0.2, 0.7]))
+    np.testing.assert_array_equal(found[~np.array(HOLES)], alone)
+
+
+def test_a_column_of_texts_is_not_taken_for_scores(run: Run, maps: Path, tmp_path: Path) -> None:
+    """Where no row has a number the column is hardly the one that was meant, and nothing is written."""
+    (tmp_path / "rows.csv").write_text("score,name\n0.1,a\n0.2,b\n")
+    line = ["apply", str(maps / "platt.json"), str(tmp_path / "rows.csv"), "-s", "name"]
+    ended = run(*line, "--on-missing", "null", "-o", str(tmp_path / "out.csv"))
+    assert ended.code == 3
+    assert "column 'name': none of 2 values is a number" in ended.err
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("kind", ["classes", "lists"])
+def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(
+    run: Run, maps: Path, tmp_path: Path, kind: str
+) -> None:
+    """Each on its own request, as in SQL, and every other row keeps what it had."""
+    frame = rows_of(kind, gaps=False)
+    probs = np.stack(frame["p"].to_numpy()) if kind == "lists" else np.array(frame[["p_x", "p_y", "p_z"]])
+    whole = calibcli.load(maps / f"{kind}.json").predict(probs)
+    probs[5] *= 1.25
+    probs[9] = [1.5, -0.25, -0.25]
+    found = calibcli.load(maps / f"{kind}.json").predict(probs, on_sum="null", on_range="null")
+    gone = np.isin(np.arange(ROWS), (5, 9))
+    assert np.array_equal(np.isnan(found).all(axis=1), gone)
+    np.testing.assert_array_equal(found[~gone], whole[~gone])
+    frame = frame.drop(columns=[name for name in frame if name.startswith("p")])
+    columns = {"p": list(probs)} if kind == "lists" else {f"p_{x}": probs[:, i] for i, x in enumerate("xyz")}
+    frame.assign(**columns).to_parquet(tmp_path / "rows.parquet")
+    line = ["apply", str(maps / f"{kind}.json"), str(tmp_path / "rows.parquet"), "--probs"]
+    line += ["p" if kind == "lists" else "p_*", "-o", str(tmp_path / "out.parquet")]
+    assert run(*line, "--on-sum", "null").code == run(*line, "--on-range", "null").code == 3
+    ended = run(*line, "--on-sum", "null", "--on-range", "null")
+    assert ended.code == 0, ended.err
+    assert "2 rows got no probability" in ended.err
+    assert "1 with another sum than 1, the first at row 6" in ended.err
+    written = pd.read_parquet(tmp_path / "out.parquet")["calibrated_confidence"]
+    assert np.array_equal(written.isna(), gone)
+
+
+@pytest.mark.parametrize(
+    "words", [["--on-range", "null"], ["--probs", "p_*", "--on-sum", "null"]], ids=["range", "sum"]
+)
+def test_only_apply_writes_null(run: Run, tmp_path: Path, words: list[str]) -> None:
+    """Whoever measures leaves rows out by other options, and is told so."""
+    write(rows_of("classes", gaps=False).assign(score=0.5), tmp_path / "rows.csv")
+    ended = run("measure", str(tmp_path / "rows.csv"), "-y", "label", "--positive", "x", *words)
+    assert ended.code == 2
+    assert "which only apply does" in ended.err or "--positive are for two" in ended.err
+
+
+def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path, tmp_path: Path) -> None:
+    """Good ones are written, and what is wrong with each of the others stands in one error."""
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    for name, text in (("a", "0.5"), ("b", "oops"), ("c", "7"), ("d", "0.25"), ("e", "")):
+        (folder / f"{name}.csv").write_text(f"score,id\n{text},1\n0.5,2\n")
+    line = ["apply", str(maps / "platt.json"), str(folder), "--out-dir", str(tmp_path / "out")]
+    ended = run(*line)
+    assert ended.code == 3
+    assert "3 files cannot be used" in ended.err
+    assert all(f"{name}.csv, column 'score'" in ended.err for name in "bce")
+    assert "2 other files are written: --skip-existing goes on from there" in ended.err
+    ended = run(*line, "--skip-existing", "--on-missing", "null", "--on-range", "null")
+    assert ended.code == 0, ended.err
+    assert "3 rows got no probability" in ended.err
+    assert all(f"{name}.csv, score: 1" in ended.err for name in "bce")
+    for name in "fgh":
+        (folder / f"{name}.csv").write_text("other,id\n0.5,1\n")
+    ended = run(*line, "--force")
+    assert ended.code == 3
+    assert "3 files cannot be used" in ended.err
+    assert all(f"{name}.csv: there is no column 'score'" in ended.err for name in "fgh")

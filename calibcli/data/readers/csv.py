@@ -51,6 +51,10 @@ _NOT_UTF8 = re.compile(r"column #(\d+): Row #(\d+): CSV conversion error to \w+:
 _WRONG_FIELDS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
+class NoNumber(InputProblem):
+    """Text in a column of numbers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """
@@ -120,7 +124,7 @@ class CsvReader(Reader):
 
     def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:
         """Return the scores as numbers, unless they are words, and all other columns as text."""
-        scores = {*resolved.scores} & {*resolved.numbers}
+        scores = () if resolved.requested.in_words else resolved.scores
         names = resolved.carries(self.header(fragment))
         return pa.schema([pa.field(name, NUMBER if name in scores else pa.string()) for name in names])
 
@@ -170,7 +174,14 @@ def rows_of(
     verbatim: bool = False,
 ) -> pa.RecordBatch:
     """Parse some columns of some whole rows, as many as line ends and quotes say."""
-    batch = _parsed(block, within, types, rows_before=rows_before, verbatim=verbatim)
+    try:
+        batch = _parsed(block, within, types, rows_before=rows_before, verbatim=verbatim)
+    except NoNumber:
+        if not resolved.requested.takes_texts:
+            raise
+        # Texts are told apart where there are some: it takes several times as long.
+        words = dict(types) | dict.fromkeys(resolved.scores, WORD)
+        batch = _parsed(block, within, words, rows_before=rows_before, verbatim=verbatim)
     if batch.num_rows != block.most:
         counted = block.bounds()[0].size
         if batch.num_rows != counted:
@@ -304,7 +315,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
         name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
         what = f"{_shortened(value)} at row {row:,} is" if value else f"the blanks at row {row:,} are"
         msg = f"{found.shown}, column {name!r}: {what} not a number"
-        return InputProblem(msg, _AGAIN if value == name else _number_hint(value, found.decimal))
+        return NoNumber(msg, _AGAIN if value == name else _number_hint(value, found.decimal))
     if match := _NOT_UTF8.search(said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
         msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
@@ -334,4 +345,7 @@ def _number_hint(value: str, decimal: str) -> str:
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not value:
         return f"{missing}, blanks do not: leave the field empty"
-    return f"{missing}, other text does not: is it the right column? --score-map gives phrases numbers"
+    return (
+        f"{missing}, other text does not: is it the right column? `apply --on-missing null` leaves the "
+        "probability of such rows empty; --score-map is for scores in words"
+    )

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT, EngineName, OnUnseen
-from calibcli.options.maps import NO_SCORE, ApplyOptions, Shape
+from calibcli.options.maps import NO_SCORE, OFF_SUM, OUT_OF_RANGE, ApplyOptions, Shape
 from calibcli.options.output import ArtifactFile, Inputs, Output
 from calibcli.options.rows import ClassOptions, Columns, Reading, SeveralClasses
 from calibcli.options.sources import is_json
@@ -16,6 +16,8 @@ from calibcli.shell.door import command
     "on_missing on_range unseen *format jobs engine engine_address allow_edited force quiet verbose color "
     "debug",
     on_missing=NO_SCORE,
+    on_range=OUT_OF_RANGE,
+    on_sum=OFF_SUM,
 )
 def apply(
     artifact: ArtifactFile,
@@ -42,14 +44,17 @@ def apply(
     the label are distributed as in the fit rows (label shift).
 
     With --out-dir every file gets an output of its own name, below directories as it stands below its own:
-    partitions such as country=US stay partitions.
+    partitions such as country=US stay partitions. Files that cannot be read are named together at the end.
+
+    An output file appears whole or not at all. Standard output has no such promise: rows written before an
+    error stay there, so look at the exit code.
 
     \b
     EXAMPLES
       calibcli apply cal.json preds.parquet -o repaired.parquet
       calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
       calibcli apply cal.json preds.csv --prior 0.02 -o repaired.csv
-      calibcli apply cal.json preds.csv --on-missing null -o repaired.csv
+      calibcli apply cal.json preds.csv --on-missing null --on-range null -o repaired.csv
       calibcli apply classes.json preds.parquet --probs 'p_*' -o repaired.parquet
       calibcli apply cal.json preds.parquet --keep 'id,x_*' -o repaired.jsonl
       calibcli apply cal.json preds/ --out-dir repaired --skip-existing

@@ -1,10 +1,14 @@
 """The page of `apply`: where the rows went and what was added to them."""
 
+from collections.abc import Sequence
+
 from calibcli.reports.apply import ApplyReport, ClassesApplied, FolderApplyReport
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
-from calibcli.show.pages.header import clipped_lines, file_words, note_lines, pooled_lines, unscored_lines
+from calibcli.show.pages.header import clipped_lines, file_words, note_lines, pooled_lines
 from calibcli.show.words import between, count, four, listed, plural, quoted
 
+# Of so many columns and files it is said why rows have no probability.
+_MOST_GAPS = 20
 # More new columns than these are not all named.
 _MOST_NAMES = 6
 
@@ -26,7 +30,7 @@ def apply_page(report: ApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 -
     if classes is not None:
         facts.append(("prediction", _prediction(classes)))
     notes = [
-        *unscored_lines(report.without_score),
+        *_without_probability(report.without_score, report.gaps),
         *clipped_lines(report.clipped),
         *pooled_lines(report),
         *([] if classes is None else _repairs(classes)),
@@ -34,6 +38,21 @@ def apply_page(report: ApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 -
     ]
     title = paragraph(Line(f"added {_column_words(report.columns)}, written to {where}", Tone.TITLE))
     return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
+
+
+def _without_probability(rows: int, gaps: Sequence[str]) -> list[Line]:
+    """Return how many rows have no probability, and why, if any have none."""
+    if not rows:
+        return []
+    said = f"{plural(rows, 'row')} got no probability, as asked for:"
+    return [Line(said, Tone.NOTE), *(Line(f"  {one}", Tone.NOTE) for one in gaps)]
+
+
+def _gaps_by_file(report: FolderApplyReport) -> list[str]:
+    """Return what keeps rows from having a probability, file by file."""
+    found = [f"{quoted(part.files[0])}, {gap}" for part in report.parts for gap in part.gaps]
+    more = len(found) - _MOST_GAPS
+    return [*found[:_MOST_GAPS], *([f"and {count(more)} more columns of files"] if more > 0 else [])]
 
 
 def _column_words(columns: tuple[str, ...]) -> str:
@@ -72,7 +91,7 @@ def apply_folder_page(report: FolderApplyReport, *, verbose: bool) -> Page:  # n
     done = f"added {columns} to {files}" if report.parts else "nothing left to do"
     title = paragraph(Line(f"{done}, written below {quoted(report.folder)}", Tone.TITLE))
     notes = [
-        *unscored_lines(report.without_score),
+        *_without_probability(report.without_score, _gaps_by_file(report)),
         *clipped_lines(report.clipped),
         *pooled_lines(report),
         *note_lines(report.notes),

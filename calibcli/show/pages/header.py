@@ -124,12 +124,6 @@ def clipped_lines(clipped: int) -> list[Line]:
     return [Line(f"{scores} (--on-range clip).", Tone.NOTE)]
 
 
-def unscored_lines(rows: int) -> list[Line]:
-    """Return how many rows have no score and no probability either, if any have none."""
-    said = f"{plural(rows, 'row')} without a score got no probability (--on-missing null)."
-    return [Line(said, Tone.NOTE)] if rows else []
-
-
 def pooled_lines(report: "ApplyReport | FolderApplyReport") -> list[Line]:
     """Return how many rows of new groups took the map of all rows, if any did."""
     rows = report.pooled_rows
