@@ -10,7 +10,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from typing import BinaryIO, cast
 
 from calibcli.data.records import LONGEST_HEADER, first_record
@@ -98,8 +98,9 @@ class Pipe:
             # What is no file has its bytes at hand.
             waiting.register(self._stream.fileno(), select.POLLIN)
             while heard in (ready := dict(waiting.poll())) or not ready:
-                if ready and any(map(_raises, os.read(heard, 64))):
-                    raise _Heard
+                with suppress(BlockingIOError):
+                    if ready and any(map(_raises, os.read(heard, 64))):
+                        raise _Heard
         return self._take(size)
 
     def _take(self, size: int) -> bytes:
@@ -154,8 +155,9 @@ def signals_heard() -> Iterator[int | None]:
         return
     import pyarrow as pa
 
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
+    heard, told = _waking(os.getpid())
+    with suppress(BlockingIOError):
+        os.read(heard, _BLOCK)
     before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     # Where pyarrow listens by itself, Python would not.
     pa.enable_signal_handlers(False)
@@ -164,8 +166,20 @@ def signals_heard() -> Iterator[int | None]:
     finally:
         pa.enable_signal_handlers(True)
         signal.set_wakeup_fd(before)
-        os.close(heard)
-        os.close(told)
+
+
+@cache
+def _waking(process: int) -> tuple[int, int]:  # noqa: ARG001 - a fork has a pipe of its own
+    """
+    Return both ends of the pipe that signals write to, made once for each process and never closed.
+
+    A thread of pyarrow may look at it after the reading was given up: by then a number that had been closed
+    could be that of another file.
+    """
+    heard, told = os.pipe()
+    os.set_blocking(heard, False)
+    os.set_blocking(told, False)
+    return heard, told
 
 
 class _Replayed(io.RawIOBase):
