@@ -8,6 +8,7 @@ from calibcli.codec import INLINE, Declared, Node, OneOf
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
+from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.family import fit_as, recalibrator_class
 from calibcli.stats.recalibrators.interface import (
@@ -22,7 +23,7 @@ from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import Bins, binned, equal_mass_edges
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, ScoreTable
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 from calibcli.values import dataclass
 
 
@@ -49,7 +50,7 @@ class ScalingBinning(Declared, FittedMap):
         Fit the base, cut its outputs into bins of equal mass, average them in each.
 
         Args:
-            table: The fit rows. A cell of a grid table moves as one.
+            table: The fit rows.
             options: The base and what it reads, most bins (ties can make them fewer), and the split: `none`
                 lets each step see all rows, as the authors' code does; `three-way` gives each step a third
                 of its own, drawn with the seed, as their theorem asks.
@@ -92,13 +93,50 @@ class ScalingBinning(Declared, FittedMap):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
-        if not self.table.empty:
-            return self.base.notes
-        empty = (
-            f"{self.table.empty:,} of {self.table.values.size:,} bins hold no rows of the last third; "
-            "they output their midpoint."
-        )
-        return (*self.base.notes, empty)
+        found = list(self.base.notes)
+        if self.table.empty:
+            found.append(
+                f"{self.table.empty:,} of {self.table.values.size:,} bins hold no rows of the last third; "
+                "they output their midpoint."
+            )
+        # Of the same rows the bins were cut to equal counts, which shows nothing about others.
+        if self.split is Split.THREE_WAY and self.table.values.size > 1:
+            found.append(_balance(self.table.rows))
+        return tuple(found)
+
+
+# Of what is said about the balance of the bins.
+_CONFIDENCE = 0.95
+
+
+def _balance(counts: Integers) -> str:
+    """
+    Say whether every bin holds between half and twice its equal share of the rows that are to come.
+
+    The counts are those of rows that had no part in cutting the bins, so that each is binomial. That every
+    bin keeps within its limits needs no allowance for their number; that some bin does not needs one.
+
+    References:
+        Kumar, Liang & Ma (2019), NeurIPS, Definition 4.2: 2-well-balanced binning.
+    """
+    rows, bins = float(counts.sum()), counts.size
+    least, most, delta = 0.5 / bins, 2.0 / bins, 1.0 - _CONFIDENCE
+    held, each = counts.astype(np.float64), np.full(bins, rows)
+    lower, upper = clopper_pearson(held, each, delta_each_side=delta)
+    asked = f"each of {bins:,} bins holds between half and twice its equal share of rows"
+    source = "the guarantee of Kumar, Liang & Ma"
+    if np.all((lower >= least) & (upper <= most)):
+        return f"{asked.capitalize()} ({100.0 * _CONFIDENCE:g} % confidence), as {source} asks."
+    lower, upper = clopper_pearson(held, each, delta_each_side=delta / (2.0 * bins))
+    out = np.flatnonzero((lower > most) | (upper < least))
+    if not out.size:
+        return f"{rows:,.0f} rows do not settle whether {asked}, as {source} asks."
+    worst = int(out[np.abs(np.log(np.maximum(held[out], 0.5) / (rows / bins))).argmax()])
+    side = "more than twice" if lower[worst] > most else "less than half"
+    return (
+        f"Bin {worst + 1:,} of {bins:,} holds {side} its equal share of rows ({held[worst] / rows:.2g} of "
+        f"them, {100.0 * _CONFIDENCE:g} % confidence), so {source} does not cover this map."
+    )
 
 
 def _thirds(table: Table, options: FitOptions) -> tuple[Table, Table, Table]:

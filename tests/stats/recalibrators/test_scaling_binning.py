@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
 
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
@@ -10,7 +13,7 @@ from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.platt import Platt
-from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
+from calibcli.stats.recalibrators.scaling_binning import ScalingBinning, _balance
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
@@ -73,8 +76,50 @@ def test_three_way_bin_without_rows_outputs_its_midpoint() -> None:
     empty = [one for one in fitted.bins if one.rows == 0]
     assert empty
     assert all(one.value == (one.lower + one.upper) / 2 for one in empty)
-    assert f"{len(empty)} of {len(fitted.bins)} bins hold no rows" in fitted.notes[-1]
+    assert f"{len(empty)} of {len(fitted.bins)} bins hold no rows" in fitted.notes[-2]
     assert fitted.increasing
+
+
+@given(st.lists(st.integers(0, 400), min_size=2, max_size=12).filter(any))
+def test_balance_of_bins_is_what_binomial_tails_say(counts: list[int]) -> None:
+    """Within: no bin's count has a tail of 5 % at a limit; outside: one has 5 % over twice their number."""
+    rows, bins = sum(counts), len(counts)
+    least, most = 0.5 / bins, min(1.0, 2.0 / bins)
+    few = [binom.cdf(count, rows, most) if most < 1.0 else 0.0 for count in counts]
+    many = [binom.sf(count - 1, rows, least) for count in counts]
+    within = max(*few, *many) <= 0.05
+    over = any(binom.sf(count - 1, rows, most) < 0.025 / bins for count in counts if most < 1.0)
+    under = any(binom.cdf(count, rows, least) < 0.025 / bins for count in counts)
+    said = _balance(np.array(counts))
+    assert said.startswith(f"Each of {bins} bins holds") == within
+    assert said.startswith("Bin ") == (over or under)
+    assert ("do not settle" in said) == (not within and not over and not under)
+
+
+@pytest.mark.parametrize("rows", [40, 300, 5_000])
+@pytest.mark.parametrize(
+    ("share", "wrong"),
+    [
+        # Two bins at the lower limit, or one at the upper one: balanced, so never "Bin".
+        ([0.1, 0.3, 0.1, 0.3, 0.2], "Bin "),
+        ([0.4, 0.15, 0.15, 0.15, 0.15], "Bin "),
+        # The first bin just outside: never "Each".
+        ([0.4001, 0.15, 0.15, 0.15, 0.1499], "Each"),
+        ([0.0999, 0.2, 0.2, 0.25, 0.2501], "Each"),
+    ],
+)
+def test_what_is_said_of_balance_is_seldom_wrong(rows: int, share: list[float], wrong: str) -> None:
+    """At both limits, at most the error that it states: of 300 repetitions 15 may, 31 are strong evidence."""
+    counts = np.random.default_rng(rows).multinomial(rows, share, 300)
+    assert sum(_balance(one).startswith(wrong) for one in counts) <= 30
+
+
+def test_balance_is_said_of_rows_that_cut_no_bins() -> None:
+    """After a three-way split, and not where the same rows cut the bins."""
+    table = drawn(3_000)
+    for split, said in ((Split.THREE_WAY, 1), (Split.NONE, 0)):
+        fitted = ScalingBinning.fit(table, options=FitOptions(bins=10, split=split))
+        assert sum("equal share of rows" in note for note in fitted.notes) == said
 
 
 def test_three_way_split_needs_rows_and_unit_weights() -> None:
