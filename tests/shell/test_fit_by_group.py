@@ -301,7 +301,7 @@ def test_groups_may_stand_in_the_path(
         out = Path("out", folder.name, "a.csv").read_text().splitlines()[1:]
         assert [float(line.rpartition(",")[2]) for line in out] == expected
     shown = run("apply", fitted, "hive", "-s", "nothing", "--out-dir", "other").err
-    assert f"error: hive/country=DE/a.{kind}: there is no column 'nothing'" in shown
+    assert f"error: 2 files cannot be used: hive/country=DE/a.{kind}: there is no column 'nothing'" in shown
 
 
 @pytest.mark.parametrize("command", ["apply", "folder", "measure", "verify"])
