@@ -32,7 +32,7 @@ EXPLAINED: tuple[Explained, ...] = (*MeasureName, *TestName, *ClassMeasure, *Seg
 
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_entry_is_whole(name: Explained) -> None:
-    """A sentence, five paragraphs that say something, and a range that is one."""
+    """A sentence, a paragraph under every label that says something, and a range that is one."""
     assert name.meaning.endswith(".")
     assert len(name.definition) == len(LABELS)
     assert all(text.endswith((".", ")", ";")) and len(text) > 5 for text in name.definition)

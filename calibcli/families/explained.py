@@ -5,7 +5,7 @@ from enum import Enum, StrEnum, auto
 from typing import NamedTuple, Self
 
 # What a definition says of a measure or test, in this order.
-LABELS = ("Estimand", "Estimator", "Interval", "Assumes", "Reference")
+LABELS = ("Reading", "Estimand", "Estimator", "Interval", "Assumes", "Reference")
 
 
 class Home(Enum):

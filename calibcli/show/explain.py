@@ -22,7 +22,7 @@ SECTIONS = {
     "Errors without bins": _of(Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH, Home.CUTOFF),
     "Calibration in the large, and by regression": _of(Home.BIAS, Home.REGRESSION),
     "Proper scores and their parts": (*_of(Home.SCORES), *_of(Home.SKILL), *_of(Home.DECOMPOSITIONS)),
-    "Telling labels apart": _of(Home.DISCRIMINATION),
+    "Discrimination": _of(Home.DISCRIMINATION),
     "Several classes together": tuple(ClassMeasure),
     "Segments together": tuple(SegmentMeasure),
     'Tests of "every label is Bernoulli with its score"': tuple(TestName),

@@ -40,7 +40,7 @@ def test_every_measure_and_test_has_one_section() -> None:
 @pytest.mark.untraced
 @pytest.mark.parametrize("name", EVERY_NAME)
 def test_definition_is_printed(name: Explained, ran: Callable[..., Any]) -> None:
-    """`--explain NAME` needs no input and prints the five paragraphs under their labels."""
+    """`--explain NAME` needs no input and prints every paragraph under their labels."""
     code, out, err = ran(name.value)
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == name.value
@@ -91,7 +91,7 @@ def test_paragraphs_are_read_and_lines_joined() -> None:
     """The sentence and the paragraphs become one line each; a label out of its turn is a word of the text."""
     meaning, *paragraphs = paragraphs_of(f"\n    How far,\n    and more.\n{GOOD}\nEstimand: of all things.\n")
     assert meaning == "How far, and more."
-    assert paragraphs[0] == "the estimand, and more."
+    assert paragraphs[0] == "the reading, and more."
     assert paragraphs[-1] == "the reference, and more. Estimand: of all things."
 
 
