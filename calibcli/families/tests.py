@@ -120,15 +120,17 @@ class TestName(Explained):
         """
     BINOMIAL_TWO_SIDED = "binomial_two_sided", Facts(), """
         The same question in both directions: also sees a grade whose probability is too high.
+        Reading: A small p-value says that the grade's probability is too low or too high. The rate and the
+            mean score show which.
         Estimand: Tests that the rate of label 1 is the mean score; with `--by grade` that of each grade.
         Estimator: D, the number of rows with label 1. Undefined where every score is 0 or 1.
-        Interval: The p-value is twice the smaller of P(X ≥ D) and P(X ≤ D), 1 at most, X as in `binomial`. It
+        Interval: The p-value is twice the smaller of P(X ≥ D) and P(X ≤ D), 1 at most, X as in binomial. It
             is below 5 % where the 95 % Clopper-Pearson interval of the rate leaves the mean score out. With
-            one score its level holds at any number of rows; scores that differ make it larger than it need be
+            one score its level holds at any number of rows. Scores that differ make it larger than it need be
             where D is away from the expectation by 1 or more (Hoeffding).
         Assumes: As for binomial, but that it sees scores that are too high as well.
-        Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27,
-            Theorem 4.
+        Reference: Clopper & Pearson (1934), Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27, Theorem
+            4.
         """
     JEFFREYS = "jeffreys", Facts(), """
         The same question as binomial with Jeffreys' prior: the ECB's test of each rating grade.
