@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from calibcli.names import Bound
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground, Verdict
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from calibcli.stats.gates.segments import RowsBySegment
@@ -32,10 +33,14 @@ def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdi
         ground: What was settled before a label was looked at.
 
     Returns:
-        By the bounds made for gates where the measure has some, otherwise by the interval of `measure`,
-        one-sided; by the number itself where the rule names the value or a p-value.
+        By the bounds made for gates where the measure has some; otherwise, and with importance weights, by
+        the interval of `measure`, one-sided. By the number itself where a rule names the value or a p-value.
     """
-    by_number = rule.bound in (Bound.VALUE, Bound.P_VALUE) and not rule.of_segments
-    module, _, name = ("other_rules.plain_rule" if by_number else rule.subject.facts.gate).partition(".")
+    way = rule.subject.facts.gate
+    if not rule.of_segments and rule.bound in (Bound.VALUE, Bound.P_VALUE):
+        way = "other_rules.plain_rule"
+    elif isinstance(rows, ScoreTable | GridTable) and rows.weighted:
+        way = "other_rules.interval_rule"
+    module, _, name = way.partition(".")
     found: Judge = getattr(import_module(f"calibcli.stats.gates.{module}"), name)
     return found(rows, rule, ground=ground)

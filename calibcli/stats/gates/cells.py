@@ -306,8 +306,8 @@ def plausible_distance(found: int, count: int, *, width: float) -> bool:
 def sums_of(table: Table, partition: Partition) -> Sums:
     """Count the rows of a table."""
     if table.weighted:
-        msg = "a gate has no valid bound for importance weights"
-        raise UsageProblem(msg, "leave out --weight, or pass --weights-are frequency if weights count rows")
+        msg = "a state counts rows, and importance weights are no counts"
+        raise UsageProblem(msg, "leave out --state, or pass --weights-are frequency if weights count rows")
     return _sums_by_output(table, partition) if partition.outputs else _sums_by_cell(table, partition)
 
 

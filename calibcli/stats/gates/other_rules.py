@@ -34,6 +34,7 @@ from calibcli.stats.gates.claim import (
     fewer_rows,
     levels,
     outcome_of,
+    refuse_many_values,
     refuse_weights,
     too_few,
 )
@@ -204,10 +205,13 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         interval is approximate.
     """
     name = _with_interval(rule)
-    refuse_weights(table)
-    claim = claim_of(rule, ground, measure=name.value)
+    if table.weighted and name is MeasureName.LINF:
+        refuse_many_values(table, ground, words="l-infinity")
+    claim = claim_of(rule, ground, measure=_named(name, ground))
     at_lower, at_upper = levels(rule, ground)
     estimate = measured(name, table, ground.bins, confidence=_coverage(name, at_upper))
+    if table.weighted:
+        estimate = _weighted(estimate)
     ends = ends_of(estimate)
     if at_lower != at_upper:
         other = measured(name, table, ground.bins, confidence=_coverage(name, at_lower))
@@ -220,6 +224,7 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         reason is None
         and name in (MeasureName.BIAS, MeasureName.OE)
         and outcome is not VerdictName.INCONCLUSIVE
+        and not table.weighted
     ):
         reason = _of_other_rows(table, rule, ground, claim=claim, outcome=outcome)
         outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
@@ -229,6 +234,23 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         reason = why_open(estimate, claim, ends)
     said = outcome, reason
     return verdict_by_ends(claim, estimate, ends, said=said, rows=table.total_rows)
+
+
+def _named(name: MeasureName, ground: Ground) -> str:
+    return "binned_ece" if name is MeasureName.ECE and ground.bins.edges is not None else name.value
+
+
+_NOT_BY_LABELS = "the weights of rows must not depend on their labels"
+
+
+def _weighted(estimate: Estimate) -> Estimate:
+    """Return an estimate over importance weights if its bounds hold for any, at every number of rows."""
+    if estimate.interval is None or not estimate.interval.finite_sample:
+        msg = f"a gate on {estimate.name.value} has no valid bound for importance weights"
+        raise UsageProblem(
+            msg, "gate on ece, dce or bias; pass --weights-are frequency if weights count rows"
+        )
+    return replace(estimate, assumptions=(*estimate.assumptions, _NOT_BY_LABELS))
 
 
 def _with_interval(rule: Rule) -> MeasureName:
@@ -351,8 +373,7 @@ def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
 
 
 def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -> Verdict:
-    over_bins = name is MeasureName.ECE and ground.bins.edges is not None
-    claim = claim_of(rule, ground, measure="binned_ece" if over_bins else name.value)
+    claim = claim_of(rule, ground, measure=_named(name, ground))
     estimate = measured(name, table, ground.bins, confidence=ground.confidence)
     return verdict_by_value(claim, estimate, few=too_few(table, ground), rows=table.total_rows)
 

@@ -265,7 +265,7 @@ def test_outputs_are_counted_by_their_bits() -> None:
 def test_importance_weights_are_refused() -> None:
     """No bet can use rows of unequal importance."""
     table = ScoreTable.from_rows(np.array([0.05]), np.array([True]), weight=np.array([2.5]))
-    with pytest.raises(UsageProblem, match="no valid bound for importance weights"):
+    with pytest.raises(UsageProblem, match="importance weights are no counts"):
         sums_of(table, ATOMS)
 
 

@@ -12,6 +12,7 @@ from calibcli.names import Binning, Bound, MeasureName, Relation, TestName, Verd
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
+from calibcli.stats.gates.other_rules import measured
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
@@ -169,15 +170,22 @@ def test_errors_of_single_scores_are_refused_where_scores_are_many(measure: Meas
 
 
 @pytest.mark.parametrize("measure", WITH_BOUNDS)
-def test_importance_weights_are_refused_but_for_plain_values(measure: MeasureName) -> None:
-    """No bound of a gate holds for them; an estimate without confidence is compared all the same."""
+def test_importance_weights_have_the_bounds_of_measure_or_are_refused(measure: MeasureName) -> None:
+    """Those that hold at any number of rows, one end at a time; an estimate is compared all the same."""
     rng = np.random.default_rng(0)
     table = ScoreTable.from_rows(
         np.repeat(FEW, 100), rng.random(300) < np.repeat(FEW, 100), weight=rng.random(300)
     )
-    with pytest.raises(UsageProblem, match="importance weights") as caught:
-        judge(table, rule(measure, 0.5), ground=Ground(ATOMS))
-    assert "frequency" in str(caught.value.hint)
+    estimate = measured(measure, table, ATOMS, confidence=0.9)
+    if estimate.interval is not None and estimate.interval.finite_sample:
+        verdict = judge(table, rule(measure, 0.5), ground=Ground(ATOMS))
+        ends = (estimate.interval.lower, estimate.interval.upper)
+        assert (verdict.lower, verdict.upper) == pytest.approx(ends, rel=1e-12)
+        assert verdict.finite_sample
+    else:
+        with pytest.raises(UsageProblem, match="importance weights") as caught:
+            judge(table, rule(measure, 0.5), ground=Ground(ATOMS))
+        assert "frequency" in str(caught.value.hint)
     plain = judge(table, rule(measure, 2.0, bound=Bound.VALUE), ground=Ground(ATOMS))
     assert plain.outcome is VerdictName.PASS
 
