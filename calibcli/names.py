@@ -112,6 +112,10 @@ class OnRange(StrEnum):
     NULL = "null"
 
 
+GAVE_ZERO = "gave probability 0 to what happened"
+"""What is said of rows whose log loss is infinite, of one score and of several classes."""
+
+
 class ComparisonName(StrEnum):
     """How the second of two models stands to the first by one measure."""
 

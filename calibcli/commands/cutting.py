@@ -13,6 +13,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting
+from calibcli.show.words import rounded_words
 from calibcli.stats.measures.segments import ANY, Entries, Segments, segments_of
 from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.sliced import Leaves
@@ -125,8 +126,7 @@ def _notes(leaves: Leaves, *, is_grid: bool) -> list[str]:
     notes = []
     if is_grid:
         notes.append(
-            "over the memory allowed: within segments scores are kept to 1/5,040 (counts and sums of "
-            "residuals stay exact); --exact keeps all"
+            rounded_words("1/5,040", what="scores within segments", exact="counts and sums of residuals")
         )
     ones, others = leaves.positive, leaves.rows - leaves.positive
     wrong = int(ones[(leaves.scores[0] == 0.0)].sum() + others[leaves.scores[1] == others].sum())

@@ -10,6 +10,7 @@ from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.segmenting import DriftOptions
 from calibcli.options.sources import RowSource
 from calibcli.reports.drift import DriftColumn, DriftLevel, DriftReport
+from calibcli.show.words import rounded_words
 from calibcli.stats.measures.drift import Shift, shift_of
 from calibcli.stats.measures.tests import holm
 from calibcli.stats.numerics import stream
@@ -118,5 +119,5 @@ def _notes(columns: tuple[DriftColumn, ...], old: Gathered, new: Gathered) -> li
             half = "empty in one file, and counted as half a row there; PSI would be infinite"
             notes.append(f"{one.name}: {many} {half}")
     if "grid" in (old.table.kind, new.table.kind):
-        notes.append("over the memory allowed: scores are kept to 1.4e-6; --exact keeps all")
+        notes.append(rounded_words("1.4e-6"))
     return notes

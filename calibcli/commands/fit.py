@@ -46,6 +46,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
+from calibcli.show.words import rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
 from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
@@ -501,7 +502,7 @@ def _rounded(table: Table) -> tuple[str, ...]:
     """Return what rounding did to a fit that sees no row once more."""
     if table.kind == "exact":
         return ()
-    return (f"fitted on a grid table: scores were kept to {table.resolution:.2g}; --exact keeps all",)
+    return (rounded_words(f"{table.resolution:.2g}"),)
 
 
 def _too_small(table: Table, least_rows: int) -> str | None:
@@ -584,10 +585,8 @@ def _in_leaves(
         leaves, is_grid = again.in_leaves(levels, limit=limit)
     except TooManyCells:
         leaves, _ = replace(again, change=_coarse).in_leaves(levels, limit=limit)
-        said = f"over the memory allowed: logits of scores were kept to {_LOGIT_STEP:g}; --exact keeps all"
-        return leaves, (said,)
-    said = "over the memory allowed: scores were kept to 1/5,040; --exact keeps all"
-    return leaves, ((said,) if is_grid else ())
+        return leaves, (rounded_words(f"{_LOGIT_STEP:g}", what="logits of scores"),)
+    return leaves, ((rounded_words("1/5,040"),) if is_grid else ())
 
 
 def _coarse(score: Floats) -> Floats:

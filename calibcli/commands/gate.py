@@ -66,7 +66,7 @@ from calibcli.stats.gates.state import (
 from calibcli.stats.measures.distance import number_of_bins
 from calibcli.stats.recalibrators.segments import completed
 from calibcli.stats.table import grid as cells
-from calibcli.stats.table.bins import Bins, looks_discrete
+from calibcli.stats.table.bins import NO_ATOMS, Bins, looks_discrete
 from calibcli.stats.table.grid import GridTable, Table, digest
 from calibcli.values import dataclass
 
@@ -305,8 +305,7 @@ def declared_values(options: VerifyOptions, columns: Columns, *, mapped: bool) -
 def refuse_undeclared(table: Table, values: tuple[float, ...], *, shown: str) -> None:
     """Refuse rows whose score is none of the values declared."""
     if isinstance(table, GridTable):
-        msg = "a grid table does not keep the values of the score apart"
-        raise UsageProblem(msg, "pass --exact, or a number of bins such as --bins 15")
+        raise UsageProblem(NO_ATOMS, "pass --exact, or a number of bins such as --bins 15")
     other = np.flatnonzero((table.rows > 0) & ~np.isin(table.score, values))
     if other.size:
         found = float(table.score[other[0]])

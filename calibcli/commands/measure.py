@@ -222,11 +222,6 @@ def _bandwidth_notes(options: MeasureOptions) -> tuple[str, ...]:
 
 def _table_notes(table: Table) -> tuple[str, ...]:
     notes = []
-    if table.kind == "grid":
-        notes.append(
-            f"over the memory allowed: scores are kept to {table.resolution:.2g} "
-            "(bin counts, residual sums and calibration-in-the-large stay exact); --exact keeps all"
-        )
     if table.total_positive_rows in (0, table.total_rows):
         label = 1 if table.total_positive_rows else 0
         notes.append(f"every label is {label}, so discrimination (AUROC) cannot be measured")
@@ -461,9 +456,9 @@ MOST_IN_FULL = 20
 _NOT_SUMMED = "sums of rows were not looked at, so that log loss and Brier score of rows are left out"
 
 _COARSE = (
-    "over the memory allowed for {count:,} classes one by one: their scores are kept to {size:.2g} "
+    "the distinct scores of {count:,} classes did not fit in memory: they are rounded to {size:.2g} "
     "(bin counts and residual sums stay exact, equal-mass bins, tests and nulls do not); "
-    "--memory {memory}MiB or --exact keeps all"
+    "--memory {memory}MiB or --exact avoids it"
 )
 
 _DEPENDENT = "with --cluster the classes are not measured one by one, nor all together"

@@ -11,7 +11,7 @@ from calibcli.options.measuring import MOST_BINS
 from calibcli.reports.measure import TableSummary
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import Rows, split_at, straddling
-from calibcli.stats.table.bins import ATOMS, Bins, bin_index, bins_of, looks_discrete
+from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, bins_of, looks_discrete
 from calibcli.stats.table.grid import GridTable, Table, digest
 
 _OVER_BINS = tuple(name for name in MeasureName if name.facts.home in (Home.BINNED, Home.L2))
@@ -27,8 +27,7 @@ def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, disc
     """
     if binning is Binning.ATOMS or (binning is None and bins is None and (discrete or looks_discrete(table))):
         if table.kind == "grid":
-            msg = "a grid table does not keep distinct scores apart"
-            raise UsageProblem(msg, "pass --exact, or use --binning equal-width")
+            raise UsageProblem(NO_ATOMS, "pass --exact, or use --binning equal-width")
         return ATOMS
     count = DEFAULT_BINS if bins is None else bins
     if not 1 <= count <= MOST_BINS:
@@ -82,7 +81,7 @@ def parted(table: Table, bins: Bins, *, again: Rows | None) -> Table:
     if again is not None:
         return split_at(table, bins.edges, rows=again)
     if straddling(table, bins.edges).size:
-        msg = f"{bins.described} would cut the cells of the grid table"
+        msg = f"{bins.described} would cut the cells that scores are rounded to in memory"
         where = "a number of bins that divides 720,720" if bins.binning else "edges at multiples of 1/720,720"
         raise UsageProblem(msg, f"pass --exact, or ask for {where}")
     return table

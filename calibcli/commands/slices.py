@@ -191,7 +191,7 @@ def refuse_cut_cells(group: Group, bins: int | None, edges: tuple[float, ...] | 
 
     requested = [] if edges is None else [round(edge * COARSE_CELLS, 9) for edge in edges]
     if (bins is not None and COARSE_CELLS % bins) or any(edge != round(edge) for edge in requested):
-        msg = f"these bins would cut the cells of the grid tables that groups share ({group.key})"
+        msg = f"these bins would cut the cells that scores of groups are rounded to in memory ({group.key})"
         raise UsageProblem(msg, "pass --exact or more --memory, or a number of bins that divides 5,040")
 
 

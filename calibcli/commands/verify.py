@@ -29,7 +29,7 @@ from calibcli.stats.gates.claim import BOUNDS, Ground, Verdict
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.gates.segments import RowsBySegment
 from calibcli.stats.measures.differences import PairedSums
-from calibcli.stats.table.bins import ATOMS, Bins
+from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins
 from calibcli.stats.table.grid import Table
 
 
@@ -287,7 +287,7 @@ def _of_group(group: Group, rules: Sequence[Rule], options: VerifyOptions, groun
     """Judge every rule in a group, over the partition of the whole."""
     refuse_cut_cells(group, options.bins, None)
     if ground.bins is ATOMS and group.table.kind == "grid":
-        msg = f"the grid tables that groups share do not keep distinct scores apart ({group.key})"
+        msg = f"{NO_ATOMS} ({group.key})"
         raise UsageProblem(msg, "pass --exact, or ask for --bins 15")
     verdicts = {rule.key: judge(group.table, rule, ground=ground) for rule in rules}
     return GroupVerdicts(summary_of(group.table, discrete=ground.bins is ATOMS), verdicts)

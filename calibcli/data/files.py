@@ -356,7 +356,7 @@ class Found:
             return read
         by_reason = [(why, [name for name, of in self.passed if of is why]) for why in Reason]
         why = "; ".join(f"{len(names):,} {why.value} ({_some(names)})" for why, names in by_reason if names)
-        return f"{read}, {_count(len(self.passed), 'name')} passed over: {why}"
+        return f"{read}, {_count(len(self.passed), 'name')} skipped: {why}"
 
     def _appeared(self, made: Sequence[str]) -> tuple[str, ...]:
         try:

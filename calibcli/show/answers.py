@@ -12,6 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from calibcli.names import (
+    GAVE_ZERO,
     Bound,
     ComparisonName,
     MeasureName,
@@ -314,9 +315,8 @@ def _unplaced(report: "MeasureReport", size: "Estimated | None", off: str) -> li
 def _contradicted(report: "MeasureReport") -> str:
     """Return how many rows no calibrated score could have, if there are any."""
     notes = (note for one in report.tests for note in one.assumptions if note.startswith(_CONTRADICTION))
-    rows = next(notes, "").removeprefix(_CONTRADICTION).partition(" w")[0]
-    have = "has" if rows == "1 row" else "have"
-    return f"{rows} scored exactly 0 or 1 {have} the other label." if rows else ""
+    said = next(notes, "").removeprefix(_CONTRADICTION).partition(", so ")[0]
+    return said and f"{said}."
 
 
 def _number(one: "Estimated") -> str:
@@ -629,7 +629,7 @@ def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:
 
 def _falls(loss: str, before: float, after: float, where: str) -> str:
     if math.isinf(before) and math.isfinite(after):
-        return f"The {loss} was infinite (some rows were certain and wrong) and is {four(after)} {where}."
+        return f"The {loss} was infinite (some rows {GAVE_ZERO}) and is {four(after)} {where}."
     verb = "falls" if after < before else "rises" if after > before else "stays"
     if verb == "stays":
         return f"The {loss} stays at {four(before)} {where}."

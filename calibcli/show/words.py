@@ -278,6 +278,13 @@ def first_of(items: Sequence[str], most: int) -> str:
     return f"{', '.join(items[:most])}{more}"
 
 
+def rounded_words(step: str, *, what: str = "scores", exact: str = "") -> str:
+    """Return what is said of scores that do not fit in memory: to what they are rounded, and the way out."""
+    stays = f" ({exact} stay exact)" if exact else ""
+    rounded = f"{what} are rounded to {step}{stays}"
+    return f"the distinct scores did not fit in memory: {rounded}; --exact avoids it"
+
+
 BY_CHANCE = "by chance"
 
 NULL_REFERENCE = (

@@ -273,7 +273,7 @@ def test_bins_that_cut_the_cells_of_groups_are_refused(tmp_path: Path) -> None:
     path, reading = csv(tmp_path / "a.csv", drawn()), Reading(memory="225K")
     measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, bins=20))
     for change in ({"bins": 17}, {"edges": (0.0, 0.123456, 1.0)}):
-        with pytest.raises(UsageProblem, match="would cut the cells of the grid tables that groups share"):
+        with pytest.raises(UsageProblem, match="would cut the cells that scores of groups are rounded to"):
             measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, **change))
 
 

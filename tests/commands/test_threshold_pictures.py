@@ -184,9 +184,9 @@ def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
             for memory in ("256MiB", "16KiB")
         )
         assert exact.drawn.caption == grid.drawn.caption
-        rounded = any("Scores are kept to 1.4e-06" in line for line in grid.drawn.foot)
+        rounded = any("Scores are rounded to 1.4e-06" in line for line in grid.drawn.foot)
         assert rounded == (kind is not PlotKind.MAP)
-        assert not any("kept to" in line for line in exact.drawn.foot)
+        assert not any("rounded to" in line for line in exact.drawn.foot)
 
 
 def test_options_of_a_fit_come_back_as_they_were() -> None:

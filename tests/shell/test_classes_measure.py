@@ -207,10 +207,10 @@ def test_classes_on_a_grid_are_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     words = ["measure", file, "--probs", "p_*", "-y", "label", "--metric", "ece", "--memory", "2MiB"]
     assert main(words) == 0
     said = capsys.readouterr().out
-    assert "over the memory allowed for 20 classes one by one: their scores are kept to" in said
+    assert "the distinct scores of 20 classes did not fit in memory: they are rounded to" in said
     words[-1] = re.search("--memory ([0-9]+MiB) or --exact", " ".join(said.split()))[1]  # type: ignore[index]
     assert main(words) == 0
-    assert "over the memory" not in capsys.readouterr().out
+    assert "fit in memory" not in capsys.readouterr().out
 
 
 def test_classes_are_exact_where_they_fit_the_memory(
@@ -225,7 +225,7 @@ def test_classes_are_exact_where_they_fit_the_memory(
     within = capsys.readouterr().out
     assert main([*words, "--exact"]) == 0
     assert capsys.readouterr().out == within
-    assert "over the memory" not in within
+    assert "fit in memory" not in within
     assert main([*words, "--memory", "2MiB"]) == 2
     assert "hint: pass --exact or more --memory" in capsys.readouterr().err
 

@@ -168,7 +168,7 @@ def test_a_grid_says_so(run: Run) -> None:
     """Scores beyond the memory allowed are kept to cells, and the index moves by next to nothing."""
     exact = found(run, OLD, NEW, "-s", "score")["score"]["psi"]
     ended = run("drift", OLD, NEW, "-s", "score", "--memory", "20K")
-    assert "over the memory allowed: scores are kept to 1.4e-6" in ended.out
+    assert "did not fit in memory: scores are rounded to 1.4e-6" in ended.out
     coarse = found(run, OLD, NEW, "-s", "score", "--memory", "20K")["score"]["psi"]
     assert coarse == pytest.approx(exact, abs=1e-3)
 
@@ -202,6 +202,6 @@ def test_a_file_beyond_the_memory_shifts_nothing_by_rounding(turned: bool) -> No
         score[rng.random(rows) < 0.3] = 1 / 3
         both.append(pd.DataFrame({"score": score}))
     found = calibcli.drift(*(both[::-1] if turned else both), score="score", memory="8M")
-    assert any("scores are kept to 1.4e-6" in one for one in found.notes)
+    assert any("scores are rounded to 1.4e-6" in one for one in found.notes)
     assert found.psi < 0.01
     assert found.p_value > 0.01

@@ -129,7 +129,7 @@ def test_past_the_memory_scores_are_kept_to_cells(run: Run) -> None:
     words = ("--method", "segments", "--on", "country,device")
     coarse = run("fit", LOANS, *WORDS, *words, "--memory", "100KiB")
     assert coarse.code == 0, coarse.err
-    assert "logits of scores were kept to 0.125" in coarse.err
+    assert "logits of scores are rounded to 0.125" in coarse.err
     exact = run("fit", LOANS, *WORDS, *words)
     losses = [json.loads(one.out)["fit"]["loss_after"] for one in (coarse, exact)]
     assert losses[0] == pytest.approx(losses[1], abs=2e-4)

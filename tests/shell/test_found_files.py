@@ -26,7 +26,7 @@ from command_line import Run
 ROWS = "score,label\n" + "".join(f"{(i % 19 + 1) / 20},{i % 3 == 0:d}\n" for i in range(60))
 SAME = re.compile("is named twice|is the same file as")
 SAID = (
-    "d: 2 files read, 5 names passed over: 2 starting with _ or . (d/.git, d/_SUCCESS); "
+    "d: 2 files read, 5 names skipped: 2 starting with _ or . (d/.git, d/_SUCCESS); "
     "2 without the ending of a data file (d/README.md, d/sub/notes); "
     "1 leading back to a directory above or already read (d/sub/up)"
 )
@@ -74,7 +74,7 @@ def test_every_report_says_what_was_passed_over(run: Run, place: Path, kind: str
     assert ended.code in (0, 4), ended
     said = " ".join((ended.out + ended.err).split())
     if kind == "pattern":
-        assert "d/**/*.csv: 2 files read, 2 names passed over: 1 starting with _ or . (d/.git);" in said
+        assert "d/**/*.csv: 2 files read, 2 names skipped: 1 starting with _ or . (d/.git);" in said
     else:
         plain = said.replace("\\", "")
         assert SAID in plain, plain
@@ -119,10 +119,10 @@ def test_outputs_of_a_folder_say_it(run: Run, place: Path, artifact: Path) -> No
 def test_outputs_among_inputs_did_not_appear(run: Run, place: Path, artifact: Path) -> None:
     """They are the command's own; the next time they are among the inputs, and counted."""
     ended = run("apply", artifact, "d/sub", "-s", "score", "-o", "./d/sub/out.csv")
-    assert "d/sub: 1 file read, 2 names passed over" in ended.err
+    assert "d/sub: 1 file read, 2 names skipped" in ended.err
     more = ("--out-dir", f"{place}/d/sub/more", "--name", "again")
     ended = run("apply", artifact, "d", "-s", "score", *more)
-    assert "d: 3 files read, 5 names passed over" in ended.err
+    assert "d: 3 files read, 5 names skipped" in ended.err
     assert "appeared" not in ended.err
     assert "d: 6 files read" in run("measure", "d").out
 
@@ -436,7 +436,7 @@ def test_objects_are_counted_as_files_are(store: Path) -> None:
     (note,) = found_in(["s3://d"]).notes()
     assert note == SAID.partition("; 1 leading")[0].replace("5 names", "4 names").replace(
         "d/", "s3://d/"
-    ).replace("d:", "s3://d:")
+    ).replace("d: 2", "s3://d: 2", 1)
     for other in ("S3://d/a.csv", "s3://d/a.csv?region=eu-west-1", "s3://d/"):
         with pytest.raises(UsageProblem, match=SAME):
             found_in(["s3://d/a.csv", other])

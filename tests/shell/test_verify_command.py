@@ -105,11 +105,11 @@ def test_groups_on_a_grid_keep_to_its_cells(run: Run, grouped: Path, csv_of: Mak
         "verify", grouped, *CHURN, "--max-ece", "0.1", "--by", "half", "--bins", "11", "--memory", "1B"
     )
     assert ended.code == 2
-    assert "would cut the cells of the grid tables that groups share (half=a)" in ended.err
+    assert "would cut the cells that scores of groups are rounded to in memory (half=a)" in ended.err
     path = csv_of("score,label,g", *(f"{(k % 4) / 4 + 0.125},{k % 7 < 3:d},{k % 3}" for k in range(1_000)))
     few = run("verify", path, "--max-ece", "0.5", "--by", "g", "--memory", "1342B")
     assert few.code == 2
-    assert "do not keep distinct scores apart (g=0)" in few.err
+    assert "are rounded to fit in memory: they cannot be bins (g=0)" in few.err
 
 
 def test_a_baseline_is_never_replaced(run: Run, thousand: Path, tmp_path: Path) -> None:

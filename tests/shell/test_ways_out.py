@@ -103,7 +103,7 @@ def test_clipping_is_named_where_it_makes_log_loss_infinite(run: Run, csv_of: Ma
     """A row that clipping made certain and wrong is counted as one row, and the note says why."""
     path = csv_of("score,label", "1.005,0", "0.5,1", "0.2,0", "0.7,1")
     said = run("measure", path, *COLUMNS, "--on-range", "clip", "--metric", "log_loss").out
-    assert "1 row was certain and wrong" in said
+    assert "1 row gave probability 0 to what happened" in said
     assert (
         "--on-range clip made 1 score exactly 0 or 1: one such score that is wrong makes log loss infinite"
         in said

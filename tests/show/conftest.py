@@ -81,7 +81,7 @@ def _brier() -> Estimate:
 
 
 def _log_loss() -> Estimate:
-    assumptions = (INDEPENDENT_ROWS, "no interval: 3 rows were certain and wrong")
+    assumptions = (INDEPENDENT_ROWS, "no interval: 3 rows gave probability 0 to what happened")
     return Estimate(MeasureName.LOG_LOSS, math.inf, None, 0.2698, assumptions, 50_000)
 
 
@@ -148,7 +148,7 @@ def _atoms() -> MeasureReport:
     """Return what a discrete artifact makes: atoms, a contradiction, and the raw score beside."""
     places = np.array([0.0, 0.1234561, 0.1234562])
     bins = replace(_curve().binned, lower=places, upper=places, score=places)
-    wrong = "contradiction: 3 rows were certain and wrong, so no labels like these can be drawn"
+    wrong = "contradiction: 3 rows gave probability 0 to what happened, so no labels like these can be drawn"
     test = TestResult(TestName.T, 0.1, 0.0, "contradiction", None, (*COMMON, wrong))
     return replace(
         _measure(),
@@ -344,7 +344,7 @@ def _compared() -> dict[str, CompareReport]:
     log_loss = _differing(MeasureName.LOG_LOSS, (0.5031, 0.5142), (0.0021, 0.0201))
     ece = _differing(MeasureName.ECE, (0.0121, 0.0131), (-0.0084, 0.0102))
     both = "2 by the first score and 3 by the second, so both mean losses are infinite"
-    reason = f"no difference: rows were certain and wrong, {both}"
+    reason = f"no difference: rows gave probability 0 to what happened, {both}"
     blind = _differing(MeasureName.LOG_LOSS, (math.inf, math.inf), None, reason)
     report = CompareReport(replace(INPUT, score="old"), first, second, 0.95, (brier, log_loss, ece))
     maps = {"artifact": "my cal.json", "name": "my cal.json", "score": "old"}

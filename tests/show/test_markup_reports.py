@@ -44,7 +44,8 @@ def test_measures_can_be_read_back(reports: dict[str, Any]) -> None:
     measures = tables(written(reports["measure"]))[0]
     assert measures[0] == ["measure", "value", "95 % interval", "by chance", "valid"]
     assert measures[2][:4] == ["ece", "0.1271", "0.1012 to 0.1310", "0.00350 to 0.00714"]
-    assert measures[5][1:] == ["inf", "none", "about 0.2698", "no interval: 3 rows were certain and wrong"]
+    why = "no interval: 3 rows gave probability 0 to what happened"
+    assert measures[5][1:] == ["inf", "none", "about 0.2698", why]
 
 
 def test_diagram_keeps_its_numbers(reports: dict[str, Any]) -> None:

@@ -240,7 +240,7 @@ def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
 
 def rounding_foot(table: Table) -> tuple[str, ...]:
     """Return what must be said of a table whose scores are not kept in full."""
-    return (f"Scores are kept to {table.resolution:.2g}.",) if table.kind == "grid" else ()
+    return (f"Scores are rounded to {table.resolution:.2g}.",) if table.kind == "grid" else ()
 
 
 def rows_line(rows: int, positive: int) -> str:

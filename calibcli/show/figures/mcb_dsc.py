@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from calibcli.names import MeasureName
+from calibcli.names import GAVE_ZERO, MeasureName
 from calibcli.show.figures.axes import dress_panel, round_numbers
 from calibcli.show.figures.look import FONT, Look, dashed
 from calibcli.show.figures.page import (
@@ -105,7 +105,7 @@ def _notes(picture: McbDsc) -> list[str]:
     infinite = [printable(name) for name, mcb in pairs if np.isinf(mcb)]
     if infinite:
         listed = ", ".join(infinite)
-        notes.append(f"Triangles at the right end: infinite, as some rows were certain and wrong ({listed}).")
+        notes.append(f"Triangles at the right end: infinite, as some rows {GAVE_ZERO} ({listed}).")
     return notes
 
 

@@ -7,7 +7,7 @@ from calibcli.names import ViewName
 from calibcli.reports.input import Setting, pooled_words, settings_said
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
-from calibcli.show.words import count, first_of, four, listed, plural, quoted, share
+from calibcli.show.words import count, first_of, four, listed, plural, quoted, rounded_words, share
 
 if TYPE_CHECKING:
     # Most pages have a header, and few have a table of measures that start-up should pay for.
@@ -47,8 +47,9 @@ def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
     rows = f"{plural(table.rows, 'row')}, {positive}"
     if table.kind == "grid":
         first = f"{rows}, grid of {plural(table.distinct, 'occupied cell')}"
-        rounding = f"rounding moves a score by at most {table.resolution:.2g}; --exact avoids it"
-        lines = [Line(first), Line(f"The distinct scores did not fit in memory: {rounding}.", Tone.NOTE)]
+        exact = "bin counts, residual sums and calibration-in-the-large"
+        said = rounded_words(f"{table.resolution:.2g}", exact=exact)
+        lines = [Line(first), Line(f"{said[:1].upper()}{said[1:]}.", Tone.NOTE)]
     elif table.kind == "cells":
         kept = f", counted in {plural(table.distinct, 'cell')} of the bins"
         lines = [Line(f"{rows}{kept if verbose else ''}")]

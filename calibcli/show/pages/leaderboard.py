@@ -2,7 +2,7 @@
 
 import math
 
-from calibcli.names import ComparisonName
+from calibcli.names import GAVE_ZERO, ComparisonName
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
 from calibcli.show.pages.header import (
@@ -101,7 +101,7 @@ def _cells(one: Standing, ranking: Ranking, *, skilled: bool, reference: bool) -
 def _verdict(difference: Difference) -> str:
     reasons = "; ".join(difference.reasons)
     if difference.value is not None and math.isinf(difference.value):
-        reasons = "some rows were certain and wrong"
+        reasons = f"some rows {GAVE_ZERO}"
     return difference.verdict.value + (f": {reasons}" if reasons else "")
 
 

@@ -826,12 +826,6 @@ def _class_notes(
             notes.append(
                 f"That bound, by which classes are ordered, is by betting, at {sure} for all classes at once."
             )
-    table = report.slices[view.measured[0]].table
-    if table.kind == "grid":
-        notes.append(
-            "The distinct scores of all classes did not fit in memory: rounding moves one by at most "
-            f"{table.resolution:.2g}; --exact avoids it."
-        )
     if classes.few:
         notes.append(_FEW)
     return notes

@@ -20,7 +20,7 @@ from calibcli.errors import UsageProblem
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table import sliced
-from calibcli.stats.table.bins import bin_index, equal_width_edges, segment_sums
+from calibcli.stats.table.bins import NO_ATOMS, bin_index, equal_width_edges, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
 from calibcli.values import dataclass
@@ -352,8 +352,7 @@ def sums_of_leaves(leaves: sliced.Sums, partition: Partition) -> Sums:
 
 def _sums_by_output(table: Table, partition: Partition) -> Sums:
     if isinstance(table, GridTable):
-        msg = "a grid table does not keep the values of the score apart"
-        raise UsageProblem(msg, "pass --exact")
+        raise UsageProblem(NO_ATOMS, "pass --exact")
     outputs = np.array(partition.outputs)
     place = np.minimum(np.searchsorted(outputs, table.score), outputs.size - 1)
     if not np.array_equal(outputs[place], table.score):

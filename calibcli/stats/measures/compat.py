@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import NotConverged
-from calibcli.names import CompatTool, MeasureName, TestName
+from calibcli.names import GAVE_ZERO, CompatTool, MeasureName, TestName
 from calibcli.stats.measures.scores import certain_and_wrong
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.recalibrators.newton import Points, log_loss, logistic, minimise
@@ -587,11 +587,11 @@ def sklearn_numbers(table: ScoreTable) -> Peer:
 
 
 def _cost(wrong: int) -> str:
-    """Return what certain and wrong rows do."""
+    """Return what scores of 0 and 1 that were wrong add."""
     if not wrong:
         return ""
-    rows = "1 row that was" if wrong == 1 else f"{wrong:,} rows that were"
-    return f": {-math.log(CLIP):.2f} for each of {rows} certain and wrong, infinity here"
+    rows = "1 row" if wrong == 1 else f"{wrong:,} rows"
+    return f": {-math.log(CLIP):.2f} for each of {rows} that {GAVE_ZERO}, infinity here"
 
 
 def _brier(table: ScoreTable) -> float:

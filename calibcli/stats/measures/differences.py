@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
-from calibcli.names import ClassMeasure, ComparisonName, MeasureName, Target
+from calibcli.names import GAVE_ZERO, ClassMeasure, ComparisonName, MeasureName, Target
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import difference_of_shares
@@ -21,9 +21,9 @@ from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEs
 from calibcli.stats.measures.scores import (
     NO_MORE_EXTREME,
     from_cells,
+    gave_zero,
     losses_of_rows,
     unseen_words,
-    were_certain_and_wrong,
 )
 from calibcli.stats.numerics import ExactSum, normal_quantile
 from calibcli.stats.table.score_table import Floats, Integers
@@ -421,9 +421,9 @@ def _infinite(rows: tuple[int, int]) -> str | None:
         return None
     if first and second:
         both = f"{first:,} by the first score and {second:,} by the second"
-        return f"no difference: rows were certain and wrong, {both}, so both mean losses are infinite"
+        return f"no difference: rows {GAVE_ZERO}, {both}, so both mean losses are infinite"
     side = "first" if first else "second"
-    wrong = were_certain_and_wrong(first + second)
+    wrong = gave_zero(first + second)
     return f"no interval: {wrong} by the {side} score, so its mean loss is infinite"
 
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.names import MeasureName, Target
+from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
@@ -192,9 +192,9 @@ def certain_and_wrong(table: Table) -> int:
     return int(table.positive_rows[at_zero].sum() + negative_rows.sum())
 
 
-def were_certain_and_wrong(rows: int) -> str:
-    """Return that so many rows were certain and wrong, in words."""
-    return f"{rows:,} {'row was' if rows == 1 else 'rows were'} certain and wrong"
+def gave_zero(rows: int) -> str:
+    """Return in words that so many rows had a score of 0 or 1 that was wrong."""
+    return f"{rows:,} row{'s' * (rows != 1)} {GAVE_ZERO}"
 
 
 def _mean_loss(
@@ -212,7 +212,7 @@ def _mean_loss(
     interval, details = None, {}
     wrong = certain_and_wrong(table)
     if not math.isfinite(value):
-        assumptions.append(f"no interval: {were_certain_and_wrong(wrong)}")
+        assumptions.append(f"no interval: {gave_zero(wrong)}")
     elif effective_rows(table) < 1.5:
         assumptions.append(
             "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"

@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from calibcli.names import MeasureName, Target
+from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, evidence_below
 from calibcli.stats.bounds.proportion import bounds_of_a_rate
@@ -149,7 +149,7 @@ def _skill(
     value = 1.0 - loss / constant.loss
     interval, rests = None, {}
     if not math.isfinite(loss):
-        assumptions.append("no interval: a row was certain and wrong")
+        assumptions.append(f"no interval: a row {GAVE_ZERO}")
     elif effective_rows(table) < 1.5:
         assumptions.append("no interval: one row has the weight")
     else:

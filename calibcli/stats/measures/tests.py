@@ -22,7 +22,7 @@ from calibcli.stats.bounds.resampling import (
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.stats.measures.l2 import t_test
-from calibcli.stats.measures.scores import certain_and_wrong, were_certain_and_wrong
+from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance, residuals
@@ -279,7 +279,7 @@ def _drawn(result: TestResult, draws: Floats | None, method: str) -> TestResult:
 
 def _contradicted(result: TestResult, wrong: int) -> TestResult:
     """Exact calibration is refuted by a single row that was certain and wrong."""
-    note = f"contradiction: {were_certain_and_wrong(wrong)}, so no labels like these can be drawn"
+    note = f"contradiction: {gave_zero(wrong)}, so no labels like these can be drawn"
     return replace(result, p_value=0.0, p_method="contradiction", assumptions=(*result.assumptions, note))
 
 

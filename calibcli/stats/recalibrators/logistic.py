@@ -116,7 +116,7 @@ def refined(
         The optimum; its gradient is that before the last step: the one after would take another pass.
     """
     if total_rows > _MOST_ROWS:
-        msg = f"{total_rows:,} rows are more than the {_MOST_ROWS:,} that a grid table can be fitted to"
+        msg = f"{total_rows:,} rows are more than the {_MOST_ROWS:,} that rounded scores can be fitted with"
         raise InputProblem(msg, "pass --exact to keep every distinct score")
     ends = np.abs(family.features(np.array([0.0, 1.0])))
     inside = np.sum(np.abs(frame.triangle) * np.abs(frame.design).max(axis=1)[:, np.newaxis], axis=0)
@@ -169,7 +169,7 @@ class Record(Declared):
         float,
         Between(0.0, _LARGEST_GRADIENT),
         "Largest component of the gradient of the mean loss in orthonormal features: at the end, or before "
-        "the last step where a grid table was fitted to its rows.",
+        "the last step where scores were rounded to fit in memory.",
     ]
 
     def check(self, node: Node) -> None:

@@ -203,7 +203,7 @@ def pruned(table: GridTable, rows: Rows) -> ScoreTable:
     as one score each; they lie inside a block, with their counts and their mean score.
     """
     if table.total_rows > MOST_ROWS:
-        msg = f"{table.total_rows:,} rows are too many to pool from a grid table (at most {MOST_ROWS:,})"
+        msg = f"{table.total_rows:,} rows are too many to pool from rounded scores (at most {MOST_ROWS:,})"
         raise InputProblem(msg, "pass --exact to keep every distinct score")
     places = unsettled(table)
     seen = reread(table, places, rows=rows)

@@ -36,8 +36,8 @@ class Quadratic(Declared, FittedMap):
         Between(-LARGEST_LOGIT, LARGEST_LOGIT),
         Size(2, 2, reason="smallest and largest logit of the fit rows"),
         Ascending(),
-        "Smallest and largest z of the fit rows; of a grid table those of its points, the mean scores of the "
-        "labels in each cell.",
+        "Smallest and largest z of the fit rows; of rounded scores those of their points, the mean scores "
+        "of the labels in each cell.",
     ]
     record: Annotated[Record, INLINE]
 

@@ -57,6 +57,8 @@ class Bins:
 
 ATOMS = Bins(Binning.ATOMS, None)
 
+NO_ATOMS = "the distinct scores are rounded to fit in memory: they cannot be bins"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BinnedTable:

@@ -18,7 +18,7 @@ def split_table(table: Table, parts: int, *, generator: np.random.Generator) -> 
     Rows of one score and label are alike, so which of them go where is a multivariate hypergeometric draw.
     """
     if not isinstance(table, ScoreTable):
-        msg = f"rows of a grid table ({table.distinct:,} cells) cannot be split at random"
+        msg = f"scores rounded to fit in memory ({table.distinct:,} cells) cannot be split at random"
         raise UsageProblem(msg, "pass --exact to keep every distinct score")
     if table.weighted:
         msg = "rows with importance weights cannot be split at random from their table"

@@ -242,7 +242,7 @@ class GridTable:
         # Rows that sit on the cell's edge add nothing to its sums, so any number of them is safe.
         many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
         if self.below_positive[many].any() or self.below_negative[many].any():
-            msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows share one cell of the grid table"
+            msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows have nearly the same score"
             raise InputProblem(msg, "measure the input in parts")
 
     # Without slots, so that the means are computed once; pickles hold the columns alone.

@@ -139,7 +139,7 @@ def _refuse_full_cells(rows: Integers, *below: Integers) -> None:
     """Refuse cells of so many rows that their sums could pass 63 bits."""
     many = np.flatnonzero(rows > _MOST_ROWS_IN_A_CELL)
     if any(one[many].any() for one in below):
-        msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows of a group share one cell of its grid"
+        msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows of a group have nearly the same score"
         raise InputProblem(msg, "pass --exact, or measure the input in parts")
 
 

@@ -153,7 +153,7 @@ def test_lines_of_equal_scores_are_where_their_numbers_say(*, same: bool) -> Non
 def test_infinite_points_stand_at_the_end_and_are_said() -> None:
     """A score that was certain and wrong has no place on the axis."""
     figure = figure_of(points(6), WORDS)
-    assert "infinite, as some rows were certain and wrong" in " ".join(said(figure).split())
+    assert "infinite, as some rows gave probability 0 to what happened" in " ".join(said(figure).split())
     markers = [one.get_marker() for one in figure.axes[0].lines]
     assert markers.count(">") == 1
 

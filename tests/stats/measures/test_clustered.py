@@ -207,7 +207,7 @@ def test_certain_and_wrong_rows_keep_the_loss_infinite() -> None:
         warnings.simplefilter("error")
         found = with_clusters(log_loss(table), whole, confidence=0.95)
     assert found.interval is None
-    assert any("certain and wrong" in one for one in found.assumptions)
+    assert any("probability 0" in one for one in found.assumptions)
     assert np.isfinite(whole.log).all()
     assert with_clusters(bias(table), whole, confidence=0.95).interval is not None
 

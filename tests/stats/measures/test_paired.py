@@ -158,8 +158,8 @@ def test_importance_weights_take_the_sandwich(name: MeasureName) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "value", "words"),
     [
-        (0.5, 0.0, math.inf, "1 row was certain and wrong by the second score"),
-        (0.0, 0.5, -math.inf, "1 row was certain and wrong by the first score"),
+        (0.5, 0.0, math.inf, "1 row gave probability 0 to what happened by the second score"),
+        (0.0, 0.5, -math.inf, "1 row gave probability 0 to what happened by the first score"),
         (0.0, 0.0, None, "1 by the first score and 1 by the second, so both"),
     ],
 )
@@ -181,7 +181,7 @@ def test_infinite_loss_without_weight_does_not_count() -> None:
     part = (np.array([0.0, 0.2, 0.7]), np.array([0.5, 0.1, 0.8]), np.array([True, False, True]))
     assert sums_of(part, weight=np.array([0.0, 1.0, 1.0])).difference(LOG_LOSS, confidence=0.95).interval
     counted = sums_of(part, counts=np.array([3, 1, 1])).difference(LOG_LOSS, confidence=0.95)
-    assert "3 rows were certain and wrong by the first score" in counted.assumptions[-1]
+    assert "3 rows gave probability 0 to what happened by the first score" in counted.assumptions[-1]
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_what_cannot_be_split_is_refused() -> None:
     """More folds than rows, and the cells of a grid table."""
     with pytest.raises(InputProblem, match="2 rows cannot be shared out among 3 folds"):
         VennAbers.fit(table_of([(0.1, False), (0.2, True)]), options=FitOptions(folds=3))
-    with pytest.raises(UsageProblem, match="grid table"):
+    with pytest.raises(UsageProblem, match="cannot be split at random"):
         VennAbers.fit(grid_of(made()), options=FitOptions(folds=3))
 
 

@@ -53,7 +53,7 @@ def test_split_refuses_what_a_table_does_not_know() -> None:
     rows = [(1, True), (2, False)]
     with pytest.raises(UsageProblem, match="importance weights"):
         split_table(table_of(rows, weight=np.array([1.0, 2.0])), 2, generator=rng)
-    with pytest.raises(UsageProblem, match="grid table"):
+    with pytest.raises(UsageProblem, match="cannot be split at random"):
         split_table(grid_of(table_of(rows)), 2, generator=rng)
     many = ScoreTable(np.array([0.5]), np.array([10**9]), np.array([5]))
     with pytest.raises(InputProblem, match="too many to split"):

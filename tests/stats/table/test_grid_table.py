@@ -119,7 +119,7 @@ def test_too_many_rows_in_a_cell_are_refused() -> None:
     """Sums of distances are integers of 64 bits, so a thousand million rows a cell are the limit."""
     one = np.array([1])
     GridTable(one, np.array([10**9]), one, one, one)
-    with pytest.raises(InputProblem, match="share one cell"):
+    with pytest.raises(InputProblem, match="have nearly the same score"):
         GridTable(one, np.array([10**9 + 1]), one, one, one)
 
 

@@ -80,7 +80,7 @@ def test_more_rows_in_a_cell_than_sums_can_hold_are_refused() -> None:
     counts = np.full(30, 10_000_001)
     slices = RunningSlices(10)
     slices.add_rows(score, score > 0.5, names=[("a",)], code=np.zeros(30, np.int64), counts=counts)
-    with pytest.raises(InputProblem, match="rows of a group share one cell"):
+    with pytest.raises(InputProblem, match="rows of a group have nearly the same score"):
         slices.tables()
 
 

@@ -22,9 +22,9 @@ from calibcli.stats.measures.if_calibrated import of_mean, of_moments
 from calibcli.stats.measures.scores import (
     NO_MORE_EXTREME,
     from_cells,
+    gave_zero,
     interval_of_mean,
     rests_on,
-    were_certain_and_wrong,
 )
 from calibcli.stats.table.classes import Moments
 from calibcli.stats.table.score_table import Floats
@@ -159,7 +159,7 @@ def _mean_loss(
     assumptions = [INDEPENDENT_ROWS]
     interval, value = None, math.inf
     if moments.infinite:
-        assumptions.append(f"no interval: {were_certain_and_wrong(moments.infinite)}")
+        assumptions.append(f"no interval: {gave_zero(moments.infinite)}")
     else:
         weight = joint.weight.exact() if joint.weighted else Fraction(joint.rows)
         mean = moments.linear.exact() / weight
