@@ -25,7 +25,7 @@ from calibcli.commands.measure import (
     refuse_class_measures,
     views_shown,
 )
-from calibcli.commands.reading import read_tables, with_scores
+from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
 from calibcli.commands.scale_checks import read_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.data.tally import AtPlaces, Change, ClassesCompared, ExtrasRequest, Unchanged
@@ -71,7 +71,7 @@ def compare_files(
 ) -> "CompareReport | LeaderboardReport":
     """Compare two sides, of which the first is the baseline, or more scores as a leaderboard."""
     requested = options or CompareOptions()
-    rows = with_scores(rows)
+    rows = with_scores(with_classes_of_map(rows, maps=artifacts))
     columns = rows.columns
     if _is_leaderboard(columns, artifacts, requested):
         from calibcli.commands.leaderboard import leaderboard

@@ -407,6 +407,11 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     repair: str | None = ""
     roles = _roles(header, first.shown)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
+    from calibcli.commands.predicting import NAME
+
+    if NAME in header and "score" in roles:
+        # What `apply` wrote is looked at next, and not once more what it was made of.
+        roles = {**roles, "score": NAME}
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
     facts += [("found", note) for note in found.notes()]
     if not probs and {"score", "label"} <= set(roles) and _is_small(fragments):

@@ -3,19 +3,28 @@
 import math
 import shlex
 from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from calibcli.commands.cutting import segments_in
-from calibcli.commands.evaluation import through
-from calibcli.commands.gathering import RAW, RECALIBRATED
+from calibcli.commands.evaluation import outputs_through, through
+from calibcli.commands.gathering import Gathered
+from calibcli.commands.measure import class_groups
 from calibcli.commands.partition import chosen_bins
-from calibcli.commands.reading import read_rows
+from calibcli.commands.reading import read_rows, with_classes_of_map
 from calibcli.commands.scale_checks import table_scale_notes
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
-from calibcli.documents.artifact import Artifact, read_any_artifact
+from calibcli.data.tally import ExtrasRequest
+from calibcli.documents.artifact import (
+    Artifact,
+    ClassArtifact,
+    read_any_artifact,
+    read_artifact,
+    read_class_artifact,
+)
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_LEAST_ROWS, MeasureName, Purpose, VerdictName
+from calibcli.names import DEFAULT_LEAST_ROWS, Binning, MeasureName, Purpose, VerdictName, ViewName
 from calibcli.options.gating import PlanOptions
 from calibcli.options.rows import RowRequest
 from calibcli.options.sources import DocumentSource
@@ -26,10 +35,12 @@ from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.plan import (
     MOST_ROWS,
     Gate,
+    Part,
     Plan,
     Population,
     erring,
     planned,
+    planned_together,
     population_like,
     population_of,
 )
@@ -43,6 +54,9 @@ from calibcli.stats.table.grid import LEVELS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
 from calibcli.stats.table.score_table import ScoreTable
 from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.data.tally import ClassExtras
 
 _EXAMPLE_ROWS = 100_000
 # Of the fit rows of a continuous map, whose scores are known by a few quantiles.
@@ -59,6 +73,7 @@ class _Scores:
     bins: Bins
     known_from: str
     input: InputSummary | None = None
+    outputs: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +93,13 @@ class _Made:
 
 def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
     """Find how many labelled rows a gate takes, by simulating it; else by what an artifact knows."""
+    rows = with_classes_of_map(rows)
     artifact = rows.artifact
     if options.measure is MeasureName.SMECE and options.wanted is VerdictName.PASS:
         _refuse_unresolved(options.rule.limit)
     refuse_segment_rules(options, rows)
-    loaded = None if artifact is None else _one_score(artifact)
-    made = (_by_segments if options.rule.of_segments else _by_scores)(options, rows, loaded)
+    loaded = None if artifact is None else _loaded(artifact, rows)
+    made = _made(options, rows, loaded)
     found = made.found
     return PlanReport(
         measure=made.measure,
@@ -113,22 +129,88 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
     )
 
 
-def _one_score(path: DocumentSource) -> Artifact:
-    """Return the artifact; of several classes a gate is planned on a file that it was applied to."""
+def _loaded(path: DocumentSource, rows: RowRequest) -> Artifact | ClassArtifact:
+    """Return the artifact; one of several classes needs rows that say where their probabilities fall."""
+    if rows.columns.several is not None:
+        return read_class_artifact(path)
     loaded = read_any_artifact(path)
-    if isinstance(loaded, Artifact):
-        return loaded
-    msg = f"{path}: it was fitted to {len(loaded.classes):,} classes, and plan looks at one score"
-    file = shlex.quote(str(path))
-    hint = f"run calibcli apply {file} ROWS.parquet -o new.parquet; plan new.parquet -s calibrated_confidence"
-    raise UsageProblem(msg, hint)
+    if isinstance(loaded, Artifact) or rows.inputs:
+        return read_artifact(path)
+    msg = (
+        f"{path}: it was fitted to {len(loaded.classes):,} classes, and does not say where their scores fall"
+    )
+    raise UsageProblem(msg, f"name rows that do: calibcli plan ROWS --artifact {shlex.quote(str(path))}")
 
 
-def _by_scores(options: PlanOptions, rows: RowRequest, loaded: Artifact | None) -> _Made:
-    """Plan a gate on a measure of the score."""
-    scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, rows.artifact)
+def _made(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None) -> _Made:
+    """Plan a gate on segments, on each of several classes, or on a score."""
+    columns = rows.columns
+    if options.rule.of_segments:
+        if isinstance(loaded, ClassArtifact) or columns.several is not None:
+            msg = f"{options.rule.key}: segments of several classes are not planned"
+            raise UsageProblem(msg, "plan for one score, such as the confidence that apply writes")
+        return _by_segments(options, rows, loaded)
+    if columns.each_in is None:
+        return _by_scores(options, rows, loaded)
+    if options.any_time:
+        msg = (
+            f"plan --any-time speaks of one score, and --view {columns.each_in.value} has one for each class"
+        )
+        raise UsageProblem(msg, "name one class with --class, or leave out --view")
+    return _by_classes(options, rows, loaded, columns.each_in)
+
+
+def _by_classes(
+    options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None, view: ViewName
+) -> _Made:
+    """Plan a gate that every class must pass, as `verify --view` asks."""
+    read = _read(rows, loaded, classes=True)
+    source = cast("ClassExtras", read.gathered.extras.classes)
+    groups = [one for one in class_groups(source, view).groups if one.table.total_rows]
+    bins = _bins_of(options, read)
+    ground = replace(_ground(options, loaded, bins, read.outputs), claims=len(groups))
+    requested = Gate(options.rule, ground, options.wanted)
+    measure = MeasureName(options.measure)
+    parts = [
+        Part(
+            one.key,
+            one.table.total_rows / read.gathered.table.total_rows,
+            erring(population_like(one.table, bins=bins), measure, options.error),
+        )
+        for one in groups
+    ]
     generator = stream(options.seed, Purpose.PLAN)
-    requested = Gate(options.rule, _ground(options, loaded, scores.bins), options.wanted)
+    found, hardest, simulated = planned_together(requested, parts, power=options.power, generator=generator)
+    example = _example(requested, found, generator, any_time=False)
+    known = _known(rows, read.input)
+    every = f"all {len(parts):,} classes must pass; {hardest.name} is the hardest, and fewer rows may do"
+    any_one = f"any of {len(parts):,} classes may be off, and it takes longest to show of {hardest.name}"
+    some = f"simulated for the {simulated:,} classes that take most by a formula"
+    return _Made(
+        found,
+        example.claim.measure,
+        example.method,
+        example.partition,
+        hardest.patterns[0].score.size,
+        known,
+        (f"the rows to come have scores as {known}", *example.assumptions),
+        (
+            every if options.wanted is VerdictName.PASS else any_one,
+            *([some] if simulated < len(parts) else []),
+        ),
+        read.input,
+    )
+
+
+def _by_scores(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None) -> _Made:
+    """Plan a gate on a measure of the score."""
+    if rows.inputs or isinstance(loaded, ClassArtifact):
+        scores = _of_file(options, rows, loaded)
+    else:
+        scores = _of_fit(options, loaded, rows.artifact)
+    generator = stream(options.seed, Purpose.PLAN)
+    ground = _ground(options, loaded, scores.bins, scores.outputs)
+    requested = Gate(options.rule, ground, options.wanted)
     patterns = erring(scores.population, MeasureName(options.measure), options.error)
     found = planned(requested, patterns, power=options.power, again=options.any_time, generator=generator)
     example = _example(requested, found, generator, any_time=options.any_time)
@@ -164,7 +246,7 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: Artifact | None
         raise UsageProblem(msg, "give it more rows, or pass a smaller --min-segment-rows")
     places, names = np.flatnonzero(large), cut.names()
     found = planned_segments(
-        Gate(options.rule, _ground(options, loaded, ATOMS), options.wanted),
+        Gate(options.rule, _ground(options, loaded, ATOMS, _outputs(loaded)), options.wanted),
         cut.entries,
         subset(cut.found, places),
         [" and ".join(names[place]) or "all rows" for place in places.tolist()],
@@ -188,6 +270,10 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: Artifact | None
         _of_smaller(found, float(cut.found.rows[large].min()), smaller, rows=read.input.rows),
         read.input,
     )
+
+
+def _outputs(loaded: Artifact | None) -> tuple[float, ...] | None:
+    return None if loaded is None else values_of(loaded.recalibrator.bins)
 
 
 def _of_smaller(found: Plan, least: float, smaller: float, *, rows: int) -> tuple[str, ...]:
@@ -223,7 +309,8 @@ def _of_fit(options: PlanOptions, artifact: Artifact | None, path: DocumentSourc
     rows = np.zeros(values.size)
     np.add.at(rows, place, [one.rows for one in fitted])
     known = f"the {artifact.fit.rows:,} rows that {path} was fitted on"
-    return _Scores(population_of(values, rows, bins=ATOMS), ATOMS, known)
+    population = population_of(values, rows, bins=ATOMS)
+    return _Scores(population, ATOMS, known, outputs=_outputs(artifact))
 
 
 def _of_quantiles(options: PlanOptions, artifact: Artifact, path: DocumentSource | None) -> _Scores:
@@ -239,31 +326,69 @@ def _of_quantiles(options: PlanOptions, artifact: Artifact, path: DocumentSource
     if bins is ATOMS:
         refuse_continuous(table)
     known = f"the {artifact.fit.rows:,} rows that {path} was fitted on, by {len(LEVELS)} of their quantiles"
-    return _Scores(population_like(table, bins=bins), bins, known)
+    return _Scores(population_like(table, bins=bins), bins, known, outputs=_outputs(artifact))
 
 
-def _of_file(options: PlanOptions, rows: RowRequest, artifact: Artifact | None) -> _Scores:
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Rows that say how scores fall, and every value that a discrete map can give them."""
+
+    gathered: Gathered
+    input: InputSummary
+    outputs: tuple[float, ...] | None
+
+
+def _read(rows: RowRequest, loaded: Artifact | ClassArtifact | None, *, classes: bool = False) -> _Read:
+    """Read scores without labels, through the map where there is one."""
+    columns, transforms, outputs = rows.columns, None, None
+    if loaded is not None:
+        columns, transforms = through(loaded, columns, str(rows.artifact))
+        outputs = outputs_through(loaded, columns.several)
+    request = ExtrasRequest(classes=classes)
+    gathered = read_rows(
+        replace(rows, columns=columns), transforms=transforms, extras_request=request, labelled=False
+    )
+    source = gathered.input
+    if loaded is not None:
+        gathered = replace(gathered, artifact=loaded)
+        if rows.columns.scale is None:
+            source = replace(source, notes=(*source.notes, *table_scale_notes(gathered, loaded)))
+    return _Read(gathered, source, outputs)
+
+
+def _of_file(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None) -> _Scores:
     """Take the scores of a file for those of the rows to come."""
-    columns, transforms, key, discrete = rows.columns, None, RAW, False
-    if artifact is not None:
-        columns, transforms = through(artifact, columns, str(rows.artifact))
-        key, discrete = RECALIBRATED, artifact.recalibrator.bins is not None
-    gathered = read_rows(replace(rows, columns=columns), transforms=transforms, labelled=False)
-    table, source = gathered.tables[key], gathered.input
-    if artifact is not None and rows.columns.scale is None:
-        source = replace(source, notes=(*source.notes, *table_scale_notes(gathered, artifact)))
-    bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=discrete)
+    read = _read(rows, loaded)
+    bins = _bins_of(options, read)
+    population = population_like(read.gathered.table, bins=bins)
+    return _Scores(population, bins, _known(rows, read.input), read.input, read.outputs)
+
+
+def _bins_of(options: PlanOptions, read: _Read) -> Bins:
+    """Return the bins that the gate would judge these rows by."""
+    table, discrete, binning = read.gathered.table, read.outputs is not None, options.binning
+    if read.gathered.resolved.requested.each_in is not None and options.bins is None and binning is None:
+        binning = Binning.EQUAL_WIDTH
+    bins = chosen_bins(table, bins=options.bins, binning=binning, discrete=discrete)
     if bins is ATOMS and not discrete:
         refuse_continuous(table)
-    known = f"the {source.rows:,} rows of {rows.inputs[0]}"
-    return _Scores(population_like(table, bins=bins), bins, known, source)
+    return bins
 
 
-def _ground(options: PlanOptions, artifact: Artifact | None, bins: Bins) -> Ground:
+def _known(rows: RowRequest, source: InputSummary) -> str:
+    return f"the {source.rows:,} rows of {rows.inputs[0]}"
+
+
+def _ground(
+    options: PlanOptions,
+    loaded: Artifact | ClassArtifact | None,
+    bins: Bins,
+    outputs: tuple[float, ...] | None,
+) -> Ground:
     return Ground(
         bins,
-        variance=None if artifact is None else artifact.fit.mean_variance,
-        outputs=None if artifact is None else values_of(artifact.recalibrator.bins),
+        variance=loaded.fit.mean_variance if isinstance(loaded, Artifact) else None,
+        outputs=outputs,
         least_rows=options.least_rows,
         confidence=options.confidence,
     )

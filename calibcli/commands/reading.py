@@ -1,5 +1,6 @@
 """Tables of files, or of summaries in their place; recalibrated while they are read where a map is named."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -71,17 +72,21 @@ def with_scores(rows: Request) -> Request:
     return replace(rows, columns=columns)
 
 
-def with_classes_of_map(rows: Request) -> Request:
-    """Return rows with the columns of the classes that a map was fitted to, where nothing names a score."""
-    columns = rows.columns
-    if rows.artifact is None or not rows.inputs or any(map(is_json, rows.inputs)):
+def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -> Request:
+    """
+    Return rows with the columns of the classes that a map was fitted to, where nothing names a score.
+
+    The map is that of the rows, or the first of those that they are to be compared by.
+    """
+    columns, path = rows.columns, maps[0] if maps else rows.artifact
+    if path is None or not rows.inputs or any(map(is_json, rows.inputs)):
         return rows
     if columns.several is not None or columns.score is not None or columns.others:
         return rows
     from calibcli.commands.predicting import classes_chosen
     from calibcli.documents.artifact import ClassArtifact, read_any_map
 
-    loaded = read_any_map(rows.artifact)
+    loaded = read_any_map(path)
     first = list_fragments(rows.inputs, input_format=rows.reading.input_format)[0]
     if not isinstance(loaded, ClassArtifact) or first.pipe is not None:
         return rows

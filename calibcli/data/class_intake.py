@@ -223,6 +223,8 @@ class ClassIntake(Intake):
         return matrix_of_lists(column, count)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:
+        if self._resolved.label is None:
+            return replace(super()._labels(batch), place=np.zeros(batch.num_rows, np.int64))
         hint = "labels must be names of classes, or their positions counted from 0"
         return class_labels_of(self._label_column(batch, hint), self._probs.classes)
 

@@ -185,10 +185,12 @@ class ClassColumns:
     Args:
         names: One column for each class, or a single one that holds a list for every row.
         classes: What the classes are called; empty for a list column whose length is not known yet.
+        left_out: Columns that fit a pattern, and that `apply` wrote beside those of the classes.
     """
 
     names: tuple[str, ...]
     classes: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
     @property
     def in_list(self) -> bool:
@@ -196,9 +198,26 @@ class ClassColumns:
         return len(self.names) == 1
 
 
+def classes_of_apply(header: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of classes that `apply` wrote: NAME_CLASS beside NAME_class and NAME_confidence."""
+    there = set(header)
+    for name in header:
+        start = name.removesuffix("class")
+        if start != name and start.endswith("_") and f"{start}confidence" in there:
+            alike = [one for one in header if one.startswith(start) and one[len(start) :] not in _BESIDE]
+            ends = {f"{one}_{end}" for one in (*alike, f"{start}confidence") for end in ("lower", "upper")}
+            return tuple(one for one in alike if one not in ends)
+    return ()
+
+
+# What `apply` writes of the most probable class.
+_BESIDE = ("class", "confidence")
+
+
 def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) -> ClassColumns:
     """Find the columns of the classes in a header."""
     probs, classes = several.probs, several.classes
+    left_out: tuple[str, ...] = ()
     if probs in header or not (_PATTERN.search(probs) or "," in probs):
         column = named(probs, header, path=path)
         return ClassColumns((column,), checked_classes(tuple(classes or ()), None))
@@ -206,7 +225,11 @@ def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) 
         if len(probs) > _LONGEST_PATTERN:
             msg = f"--probs is a pattern of {len(probs):,} characters"
             raise UsageProblem(msg, f"use at most {_LONGEST_PATTERN:,}, as in --probs 'p_*'")
-        columns = tuple(name for name in header if fnmatchcase(name, probs))
+        every = columns = tuple(name for name in header if fnmatchcase(name, probs))
+        own = set(classes_of_apply(columns))
+        if len(own) > 1:
+            columns = tuple(name for name in columns if name in own)
+            left_out = tuple(name for name in every if name not in own)
         if len(columns) < 2:
             fitting = f"only {columns[0]!r} fits" if columns else "no column fits"
             msg = f"{path}: {fitting} --probs {probs!r}; the columns are {listing(header)}"
@@ -216,7 +239,7 @@ def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) 
         _refuse_repeated(columns, "--probs names column")
     found = checked_classes(tuple(classes or _ends(columns)), len(columns))
     _refuse_absent(several.one_class, found, path=path)
-    return ClassColumns(columns, found)
+    return ClassColumns(columns, found, left_out)
 
 
 def counted(probs: ClassColumns, length: int | None, *, several: SeveralClasses, path: str) -> ClassColumns:
@@ -475,6 +498,9 @@ def resolve(
     rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
     notes += columns.pattern_notes
+    if probs is not None and probs.left_out:
+        beside = f"columns {listing(probs.left_out)} fit the pattern of --probs and are left out"
+        notes += (f"{beside}: `apply` wrote them beside the classes",)
     if label is not None and any(one.column == label for one in rows.conditions):
         notes += ("--where selects rows by their labels: the results say nothing about other rows",)
     resolved = ResolvedColumns(

@@ -24,6 +24,7 @@ from calibcli.data.arrays import Column, numbers, texts, value_type
 from calibcli.data.columns import (
     NAME_THE_SCORE,
     ResolvedColumns,
+    classes_of_apply,
     fitting_scores,
     folded,
     is_score_pattern,
@@ -191,7 +192,11 @@ def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, .
         name for name in header if _LIST.search(types.get(name, "")) and reader.list_length(fragment, name)
     )
     if lists:
-        return lists[:1]
+        # Beside a list that `apply` wrote stands its most probable class.
+        return next(((name,) for name in lists if f"{name}_class" in header), lists[:1])
+    applied = classes_of_apply(header)
+    if len(applied) > 1:
+        return applied
     alike = (tuple(name for name in header if name.startswith(start)) for start in _STARTS)
     return next((names for names in alike if len(names) > 1), ())
 
@@ -248,8 +253,9 @@ def with_fitting_scores(
 
 def asking_for(probs: tuple[str, ...]) -> str:
     """Return the option that names columns of several classes."""
-    start = next((one for one in _STARTS if len(probs) > 1 and probs[0].startswith(one)), None)
-    return f"--probs {shlex.quote(probs[0] if start is None else f'{start}*')}"
+    start = os.path.commonprefix(probs)  # noqa: RUF071 - of letters, not of folders
+    start = next((one for one in _STARTS if start.startswith(one)), start[: start.rfind("_") + 1])
+    return f"--probs {shlex.quote(probs[0] if len(probs) == 1 or not start else f'{start}*')}"
 
 
 def columns_of(

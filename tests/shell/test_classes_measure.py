@@ -98,7 +98,7 @@ def test_the_map_says_which_columns_are_its_classes(run: Run, zoo: Path, tmp_pat
     assert json.loads(requested.out)["rules"] == json.loads(named.out)["rules"]
     assert run("measure", zoo, *through).code == 0
     planned = run("plan", "--artifact", cal, "--max-ece", "0.02")
-    assert (planned.code, "plan new.parquet -s calibrated_confidence" in planned.err) == (2, True)
+    assert (planned.code, "calibcli plan ROWS --artifact" in planned.err) == (2, True)
     lacking = run("verify", zoo, "-s", "score", "-y", "label", "--max-ece", "0.02")
     assert (lacking.code, "several classes with --probs 'p_*'" in lacking.err) == (3, True)
 

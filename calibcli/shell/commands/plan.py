@@ -12,9 +12,9 @@ from calibcli.shell.door import command
 
 @command(
     "max_ece max_smece artifact like score power error any_time confidence json | max_l2 max_linf max_dce "
-    "max_segment_bias on depth max_values categorical numeric min_segment_rows bins binning min_rows seed "
-    "scale score_map on_missing on_range *format exact memory allow_edited fmt output force quiet verbose "
-    "color debug",
+    "max_segment_bias on depth max_values categorical numeric min_segment_rows bins binning *classes "
+    "min_rows seed scale score_map on_missing on_range *format exact memory allow_edited fmt output force "
+    "quiet verbose color debug",
     on=JUDGED_ON,
 )
 def plan(
@@ -39,6 +39,7 @@ def plan(
       calibcli plan --max-ece 0.02 --artifact cal.json --any-time --error 0.005
       calibcli plan preds.csv --max-ece 0.03 -s score --power 0.8
       calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
+      calibcli plan preds.csv --max-ece 0.03 --probs 'p_*' --view one-vs-rest
       calibcli plan preds.csv --max-segment-bias 0.05 -s score --on country,device
     """
     from calibcli.commands.plan import plan_rows

@@ -679,6 +679,75 @@ def planned(
     return max(plans, key=lambda plan: math.inf if plan.rows is None else plan.rows)
 
 
+# Of so many parts of the rows, those that take most, the gate is simulated; of fewer where that takes long.
+_MOST_PARTS, _FEW_PARTS = 20, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """
+    Rows that a gate judges by themselves beside others, such as a class against the rest.
+
+    Args:
+        share: Of all rows.
+        patterns: How its labels may go with its scores.
+    """
+
+    name: str
+    share: float
+    patterns: tuple[Population, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Together:
+    """
+    A gate that judges several parts, each by itself.
+
+    All must pass: the chances that one of them does not are added up, however they depend on each other. One
+    is enough to fail, and any may be the one that errs.
+    """
+
+    gate: Gate
+    parts: Sequence[Part]
+    generator: np.random.Generator
+
+    def each(self, rows: int, times: int) -> list[float]:
+        """Return for each part the share of tables that get the verdict, in its worst pattern."""
+        return [
+            min(
+                Looks(self.gate, one, self.generator).share(round(part.share * rows), times)
+                for one in part.patterns
+            )
+            for part in self.parts
+        ]
+
+    def share(self, rows: int, times: int) -> float:
+        """Return a share of gates that is not exceeded."""
+        found = self.each(rows, times)
+        passes = self.gate.wanted is VerdictName.PASS
+        return max(0.0, 1.0 - sum(1.0 - one for one in found)) if passes else min(found)
+
+    def reaches(self, rows: int, times: int, power: float) -> bool:
+        """Whether that is at least so large."""
+        return self.share(rows, times) >= power
+
+
+def planned_together(
+    gate: Gate, parts: Sequence[Part], *, power: float, generator: np.random.Generator
+) -> tuple[Plan, Part, int]:
+    """Find how many rows all parts take together, which of them takes most, and how many were simulated."""
+    effort = gate.simulated.effort
+    needed = {part.name: max(_start(gate, one) for one in part.patterns) / part.share for part in parts}
+    hardest = sorted(parts, key=lambda part: -needed[part.name])
+    hardest = hardest[: _MOST_PARTS if gate.simulated.at_once else _FEW_PARTS]
+    together = _Together(gate, hardest, generator)
+    start, least = min(round(needed[hardest[0].name]), MOST_ROWS), gate.ground.least_rows
+    rows, reached, half = searched(together, start=start, least=least, power=power, effort=effort)
+    found = together.each(rows, effort.final) if rows is not None else [0.0]
+    part = hardest[int(np.argmin(found))]
+    return Plan(part.patterns[0], rows, reached, effort.final, half, None), part, len(hardest)
+
+
 def _looking(
     gate: Gate, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
 ) -> Plan:

@@ -1,0 +1,96 @@
+"""Gates on several classes are planned, and what `apply` wrote of them is found again."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import calibcli
+from command_line import Run
+
+
+@pytest.fixture(scope="module")
+def of_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with rows of three classes, a map of them, and what `apply` makes of the rows."""
+    folder = tmp_path_factory.mktemp("classes")
+    rng = np.random.default_rng(7)
+    probs = rng.dirichlet((0.4, 0.8, 1.6), 6_000)
+    label = (probs.cumsum(axis=1) < rng.random((6_000, 1))).sum(axis=1)
+    frame = pd.DataFrame(probs, columns=["p_a", "p_b", "p_c"]).assign(label=np.array(list("abc"))[label])
+    frame.to_parquet(folder / "rows.parquet")
+    frame.assign(top=probs.max(axis=1)).to_parquet(folder / "top.parquet")
+    found = calibcli.fit(frame, probs="p_*", label="label", multiclass="vector")
+    found.save(folder / "cal.json")
+    calibcli.apply(found, frame).to_parquet(folder / "applied.parquet")
+    return folder
+
+
+def rows_needed(run: Run, *words: object) -> dict[str, Any]:
+    """What `plan --max-ece 0.04` says."""
+    ended = run("plan", *map(str, words), "--max-ece", "0.04", "--json")
+    assert ended.code == 0, ended.err
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+def test_a_view_of_classes_is_planned_as_the_score_that_it_is(run: Run, of_classes: Path) -> None:
+    """The largest probability, and that of one class, are scores like any other; no label is needed."""
+    rows, top = of_classes / "rows.parquet", of_classes / "top.parquet"
+    unlabelled = of_classes / "unlabelled.parquet"
+    pd.read_parquet(rows).drop(columns="label").to_parquet(unlabelled)
+    alone = rows_needed(run, top, "-s", "top")["rows"]
+    assert rows_needed(run, rows, "--probs", "p_*")["rows"] == alone
+    assert rows_needed(run, unlabelled, "--probs", "p_*")["rows"] == alone
+    one = rows_needed(run, rows, "--probs", "p_*", "--view", "one-vs-rest", "--class", "b")["rows"]
+    assert one == rows_needed(run, top, "-s", "p_b")["rows"]
+
+
+def test_a_map_of_classes_is_planned_on_rows_that_it_is_applied_to(run: Run, of_classes: Path) -> None:
+    """As on the file that `apply` writes; without rows nothing says where its outputs fall."""
+    through = rows_needed(run, of_classes / "rows.parquet", "--artifact", of_classes / "cal.json")
+    written = rows_needed(run, of_classes / "applied.parquet", "-s", "calibrated_confidence")
+    assert through["rows"] == written["rows"]
+    ended = run("plan", "--artifact", str(of_classes / "cal.json"), "--max-ece", "0.04")
+    assert ended.code == 2
+    assert "does not say where their scores fall" in ended.err
+    assert "calibcli plan ROWS --artifact" in ended.err
+
+
+def test_every_class_passes_at_what_a_view_of_all_asks_for(run: Run, of_classes: Path) -> None:
+    """More rows than the hardest class takes by itself, less than at a power that leaves a third to each."""
+    view = ["--probs", "p_*", "--view", "one-vs-rest"]
+    every = rows_needed(run, of_classes / "rows.parquet", *view)
+    alone = [rows_needed(run, of_classes / "rows.parquet", *view, "--class", one)["rows"] for one in "abc"]
+    surer = [
+        rows_needed(run, of_classes / "rows.parquet", *view, "--class", one, "--power", 1 - 0.1 / 3)["rows"]
+        for one in "abc"
+    ]
+    assert max(alone) <= every["rows"] <= 1.05 * max(surer)
+    assert every["reached"] >= 0.9
+    assert "all 3 classes must pass; class=" in " ".join(every["notes"])
+    errs = rows_needed(run, of_classes / "rows.parquet", *view, "--error", 0.1)
+    assert errs["wanted"] == "fail"
+    assert "any of 3 classes may be off" in " ".join(errs["notes"])
+
+
+def test_a_pattern_leaves_out_what_apply_wrote_beside_the_classes(run: Run, of_classes: Path) -> None:
+    """`calibrated_*` names the classes alone, says so, and is what `inspect` offers; so does `compare`."""
+    applied = str(of_classes / "applied.parquet")
+    ended = run("measure", applied, "--probs", "calibrated_*", "-y", "label", "-m", "ece")
+    assert ended.code == 0, ended.err
+    assert "'calibrated_class', 'calibrated_confidence' fit the pattern" in ended.out
+    assert "of 3 classes" in ended.out
+    looked = run("inspect", applied)
+    assert "--probs 'calibrated_*' -y label" in looked.out
+    line = ["compare", str(of_classes / "rows.parquet"), "-y", "label", "--artifact"]
+    assert run(*line, str(of_classes / "cal.json"), "-m", "brier").code == 0
+
+
+def test_inspect_offers_the_score_that_apply_wrote(run: Run, tmp_path: Path) -> None:
+    """A file with `calibrated` beside its score is measured by the former."""
+    rows = pd.DataFrame({"score": [0.2, 0.4, 0.9], "label": [0, 1, 1]})
+    rows.assign(calibrated=rows["score"] / 2).to_csv(tmp_path / "applied.csv", index=False)
+    assert "-s calibrated -y label" in run("inspect", str(tmp_path / "applied.csv")).out
