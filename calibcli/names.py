@@ -252,6 +252,7 @@ class Purpose(IntEnum):
     SPIEGELHALTER = 15
     SMOOTH_CURVE = 16
     DRIFT = 17
+    BATCH = 18
 
 
 DEFAULT_BINS = 15

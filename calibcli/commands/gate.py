@@ -55,6 +55,7 @@ from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.growth import Growth, Incoming, Rows, chance_of_twin, grown
 from calibcli.stats.gates.segment_bets import segments_of_sums
 from calibcli.stats.gates.state import (
+    Batch,
     GateState,
     SeenClasses,
     Terms,
@@ -656,8 +657,15 @@ def _report(
 ) -> VerifyReport:
     found = growth.state
     verdict = verdict_of(found, least_rows=options.least_rows)
+    told = dict.fromkeys((*found.standing_out, *found.batches[-1:]))
     summary = StateSummary(
-        state.path, len(found.batches), found.rows, found.rows - before, growth.known, growth.known_rows
+        state.path,
+        len(found.batches),
+        found.rows,
+        found.rows - before,
+        growth.known,
+        growth.known_rows,
+        {one.called: one.own for one in told if one.own is not None},
     )
     return VerifyReport(
         input=read.source or _no_input(found.terms),
@@ -729,12 +737,27 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     facts.append(("batches", f"{len(state.batches):,}"))
     if state.batches:
         facts += _found(state, verdict_on_file(state))
-    facts += [("batch", f"{batch.called}: {batch.rows:,} rows") for batch in state.batches[-_LISTED:]]
+    facts += [("batch", _batch_words(batch)) for batch in state.batches[-_LISTED:]]
     if len(state.batches) > _LISTED:
         facts.append(("...", f"{len(state.batches) - _LISTED:,} earlier batches, in the file"))
+    listed = state.batches[-_LISTED:]
+    earlier = [batch for batch in state.standing_out if batch not in listed]
+    facts += [("batch", _batch_words(batch)) for batch in earlier[-_LISTED:]]
+    if state.standing_out:
+        facts.append(("stands out", "at most 1 of 1,000 calibrated batches of these scores is so far off"))
     facts += [("note", note) for note in state.notes]
     again = None if path is None else _again(path, state)
     return InspectReport(path or "", "state of a gate", tuple(facts), (), again)
+
+
+def _batch_words(batch: Batch) -> str:
+    """Return what a batch is, and how far off it is by itself."""
+    own = batch.own
+    said = f"{batch.called}: {batch.rows:,} rows"
+    if own is None:
+        return said
+    out = "; stands out" if own.stands_out else ""
+    return f"{said}, ECE {own.value:.4g} alone (by chance up to {own.by_chance:.4g}){out}"
 
 
 def _found(state: GateState, verdict: Verdict) -> list[tuple[str, str]]:

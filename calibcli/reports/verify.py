@@ -8,7 +8,7 @@ from calibcli.codec import ABSENT, HIDDEN, Declared, Key
 from calibcli.names import GroupOrder, Inconclusive, VerdictName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.reports.measure import SCHEMA, TableSummary
-from calibcli.stats.gates.claim import BOUNDS, Claim, Verdict
+from calibcli.stats.gates.claim import BOUNDS, Claim, OwnError, Verdict
 from calibcli.values import dataclass
 
 
@@ -38,6 +38,11 @@ class StateSummary(Declared):
         "Batches of this call that were counted before, and so are not counted again.",
     ] = ()
     known_rows: Annotated[int, "Rows of this call that were counted before."] = 0
+    own_errors: Annotated[
+        Mapping[str, OwnError],
+        ABSENT,
+        "The binned ECE of batches by themselves, by name: of the last one, and of all that stand out.",
+    ] = field(default_factory=dict)
 
 
 class Unmeasured:

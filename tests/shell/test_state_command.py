@@ -510,7 +510,7 @@ def test_inspect_says_what_a_state_is(run: Run, batch_of: Make, tmp_path: Path) 
     assert told["kind"] == "state of a gate"
     assert told["facts"]["rows"].startswith("400, ")
     assert told["facts"]["verdict"] == "inconclusive"
-    assert told["facts"]["batch"] == "first: 400 rows"
+    assert told["facts"]["batch"].startswith("first: 400 rows, ECE 0.0")
     assert told["suggestion"].startswith("calibcli verify NEW.csv -s score -y label --max-ece 0.05 --state ")
 
 
@@ -614,3 +614,24 @@ def test_a_file_without_a_row_left_is_said(run: Run, csv_of: Make, tmp_path: Pat
     report = json.loads(run("verify", some, none, *columns, "--state", tmp_path / "g.json", "--json").out)
     said = f"{none}: none of 2 rows has a value in every column that is read: nothing of it is counted"
     assert said in report["input"]["notes"]
+
+
+def test_one_bad_batch_is_seen_among_good_ones(run: Run, tmp_path: Path) -> None:
+    """The state passes over all rows; the bad night is named by verify, inspect and in JSON, and drawn."""
+    rng, state = np.random.default_rng(4), tmp_path / "gate.json"
+    for night in range(6):
+        score = rng.beta(0.6, 1.4, 800)
+        label = rng.random(800) < (1.0 - score if night == 3 else score)
+        path = tmp_path / f"n{night}.csv"
+        lines = (f"{one!r},{int(two)}" for one, two in zip(score.tolist(), label, strict=True))
+        path.write_text("score,label\n" + "\n".join(lines) + "\n")
+        ended = run("verify", path, "--max-ece", "0.3", "--state", state)
+        assert ("1 batch stands out: n3.csv" in " ".join(ended.out.split())) is (night >= 3), ended.out
+    assert ended.code == 0
+    assert "last batch alone, n5.csv: binned ece 0.0" in ended.out
+    own = json.loads(run("verify", "--state", state, "--max-ece", "0.3", "--json").out)["state"]["own_errors"]
+    assert list(own) == ["n3.csv", "n5.csv"]
+    assert own["n3.csv"]["value"] > own["n3.csv"]["seldom"] > own["n3.csv"]["by_chance"]
+    assert "; stands out" in run("inspect", state).out
+    assert run("plot", state, "-o", tmp_path / "gate.svg").code == 0
+    assert "each batch alone" in (tmp_path / "gate.svg").read_text()

@@ -54,6 +54,9 @@ def monitor_curve(state: GateState, verdict: Verdict) -> MonitorCurve:
     now = state.look()
     looks = [*kept, Look(now.rows, now.value, now.log_pass, now.log_fail, verdict.lower, verdict.upper)]
     terms = state.terms
+    seen = [batch.own for batch in state.batches[:-1] if batch.look is not None]
+    # A merged state has no order: the error of its last batch is not what the last look saw.
+    own = [*seen, state.batches[-1].own if state.looks == len(state.batches) else None]
     return MonitorCurve(
         rows=np.array([look.rows for look in looks]),
         value=np.array([look.value for look in looks]),
@@ -69,6 +72,8 @@ def monitor_curve(state: GateState, verdict: Verdict) -> MonitorCurve:
         failed_at=state.failed_at,
         since_first=state.looks == len(state.batches),
         starts=_starts(state) if terms.alarm else None,
+        own=_numbers([None if one is None else one.value for one in own]),
+        stands_out=np.array([one is not None and one.stands_out for one in own]),
     )
 
 

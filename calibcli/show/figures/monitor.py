@@ -70,7 +70,7 @@ def _wealth_ends(curve: MonitorCurve) -> tuple[float, float]:
 def _error_end(curve: MonitorCurve) -> float:
     """Return the upper end of the axis of errors: all that is said of most of the rows, and the limit."""
     late = curve.rows >= _EARLY * curve.total_rows
-    said = np.concatenate((curve.value[late], curve.upper[late]))
+    said = np.concatenate((curve.value[late], curve.upper[late], curve.own[late | curve.stands_out]))
     return min(1.0, 1.12 * max(1.2 * (curve.limit or 0.0), float(np.nanmax(said)), 1e-6))
 
 
@@ -97,7 +97,10 @@ def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[s
         notes.append("Some checks have no bounds, because the state did not store them.")
     if not curve.since_first:
         notes.append("Only checks since the merge are shown: merged batches have no order.")
-    if np.any(curve.upper > top) or np.any(curve.value > top):
+    if not np.isnan(curve.own).all():
+        out = "; diamonds: at most 1 of 1,000 calibrated batches is so far off" * bool(curve.stands_out.any())
+        notes.append(f"Hollow: each batch by itself{out}.")
+    if np.any(curve.upper > top) or np.any(curve.value > top) or np.any(curve.own > top):
         notes.append("Some early values or bounds lie above the picture.")
     return notes
 
@@ -113,6 +116,10 @@ def _key(curve: MonitorCurve, look: Look) -> list[Entry]:
         entries.append((_stroke(palette.series[1], width), "evidence for an alarm"))
         entries.append((dot, "evidence if the change began there"))
     entries.append((_stroke(palette.ink, width), "estimate"))
+    if not np.isnan(curve.own).all():
+        hollow = Line2D([], [], linestyle="", marker="o", markersize=look.points(3.6))
+        hollow.set(markerfacecolor="none", markeredgecolor=palette.edge, markeredgewidth=look.points(0.7))
+        entries.append((hollow, "each batch alone"))
     if not np.isnan(curve.lower).all():
         band = Patch(facecolor=palette.band, edgecolor=palette.edge, linewidth=look.points(0.6))
         entries.append((band, f"{100.0 * curve.confidence:g} % bounds"))
@@ -176,6 +183,12 @@ def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> N
         linewidth=look.points(1.4), zorder=1.5, clip_on=True,
     )  # fmt: skip
     _draw_line(axes, rows, curve.value, colour=palette.ink, look=look, inside=curve.value <= top)
+    for which, shape, rim in ((~curve.stands_out, "o", palette.edge), (curve.stands_out, "D", palette.ink)):
+        axes.plot(
+            rows[which], curve.own[which], linestyle="", marker=shape, markersize=look.points(3.6),
+            markerfacecolor=palette.series[1] if shape == "D" else "none", markeredgecolor=rim,
+            markeredgewidth=look.points(0.7), zorder=2.8, clip_on=True,
+        )  # fmt: skip
     if curve.limit is not None:
         _draw_level(axes, curve.limit, look)
 

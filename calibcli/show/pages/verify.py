@@ -33,6 +33,7 @@ from calibcli.show.words import (
     about,
     beside,
     count,
+    first_of,
     four,
     listed,
     p_words,
@@ -286,7 +287,28 @@ def _state_lines(state: StateSummary | None) -> list[Line]:
     if state.known_rows or state.known:
         before = f"{plural(state.known_rows, 'row')} counted before and not again"
         lines.append(Line(f"note: {before}", Tone.NOTE))
+    return [*lines, *_own_lines(state)]
+
+
+def _own_lines(state: StateSummary) -> list[Line]:
+    """Return how far off the last batch is by itself, and which ones chance hardly explains."""
+    if not state.own_errors or state.batches < 2:
+        return []
+    *_, (name, own) = state.own_errors.items()
+    usual = f"calibrated scores usually show up to {four(own.by_chance)}"
+    lines = [Line(f"last batch alone, {quoted(name)}: binned ece {four(own.value)} ({usual})")]
+    out = [(one, error) for one, error in state.own_errors.items() if error.stands_out]
+    if out:
+        few = [f"{quoted(one)} ({four(error.value)})" for one, error in out]
+        shown = first_of(few, _MOST_BATCHES)
+        many = "1 batch stands out" if len(out) == 1 else f"{count(len(out))} batches stand out"
+        why = "at most 1 of 1,000 calibrated batches has such an error"
+        lines.append(Line(f"note: {many}: {shown}; {why}", Tone.NOTE))
     return lines
+
+
+# Of batches that stand out so many are named.
+_MOST_BATCHES = 8
 
 
 def _batches(number: int) -> str:

@@ -1,15 +1,16 @@
 """What a gate that is asked again has seen, look by look."""
 
 import math
-from dataclasses import replace
+from dataclasses import field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from calibcli.names import PlotKind
 from calibcli.stats.table.score_table import Floats, Integers, frozen
 from calibcli.values import dataclass
 
-_COLUMNS = ("value", "lower", "upper", "log_pass", "log_fail")
+_COLUMNS = ("value", "lower", "upper", "log_pass", "log_fail", "own")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +55,8 @@ class MonitorCurve:
         failed_at: Rows counted when a fail or an alarm was shown, or None.
         since_first: Whether a look was kept of every batch, so that the first begins at no rows and wealth 1.
         starts: The bets of an alarm by the batch that they began with; None in a gate.
+        own: The error of the last batch of each look by itself; NaN where none was kept.
+        stands_out: Which of these chance hardly explains.
     """
 
     rows: Integers
@@ -70,10 +73,15 @@ class MonitorCurve:
     failed_at: int | None = None
     since_first: bool = True
     starts: Starts | None = None
+    own: Floats = field(default_factory=lambda: np.zeros(0))
+    stands_out: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     kind = PlotKind.MONITOR
 
     def __post_init__(self) -> None:
+        if not self.own.size:
+            object.__setattr__(self, "own", np.full(self.rows.size, math.nan))
+            object.__setattr__(self, "stands_out", np.zeros(self.rows.size, np.bool_))
         for name in _COLUMNS:
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
         object.__setattr__(self, "rows", frozen(self.rows, np.int64))
@@ -103,7 +111,7 @@ def with_fewer_looks(curve: MonitorCurve, *, most: int) -> MonitorCurve:
     """
     Return a curve with about so many looks, evenly among those there are; a picture shows no more.
 
-    The first, the last, and those at which a verdict was shown stay.
+    The first, the last, those at which a verdict was shown, and those of batches that stand out stay.
     """
     if curve.rows.size <= most:
         return curve
@@ -112,5 +120,6 @@ def with_fewer_looks(curve: MonitorCurve, *, most: int) -> MonitorCurve:
     for at in (curve.passed_at, curve.failed_at):
         if at is not None:
             keep |= curve.rows == at
-    columns = {name: getattr(curve, name)[keep] for name in ("rows", *_COLUMNS)}
+    keep |= curve.stands_out
+    columns = {name: getattr(curve, name)[keep] for name in ("rows", "stands_out", *_COLUMNS)}
     return replace(curve, **columns)

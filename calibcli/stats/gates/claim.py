@@ -134,6 +134,24 @@ class RowsNeeded(Declared):
 
 
 @dataclass(frozen=True, slots=True)
+class OwnError(Declared):
+    """
+    The binned ECE of a batch by itself, over the bins of the state.
+
+    No verdict uses it. A bad batch is seen by it among many good ones, which the error of all rows hides.
+    """
+
+    value: Annotated[Fraction, "The binned ECE of these rows alone."]
+    by_chance: Annotated[Fraction, "At most so much in 95 of 100 calibrated batches of these scores."]
+    seldom: Annotated[Fraction, "More than this in at most 1 of 1,000 calibrated batches of these scores."]
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether calibrated scores show as much once in a thousand times at most."""
+        return self.value > self.seldom
+
+
+@dataclass(frozen=True, slots=True)
 class Change(Declared):
     """When a score ceased to be calibrated, by the bets of an alarm."""
 

@@ -34,6 +34,7 @@ from calibcli.names import (
     Bound,
     IdKind,
     MeasureName,
+    Purpose,
     Scale,
     SegmentMeasure,
     Target,
@@ -59,6 +60,7 @@ from calibcli.stats.gates.claim import (
     Evidence,
     Ground,
     JudgedSegments,
+    OwnError,
     RowsNeeded,
     Verdict,
     too_few_counted,
@@ -68,7 +70,8 @@ from calibcli.stats.gates.segment_bets import SegmentBets, bets_on, segments_of_
 from calibcli.stats.gates.segments import RowsBySegment, judged_segments
 from calibcli.stats.measures.estimate import HELD_OUT
 from calibcli.stats.measures.segments import ANY
-from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from calibcli.stats.numerics import stream
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -234,6 +237,27 @@ class Look(Declared):
     ] = None
 
 
+# An error above all of these draws is one that a calibrated batch shows once in a thousand times at most.
+_DRAWS = 999
+
+
+def own_error(sums: Sums, partition: Partition) -> OwnError:
+    """Return the error of some rows, beside those of as many with labels drawn from the scores."""
+    table = table_of(sums, partition)
+    bins = ATOMS if partition.outputs else Bins(None, equal_width_edges(partition.bins))
+    starts, rows, expected = binned(table, bins).starts, table.rows, table.rows * table.score
+
+    def errors(ones: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        gaps = np.abs(segment_sums(ones - expected, starts))
+        return np.asarray(np.minimum(gaps.sum(axis=-1) / table.total_rows, 1.0))
+
+    generator = stream(0, Purpose.BATCH)
+    drawn = np.sort(errors(generator.binomial(rows, table.score, size=(_DRAWS, rows.size))))
+    # Of a calibrated batch every rank among its own draws is as probable as any other.
+    usual = drawn[round(0.95 * (_DRAWS + 1)) - 1]
+    return OwnError(float(errors(table.positive)), float(usual), float(drawn[-1]))
+
+
 @dataclass(frozen=True, slots=True)
 class Batch(Declared):
     """Rows that came together."""
@@ -258,6 +282,11 @@ class Batch(Declared):
         ABSENT,
         Between(0.0, 1.0),
         "At most how probably other rows have the same scores and labels; not in older states.",
+    ] = None
+    own: Annotated[
+        OwnError | None,
+        ABSENT,
+        "The binned ECE of the batch by itself; absent in gates on other errors and in older states.",
     ] = None
 
     @property
@@ -378,6 +407,11 @@ class GateState(Declared):
         first, earliest, latest = changed_since(self.starts, batches=len(batches), confidence=confidence)
         return Change(first, batches[first - 1].called, earliest, latest, confidence)
 
+    @property
+    def standing_out(self) -> tuple[Batch, ...]:
+        """The batches whose error by itself chance hardly explains."""
+        return tuple(one for one in self.batches if one.own is not None and one.own.stands_out)
+
     def knows(self, key: str) -> Batch | None:
         """Return the batch of a name, or None."""
         return next((batch for batch in self.batches if batch.key == key), None)
@@ -400,12 +434,10 @@ class GateState(Declared):
         else:
             epochs = (Epoch(epochs[0].first, epochs[0].sums + sums),)
         known = self.ids if ids is None else np.sort(np.concatenate((self.ids, ids)))
-        grown = replace(
-            self,
-            epochs=epochs,
-            ids=known,
-            batches=(*self.batches, batch or Batch(key, "", sums.total_rows)),
-        )
+        new = batch or Batch(key, "", sums.total_rows)
+        if self.terms.measure is MeasureName.ECE:
+            new = replace(new, own=own_error(sums, self.terms.partition))
+        grown = replace(self, epochs=epochs, ids=known, batches=(*self.batches, new))
         look = replace(grown.look(), positive=grown.sums.total_positive, least=least_rows)
         grown = replace(grown, batches=(*self.batches, replace(grown.batches[-1], look=look)))
         return grown.latched(look, least_rows=least_rows)
