@@ -444,8 +444,9 @@ def _is_small(fragments: list[Fragment]) -> bool:
         return False
 
 
-# What hints offer where one option more is enough.
+# What hints offer where one option more is enough; commands of their own are no options of `measure`.
 _REPAIRS = re.compile(r"--(positive|scale|on-missing|on-range) ('[^']*'|[^\s,:;]+)")
+_COMMANDS = re.compile(r"`[^`]*`")
 
 
 def _contents(
@@ -471,7 +472,7 @@ def _contents(
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)
             refused.append("; ".join(filter(None, words)))
             facts = [("note", f"`calibcli measure` would stop: {' Then: '.join(refused)}")]
-            repairs = dict(_REPAIRS.findall(problem.hint or ""))
+            repairs = dict(_REPAIRS.findall(_COMMANDS.sub("", problem.hint or "")))
             if not repairs or not said.keys().isdisjoint(repairs):
                 return facts, None
             said |= dict([next(iter(repairs.items()))])
