@@ -61,6 +61,9 @@ ScoreQuantiles = Annotated[
 ]
 
 
+# A note says how many fit rows lie where a map falls, from this share of them on.
+_MANY_FALLING = 0.01
+
 Phrases = Annotated[
     Mapping[str, float] | None,
     In("input"),
@@ -132,7 +135,11 @@ class FitRecord(Declared):
         """Record a fit."""
         g = recalibrator.predict(table.score)
         spread = float(np.sum(table.weight * g * (1.0 - g)) / np.sum(table.weight))
-        return cls.of_table(table, mean_variance=spread, notes=(*recalibrator.notes, *notes), **more)
+        told, rows, falling = recalibrator.notes, table.total_rows, recalibrator.falling(table)
+        if falling >= _MANY_FALLING * rows:
+            share = f"{falling:,} of {rows:,} fit rows ({100.0 * falling / rows:.2g} %)"
+            told = (*told, f"{share} have scores where the map falls: there a higher score gets less")
+        return cls.of_table(table, mean_variance=spread, notes=(*told, *notes), **more)
 
     @classmethod
     def of_table(

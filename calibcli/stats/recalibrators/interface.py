@@ -114,6 +114,10 @@ class Recalibrator(Protocol):
         """Sentences about the fit that its user should read."""
         ...
 
+    def falling(self, table: Table) -> int:
+        """Return how many rows lie where the map is known to fall."""
+        ...
+
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score, in [0, 1]."""
         ...
@@ -193,6 +197,10 @@ class FittedMap:
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
         return ()
+
+    def falling(self, table: Table) -> int:  # noqa: ARG002 - of maps that turn round
+        """Return how many rows lie where the map is known to fall."""
+        return 0
 
 
 def checked_scores(scores: Floats) -> Floats:

@@ -75,6 +75,11 @@ class Quadratic(Declared, FittedMap):
             return self.record.notes(parting=parting)
         return self.record.notes(self._turning(), parting=parting)
 
+    def falling(self, table: Table) -> int:
+        """Return how many rows have a score at which the map falls."""
+        falls = self.slope + 2.0 * self.bend * logit(table.score) < 0.0
+        return int(table.rows[falls].sum())
+
     def _logits(self, scores: Floats) -> Floats:
         z = logit(scores)
         return self.intercept + (self.slope + self.bend * z) * z

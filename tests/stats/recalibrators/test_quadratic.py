@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import calibcli
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
@@ -179,3 +180,19 @@ def test_a_base_rate_outside_0_to_1_is_a_usage_error(prior: float) -> None:
         check_prior(prior)
     assert caught.value.exit_code == 2
     check_prior(0.05)
+
+
+def test_fit_says_how_many_rows_lie_where_the_map_falls() -> None:
+    """Those beyond the turn, counted row by row, where they are one in a hundred or more."""
+    rng = np.random.default_rng(5)
+    score = rng.beta(0.8, 0.8, 5_000)
+    z = np.log(score / (1.0 - score))
+    label = rng.random(score.size) < 1.0 / (1.0 + np.exp(-(0.4 + 0.4 * z - 0.2 * z * z)))
+    fitted = calibcli.fit(score, label, method="quadratic")
+    found = fitted.artifact.recalibrator
+    beyond = int(np.count_nonzero(found.slope + 2.0 * found.bend * z < 0.0))
+    assert beyond > 50
+    assert found.falling(ScoreTable.from_rows(score, label)) == beyond
+    assert any(f"{beyond:,} of 5,000 fit rows" in note for note in fitted.artifact.fit.notes)
+    calm = calibcli.fit(score, rng.random(score.size) < score, method="platt")
+    assert not any("where the map falls" in note for note in calm.artifact.fit.notes)
