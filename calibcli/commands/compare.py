@@ -102,7 +102,7 @@ def compare_files(
     sides = _sides(gathered, loaded, several)
     first, second = sides.first, sides.second
     if not first.table.total_rows:
-        msg = f"none of {raw.total_rows:,} rows predicts the class asked for on the first side"
+        msg = f"none of {raw.total_rows:,} rows predicts the requested class on the first side"
         raise EmptyTable(msg)
     if several is None:
         for one, other in ((first, second), (second, first)):

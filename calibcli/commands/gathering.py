@@ -92,7 +92,7 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
         some = "every column has values, but never in the same row: name fewer columns at once"
         return EmptyTable(msg, f"always empty: {names}; leave out such columns" if empty else some)
     if findings.dropped + findings.elsewhere == requested:
-        return EmptyTable(f"{shown}: none of {requested:,} rows predicts the class asked for")
+        return EmptyTable(f"{shown}: none of {requested:,} rows predicts the requested class")
     return EmptyTable(f"{shown}: every weight is 0")
 
 

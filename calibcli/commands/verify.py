@@ -295,7 +295,7 @@ def _of_group(group: Group, rules: Sequence[Rule], options: VerifyOptions, groun
 
 def _void(report: VerifyReport) -> VerifyReport:
     """Say of every verdict that its bounds do not hold for new rows."""
-    void = "judged by the rows of the fit itself (--allow-fit-rows)"
+    void = "tested on the rows of the fit itself (--allow-fit-rows)"
 
     def of(verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
         return {key: replace(one, void=void) for key, one in verdicts.items()}

@@ -76,7 +76,7 @@ class FitOptions:
 
     def __post_init__(self) -> None:
         if not 1 <= self.bins <= MOST_FIT_BINS:
-            msg = f"{self.bins:,} bins asked for"
+            msg = f"{self.bins:,} bins requested"
             raise UsageProblem(msg, f"--bins takes a number from 1 to {MOST_FIT_BINS:,}")
         if self.binning is Binning.ATOMS:
             msg = "a fit cannot bin each distinct score by itself"
@@ -85,7 +85,7 @@ class FitOptions:
             msg = f"scaling-binning cannot be based on {self.base.value}"
             raise UsageProblem(msg, f"--base is one of {', '.join(BASES)}")
         if self.folds is not None and not 2 <= self.folds <= MOST_FOLDS:
-            msg = f"{self.folds:,} folds asked for"
+            msg = f"{self.folds:,} folds requested"
             raise UsageProblem(msg, f"--folds takes a number from 2 to {MOST_FOLDS}")
 
     def used_by(self, method: RecalibratorName) -> dict[str, object]:

@@ -177,7 +177,7 @@ class VerifyOptions:
     allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
     least_group_rows: int | None = option(
         None, like=MIN_GROUP_ROWS,
-        help="Smaller groups are listed, not judged. [default: none is left out]",
+        help="Smaller groups are listed, not tested. [default: none is left out]",
     )  # fmt: skip
     sort: GroupOrder | None = option(None, like=SORT)
     values: tuple[float, ...] = ()

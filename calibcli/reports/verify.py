@@ -93,10 +93,10 @@ class JudgedGroups(Declared):
 
     columns: Annotated[tuple[str, ...], "The columns whose values make them."]
     judged: Annotated[tuple[str, ...], "Keys of the groups among the slices."]
-    left_out: Annotated[Mapping[str, int], "Rows of each group that has too few to be judged, by key."]
-    least_rows: Annotated[int | None, "How many are enough; null where every group was judged."]
+    left_out: Annotated[Mapping[str, int], "Rows of each group that has too few to be tested, by key."]
+    least_rows: Annotated[int | None, "How many are enough; null where every group was tested."]
     claims: Annotated[
-        int, "Claims judged together: each passes at delta, and fails at delta divided by their number."
+        int, "Claims tested together: each passes at delta, and fails at delta divided by their number."
     ]
 
 

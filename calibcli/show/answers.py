@@ -815,7 +815,7 @@ def small_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
     """Return how many segments were counted and not judged, and how many of all rows they hold."""
     if not judged.small:
         return []
-    are = "is not judged by itself" if judged.small == 1 else "are not judged by themselves"
+    are = "is not tested by itself" if judged.small == 1 else "are not tested by themselves"
     share = percent(float(f"{judged.small_rows / verdict.rows:.2g}"))
     few = f"{plural(judged.small, 'segment')} of fewer than {plural(judged.least_rows, 'row')}"
     few += " at the first look" if verdict.any_time else ""

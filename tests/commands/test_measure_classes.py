@@ -309,7 +309,7 @@ def test_a_class_that_no_row_predicts_is_an_empty_table(tmp_path: Path) -> None:
     """Looking at its predictions alone says that there are none."""
     path = written(tmp_path / "rows.parquet", np.tile([[0.7, 0.3, 0.0, 0.0]], (20, 1)), np.zeros(20, int))
     columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.TOP_LABEL, one_class="dog"))
-    with pytest.raises(EmptyTable, match="none of 20 rows predicts the class asked for"):
+    with pytest.raises(EmptyTable, match="none of 20 rows predicts the requested class"):
         measure_files(RowRequest([path], columns), options=OPTIONS)
 
 

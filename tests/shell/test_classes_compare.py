@@ -235,6 +235,6 @@ def test_rows_of_a_fit_and_classes_that_nobody_predicts_are_told(
     none = run(
         "compare", path, *PROBS, "--artifact", zoo["temperature"], "--view", "top-label", "--class", "cat"
     )
-    assert (none.code, "predicts the class asked for" in none.err) == (3, True)
+    assert (none.code, "predicts the requested class" in none.err) == (3, True)
     page = run("compare", path, *PROBS, "--artifact", zoo["temperature"]).out
     assert "2 classes have fewer than 100 rows on a side: bee (0), cat (0)" in page

@@ -72,11 +72,11 @@ def test_verdict_exit_code_and_the_segment_that_settles_it(
     assert segments["small"] == 5
     assert segments["small_rows"] == (pd.read_csv(rows)["country"] == "LU").sum()
     assert all("LU" not in " ".join(one["where"]) for one in segments["segments"])
-    assert "not judged by themselves" in report["answer"]
+    assert "not tested by themselves" in report["answer"]
     jsonschema.validate(report, json.loads(schema_text(DocumentKind.REPORT)))
     text = run("verify", rows, "--max-segment-bias", limit, *ON, *WORDS)
     assert text.code == code
-    assert "5 segments of fewer than 100 rows are not judged by themselves" in text.out
+    assert "5 segments of fewer than 100 rows are not tested by themselves" in text.out
 
 
 def test_one_verdict_whatever_holds_the_rows(
@@ -179,7 +179,7 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     assert "15 % of" not in ended.out
     assert "country = BR" in ended.out
     assert "(other)" not in ended.out
-    assert "at the first look are not judged by themselves" in ended.out
+    assert "at the first look are not tested by themselves" in ended.out
     report = judged(run, *STATE, "--state", state, code=1)
     (rule,) = report["rules"].values()
     names = {" and ".join(one["where"]) for one in rule["segments"]["segments"]}

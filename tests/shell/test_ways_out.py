@@ -86,7 +86,7 @@ def test_groups_too_small_to_judge_are_told_of_the_option(run: Run, csv_of: Make
     assert "--min-group-rows N leaves groups of fewer than N rows out" in ended.out
     without = run(*words, "--min-group-rows", "100")
     assert without.code == 0
-    assert "1 group of fewer than 100 rows (--min-group-rows) is not judged: g few (40)" in without.out
+    assert "1 group of fewer than 100 rows (--min-group-rows) is not tested: g few (40)" in without.out
     assert "leaves groups" not in without.out
 
 

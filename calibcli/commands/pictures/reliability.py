@@ -516,7 +516,7 @@ def _foot(found: _Many, shown: int, *, ordered: bool) -> tuple[str, ...]:
     if count > 1:
         which = f"{every[:1].upper()}{every[1:]}" if shown == count else f"{shown} of {count:,} {many}"
         order = "the largest lower bound of the ECE first, then the largest ECE"
-        order = "in the order asked for" if ordered else order
+        order = "in the order requested" if ordered else order
         lines.append(f"{which}, {order}.")
     if found.said.meaning:
         lines.append(found.said.meaning)

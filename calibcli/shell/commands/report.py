@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     on=REPORTED_ON,
     bins=BINS,
     min_group_rows=MIN_GROUP_ROWS._replace(
-        help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be judged]"
+        help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be tested]"
     ),
 )
 def report(
@@ -91,4 +91,4 @@ def _refuse_suffix(output: str) -> None:
 
 def _outcome(verdicts: "VerifyReport | None") -> str:
     """Return what there is to say of the page in a few words."""
-    return "written; no limit was asked for" if verdicts is None else verdicts.outcome.value.upper()
+    return "written; no limit was set" if verdicts is None else verdicts.outcome.value.upper()

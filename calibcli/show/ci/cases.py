@@ -11,7 +11,7 @@ from calibcli.stats.gates.claim import Verdict
 from calibcli.values import dataclass
 
 ALL = "all"
-NOTHING_JUDGED = "every group has too few rows to be judged, so nothing is concluded"
+NOTHING_JUDGED = "every group has too few rows to be tested, so nothing is concluded"
 
 
 class Light(Enum):

@@ -50,8 +50,8 @@ class AnnotationRenderer:
             level = _level(light_of(report.outcome, report.policy))
             lines.append(_command(level, report.outcome.value.upper(), NOTHING_JUDGED))
         if report.left_out:
-            words = f"{plural(len(report.left_out), 'group')} with too few rows, listed and not judged"
-            lines.append(_command("notice", "not judged", words))
+            words = f"{plural(len(report.left_out), 'group')} with too few rows, listed and not tested"
+            lines.append(_command("notice", "not tested", words))
         lines += [_command("warning", "note", note) for note in report.notes]
         lines += _set(self.settings)
         return "".join(f"{line}\n" for line in lines)

@@ -81,8 +81,8 @@ def _tag(light: Light) -> str | None:
 
 def _left_out(group: str, rows: int, least: int | None) -> ET.Element:
     """Return a case for a group that was listed and not judged, so that nobody takes it for passed."""
-    element = ET.Element("testcase", classname=group, name="too few rows to be judged")
-    message = f"{plural(rows, 'row')}: too few to be judged"
+    element = ET.Element("testcase", classname=group, name="too few rows to be tested")
+    message = f"{plural(rows, 'row')}: too few to be tested"
     if least is not None:
         message = f"{plural(rows, 'row')}: fewer than --min-group-rows {least}"
     ET.SubElement(element, "skipped", type="left out", message=message).text = message
@@ -93,7 +93,7 @@ def _small(case: Case) -> list[ET.Element]:
     """Return a case for segments that were counted and not judged, so that nobody takes them for passed."""
     judged = case.verdict.segments
     said = [] if judged is None else small_segments(case.verdict, judged)
-    element = ET.Element("testcase", classname=case.group, name=f"{case.name}: too small to be judged")
+    element = ET.Element("testcase", classname=case.group, name=f"{case.name}: too small to be tested")
     for message in said:
         ET.SubElement(element, "skipped", type="left out", message=message).text = message
     return [element] * len(said)

@@ -44,7 +44,7 @@ def _without_probability(rows: int, gaps: Sequence[str]) -> list[Line]:
     """Return how many rows have no probability, and why, if any have none."""
     if not rows:
         return []
-    said = f"{plural(rows, 'row')} got no probability, as asked for:"
+    said = f"{plural(rows, 'row')} got no probability, as requested:"
     return [Line(said, Tone.NOTE), *(Line(f"  {one}", Tone.NOTE) for one in gaps)]
 
 

@@ -22,7 +22,7 @@ def _simulated(report: PlanReport) -> list[str]:
     verdict = report.wanted.value
     if report.rows is None:
         return []
-    lines = [f"Found by {_error(report)}; the power asked for is {percent(report.power)}."]
+    lines = [f"Found by {_error(report)}; the requested power is {percent(report.power)}."]
     if report.rows_for_half is not None:
         lines.append(f"With about {about(report.rows_for_half)} rows half of such gates {verdict}.")
     return lines

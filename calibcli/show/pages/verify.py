@@ -325,7 +325,7 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     if not report.by:
         return ()
     title = Line(f"Groups by {listed(quoted(column) for column in report.by)}", Tone.TITLE)
-    few = left_out_words(report.left_out, report.least_group_rows or 1, done="judged")
+    few = left_out_words(report.left_out, report.least_group_rows or 1, done="tested")
     left_out = [Line(f"note: {few}", Tone.NOTE)] if report.left_out else []
     cases = cases_of(report)[len(report.verdicts) :]
     if report.order is GroupOrder.WORST:

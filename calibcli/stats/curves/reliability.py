@@ -16,7 +16,7 @@ from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_s
 from calibcli.stats.table.score_table import Floats, Integers, frozen
 from calibcli.values import dataclass
 
-NO_BAND_ASKED = "no interval was asked for"
+NO_BAND_ASKED = "no interval was requested"
 NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a single score"
 
 _BIN_KEYS = ("lower", "upper", "rows", "score", "rate", "rate_lower", "rate_upper")

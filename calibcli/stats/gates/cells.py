@@ -43,14 +43,14 @@ class FrozenSegments(Declared):
     on: Annotated[tuple[str, ...], Size(1), DIFFERENT, "The columns whose values make segments."]
     depth: Annotated[int, Between(1), "Intersections of the values of up to so many columns."]
     most_values: Annotated[int, Between(1), "Most frequent values of a column that are segments."]
-    least_rows: Annotated[int, Between(1), "A segment is judged that had so many rows at the first look."]
+    least_rows: Annotated[int, Between(1), "Segments with so many rows at the first look are tested."]
     categorical: Annotated[tuple[str, ...], "Columns of numbers that are names."] = ()
     numeric: Annotated[tuple[str, ...], "Columns of few whole numbers that are cut all the same."] = ()
     columns: Annotated[tuple[SegmentColumn, ...], "How the values of each column are told apart."] = ()
     judged: Annotated[
         tuple[tuple[int, ...], ...],
         Between(-1),
-        "The segments that are judged: the level of each column, -1 where it is any.",
+        "The segments that are tested: the level of each column, -1 where it is any.",
     ] = ()
 
     def check(self, node: Node) -> None:

@@ -64,14 +64,14 @@ class Claim(Declared):
 
     measure: Annotated[
         str,
-        "The measure or test: `ece` where each value of the score is judged by itself, `binned_ece` where "
+        "The measure or test: `ece` where each value of the score is a bin by itself, `binned_ece` where "
         "bins of a continuous score are, `ece - baseline` where it is compared.",
     ]
     limit: Annotated[float, "The tolerance eps: the claim is measure <= limit, or >=."]
     confidence: Annotated[Chance, "Probability that a pass is right."]
     bound: Annotated[Bound, "Which number of the measure the rule names."] = Bound.UPPER
     relation: Relation = Relation.AT_MOST
-    # 1 - delta of a fail, higher where several claims are judged together; None where it is that of a pass.
+    # 1 - delta of a fail, higher where several claims are tested together; None where it is that of a pass.
     fail_confidence: Annotated[float | None, HIDDEN] = None
 
     @property
@@ -100,7 +100,7 @@ class Claim(Declared):
     ) -> Annotated[
         Chance,
         Key("fail_confidence"),
-        "Probability that a fail is right: higher where several claims are judged together.",
+        "Probability that a fail is right: higher where several claims are tested together.",
     ]:
         """The confidence with which a fail is right."""
         return self.confidence if self.fail_confidence is None else self.fail_confidence
@@ -226,7 +226,7 @@ class JudgedSegments(Declared):
 
     columns: Annotated[tuple[str, ...], "The columns whose values make segments."]
     depth: Annotated[int, "Intersections of up to so many columns."]
-    least_rows: Annotated[int, "Segments of fewer rows are not judged."]
+    least_rows: Annotated[int, "Segments of fewer rows are not tested."]
     small: Annotated[int, "Segments of fewer rows, of which nothing is said by themselves."]
     small_rows: Annotated[int, "Rows in any of these."]
     segments: Annotated[
@@ -260,9 +260,9 @@ class Verdict(Declared):
         "nothing is bounded.",
     ]
     partition: Annotated[str, "The bins, in words; empty where the measure has none."]
-    any_time: Annotated[bool, "Whether the verdict holds however often it is asked for."]
+    any_time: Annotated[bool, "Whether the verdict holds however often it is requested."]
     assumptions: Annotated[tuple[str, ...], "Under which the verdict means what it says."]
-    rows: Annotated[int, "Rows judged."]
+    rows: Annotated[int, "Rows tested."]
     finite_sample: Annotated[
         bool, "Whether the confidence holds at every number of rows, or only as rows grow."
     ] = True

@@ -129,7 +129,7 @@ def _rows_until(bound: Callable[[float], float], limit: float, *, error: float) 
     return math.ceil(float(10.0**digits))
 
 
-_EVERY_OUTPUT = "every output of the recalibrator is judged, however rare"
+_EVERY_OUTPUT = "every output of the recalibrator is tested, however rare"
 
 _SEEN_VALUES = "of the values of the score seen here"
 

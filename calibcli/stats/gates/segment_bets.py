@@ -106,7 +106,7 @@ def bets_on(sums: Sums, partition: Partition, *, measure: MeasureName | SegmentM
     if isinstance(measure, MeasureName):
         return Bets(sums, partition, measure=measure)
     if partition.segments is None:
-        msg = f"{measure.value} is judged in segments, and these rows were not counted in any"
+        msg = f"{measure.value} is tested in segments, and these rows were not counted in any"
         raise ValueError(msg)
     return SegmentBets(sums, partition, partition.segments)
 

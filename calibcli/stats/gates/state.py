@@ -725,7 +725,7 @@ def _assumptions(state: GateState) -> tuple[str, ...]:
     terms = state.terms
     if terms.partition.segments is not None:
         rows = f"{terms.partition.segments.least_rows:,} rows at the first look"
-        what = f"{terms.partition.described}, those of {rows}; others are not judged"
+        what = f"{terms.partition.described}, those of {rows}; others are not tested"
     elif terms.measure is MeasureName.DCE:
         what = "the bounds hold for the lower and for the upper distance"
     elif terms.partition.outputs:

@@ -159,7 +159,7 @@ def smooth_error_at(
     """
     series = cosine_series(table.score, residuals(table) / table.weight.sum())
     value = float(series.l1_norm(bandwidth))
-    at = f"at the bandwidth {bandwidth:g} that was asked for, not at one of its own"
+    at = f"at the given bandwidth {bandwidth:g}, not at one of its own"
     mixed = "the upper bound speaks of the population, the lower of these scores"
     interval = None
     if table.weighted:

@@ -139,7 +139,7 @@ def test_fixed_design_guarantee_is_kept() -> None:
 @pytest.mark.parametrize("bins", [0, -3, 100_001])
 def test_impossible_numbers_of_bins_are_refused(bins: int) -> None:
     """The options refuse what no fit can do."""
-    with pytest.raises(UsageProblem, match="bins asked for"):
+    with pytest.raises(UsageProblem, match="bins requested"):
         FitOptions(bins=bins)
 
 
