@@ -73,6 +73,7 @@ def compare(
     pairs: bool = False,
     by: Groups | None = None,
     row_id: Column | None = None,
+    cluster: Column | None = None,
     fail_if_worse: bool = False,
     allow_fit_rows: bool = False,
     bins: int | None = None,
@@ -101,10 +102,11 @@ def compare(
     allow_edited: bool = False,
 ) -> Compared | Ranked: ...
 def drift(
-    old: Rows,
-    new: Rows,
+    old: Rows | None = None,
+    new: Rows | None = None,
     *,
     score: str | None = None,
+    by: Groups | None = None,
     on: Groups | None = None,
     bins: int | None = None,
     max_values: int = 20,

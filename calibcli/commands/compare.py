@@ -132,7 +132,7 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
     if MeasureName.OBSERVED_RATE in (requested.metrics or ()) and not columns.by:
         msg = "observed_rate is the share of label 1, which is the same for every score of the same rows"
         raise UsageProblem(msg, "compare models in rows with --by and --id, or ask for another measure")
-    said = {"by": columns.by, "reference": requested.reference}
+    said = {"by": columns.by, "reference": requested.reference, "cluster": columns.cluster}
     named = next((name for name, value in said.items() if value), None)
     if artifacts:
         if named is not None:

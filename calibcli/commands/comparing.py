@@ -10,7 +10,7 @@ from calibcli.commands.slices import View
 from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName
 from calibcli.options.comparing import COMPARABLE, CompareOptions
 from calibcli.reports.compare import Comparison, Side
-from calibcli.stats.measures.clustered import EXACT, clustered_difference
+from calibcli.stats.measures.clustered import EXACT, Clusters, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, difference_of_intervals
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.stats.measures.family import measure_named
@@ -167,15 +167,20 @@ def differences_to(
 ) -> tuple[Difference, ...]:
     """Return how the measures of a further score differ from those of the first, and keep what that took."""
     one, two = (Seen(view.source.score, view.source.score, view.table) for view in (first, other))
-    confidence, found = options.confidence, differences(one, two, paired, options=options, known=known)
+    found = differences(one, two, paired, options=options, known=known)
     if first.clusters is None or other.clusters is None:
         return found
-    return tuple(
-        clustered_difference(each, first.clusters, other.clusters, confidence=confidence)
-        if each.name in PAIRED
-        else replace(each, interval=None, assumptions=(EXACT,))
-        for each in found
-    )
+    clusters, confidence = (first.clusters, other.clusters), options.confidence
+    return tuple(difference_over_clusters(each, *clusters, confidence=confidence) for each in found)
+
+
+def difference_over_clusters(
+    found: Difference, first: Clusters, second: Clusters, *, confidence: float
+) -> Difference:
+    """Return a difference with what clusters leave of it."""
+    if found.name in PAIRED:
+        return clustered_difference(found, first, second, confidence=confidence)
+    return replace(found, interval=None, assumptions=(EXACT,))
 
 
 def comparable(measures: tuple[MeasureName, ...], *, edges: bool) -> tuple[MeasureName, ...]:

@@ -1,15 +1,21 @@
 """Compare the scores of new rows, and any other columns, with those of old ones; no label is needed."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
+
 import numpy as np
 
-from calibcli.commands.gathering import Gathered
+from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import read_rows
+from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import UsageProblem
 from calibcli.names import Purpose, WeightMeaning
+from calibcli.options.orders import in_order
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.segmenting import DriftOptions
 from calibcli.options.sources import RowSource
-from calibcli.reports.drift import DriftColumn, DriftLevel, DriftReport
+from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.drift import Shift, shift_of
 from calibcli.stats.measures.tests import holm
@@ -24,17 +30,22 @@ _QUANTILES = 10
 
 def drift_files(
     old: RowSource,
-    new: RowSource,
+    new: RowSource | None,
     columns: Columns,
     *,
     options: DriftOptions | None = None,
     reading: Reading | None = None,
 ) -> DriftReport:
-    """Say whether the score, and further columns, have shifted."""
+    """Say whether the score, and further columns, have shifted; without new rows by groups of the old."""
     requested, how = options or DriftOptions(), reading or Reading()
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
         msg = "tests of shifts need counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
+    if new is None:
+        return _by_group(old, columns, requested, how)
+    if columns.by:
+        msg = "--by compares the groups of one file, and two are named"
+        raise UsageProblem(msg, "leave out NEW, or --by")
     if old == "-" and new == "-":
         msg = "old and new rows are both standard input"
         raise UsageProblem(msg, "write one of them to a file first")
@@ -47,18 +58,14 @@ def drift_files(
     first, second = (_scores(score, one, in_cells=in_cells) for one in tables)
     values = [(first, second)]
     values += [(before.extras.values[k], after.extras.values[k]) for k in range(len(columns.on))]
-    few = (
-        requested.bins is None
-        and len(set(values[0][0].numbers()[0]) | set(values[0][1].numbers()[0])) <= _MOST_GRADES
-    )
+    few = requested.bins is None and _few(one.numbers()[0] for one in values[0])
     found = [
-        shift_of(
+        _shift(
             *pair,
+            requested,
             most=requested.cut.most_values if place else _MOST_GRADES,
             categorical=kind,
-            intervals=requested.bins or _QUANTILES,
             error=(1.0 - requested.confidence) / len(values),
-            generator=stream(requested.seed, Purpose.DRIFT),
         )
         for place, (pair, kind) in enumerate(zip(values, (few, *kinds), strict=True))
     ]
@@ -72,7 +79,68 @@ def drift_files(
         requested.confidence,
         listed,
         requested.seed,
-        tuple(_notes(listed, before, after)),
+        (*_empty_notes(listed), *_grid_notes((before.table, after.table))),
+    )
+
+
+def _by_group(source: RowSource, columns: Columns, requested: DriftOptions, how: Reading) -> DriftReport:
+    """Compare the scores of each group with those of the first, such as those of each month."""
+    if len(columns.by) != 1 or columns.on:
+        if columns.on:
+            msg = "--on with one file: further columns are compared between two"
+            raise UsageProblem(msg, "leave out --on, or name the new rows as well")
+        msg = "nothing to compare with: one file, and no column that makes groups"
+        if columns.by:
+            msg = f"--by names {len(columns.by)} columns, and the groups of one are compared"
+        raise UsageProblem(msg, "name the new rows, or one column such as --by month")
+    rows = RowRequest([source], columns, reading=how)
+    found = read_rows(rows, extras_request=ExtrasRequest(sliced=(RAW,)), labelled=False)
+    tables = {name: table for (name,), table in found.extras.slices[RAW].tables().items()}
+    if len(tables) < 2:
+        msg = f"every row has one value of {columns.by[0]!r}"
+        raise UsageProblem(msg, "name another column with --by, or a second file")
+    by, names = found.resolved.by[0], in_order(list(tables))
+    values = {name: _scores(found.resolved.score, tables[name], in_cells=False) for name in names}
+    few = requested.bins is None and _few([one.numbers()[0] for one in values.values()])
+    base, *others = names
+    error = (1.0 - requested.confidence) / len(others)
+    shifts = [
+        _shift(values[base], values[name], requested, most=_MOST_GRADES, categorical=few, error=error)
+        for name in others
+    ]
+    joint = holm([one.p_value for one in shifts])
+    listed = tuple(
+        replace(_column(one, p or 0.0, confidence=requested.confidence), name=name)
+        for name, one, p in zip(others, shifts, joint, strict=True)
+    )
+    notes = (*_empty_notes(listed), *_grid_notes(tables.values()))
+    return DriftReport(
+        found.input, found.input, requested.confidence, listed, requested.seed, notes, Compared(by, base)
+    )
+
+
+def _few(values: Iterable[Iterable[float]]) -> bool:
+    """Whether scores are grades: of so few different values that each is a level."""
+    return len(set(chain.from_iterable(values))) <= _MOST_GRADES
+
+
+def _shift(
+    old: RunningValues,
+    new: RunningValues,
+    requested: DriftOptions,
+    *,
+    most: int,
+    categorical: bool | None,
+    error: float,
+) -> Shift:
+    return shift_of(
+        old,
+        new,
+        most=most,
+        categorical=categorical,
+        intervals=requested.bins or _QUANTILES,
+        error=error,
+        generator=stream(requested.seed, Purpose.DRIFT),
     )
 
 
@@ -109,8 +177,8 @@ def _column(shift: Shift, joint: float, *, confidence: float) -> DriftColumn:
     )
 
 
-def _notes(columns: tuple[DriftColumn, ...], old: Gathered, new: Gathered) -> list[str]:
-    """Return what the reader should not miss."""
+def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
+    """Return which levels have rows on one side alone."""
     notes = []
     for one in columns:
         empty = [level.where for level in one.levels if level.one_sided]
@@ -118,6 +186,10 @@ def _notes(columns: tuple[DriftColumn, ...], old: Gathered, new: Gathered) -> li
             many = f"{len(empty):,} levels are" if len(empty) > 1 else f"{empty[0]} is"
             half = "empty in one file, and counted as half a row there; PSI would be infinite"
             notes.append(f"{one.name}: {many} {half}")
-    if "grid" in (old.table.kind, new.table.kind):
-        notes.append(rounded_words("1.4e-6"))
     return notes
+
+
+def _grid_notes(tables: Iterable[Table]) -> list[str]:
+    """Return how far scores are kept apart, where that is not to the last digit."""
+    kept = [one for one in tables if isinstance(one, GridTable)]
+    return [rounded_words("1.4e-6")] if kept else []

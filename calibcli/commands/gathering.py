@@ -107,6 +107,8 @@ def summary_of_input(
     shown = shown_path(files[0]) + (f" and {len(files) - 1:,} more" if len(files) > 1 else "")
     if findings.weightless:
         notes.append(f"{shown}: {weightless_words(findings.weightless)}")
+    if resolved.further and findings.missing:
+        notes.append(f"{shown}: values are missing in {_missing_words(resolved, findings)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
     notes += [*strange_words(findings), *phrase_words(findings, resolved)]
@@ -132,6 +134,14 @@ def summary_of_input(
         classes=_classes_read(resolved, findings),
         selected=_selected(resolved.requested.rows, findings),
     )
+
+
+def _missing_words(resolved: ResolvedColumns, findings: Findings) -> str:
+    """Return how many values each column lacks, of several scores, the most first."""
+    each = [(one.count, column_of(kind, resolved, place)) for (kind, place), one in findings.missing.items()]
+    each.sort(key=lambda one: (-one[0], one[1] or ""))
+    shown = [f"{name!r} ({count:,})" for count, name in each[:_LISTED]]
+    return ", ".join([*shown, *([f"{len(each) - _LISTED:,} more"] if len(each) > _LISTED else [])])
 
 
 def _selected(rows: RowSelection, findings: Findings) -> SelectedRows | None:

@@ -16,6 +16,7 @@ from calibcli.data.formats import format_of
 from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import asking_for, guessed_classes, kinds_as_read, list_fragments
 from calibcli.data.readers import reader_of
+from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
 from calibcli.documents.artifact import (
     Artifact,
@@ -428,6 +429,13 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     typed = (*kinds, *((name, "partition") for name in partitions))
     columns = tuple(ColumnSummary(name, kind, by_name.get(name, "")) for name, kind in typed)
     following = None if repair is None else f"calibcli measure {file_word(path)} {words}{repair}"
+    by = _models(path, header, roles, input_format) if repair == "" and _is_small(fragments) else None
+    if following is not None and by is not None:
+        model, question = by
+        following = f"{following} --by {shlex.quote(model)} -m observed_rate,mean_score,bias,auroc"
+        if question is not None:
+            ids = f"--by {shlex.quote(model)} --id {shlex.quote(question)}"
+            facts.append(("models", f"calibcli compare {file_word(path)} {words} {ids} says which is better"))
     return InspectReport(path, first.format.value, tuple(facts), columns, following)
 
 
@@ -485,6 +493,34 @@ def _contents(
     rate = f"{100.0 * positive / rows:.1f} % ({positive:,} of {rows:,} rows have label 1)"
     found = [*([] if counted else [("rows", f"{rows:,}")]), ("score", span), ("base rate", rate)]
     return [*found, *facts], _options_of(said)
+
+
+# Columns that are named so hold a model in each row, and the question that it answered.
+_MODELS = ("model", "model_name", "model_id", "llm", "system")
+_QUESTIONS = ("question", "question_id", "prompt", "prompt_id", "item", "item_id", "example", "id")
+_MOST_MODELS = 20
+
+
+def _models(
+    path: str, header: tuple[str, ...], roles: Mapping[str, str], form: InputFormat
+) -> tuple[str, str | None] | None:
+    """Return the column that names models in rows, of which there are a few, and that of their questions."""
+    from calibcli.commands.gathering import RAW
+    from calibcli.commands.reading import read_tables
+
+    free = {folded(name): name for name in header if name not in roles.values()}
+    model, question = (
+        next((free[name] for name in names if name in free), None) for names in (_MODELS, _QUESTIONS)
+    )
+    if model is None or not {"score", "label"} <= set(roles):
+        return None
+    columns = Columns(roles["score"], roles["label"], by=(model,))
+    rows = RowRequest([path], columns, reading=Reading(input_format=form))
+    with suppress(CalibcliError):
+        found = read_tables(rows, extras_request=ExtrasRequest(sliced=(RAW,))).extras.slices[RAW]
+        if 2 <= len(found.tables()) <= _MOST_MODELS:
+            return model, question
+    return None
 
 
 def _typed(said: Mapping[str, str]) -> dict[str, Any]:

@@ -2,26 +2,31 @@
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, reduce
 from itertools import combinations
+from typing import NoReturn
 
 import numpy as np
 
-from calibcli.commands.comparing import Seen, differences, measured_alone
+from calibcli.commands.comparing import Seen, difference_over_clusters, differences, measured_alone
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import extras_request_of, level_of, views_of
 from calibcli.data.tally import ExtrasRequest
-from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
+from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName, OnMissing
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.declaring import nearest
 from calibcli.options.metrics import Metrics
+from calibcli.options.orders import in_order
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
+from calibcli.reports.measure import ClusterSummary
 from calibcli.stats.measures.classes.differences import JOINT
+from calibcli.stats.measures.clustered import Clusters, with_clusters
 from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, Skill, skill
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.stats.measures.matched import Answers, in_common
@@ -53,6 +58,7 @@ class Entries:
         common: The rows of one that another has too, by their places; None where all have the same rows.
         notes: What must be said of rows that do not count.
         classes: Measures of all classes together, by place and confidence; None where there is one score.
+        clusters: Of the rows, by each score; empty where rows are independent.
     """
 
     scores: tuple[Seen, ...]
@@ -60,11 +66,14 @@ class Entries:
     common: Callable[[int, int], Table] | None = None
     notes: tuple[str, ...] = ()
     classes: Callable[[ClassMeasure, int, float], ClassEstimate] | None = None
+    clusters: tuple[Clusters, ...] = ()
 
 
 def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardReport:
     """Compare any number of scores with the best of them, or with the reference."""
     columns = rows.columns
+    if columns.by and columns.identity is None:
+        _refuse_groups(rows)
     _refuse(columns, options)
     gate = options.gate()
     if columns.by:
@@ -102,9 +111,13 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
             "--on-missing pairwise is for scores in columns; models in rows are compared on common questions"
         )
         raise IdleOption(msg, "pass --on-missing drop", options=("on-missing",))
-    if columns.by and columns.identity is None:
-        msg = "--by compares models in rows, and needs a column that says which question a row answers"
-        raise UsageProblem(msg, "name it with --id COL")
+    if columns.cluster is not None and (columns.by or columns.on_missing is OnMissing.PAIRWISE):
+        other = "--by" if columns.by else "--on-missing pairwise"
+        hint = "pass --on-missing drop"
+        if columns.by:
+            hint = "leave out --cluster: models are compared question by question"
+        msg = f"--cluster compares score columns on the same rows, and {other} those of different rows"
+        raise IdleOption(msg, hint, options=("cluster",))
     if columns.by and (columns.others or columns.weight is not None):
         what = "one score" if columns.others else "rows without weights"
         msg = f"--by compares the models that a column names by {what}"
@@ -119,6 +132,21 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
         msg = f"{count} scores make {count * (count - 1) // 2:,} pairs"
         hint = f"at most {MOST_IN_PAIRS} are compared in pairs: name one with --reference, without --pairs"
         raise UsageProblem(msg, hint)
+
+
+def _refuse_groups(rows: RowRequest) -> NoReturn:
+    """Refuse groups of rows that are not said to be models, with a command that compares in one of them."""
+    columns, by = rows.columns, rows.columns.by[0]
+    if not columns.others:
+        msg = "--by compares models in rows, and needs a column that says which question a row answers"
+        raise UsageProblem(msg, "name it with --id COL")
+    msg = f"--by {by} names models in rows, and {len(columns.others) + 1} score columns are compared"
+    alone, names = replace(columns, others=(), in_pairs=False), ["VALUE"]
+    with suppress(CalibcliError):
+        found = read_evaluation(replace(rows, columns=alone), extras_request=ExtrasRequest(sliced=(RAW,)))
+        names = in_order([name[0] for name in found.extras.slices[RAW].tables()])
+    also = f", then {', '.join(names[1:4])}" if len(names) > 1 else ""
+    raise UsageProblem(msg, f"compare them in one group at a time: --where '{by}=={names[0]}'{also}")
 
 
 def _of_models(columns: Columns, options: CompareOptions) -> CompareOptions:
@@ -166,7 +194,9 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
     notes = [PAIRED_ROWS] if apart else []
     notes += [f"{one!r} is left out: it has no value in any row" for one in empty]
     found = tuple(seen[key] for key in kept)
-    return evaluation, Entries(found, paired, common if apart else None, tuple(notes))
+    clusters = [views[key].clusters for key in kept]
+    known = tuple(one for one in clusters if one is not None)
+    return evaluation, Entries(found, paired, common if apart else None, tuple(notes), clusters=known)
 
 
 def _models(evaluation: Gathered) -> Entries:
@@ -247,7 +277,15 @@ def _report(
         rankings=rankings(entries, options, reference),
         positive=positive,
         notes=(*evaluation.notes, *entries.notes),
+        clusters=_clusters_of(evaluation, entries),
     )
+
+
+def _clusters_of(evaluation: Gathered, entries: Entries) -> ClusterSummary | None:
+    column = evaluation.resolved.cluster
+    if column is None or not entries.clusters:
+        return None
+    return ClusterSummary(column, entries.clusters[0].count, entries.clusters[0].effective)
 
 
 def level_of_each(options: CompareOptions, count: int) -> tuple[float, int]:
@@ -353,7 +391,9 @@ class _Board:
             return classes(name, place, confidence)
         own = MeasureName.OBSERVED_RATE if isinstance(name, ClassMeasure) else name
         one = one if table is None else replace(one, table=table)
-        return measured_alone(own, one, options=replace(self.options, confidence=confidence))
+        found = measured_alone(own, one, options=replace(self.options, confidence=confidence))
+        clusters = self.entries.clusters
+        return with_clusters(found, clusters[place], confidence=confidence) if clusters else found
 
     def _contrast(self, name: Compared, first: int, second: int) -> Contrast:
         one, two = (self.entries.scores[place] for place in (first, second))
@@ -363,6 +403,9 @@ class _Board:
             return Contrast(one.name, two.name, sums.rows, found)
         only = replace(self.options, metrics=(name,))
         (found,) = differences(one, two, sums, options=only)
+        if self.entries.clusters:
+            pair = self.entries.clusters[first], self.entries.clusters[second]
+            found = difference_over_clusters(found, *pair, confidence=self.options.confidence)
         return Contrast(one.name, two.name, sums.rows, found)
 
     def _skill(self, name: Compared, reference: int, place: int, contrast: Contrast) -> Skill | None:

@@ -392,7 +392,12 @@ def _with_groups(
     groups = GroupsSummary(
         columns, tuple(reports), left_out, least, level, worst_of(reports), adjusted or None, order
     )
-    return replace(whole, groups=groups)
+    alone = [one.key for one in view.slices.groups if one.key in reports and one.clusters is None]
+    notes = whole.notes
+    if view.clusters is not None and alone:
+        which = "each group" if len(alone) == len(reports) else f"{len(alone)} of {len(reports)} groups"
+        notes = (*notes, f"in {which} every cluster has one row, so that its rows are independent")
+    return replace(whole, groups=groups, notes=notes)
 
 
 def _of_slices(options: MeasureOptions) -> MeasureOptions:

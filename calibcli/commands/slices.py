@@ -137,7 +137,10 @@ def _group(
     values = [value.replace("/", "%2F") if several else value for value in name]
     pairs = [f"{column}={value}" for column, value in zip(columns, values, strict=True)]
     key = "/".join([shown, *pairs] if shown else pairs)
-    return Group(key, table, None if sums is None else sums.of(name), tuple(name))
+    clusters = None if sums is None else sums.of(name)
+    # Where each cluster has one row here, such as each question of one model, rows are independent.
+    alone = clusters is not None and not table.weighted and clusters.count == table.total_rows
+    return Group(key, table, None if alone else clusters, tuple(name))
 
 
 def sorted_groups(groups: Sequence[Group], order: GroupOrder | None) -> tuple[Group, ...]:

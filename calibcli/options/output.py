@@ -65,7 +65,10 @@ AnyFile = Annotated[
     str, Option((), metavar="FILE", help="A data file, an artifact, a report, or - for stdin.")
 ]
 OldFile = Annotated[str, Option((), metavar="OLD", help="The rows that others are compared with.")]
-NewFile = Annotated[str, Option((), metavar="NEW", help="The rows that may have shifted.")]
+NewFile = Annotated[
+    str | None,
+    Option((), metavar="NEW", help="The rows that may have shifted; none for the groups of OLD (--by)."),
+]
 Documents = Annotated[
     list[str],
     Option((), metavar="DOCUMENT...", help="What `verify --state` or `measure --summary-out` wrote."),

@@ -124,6 +124,10 @@ REPORTED_ON = JUDGED_ON._replace(
 DRIFTED_ON = JUDGED_ON._replace(
     help="Further columns to compare: a,b,c, or repeat.", doc="Further columns to compare."
 )
+DRIFTED_BY = BY._replace(
+    help="Compare the scores of each value, such as month, with those of the first; in one file.",
+    doc="Without new rows: compare the scores of each value of this column, such as month, with those of the first.",
+)  # fmt: skip
 FITTED_BY = BY._replace(
     python="Column | None", help="Fit a map to each group of equal values.",
     doc="Fit a map to each group of equal values of this, a name or an array, and one to all rows.",

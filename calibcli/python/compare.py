@@ -25,8 +25,8 @@ def _two(given: dict[str, Any]) -> None:
 
 
 @function(
-    "score label *classes artifact metric reference pairs by row_id fail_if_worse allow_fit_rows bins "
-    "binning confidence *values *rows seed *format *reading allow_edited",
+    "score label *classes artifact metric reference pairs by row_id cluster fail_if_worse allow_fit_rows "
+    "bins binning confidence *values *rows seed *format *reading allow_edited",
     before=_two,
     score=TWO_SCORES,
     by=COMPARED_BY,

@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar
 
-from calibcli.codec import AnyNumber, Chance, Declared, Fraction
+from calibcli.codec import ABSENT, AnyNumber, Chance, Declared, Fraction
 from calibcli.reports.input import InputSummary, Kept, Notes
 from calibcli.values import dataclass
 
@@ -45,6 +45,14 @@ class DriftColumn(Declared):
 
 
 @dataclass(frozen=True, slots=True)
+class Compared(Declared):
+    """The groups of one file that are compared."""
+
+    column: Annotated[str, "The column whose values make them; each is one of `columns` but the first."]
+    base: Annotated[str, "The first group, which the others are compared with."]
+
+
+@dataclass(frozen=True, slots=True)
 class DriftReport(Kept):
     """Whether the score and other columns have shifted from old to new rows."""
 
@@ -59,6 +67,9 @@ class DriftReport(Kept):
     columns: Annotated[tuple[DriftColumn, ...], "The score first, then others as they were named."]
     seed: Annotated[int, "Seed of draws."]
     notes: Notes = ()
+    by: Annotated[
+        Compared | None, ABSENT, "How groups of one file are compared; absent where old and new rows are."
+    ] = None
 
     @property
     def shifted(self) -> tuple[DriftColumn, ...]:

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
 from calibcli.names import ComparisonName
 from calibcli.reports.input import InputSummary, Kept, Notes
+from calibcli.reports.measure import ClusterSummary
 from calibcli.stats.measures.differences import Compared, Difference, Skill
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.values import dataclass
@@ -99,6 +100,9 @@ class LeaderboardReport(Kept):
     ]
     gate: Annotated[tuple[Compared, ...] | None, HIDDEN] = None
     notes: Notes = ()
+    clusters: Annotated[
+        ClusterSummary | None, ABSENT, "The clusters of dependent rows; absent where rows are independent."
+    ] = None
 
     @property
     def found(self) -> Annotated[WorseThan | None, Key("gate"), "Null without --fail-if-worse."]:

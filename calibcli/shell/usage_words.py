@@ -15,7 +15,7 @@ _REAL = ("float_parsing", "is not a valid float")
 _LIMIT = re.compile(r"--(?P<end>max|min)-(?P<measure>[a-z0-9_-]+)")
 _DIRICHLET = "dirichlet"
 _CLUSTERS = (
-    "measure takes clusters; its report can be drawn: measure --cluster COL --json -o m.json, plot m.json"
+    "measure and compare take clusters; to draw them: measure --cluster COL --json -o m.json, plot m.json"
 )
 
 

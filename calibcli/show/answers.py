@@ -46,6 +46,7 @@ from calibcli.show.words import (
 if TYPE_CHECKING:
     # A command pays for the reports of no other one.
     from calibcli.reports.compare import CompareReport, Comparison
+    from calibcli.reports.drift import Compared as GroupsCompared
     from calibcli.reports.drift import DriftColumn, DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.leaderboard import LeaderboardReport, Ranking
@@ -926,6 +927,8 @@ def shift_size(psi: float) -> str:
 
 def drifted(report: "DriftReport") -> tuple[str, ...]:
     """Return whether the scores have shifted, then which of the other columns have."""
+    if report.by is not None:
+        return (_drifted_by_group(report, report.by),)
     score, *others = report.columns
     index, chance = f"PSI {three(score.psi)}", f"up to {three(score.by_chance)} can be chance"
     if score.shifted:
@@ -947,6 +950,23 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
     if len(others) == 1:
         return (first, f"{names} has shifted.")
     return (first, f"Of {plural(len(others), 'further column')} {count(len(moved))} {have} shifted: {names}.")
+
+
+def _drifted_by_group(report: "DriftReport", by: "GroupsCompared") -> str:
+    """Return in which groups the scores are others than in the first."""
+    moved, groups = report.shifted, plural(len(report.columns), "other value")
+    if not moved:
+        most = max(report.columns, key=lambda one: one.psi)
+        largest = f"the largest PSI is {three(most.psi)}, in {quoted(most.name)}"
+        since = f"No shift of the scores from {quoted(by.base)} is shown in {groups} of {quoted(by.column)}"
+        return f"{since}: {largest}, and up to {three(most.by_chance)} can be chance."
+    most = _largest(moved)[0]
+    size = f"most in {quoted(most.name)} (PSI {three(most.psi)}, by convention {shift_size(most.psi)})"
+    first = f", first in {quoted(moved[0].name)}" if len(moved) > 1 else ""
+    return (
+        f"The scores have shifted from {quoted(by.base)} in {count(len(moved))} of {groups} of "
+        f"{quoted(by.column)}{first}, {size}."
+    )
 
 
 _MOST_SHIFTED = 5

@@ -42,16 +42,18 @@ class Paragraph:
 @dataclass(frozen=True, slots=True)
 class Bar:
     """
-    A bin of the text reliability diagram, drawn on an axis from 0 to 1.
+    A bin of the text reliability diagram, drawn on an axis from 0 to 1, or by log-odds.
 
     Args:
         lower: Lower end of the rate's interval; NaN where there is none.
+        ticks: Of an axis by log-odds, from its lower end to its upper one; empty where it runs from 0 to 1.
     """
 
     score: float
     rate: float
     lower: float
     upper: float
+    ticks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

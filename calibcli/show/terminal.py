@@ -55,26 +55,44 @@ ASCII = Marks("o", "-", "|", "@")
 
 
 def drawn(bar: Bar, *, width: int, marks: Marks) -> str:
-    """Return the bar of a bin, `width` letters from 0 to 1, without trailing spaces."""
+    """Return the bar of a bin, `width` letters from end to end of its axis, without trailing spaces."""
     letters = [" "] * width
     if not (math.isnan(bar.lower) or math.isnan(bar.upper)):
-        for place in range(_place(bar.lower, width), _place(bar.upper, width) + 1):
+        for place in range(_place(bar.lower, width, bar.ticks), _place(bar.upper, width, bar.ticks) + 1):
             letters[place] = marks.interval
-    score, rate = _place(bar.score, width), _place(bar.rate, width)
+    score, rate = _place(bar.score, width, bar.ticks), _place(bar.rate, width, bar.ticks)
     letters[score] = marks.score
     letters[rate] = marks.both if rate == score else marks.rate
     return "".join(letters).rstrip()
 
 
-def axis(width: int) -> str:
-    """Return the heading of the bars: 0, a half and 1 over their places."""
-    left = (width - 1) // 2 - 1
-    return "0" + "0.5".center(3).rjust(left + 2) + "1".rjust(width - left - 3)
+def axis(width: int, ticks: tuple[float, ...] = ()) -> str:
+    """Return the heading of the bars: 0, a half and 1 over their places, or the ticks of log-odds."""
+    if not ticks:
+        left = (width - 1) // 2 - 1
+        return "0" + "0.5".center(3).rjust(left + 2) + "1".rjust(width - left - 3)
+    heading = ""
+    for tick in ticks:
+        place, words = _place(tick, width, ticks), f"{tick:g}"
+        start = min(place, width - len(words))
+        if start > len(heading) or not heading:
+            heading = heading.ljust(start) + words
+    return heading
 
 
-def _place(value: float, width: int) -> int:
-    return round(min(max(value, 0.0), 1.0) * (width - 1))
+def _place(value: float, width: int, ticks: tuple[float, ...] = ()) -> int:
+    if not ticks:
+        return round(min(max(value, 0.0), 1.0) * (width - 1))
+    low, high = _log_odds(ticks[0]), _log_odds(ticks[-1])
+    within = min(max(value, ticks[0]), ticks[-1])
+    return round((_log_odds(within) - low) / (high - low) * (width - 1))
 
+
+def _log_odds(value: float) -> float:
+    return math.log(value) - math.log1p(-value)
+
+
+_BY_LOG_ODDS = "Bars are laid out by log-odds; a rate of 0 is at their left end."
 
 _GAP = 2
 
@@ -241,7 +259,8 @@ class TerminalRenderer:
         return styled(text, Tone.TITLE, color=self.color)
 
     def _heading(self, title: str, grid: Grid, room: int | None) -> str:
-        return axis(_bar_width(room)) if _draws(grid) else title
+        bars = [row[-1] for row in grid.rows if isinstance(row[-1], Bar)]
+        return axis(_bar_width(room), bars[0].ticks) if bars else title
 
     def _last(self, cell: str | Bar, room: int | None) -> str:
         if isinstance(cell, Bar):
@@ -249,7 +268,9 @@ class TerminalRenderer:
         return cell
 
     def _legend(self, grid: Grid) -> tuple[Line, ...]:
-        return (Line(self._marks.legend, Tone.FAINT),) if _draws(grid) else ()
+        bars = [row[-1] for row in grid.rows if isinstance(row[-1], Bar)]
+        by_log_odds = [Line(_BY_LOG_ODDS, Tone.FAINT)] if bars and bars[0].ticks else []
+        return (Line(self._marks.legend, Tone.FAINT), *by_log_odds) if bars else ()
 
     @property
     def _marks(self) -> Marks:
@@ -301,10 +322,6 @@ def styled(text: str, tone: Tone, *, color: bool) -> str:
     from rich.style import Style
 
     return Style.parse(_STYLES[tone]).render(text, color_system=ColorSystem.STANDARD)
-
-
-def _draws(grid: Grid) -> bool:
-    return any(isinstance(row[-1], Bar) for row in grid.rows)
 
 
 def _bar_width(room: int | None) -> int:

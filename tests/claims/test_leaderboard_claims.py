@@ -2,15 +2,18 @@
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import expit, logit
+from scipy.stats import norm
 
 from calibcli.commands.comparing import Seen
 from calibcli.commands.leaderboard import Entries, rankings
 from calibcli.names import ClassMeasure, ComparisonName, MeasureName
 from calibcli.options.comparing import CompareOptions
+from calibcli.stats.measures.clustered import ClusterSums
 from calibcli.stats.measures.differences import PAIRED, PairedSums
 from calibcli.stats.measures.matched import Answers
 from calibcli.stats.table.score_table import ScoreTable
@@ -95,6 +98,56 @@ def test_one_hard_world_is_looked_at_every_time() -> None:
 def test_any_score_is_wrongly_told_apart_in_at_most_5_percent(world: str, reference: int | None) -> None:
     """Against the best of five equally good scores, and against one that was named before."""
     assert wrong(world, reference, REPETITIONS) <= most_misses(REPETITIONS, 0.05)
+
+
+# Clusters, rows of each, how far rows of a cluster share the errors of the scores and their labels.
+CLUSTERED = {
+    "25 clusters of 8": (25, 8, 0.9),
+    "40 clusters of 1 to 20": (40, 0, 0.9),
+    "60 clusters of 3, hardly alike": (60, 3, 0.1),
+}
+
+
+def told_apart_over_clusters(world: str, repetitions: int) -> int:
+    """Count the tables in which any of five equally good scores is called better or worse."""
+    count, each, alike = CLUSTERED[world]
+    rng, found = generator_of("leaderboard", "clusters", world), 0
+    for _ in range(repetitions):
+        sizes = np.full(count, each) if each else rng.integers(1, 21, count)
+        cluster = np.repeat(np.arange(count), sizes)
+
+        def shared(rng: np.random.Generator = rng, cluster: Floats = cluster) -> Floats:
+            both = rng.normal(size=count)[cluster], rng.normal(size=cluster.size)
+            return np.sqrt(alike) * both[0] + np.sqrt(1.0 - alike) * both[1]
+
+        truth = expit(1.2 * shared())
+        # Labels of a cluster come together, too.
+        label = norm.cdf(shared()) < truth
+        scores = [expit(logit(truth) + 0.5 * shared()) for _ in range(SCORES)]
+        plain, clusters = entries_of(scores, label), []
+        for one in scores:
+            sums = ClusterSums()
+            sums.add_rows(cluster.astype(np.int64), one, label)
+            clusters.append(sums.whole())
+        entries = replace(plain, clusters=tuple(clusters))
+        (ranking,) = rankings(entries, CompareOptions((PAIRED[int(rng.integers(2))],)), None)
+        found += any(
+            one.contrast is not None and one.contrast.verdict is not ComparisonName.NOT_TOLD_APART
+            for one in ranking.standings
+        )
+    return found
+
+
+def test_a_world_of_few_clusters_is_looked_at_every_time() -> None:
+    """Twenty-five clusters whose rows err together."""
+    assert told_apart_over_clusters("25 clusters of 8", 20) <= most_misses(20, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("world", CLUSTERED)
+def test_scores_over_clusters_are_wrongly_told_apart_in_at_most_5_percent(world: str) -> None:
+    """Whichever of five looks best."""
+    assert told_apart_over_clusters(world, 400) <= most_misses(400, 0.05)
 
 
 # Questions, how far right answers have the higher scores, how many are right, how alike two models are.

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 import calibcli
 from calibcli.commands.compare import compare_files
@@ -454,3 +456,61 @@ def test_easy_questions_make_no_best_model(tmp_path: Path) -> None:
     alone = compare_files(RowRequest([str(file)], Columns("s", "y", by=("m",), identity="id")))
     assert isinstance(alone, LeaderboardReport)
     assert not any(ranking.names_the_best() for ranking in alone.rankings)
+
+
+def test_clusters_have_the_differences_of_measure_and_a_formula() -> None:
+    """Paired differences over clusters at the joint level, by the jackknife over clusters written out."""
+    columns, week = columns_of(3), np.arange(ROWS) // 8
+    frame = pd.DataFrame(columns | {"week": week})
+    ask = {"score": ["fc_good", "fc_bad", "climate"], "label": "rain", "cluster": "week", "metric": "brier"}
+    found = calibcli.compare(frame, **ask, reference="fc_good", confidence=0.9)
+    assert isinstance(found, calibcli.Ranked)
+    report = json.loads(found.to_json())
+    assert report["clusters"] == {"column": "week", "count": 50, "effective": 50.0}
+    for standing in report["measures"]["brier"]["standings"]:
+        if standing["contrast"] is None:
+            continue
+        told = standing["contrast"]["difference"]
+        y = columns["rain"]
+        apart = (columns[standing["name"]] - y) ** 2 - (columns["fc_good"] - y) ** 2
+        sums = np.bincount(week, apart - apart.mean())
+        spread = np.sqrt((sums**2).sum() * (50 / 49)) / ROWS
+        margin = t.ppf(0.5 + report["difference_confidence"] / 2, 49) * spread
+        assert told["value"] == pytest.approx(apart.mean(), rel=1e-9)
+        # No narrower than rows give it, for the costly row that was not seen.
+        assert told["lower"] <= apart.mean() - margin * (1 - 1e-9)
+        assert told["upper"] >= apart.mean() + margin * (1 - 1e-9)
+    pair = {**ask, "score": ["fc_good", "fc_bad"]}
+    (beside,) = json.loads(calibcli.measure(frame, **pair).to_json())["differences"].values()
+    alone = json.loads(calibcli.compare(frame, **pair).to_json())["measures"]["brier"]["standings"][1]
+    assert alone["contrast"]["difference"]["lower"] == pytest.approx(beside["brier"]["lower"], rel=1e-12)
+
+
+def test_few_clusters_and_other_measures_have_no_interval(forecasts: str) -> None:
+    """With the reason, and no verdict."""
+    frame = pd.read_csv(forecasts).assign(site=np.arange(ROWS) % 5)
+    ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "cluster": "site"}
+    for metric, why in (("brier", "fewer than 20"), ("auroc", "exact bounds need independent rows")):
+        found = json.loads(calibcli.compare(frame, metric=metric, **ask).to_json())["measures"][metric]
+        told = found["standings"][1]["contrast"]
+        assert told["verdict"] == "not told apart"
+        assert told["difference"]["lower"] is None
+        assert any(why in one for one in told["difference"]["assumptions"])
+
+
+def test_groups_of_score_columns_are_refused_with_a_command(forecasts: str) -> None:
+    """The first group is named, so that the command can be typed."""
+    with pytest.raises(CalibcliError) as caught:
+        compare_files(
+            RowRequest([forecasts], Columns("fc_good", "rain", others=("fc_bad",), by=("fc_note",)))
+        )
+    assert caught.value.hint == "compare them in one group at a time: --where 'fc_note==x', then y"
+
+
+def test_missing_values_are_counted_by_column(holes: str) -> None:
+    """Of several scores, the most first, the label among them."""
+    columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.DROP)
+    counts = pd.read_csv(holes).isna().sum()
+    notes = measure_files(RowRequest([holes], columns)).input.notes
+    told = ", ".join(f"'{name}' ({counts[name]})" for name in "abcy")
+    assert any(one.endswith(f"values are missing in {told}") for one in notes), notes

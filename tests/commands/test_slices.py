@@ -384,6 +384,30 @@ def test_discrete_scores_are_cut_alike_in_every_group(tmp_path: Path) -> None:
     assert {part.table.discrete for part in (report, *report.slices.values())} == {True}
 
 
+def test_groups_with_one_row_of_each_cluster_are_independent(tmp_path: Path) -> None:
+    """Each model has one answer to a question: its intervals are those of its own rows by themselves."""
+    rng = np.random.default_rng(4)
+    lines = [
+        f"{rng.uniform(0.2, 0.99):.3f},{rng.integers(0, 2)},{model},{question}"
+        for model in "ab"
+        for question in range(200)
+    ]
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(["score,label,model,question", *lines]) + "\n")
+    measures = Metrics((M.OBSERVED_RATE, M.MEAN_SCORE, M.BIAS, M.BRIER, M.AUROC), (), selected=True)
+    columns = Columns("score", "label", by=("model",), cluster="question")
+    options = MeasureOptions(measures, complete=False)
+    found = measure_files(RowRequest([str(path)], columns), options=options)
+    alone = measure_files(RowRequest([str(path)], replace(columns, cluster=None)), options=options)
+    for key in ("model=a", "model=b"):
+        assert found.slices[key].measures == alone.slices[key].measures
+    # Of all rows, two answer each question.
+    assert found.clusters is not None
+    assert found.clusters.count == 200
+    assert all(one.interval is None for one in found.measures if one.name in (M.OBSERVED_RATE, M.AUROC))
+    assert "in each group every cluster has one row, so that its rows are independent" in found.notes
+
+
 def test_missing_clusters_are_refused_or_dropped(tmp_path: Path) -> None:
     """A row without a cluster is a row with a missing value."""
     rows = [(*row[:5], "" if place == 3 else row[5], *row[6:]) for place, row in enumerate(drawn(200))]

@@ -17,8 +17,8 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score label artifact metric reference probs where fail_if_worse json output | by row_id pairs *classes "
-    "allow_fit_rows "
+    "score label artifact metric reference probs where fail_if_worse json output "
+    "| by row_id cluster pairs *classes allow_fit_rows "
     "bins binning confidence *rows seed *values *format *reading allow_edited fmt "
     "force quiet verbose color debug",
     score=TWO_SCORES,
@@ -49,6 +49,7 @@ def compare(
       calibcli compare eval.csv -s score --artifact old.json --artifact new.json
       calibcli compare eval.csv -s old -s new -y label --fail-if-worse
       calibcli compare forecasts.csv -s 'fc_*' -y rain --reference climatology
+      calibcli compare forecasts.csv -s 'fc_*' -y rain --cluster week
       calibcli compare answers.csv --by model --id question -s confidence -y correct
       calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
     """

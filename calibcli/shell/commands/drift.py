@@ -5,24 +5,25 @@ from dataclasses import replace
 import typer
 
 from calibcli.options.output import NewFile, OldFile, Output
-from calibcli.options.rows import DRIFTED_ON, Columns, Reading
+from calibcli.options.rows import DRIFTED_BY, DRIFTED_ON, Columns, Reading
 from calibcli.options.segmenting import DriftOptions
 from calibcli.shell.door import command
 
 
 @command(
-    "score on bins max_values categorical numeric confidence *rows seed weight weights_are scale score_map "
-    "on_missing on_range *format *reading fmt json output force quiet verbose color debug",
+    "score by on bins max_values categorical numeric confidence *rows seed weight weights_are scale "
+    "score_map on_missing on_range *format *reading fmt json output force quiet verbose color debug",
+    by=DRIFTED_BY,
     on=DRIFTED_ON,
 )
 def drift(
     context: typer.Context,
     old: OldFile,
-    new: NewFile,
     columns: Columns,
     options: DriftOptions,
     reading: Reading,
     out: Output,
+    new: NewFile = None,
 ) -> None:
     """
     Say whether scores and other columns have shifted: PSI with a p-value.
@@ -32,6 +33,7 @@ def drift(
     \b
     EXAMPLES
       calibcli drift 2023.csv 2024.csv -s pd
+      calibcli drift loans.csv -s pd --by month
       calibcli drift train.parquet today.parquet -s score --on country,device,age
       calibcli drift train.parquet today.parquet -s score --bins 20 --json
     """
@@ -40,10 +42,11 @@ def drift(
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
 
-    check_output(out.output, force=out.force, inputs=[old, new])
+    check_output(out.output, force=out.force, inputs=[old, *([] if new is None else [new])])
     kind = format_of(out)
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
     report = drift_files(old, new, columns, options=options, reading=reading)
     write_report(report, kind, out, line_of(context))
-    say_notes_beside(kind, report.old, (), quiet=out.quiet)
+    if new is not None:
+        say_notes_beside(kind, report.old, (), quiet=out.quiet)
     say_notes_beside(kind, report.new, report.notes, quiet=out.quiet)

@@ -67,6 +67,7 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
         *view_lines(report.input),
         f"first:  {_side(report.first)}, the baseline",
         f"second: {_side(report.second)}",
+        Line(f"Rows are taken as independent{_or_clusters(report)}.", Tone.FAINT),
         *repair_lines(report.input),
         *note_lines(report.notes),
     )
@@ -91,6 +92,12 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
         *meanings,
         *gate,
     )
+
+
+def _or_clusters(report: CompareReport) -> str:
+    """Return how to say that rows are not independent, where that can be said."""
+    plain = report.second.artifact is None and report.input.classes is None
+    return "; --cluster COL names those that depend on each other" if plain else ""
 
 
 def _side(side: Side) -> str:

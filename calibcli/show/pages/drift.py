@@ -5,7 +5,7 @@ from calibcli.reports.input import InputSummary
 from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
 from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Tone, grid_of, paragraph
 from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
-from calibcli.show.words import count, p_words, percent, plural, share, three
+from calibcli.show.words import count, p_words, percent, plural, quoted, share, three
 
 # So many levels of a column are shown, those that add most, unless more is asked for.
 _MOST_LEVELS = 20
@@ -18,12 +18,23 @@ _CONVENTION = (
 def drift_page(report: DriftReport, *, verbose: bool) -> Page:
     """Return the page of a comparison of old and new rows; `verbose` shows the levels of every column."""
     shown = [one for place, one in enumerate(report.columns) if verbose or not place or one.shifted]
-    top = paragraph(*_rows("old", report.old), *_rows("new", report.new), *note_lines(report.notes))
+    rows = [*_rows("old", report.old), *_rows("new", report.new)]
+    if report.by is not None:
+        # Of many groups, only the one that has shifted most.
+        shown = [*report.columns] if verbose else [max(report.columns, key=lambda one: one.psi)]
+        rows = [
+            Line(f"{source_line(report.old)}, {plural(report.old.rows, 'row')}"),
+            *repair_lines(report.old),
+        ]
+        rows.append(
+            Line(f"Scores of each {quoted(report.by.column)} are compared with {quoted(report.by.base)}.")
+        )
+    top = paragraph(*rows, *note_lines(report.notes))
     return (
         answer_paragraph(report),
         top,
         _columns(report),
-        *(_levels(one, verbose=verbose) for one in shown),
+        *(_levels(one, report, verbose=verbose) for one in shown),
     )
 
 
@@ -34,7 +45,7 @@ def _rows(which: str, source: InputSummary) -> list[Line]:
 def _columns(report: DriftReport) -> Grid:
     sure = percent(report.confidence)
     cells: Cells[DriftColumn] = {
-        "column": lambda one: one.name,
+        "column" if report.by is None else report.by.column: lambda one: one.name,
         "PSI": lambda one: three(one.psi),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
         "p, jointly": lambda one: p_words(one.p_joint),
@@ -42,13 +53,14 @@ def _columns(report: DriftReport) -> Grid:
         "by convention": lambda one: shift_size(one.psi),
         "p-value from": lambda one: one.method,
     }
-    of_any = " in any column" if len(report.columns) > 1 else ""
-    chance = f'"By chance": where nothing has shifted, {sure} of such pairs of files show no more{of_any}.'
+    of_any = f" in any {'column' if report.by is None else report.by.column}" * (len(report.columns) > 1)
+    of = "pairs of files" if report.by is None else "files"
+    chance = f'"By chance": where nothing has shifted, {sure} of such {of} show no more{of_any}.'
     notes = (f"{chance} Rows are independent.", _CONVENTION)
     return grid_of(report.columns, cells, notes, spare=("p-value from",))
 
 
-def _levels(column: DriftColumn, *, verbose: bool) -> Grid:
+def _levels(column: DriftColumn, report: DriftReport, *, verbose: bool) -> Grid:
     levels = list(column.levels)
     if not verbose and len(levels) > _MOST_LEVELS:
         largest = sorted(levels, key=lambda one: -one.psi)[:_MOST_LEVELS]
@@ -58,7 +70,10 @@ def _levels(column: DriftColumn, *, verbose: bool) -> Grid:
     if hidden:
         notes.append(Line(f"{plural(hidden, 'more level')} that add less; -v shows all.", Tone.FAINT))
     old, new = (sum(getattr(one, which) for one in column.levels) for which in ("old", "new"))
-    titles = (column.name, "old", "share", "new", "share", "PSI")
+    names = (column.name, "old", "new")
+    if report.by is not None:
+        names = (report.old.score, report.by.base, column.name)
+    titles = (names[0], names[1], "share", names[2], "share", "PSI")
     columns = tuple(Column(one, numeric=place % 5 > 0) for place, one in enumerate(titles))
     rows = tuple(
         (one.where, count(one.old), share(one.old, old), count(one.new), share(one.new, new), three(one.psi))

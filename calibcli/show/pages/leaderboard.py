@@ -13,6 +13,7 @@ from calibcli.show.pages.header import (
     source_line,
     view_lines,
 )
+from calibcli.show.pages.measure import cluster_lines
 from calibcli.show.words import (
     NONE,
     count,
@@ -43,7 +44,18 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     many = len(report.rankings[0].standings) if report.rankings else 0
     label = f"{count(many)} scores for {quoted(source.label or '')}"
     head = f"{file_words(source.files)}  {label}" if report.models is None else source_line(source)
-    top = paragraph(head, rows, *view_lines(source), *_repairs(report), *note_lines(report.notes))
+    what = "Rows" if report.models is None else "Questions"
+    how = "" if report.models else "; --cluster COL names those that depend on each other"
+    independent = [] if report.clusters else [Line(f"{what} are taken as independent{how}.", Tone.FAINT)]
+    top = paragraph(
+        head,
+        rows,
+        *view_lines(source),
+        *cluster_lines(report.clusters),
+        *independent,
+        *_repairs(report),
+        *note_lines(report.notes),
+    )
     blocks = [block for one in report.rankings for block in _ranking(one, report, verbose=verbose)]
     gate = () if report.gate is None else (_gate(report),)
     return (answer_paragraph(report), top, *blocks, *gate)

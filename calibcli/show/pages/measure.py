@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
-from calibcli.names import ComparisonName, GroupOrder, MeasureName, TestName, ViewName
+from calibcli.names import AxisScale, ComparisonName, GroupOrder, MeasureName, PlotKind, TestName, ViewName
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
     MOST_SCORES_IN_FULL,
     VALUES_ALONE,
     ClassesReport,
+    ClusterSummary,
     MeasureReport,
     ViewSummary,
     WorstGroup,
@@ -82,9 +84,8 @@ Shown = MeasureName | TestName
 _UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
 
 
-def cluster_lines(report: MeasureReport) -> list[Line]:
+def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     """Return which rows depend on each other, if some do."""
-    clusters = report.clusters
     if clusters is None:
         return []
     many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
@@ -219,7 +220,49 @@ def _columns_of(name: Shown, parts: Sequence[MeasureReport]) -> list[tuple[str, 
     if not _has_interval(name, parts):
         return [values]
     level = next(one.interval.confidence for one in estimates if one.interval is not None)
-    return [values, (f"{percent(level)} interval", [interval_words(one.interval) for one in estimates])]
+    interval = (f"{percent(level)} interval", [interval_words(one.interval) for one in estimates])
+    return [values, interval, *_safe_columns(estimates)]
+
+
+def _safe_columns(estimates: Sequence[Estimate]) -> list[tuple[str, list[str]]]:
+    """Return above which scores enough rows have label 1, and how many are kept, where that is known."""
+    if not all("kept" in one.details for one in estimates):
+        return []
+    wanted = percent(float(estimates[0].details["kept_label"]))
+    return [
+        (f"{wanted} above", [_above(one, "kept_above", "kept") for one in estimates]),
+        ("kept", [_kept(one, "kept") for one in estimates]),
+        ("kept interval", [f"{_kept(one, 'kept_least')} to {_kept(one, 'kept_most')}" for one in estimates]),
+    ]
+
+
+def _kept(one: Estimate | ClassEstimate, name: str) -> str:
+    return share(round(float(one.details[name]) * one.rows), one.rows)
+
+
+def _above(one: Estimate | ClassEstimate, cutoff: str, kept: str) -> str:
+    if cutoff in one.details:
+        return three(float(one.details[cutoff]))
+    return "all" if float(one.details[kept]) else NONE
+
+
+def _cutoff_words(measures: Sequence[Estimate | ClassEstimate], confidence: float) -> list[str]:
+    """Return the cutoff above which enough rows have label 1, by these rows and for sure."""
+    one = next((one for one in measures if "kept" in one.details), None)
+    if one is None:
+        return []
+    wanted, sure = percent(float(one.details["kept_label"])), percent(confidence)
+    above, safe = _above(one, "kept_above", "kept"), _above(one, "safe_above", "kept_least")
+    ends = f"{sure} CI {_kept(one, 'kept_least')} to {_kept(one, 'kept_most')}"
+    scores = {"all": "At all scores", NONE: "Above no cutoff"}.get(above, f"Above a score of {above}")
+    first = (
+        f"{scores} {wanted} of these rows have label 1: {_kept(one, 'kept')} of the rows are kept ({ends})."
+    )
+    if above == NONE:
+        most = f"up to {_kept(one, 'kept_most')} may be kept ({sure})"
+        first = f"{scores} {wanted} of these rows have label 1; {most}."
+    shown = {"all": "all rows", NONE: "no cutoff"}.get(safe, f"scores above {safe}")
+    return [f"{first} It is shown of {shown}."]
 
 
 def _has_interval(name: MeasureName, parts: Sequence[MeasureReport]) -> bool:
@@ -350,13 +393,14 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
         shown = shown[: MOST_BINS // 2] + shown[-(MOST_BINS // 2) :]
     labels = _places(bins.lower.tolist(), bins.upper.tolist())
     interval = f"{percent(curve.confidence)} interval"
+    ticks = _ticks(curve)
     cells: Cells[int] = {
         "score range": lambda k: labels[k],
         Column("rows", numeric=True): lambda k: count(int(bins.rows[k])),
         "mean": lambda k: four(float(bins.score[k])),
         "observed": lambda k: four(float(bins.rate[k])),
         interval: lambda k: between(float(bins.rate_lower[k]), float(bins.rate_upper[k])),
-        "reliability": lambda k: _bar(curve, k),
+        "reliability": lambda k: _bar(curve, k, ticks),
     }
     notes, spare = _notes(curve, total - len(shown)), ("rows", interval)
     found = grid_of(shown, cells, notes, spare=spare, caption="Observed rates by score")
@@ -380,11 +424,26 @@ def _places(lower: list[float], upper: list[float]) -> list[str]:
     ]
 
 
-def _bar(curve: ReliabilityCurve, k: int) -> Bar:
+# Ends of an axis by log-odds, and what stands between them.
+_TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 0.5, 0.9)
+
+
+def _ticks(curve: ReliabilityCurve) -> tuple[float, ...]:
+    """Return the ticks of an axis by log-odds, where a picture of these bins would have one; else nothing."""
+    from calibcli.stats.curves.picture import axis_for
+
     bins = curve.binned
-    return Bar(
-        float(bins.score[k]), float(bins.rate[k]), float(bins.rate_lower[k]), float(bins.rate_upper[k])
-    )
+    if axis_for(replace(curve, kind=PlotKind.BINNED)) is not AxisScale.LOGIT:
+        return ()
+    least, most = float(bins.score.min()), max(float(bins.score.max()), float(bins.rate.max()))
+    first = max(0, sum(tick <= least for tick in _TICKS) - 1)
+    return _TICKS[first : 1 + max(first + 1, sum(tick < most for tick in _TICKS[:-1]))]
+
+
+def _bar(curve: ReliabilityCurve, k: int, ticks: tuple[float, ...]) -> Bar:
+    bins = curve.binned
+    ends = float(bins.rate_lower[k]), float(bins.rate_upper[k])
+    return Bar(float(bins.score[k]), float(bins.rate[k]), *ends, ticks)
 
 
 _UNBOUNDED = "no interval"
@@ -397,7 +456,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         *table_lines(report.table, verbose=verbose),
         *view_lines(report.input),
         *artifact_lines(report.artifact),
-        *cluster_lines(report),
+        *cluster_lines(report.clusters),
         *repair_lines(report.input),
         *note_lines(report.notes),
     )
@@ -614,7 +673,8 @@ def _measures(
     }
     by_chance = [NULL_REFERENCE] if any(one.null is not None for one in measures) else []
     limited = _limited(measures)
-    notes = [*by_chance, *limited, *([] if verbose else _partitions(measures))]
+    safe = _cutoff_words(measures, report.confidence)
+    notes = [*by_chance, *safe, *limited, *([] if verbose else _partitions(measures))]
     return grid_of(
         measures,
         cells,

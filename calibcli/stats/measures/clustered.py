@@ -161,7 +161,9 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
         Liang & Zeger (1986), Biometrika 73, for the sandwich; Cameron & Miller (2015), Journal of Human
         Resources 50, for the jackknife form (CR3) and few or unequal clusters.
     """
-    details = {**estimate.details, "clusters": clusters.count}
+    # A cutoff is chosen by bounds that need independent rows.
+    details = {name: one for name, one in estimate.details.items() if not name.startswith(("kept", "safe"))}
+    details["clusters"] = clusters.count
     estimate = replace(estimate, null_range=None)
     assumptions: tuple[str, ...] = (INDEPENDENT_CLUSTERS, HELD_OUT)
     kept = tuple(one for one in estimate.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT))

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
@@ -164,7 +165,9 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
     if interval is None:
         assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
     null = UNKNOWN
+    details: dict[str, float | int | str] = {}
     if not table.weighted:
+        details = cutoff_for(table, confidence=confidence)
         weights = kept.weights[::-1]
         mean = float((weights * table.weight * (1.0 - table.score)).sum()) / float(kept.rows.sum())
         low, high = of_mean(table, mean, -weights)
@@ -176,8 +179,50 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
         null=null[0],
         assumptions=assumptions,
         rows=table.total_rows,
+        details=details,
         null_range=null[1],
     )
+
+
+# This share of the rows above a cutoff is to have label 1; one of so many cutoffs is chosen.
+ENOUGH, _PLACES = 0.9, 20
+
+
+def cutoff_for(table: Table, *, confidence: float, enough: float = ENOUGH) -> dict[str, float | int | str]:
+    """
+    Return the cutoff that keeps most rows of those that leave enough of label 1 among the rows above.
+
+    Twenty cutoffs are looked at: the scores at ranks n/20, 2n/20 and so on from the top, and none. Given the
+    score at a rank, the rows with higher scores are independent draws from the population above it, tied or
+    not, so that both bounds of Clopper and Pearson of their share hold at any number of rows. Each may fail
+    with a twentieth of the error, and then all hold at once, whichever is chosen (Bonferroni).
+
+    Returns:
+        `kept`, the share of these rows that are kept where these rows alone decide, with `kept_least` and
+        `kept_most`, between which it is for shares of label 1 in the population; `kept_above` and
+        `safe_above`, the scores above which rows are kept by the first and by the least of them, unless that
+        is no row or every row; `kept_label`, the share asked for.
+    """
+    rows, positive = table.rows[::-1], table.positive_rows[::-1]
+    total, after, ones = table.total_rows, np.cumsum(rows), np.cumsum(positive)
+    # The score at a rank is the first whose rows reach beyond it: all higher ones stand before.
+    ranks = -(-total * np.arange(1, _PLACES) // _PLACES)
+    place = np.append(np.searchsorted(after, ranks, side="right"), after.size)
+    place = np.unique(place[place > 0])
+    kept, right = after[place - 1].astype(np.float64), ones[place - 1].astype(np.float64)
+    bounds = clopper_pearson(right, kept, delta_each_side=(1.0 - confidence) / (2.0 * _PLACES))
+    found: dict[str, float | int | str] = {"kept_label": enough}
+    for shown, name, above in (
+        (right >= enough * kept, "kept", "kept_above"),
+        (bounds[0] >= enough, "kept_least", "safe_above"),
+        (bounds[1] >= enough, "kept_most", ""),
+    ):
+        some = np.flatnonzero(shown)
+        best = int(place[some[-1]]) if some.size else 0
+        found[name] = float(after[best - 1]) / total if best else 0.0
+        if above and 0 < best < after.size:
+            found[above] = float(table.upper[::-1][best])
+    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 from sklearn.metrics import roc_auc_score
 
 from calibcli.names import MeasureName
 from calibcli.stats.bounds.means import Values
 from calibcli.stats.measures.bias import bias, mean_score, observed_over_expected, observed_rate
-from calibcli.stats.measures.discrimination import RiskCoverage, aurc, auroc, gini
+from calibcli.stats.measures.discrimination import RiskCoverage, aurc, auroc, cutoff_for, gini
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 
@@ -257,15 +257,18 @@ def test_risk_over_coverage_by_chance_is_that_of_drawn_labels() -> None:
 
 
 @pytest.mark.parametrize("times", [100, pytest.param(2_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("law", ["sure", "ties", "upside down"])
+@pytest.mark.parametrize("law", ["sure", "ties", "upside down", "risk of 1 %"])
 def test_interval_of_risk_over_coverage_covers(law: str, times: int) -> None:
     """In populations of known area, 100 rows: at 95 % each end is wrong in at most 2.5 % by design."""
     rng = np.random.default_rng(7)
     missed = np.zeros(2, int)
     # E of -ln u over rows of label 0: of rates linear in u it is in closed form.
-    start, rise, most = {"sure": (0.0, 0.05, None), "ties": (0.1, 0.4, 5), "upside down": (0.9, -0.8, None)}[
-        law
-    ]
+    start, rise, most = {
+        "sure": (0.0, 0.05, None),
+        "ties": (0.1, 0.4, 5),
+        "upside down": (0.9, -0.8, None),
+        "risk of 1 %": (0.01, 0.0, None),
+    }[law]
     fine = (np.arange(500_000) + 0.5) / 500_000
     area = float(np.mean(wrong_at(fine, start, rise, most) * weight_at(fine, most)))
     for _ in range(times):
@@ -309,3 +312,73 @@ def test_no_event_is_a_ratio_of_nothing(score: float) -> None:
     assert found.interval.lower == 0.0
     assert found.interval.upper is not None
     assert found.interval.upper > 0.0
+
+
+def kept_by_hand(score: np.ndarray, label: np.ndarray) -> list[tuple[float, int, int]]:
+    """Return twenty cutoffs from the top, with how many rows lie above each and how many have label 1."""
+    falling, found = np.sort(score)[::-1], []
+    for part in range(1, 20):
+        rank = -(-part * score.size // 20)
+        if rank == score.size:
+            continue
+        cutoff = falling[rank]
+        above = score > cutoff
+        found.append((float(cutoff), int(above.sum()), int(label[above].sum())))
+    return [*found, (-np.inf, score.size, int(label.sum()))]
+
+
+@given(seed=st.integers(0, 10**6), rows=st.integers(2, 300), steps=st.sampled_from([3, 10, 10**6]))
+def test_cutoff_is_the_lowest_that_leaves_enough(seed: int, rows: int, steps: int) -> None:
+    """By these rows and by the bounds of scipy, of ties and none."""
+    rng = np.random.default_rng(seed)
+    score = np.ceil(rng.random(rows) * steps) / steps
+    label = rng.random(rows) < 0.7 + 0.3 * score
+    found = cutoff_for(ScoreTable.from_rows(score, label), confidence=0.9)
+    every = [one for one in kept_by_hand(score, label) if one[1]]
+    bounds = {one: binomtest(one[2], one[1]).proportion_ci(1 - 0.1 / 20, "exact") for one in every}
+    for name, enough in (
+        ("kept", [one for one in every if one[2] >= 0.9 * one[1]]),
+        ("kept_least", [one for one in every if bounds[one].low >= 0.9]),
+        ("kept_most", [one for one in every if bounds[one].high >= 0.9]),
+    ):
+        cutoff, kept, _ = max(enough, key=lambda one: one[1], default=(np.inf, 0, 0))
+        assert found[name] == pytest.approx(kept / rows)
+        above = {"kept": "kept_above", "kept_least": "safe_above"}.get(name)
+        if above is not None:
+            assert found.get(above) == (None if kept in (0, rows) else pytest.approx(cutoff))
+    assert found["kept_least"] <= found["kept"] <= found["kept_most"]
+
+
+@pytest.mark.parametrize("times", [150, pytest.param(4_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("world", ["near the limit", "ties", "one bad end"])
+def test_what_is_kept_for_sure_is_as_right_as_asked(world: str, times: int) -> None:
+    """Scores above the safe cutoff have label 1 in 90 % of the population, but for 2.5 % of the samples."""
+    rng, wrong = np.random.default_rng(12), 0
+    steps = 10 if world == "ties" else None
+    fine = (np.arange(100_000) + 0.5) / 100_000
+
+    def rate(score: np.ndarray) -> np.ndarray:
+        if world == "one bad end":
+            return np.where(score > 0.97, 0.5, 0.93)
+        return 0.85 + 0.1 * score
+
+    for _ in range(times):
+        u = rng.random(400)
+        score = u if steps is None else (np.floor(u * steps) + 0.5) / steps
+        found = cutoff_for(ScoreTable.from_rows(score, rng.random(400) < rate(score)), confidence=0.95)
+        if not found["kept_least"]:
+            continue
+        scores = fine if steps is None else (np.floor(fine * steps) + 0.5) / steps
+        kept = scores[scores > float(found.get("safe_above", -1.0))]
+        wrong += rate(kept).mean() < 0.9
+    assert wrong <= binom.isf(1e-6, times, 0.025)
+
+
+def test_cutoffs_need_independent_rows_without_weights() -> None:
+    """Importance weights and clusters leave none."""
+    score, label = np.linspace(0, 1, 50), np.ones(50, np.bool_)
+    weighted = aurc(ScoreTable.from_rows(score, label, weight=np.ones(50)))
+    assert "kept" not in weighted.details
+    plain = aurc(ScoreTable.from_rows(score, label))
+    assert plain.details["kept"] == 1.0
+    assert "kept_above" not in plain.details
