@@ -108,6 +108,7 @@ def drift(
     score: str | None = None,
     by: Groups | None = None,
     on: Groups | None = None,
+    sort: str | None = None,
     bins: int | None = None,
     max_values: int = 20,
     categorical: Names | None = None,

@@ -1,6 +1,7 @@
 """Compare the scores of new rows, and any other columns, with those of old ones; no label is needed."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -8,10 +9,10 @@ import numpy as np
 
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import read_rows
-from calibcli.data.tally import ExtrasRequest
-from calibcli.errors import UsageProblem
-from calibcli.names import Purpose, WeightMeaning
-from calibcli.options.orders import in_order
+from calibcli.data.tally import NOTHING, ExtrasRequest
+from calibcli.errors import IdleOption, UsageProblem
+from calibcli.names import GroupOrder, Purpose, WeightMeaning
+from calibcli.options.orders import by_name, by_time, in_order
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.segmenting import DriftOptions
 from calibcli.options.sources import RowSource
@@ -41,6 +42,9 @@ def drift_files(
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
         msg = "tests of shifts need counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
+    if requested.sort is not None and not columns.on:
+        msg = "--sort orders the values of further columns, and --on names none"
+        raise IdleOption(msg, "name them with --on, or leave out --sort", options=("sort",))
     if new is None:
         return _by_group(old, columns, requested, how)
     if columns.by:
@@ -73,6 +77,13 @@ def drift_files(
     listed = tuple(
         _column(one, p or 0.0, confidence=requested.confidence) for one, p in zip(found, joint, strict=True)
     )
+    if requested.sort is not None:
+        scores = {}
+        if requested.sort is GroupOrder.SCORE:
+            scores = _mean_scores(
+                [_read(one, replace(columns, by=columns.on, on=()), how) for one in (old, new)]
+            )
+        listed = (listed[0], *(_sorted(one, requested.sort, scores.get(one.name, {})) for one in listed[1:]))
     return DriftReport(
         before.input,
         after.input,
@@ -93,8 +104,7 @@ def _by_group(source: RowSource, columns: Columns, requested: DriftOptions, how:
         if columns.by:
             msg = f"--by names {len(columns.by)} columns, and the groups of one are compared"
         raise UsageProblem(msg, "name the new rows, or one column such as --by month")
-    rows = RowRequest([source], columns, reading=how)
-    found = read_rows(rows, extras_request=ExtrasRequest(sliced=(RAW,)), labelled=False)
+    found = _read(source, columns, how)
     tables = {name: table for (name,), table in found.extras.slices[RAW].tables().items()}
     if len(tables) < 2:
         msg = f"every row has one value of {columns.by[0]!r}"
@@ -145,8 +155,43 @@ def _shift(
 
 
 def _read(source: RowSource, columns: Columns, reading: Reading) -> Gathered:
-    """Count the values of old or new rows."""
-    return read_rows(RowRequest([source], columns, reading=reading), labelled=False)
+    """Count the values of old or new rows, and the scores of each group."""
+    extras = ExtrasRequest(sliced=(RAW,)) if columns.by else NOTHING
+    return read_rows(RowRequest([source], columns, reading=reading), extras_request=extras, labelled=False)
+
+
+def _sorted(column: DriftColumn, order: GroupOrder, scores: Mapping[str, float]) -> DriftColumn:
+    """Return a column with its values in an order; intervals of numbers keep theirs, others come last."""
+    if column.kind != "values":
+        return column
+    names = {one: one.where.removeprefix(f"{column.name} = ") for one in column.levels}
+    match order:
+        case GroupOrder.WORST:
+            levels = sorted(column.levels, key=lambda one: -one.psi)
+        case GroupOrder.ROWS:
+            levels = sorted(column.levels, key=lambda one: -one.old - one.new)
+        case GroupOrder.SCORE:
+            levels = sorted(column.levels, key=lambda one: scores.get(names[one], math.inf))
+        case _:
+            put = by_time if order is GroupOrder.TIME else by_name
+            places = {name: place for place, name in enumerate(put(list(names.values())))}
+            levels = sorted(column.levels, key=lambda one: places[names[one]])
+    return replace(column, levels=tuple(levels))
+
+
+def _mean_scores(read: Iterable[Gathered]) -> dict[str, dict[str, float]]:
+    """Return the mean score of each value of every column, of old and new rows together."""
+    sums: dict[tuple[str, str], list[float]] = {}
+    for one in read:
+        for values, table in one.extras.slices[RAW].tables().items():
+            for pair in zip(one.resolved.by, values, strict=True):
+                found = sums.setdefault(pair, [0.0, 0.0])
+                found[0] += float(table.weight @ table.score)
+                found[1] += float(table.weight.sum())
+    means: dict[str, dict[str, float]] = {}
+    for (column, value), (total, rows) in sums.items():
+        means.setdefault(column, {})[value] = total / rows if rows else math.inf
+    return means
 
 
 def _scores(name: str, table: Table, *, in_cells: bool) -> RunningValues:

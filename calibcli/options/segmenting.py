@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, DEFAULT_SEED
+from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, DEFAULT_SEED, GroupOrder
 from calibcli.options.declaring import COLUMNS, Option, Section, nested, option
-from calibcli.options.measuring import BINS, CONFIDENCE, check_confidence
+from calibcli.options.measuring import BINS, CONFIDENCE, SORT, check_confidence
 from calibcli.options.rows import SEED, listed, names_of
 from calibcli.values import dataclass
 
@@ -147,6 +147,14 @@ class DriftOptions:
     bins: int | None = option(
         None, like=BINS._replace(
             help="Number of quantile bins, cut in OLD. [default: 10, or each value of a score with up to 50]",
+        ),
+    )  # fmt: skip
+    sort: GroupOrder | None = option(
+        None, like=SORT._replace(
+            help="Order of the values of further columns: worst (largest PSI), name, time, rows or mean score. "
+            "[default: name]",
+            doc='Order of the values of further columns: "worst" (largest PSI), "name", "time", "rows" or mean '
+            '"score".',
         ),
     )  # fmt: skip
     confidence: float = option(

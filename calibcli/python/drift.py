@@ -9,7 +9,7 @@ from calibcli.python.rows import Inputs
 
 
 @function(
-    "score by on bins max_values categorical numeric confidence weight weights_are scale score_map "
+    "score by on sort bins max_values categorical numeric confidence weight weights_are scale score_map "
     "on_missing on_range *rows seed *format *reading",
     both=("old", "new"),
     rows="Rows | None",

@@ -962,11 +962,10 @@ def _drifted_by_group(report: "DriftReport", by: "GroupsCompared") -> str:
         return f"{since}: {largest}, and up to {three(most.by_chance)} can be chance."
     most = _largest(moved)[0]
     size = f"most in {quoted(most.name)} (PSI {three(most.psi)}, by convention {shift_size(most.psi)})"
-    first = f", first in {quoted(moved[0].name)}" if len(moved) > 1 else ""
-    return (
-        f"The scores have shifted from {quoted(by.base)} in {count(len(moved))} of {groups} of "
-        f"{quoted(by.column)}{first}, {size}."
-    )
+    size = f"first and {size}" if moved[0] is most else f"first in {quoted(moved[0].name)}, {size}"
+    size = size.removeprefix("first and most ") if len(moved) == 1 else size
+    where = f"{count(len(moved))} of {groups} of {quoted(by.column)}"
+    return f"The scores have shifted from {quoted(by.base)} in {where}: {size}."
 
 
 _MOST_SHIFTED = 5

@@ -11,7 +11,7 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score by on bins max_values categorical numeric confidence *rows seed weight weights_are scale "
+    "score by on sort bins max_values categorical numeric confidence *rows seed weight weights_are scale "
     "score_map on_missing on_range *format *reading fmt json output force quiet verbose color debug",
     by=DRIFTED_BY,
     on=DRIFTED_ON,

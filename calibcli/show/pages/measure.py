@@ -232,7 +232,7 @@ def _safe_columns(estimates: Sequence[Estimate]) -> list[tuple[str, list[str]]]:
     return [
         (f"{wanted} above", [_above(one, "kept_above", "kept") for one in estimates]),
         ("kept", [_kept(one, "kept") for one in estimates]),
-        ("kept interval", [f"{_kept(one, 'kept_least')} to {_kept(one, 'kept_most')}" for one in estimates]),
+        ("kept within", [f"{_kept(one, 'kept_least')} to {_kept(one, 'kept_most')}" for one in estimates]),
     ]
 
 
