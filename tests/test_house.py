@@ -116,6 +116,7 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
         "SPIEGELHALTER": 15,
         "SMOOTH_CURVE": 16,
         "DRIFT": 17,
+        "BATCH": 18,
     }
 
 
