@@ -1,5 +1,6 @@
 """Groups and classes stand the worst first, whichever way a measure is worse."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -34,11 +35,10 @@ def names_of(page: str) -> list[str]:
 @pytest.mark.parametrize("name", ["auroc", "oe", "cox_slope", "bias", "brier_dsc", "brier_skill", "brier"])
 def test_the_worst_group_is_the_first(run: Run, groups: Path, name: str) -> None:
     """By the distance from the best value, or by how little there is where more is always better."""
-    out = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", name).out
-    rows = [line.split() for line in out.splitlines() if line.startswith("g=")]
-    values = [float(row[4]) for row in rows]
-    assert len(values) == 4
-    bad = [M(name).facts.badness(value) for value in values]
+    words = ["measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", name]
+    names, slices = names_of(run(*words).out), json.loads(run(*words, "--json").out)["slices"]
+    assert sorted(names) == sorted(slices)
+    bad = [M(name).facts.badness(slices[one]["measures"][name]["value"]) for one in names]
     assert bad == sorted(bad, reverse=True)
 
 
