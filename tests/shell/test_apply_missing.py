@@ -103,7 +103,7 @@ def test_rows_without_a_score_get_null_and_others_what_they_had(
         line = ["apply", str(maps / f"{kind}.json"), str(source), *of, "-o", str(output)]
         ended = run(*line, *(["--on-missing", "null"] if gaps else []))
         assert ended.code == 0, ended.err
-        assert (f"{GAPS.sum()} rows got no probability, as asked for" in ended.err) is gaps
+        assert (f"{GAPS.sum()} rows got no probability, as requested" in ended.err) is gaps
         found[gaps] = read(output)
     added = [name for name in found[True].columns if name.startswith("calibrated")]
     assert added
@@ -187,7 +187,7 @@ def test_every_row_that_has_no_probability_is_counted_and_named(
     ended = run(*line, "--on-missing", "null", "--on-range", "null")
     assert ended.code == 0, ended.err
     said = " ".join(ended.err.split())
-    assert "6 rows got no probability, as asked for" in said
+    assert "6 rows got no probability, as requested" in said
     assert "score: 4 missing or no number, the first at row 2" in said
     assert "score: 2 out of range, the first at row 4" in said
     assert "'abc' (2, first at row 3)" in said

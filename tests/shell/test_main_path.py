@@ -122,7 +122,7 @@ def test_importance_weights_get_no_test_and_no_gate(run: Run) -> None:
     assert report["measures"]["smece"]["lower"] is None
     assert any("no interval" in line for line in report["measures"]["smece"]["assumptions"])
     assert report["measures"]["ece"]["upper"] > report["measures"]["ece"]["value"]
-    assert run("verify", EVALUATION, *CHURN, "-w", "weight", "--max-ece", "0.02").code == 2
+    assert run("verify", EVALUATION, *CHURN, "-w", "weight", "--max-smece", "0.02").code == 2
 
 
 @pytest.mark.parametrize("kind", DocumentKind)
