@@ -266,6 +266,7 @@ def plot(
     axis: str | None = None,
     band: str = "pointwise",
     benefit: str = "net",
+    threshold: float | Sequence[float] | None = None,
     smoother: str | None = None,
     loss: str | None = None,
     title: str | None = None,

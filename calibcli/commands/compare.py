@@ -4,15 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from calibcli.commands.comparing import Seen, compared_by, comparisons, shared_bins_of, side_of
 from calibcli.commands.evaluation import (
     ClassMap,
     as_fitted,
-    as_transform,
     map_columns,
     outputs_through,
+    reach_between,
     refuse_applied_twice,
     row_map,
 )
@@ -28,7 +26,7 @@ from calibcli.commands.measure import (
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
 from calibcli.commands.scale_checks import read_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
-from calibcli.data.tally import AtPlaces, Change, ClassesCompared, ExtrasRequest, Unchanged
+from calibcli.data.tally import Change, ClassesCompared, ExtrasRequest, Unchanged
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -52,10 +50,9 @@ from calibcli.reports.compare import (
 )
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.classes.differences import JOINT
-from calibcli.stats.measures.differences import PAIRED, Compared, Difference, PairedSums, reach_of_maps
+from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums
 from calibcli.stats.measures.estimate import ClassEstimate
-from calibcli.stats.recalibrators.interface import Recalibrator
-from calibcli.stats.table.grid import Table, digest
+from calibcli.stats.table.grid import digest
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -148,15 +145,6 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
             raise IdleOption(msg, "leave it out, or name more scores", options=("pairs",))
         return False
     return True
-
-
-def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict[Compared, tuple[float, float]]:
-    """Return how far apart losses can be by two maps, or by a score and its map; {} where maps have noise."""
-    maps = [as_transform(one) for one in recalibrators]
-    plain = [one for one in maps if not isinstance(one, AtPlaces)]
-    if len(plain) < len(maps) or not raw.total_rows:
-        return {}
-    return reach_of_maps(plain[0] if len(plain) > 1 else np.asarray, plain[-1], raw.score)
 
 
 def fit_note(path: str, rows: int, requested: CompareOptions) -> str:

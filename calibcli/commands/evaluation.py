@@ -1,6 +1,8 @@
 """Maps that rows go through while they are read: of one score, of groups, and of several classes."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +27,9 @@ from calibcli.stats.recalibrators.interface import Recalibrator, randomised, val
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.stats.measures.differences import Compared
 
 
 def through(loaded: AnyArtifact, columns: Columns, path: str) -> tuple[Columns, Transforms]:
@@ -59,6 +64,17 @@ def as_transform(recalibrator: Recalibrator) -> Transform | AtPlaces:
     """Return a recalibrator as the map that rows go through: with the noise of `apply`, where it has some."""
     noisy = randomised(recalibrator)
     return recalibrator.predict if noisy is None else AtPlaces(noisy.predict_at)
+
+
+def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict["Compared", tuple[float, float]]:
+    """Return how far apart losses can be by two maps, or by a score and its map; {} where maps have noise."""
+    from calibcli.stats.measures.differences import reach_of_maps
+
+    maps = [as_transform(one) for one in recalibrators]
+    plain = [one for one in maps if not isinstance(one, AtPlaces)]
+    if len(plain) < len(maps) or not raw.total_rows:
+        return {}
+    return reach_of_maps(plain[0] if len(plain) > 1 else np.asarray, plain[-1], raw.score)
 
 
 def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:

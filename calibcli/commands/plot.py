@@ -120,6 +120,7 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
         ("smoother", look.smoother is not None, K.CLINICAL),
         ("benefit", look.benefit is not Benefit.NET, K.DECISION),
         ("loss", look.loss is not None, K.MCB_DSC),
+        ("threshold", bool(options.thresholds), K.DECISION),
     ):
         if given and kind is not meant:
             _refuse(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from calibcli.commands.gathering import RAW, Gathered, gather
-from calibcli.commands.scale_checks import read_notes, table_scale_notes
+from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
+from calibcli.commands.scale_checks import read_notes, reversed_notes, table_scale_notes
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import list_fragments, with_fitting_scores
@@ -114,8 +114,8 @@ def _read_through(
     source: DocumentSource, rows: RowRequest, *, twice: bool, extras_request: ExtrasRequest
 ) -> Gathered:
     """Read rows through an artifact, raw and recalibrated side by side."""
-    from calibcli.commands.evaluation import outputs_through, refuse_applied_twice, through
-    from calibcli.documents.artifact import read_class_artifact, read_one_or_members
+    from calibcli.commands.evaluation import outputs_through, reach_between, refuse_applied_twice, through
+    from calibcli.documents.artifact import Artifact, read_class_artifact, read_one_or_members
 
     several, said = rows.columns.several, rows.columns.scale is not None
     loaded = read_one_or_members(source) if several is None else read_class_artifact(source)
@@ -131,6 +131,14 @@ def _read_through(
     rows = replace(rows, columns=columns)
     gathered = read_tables(rows, transforms=transforms, extras_request=extras_request, twice=twice)
     outputs = outputs_through(loaded, several)
+    if (
+        isinstance(loaded, Artifact)
+        and extras_request.pairs[:1] == ((RAW, RECALIBRATED),)
+        and gathered.paired
+    ):
+        # Nothing but the map moves a loss, so that it is known how far: every command has the same interval.
+        gathered.paired.reach = reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
-    notes = (*loaded.doubts, *(() if said else table_scale_notes(gathered, loaded)))
+    scales = () if said else table_scale_notes(gathered, loaded)
+    notes = (*loaded.doubts, *scales, *reversed_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from calibcli.codec import Node
-from calibcli.commands.compare import reach_between
 from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
@@ -211,8 +210,6 @@ def _against_raw(evaluation: Gathered, requested: MeasureOptions) -> CompareRepo
     )
     options = CompareOptions(names, requested.bins, requested.binning, requested.confidence)
     paired = evaluation.paired or PairedSums()
-    if isinstance(evaluation.artifact, Artifact):
-        paired.reach = reach_between([evaluation.artifact.recalibrator], tables[RAW])
     found = comparisons(raw, recalibrated, paired, options=options)
     return CompareReport(
         input=source,

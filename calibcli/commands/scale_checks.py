@@ -59,6 +59,10 @@ _HARD = "every score is 0 or 1, like predicted labels and unlike probabilities: 
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
+_REVERSED = (
+    "the higher the score, the rarer label 1 (AUROC {:.3g}): is the outcome coded in reverse? --positive "
+    "names the value that is label 1"
+)
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
 PROBABILITIES = (
@@ -94,13 +98,34 @@ def read_notes(
     """
     Return what is to be said of each score where no fit tells what it is.
 
-    Log-odds may be probabilities, and scores that are 0 and 1 labels that a model predicts.
+    Log-odds may be probabilities, scores that are 0 and 1 labels that a model predicts, and labels reversed.
 
     Args:
         gathered: The rows.
         scale: That scores were read on.
         further: The names of further scores, by the keys of their tables.
     """
+    return (*_of_scale(gathered, scale, further), *reversed_notes(gathered, further))
+
+
+def reversed_notes(
+    gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, ...]:
+    """Return which scores are the lower, the likelier label 1 is."""
+    from calibcli.stats.measures.discrimination import area_below_half
+
+    if gathered.input.classes is not None:
+        return ()
+    found = {
+        name: area_below_half(gathered.tables[key])
+        for key, name in {"raw": gathered.input.score, **further}.items()
+    }
+    wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
+    return tuple(f"column {name!r}: {one}" if further else one for name, one in wrong.items())
+
+
+def _of_scale(gathered: "Gathered", scale: Scale, further: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is to be said of the scale of scores."""
     raw = gathered.tables["raw"]
     if gathered.sums is not None and scale is Scale.LOGIT:
         enough = raw.total_rows >= _FEWEST

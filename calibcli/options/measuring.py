@@ -47,6 +47,17 @@ MIN_GROUP_ROWS = Option(
     ("--min-group-rows",), section=Section.GROUPS, name="min_group_rows", metavar="N", least=1,
     help="Smaller groups are listed, not measured.",
 )  # fmt: skip
+THRESHOLD = Option(
+    ("--threshold",), section=Section.MEASURE, name="threshold", metavar="T,T,...", shell=list[str] | None,
+    python="float | Sequence[float] | None",
+    help="Decision thresholds, such as 0.1,0.2: net benefit against all, none and other scores.",
+    doc="Decision thresholds, each with the net benefit of acting on scores from there on.",
+)  # fmt: skip
+PLOTTED_THRESHOLDS = THRESHOLD._replace(
+    section=Section.PICTURE,
+    help="Mark these thresholds in --kind decision, which shows no others beyond two of them.",
+    doc='Thresholds marked in `kind="decision"`, whose axis two of them or more limit.',
+)
 ALLOW_FIT_ROWS = Option(
     ("--allow-fit-rows",), section=Section.GATE,
     help="Evaluate an artifact on its own fit rows anyway; the numbers flatter it.",
@@ -110,11 +121,7 @@ class MeasureOptions:
         help="Edges of the bins, such as 0,0.1,0.5,1, instead of --bins.",
         doc="Edges of the bins from 0 to 1, in place of both.",
     )  # fmt: skip
-    thresholds: tuple[float, ...] = option(
-        (), "--threshold", section=Section.MEASURE, name="threshold", metavar="T,T,...", shell=str | None, python="float | Sequence[float] | None",
-        help="Decision thresholds, such as 0.1,0.2: net benefit against all, none and other scores.",
-        doc="Decision thresholds, each with the net benefit of acting on scores from there on.",
-    )  # fmt: skip
+    thresholds: tuple[float, ...] = option((), like=THRESHOLD)
     drawn: bool = True
 
     @classmethod
@@ -122,7 +129,7 @@ class MeasureOptions:
         cls,
         metrics: str | Sequence[str] | None = None,
         edges: str | Sequence[float] | None = None,
-        thresholds: str | float | Sequence[float] | None = None,
+        thresholds: str | float | Sequence[str | float] | None = None,
         class_weights: str | Mapping[str, float] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "MeasureOptions":
@@ -131,7 +138,7 @@ class MeasureOptions:
             metrics_of(listed(metrics)),
             edges=edges_of(edges),
             thresholds=tuple(
-                dict.fromkeys(numbers_of(thresholds, what="--threshold", hint=_THRESHOLDS) or ())
+                dict.fromkeys(numbers_of(_one_text(thresholds), what="--threshold", hint=_THRESHOLDS) or ())
             ),
             class_weights=class_weights_of(class_weights),
             **more,
@@ -186,6 +193,13 @@ def class_weights_of(weights: str | Mapping[str, float] | None) -> Mapping[str, 
             msg = f"--class-weights gives {name!r} the weight {number:g}"
             raise UsageProblem(msg, "a weight is a number of at least 0")
     return found
+
+
+def _one_text(words: str | float | Sequence[str | float] | None) -> str | float | None:
+    """Return what was said once or repeated as one text, or as the one number that it is."""
+    if words is None or isinstance(words, str | float | int):
+        return words
+    return ",".join(one if isinstance(one, str) else repr(float(one)) for one in words) or None
 
 
 def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:

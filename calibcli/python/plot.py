@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from calibcli.options.measuring import MeasureOptions
+from calibcli.options.measuring import PLOTTED_THRESHOLDS, MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
 from calibcli.options.rows import (
@@ -29,13 +29,14 @@ def _as_document(given: dict[str, Any]) -> None:
 
 @function(
     "path score label *classes kind artifact by min_group_rows sort on depth max_values categorical numeric "
-    "min_segment_rows size theme axis band benefit smoother loss title bins binning "
+    "min_segment_rows size theme axis band benefit threshold smoother loss title bins binning "
     "confidence seed *values *rows *format *reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
     on=PLOTTED_ON,
+    threshold=PLOTTED_THRESHOLDS,
 )
 def plot(
     inputs: Inputs,

@@ -854,7 +854,7 @@ def _needed_of_segment(verdict: "Verdict", one: "JudgedSegment") -> list[str]:
 
 
 # Of segments that stand out so many are spoken of.
-_MOST_SEGMENTS = 2
+_MOST_SEGMENTS, _MOST_HIDDEN = 2, 3
 
 
 def segmented(report: "SegmentsReport") -> tuple[str, ...]:
@@ -873,9 +873,10 @@ def _segmented(report: "SegmentsReport") -> tuple[str, ...]:
         first = f"No segment stands out: of {tested}, none is wrong by more than chance (jointly {sure})."
         return (first, *_unseen(report))
     standing = sum(one.stands_out for one in report.segments)
-    hidden = standing - len(shown)
+    hidden = [segment_name(one) for one in report.segments if one.stands_out and not one.is_listed]
     does = "stands" if standing == 1 else "stand"
-    more = f"; {count(hidden)} of them no more than a larger segment around them" if hidden else ""
+    larger = f", {count(len(hidden))} of them no more than a larger segment around them" if hidden else ""
+    more = f"{larger}: {first_of(hidden, _MOST_HIDDEN)}" if hidden else ""
     of = f"Of {tested} tested, {count(standing)} {does} out (jointly {sure}){more}."
     return (*(_segment_sentence(one, sure) for one in report.roots[:_MOST_SEGMENTS]), of)
 

@@ -338,6 +338,8 @@ class _Drawing:
         found = np.zeros(columns)
         if isinstance(curve, SmoothCurve):
             found = np.interp(middle, limits.shares(curve.at), curve.density, left=0.0, right=0.0)
+            least, most = limits.shares(np.array([curve.least, curve.most]))
+            found[(middle < least - 1.0 / columns) | (middle > most + 1.0 / columns)] = 0.0
         else:
             left, right = limits.shares(curve.lower), limits.shares(curve.upper)
             for low, high, score, rows in zip(

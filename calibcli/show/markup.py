@@ -1,8 +1,9 @@
 """Reports in the markup of others: GitHub's Markdown, HTML, and LaTeX for a paper."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from calibcli.names import ReportFormat
@@ -10,7 +11,7 @@ from calibcli.reports.input import Setting
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.show.pages import page_of
 from calibcli.show.pages.header import settings_page
-from calibcli.show.words import VALID, as_in_papers, printable
+from calibcli.show.words import NONE, VALID, as_in_papers, printable
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ _LATEX = str.maketrans(
 _JOINED = re.compile(r"(?<=-)(?=-)|(?<=')(?=')|^(?=[\[*])")
 _SIGN = re.compile(r"(?<![\w.)\]])-(?=\d)")
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_SLUG = re.compile(r"[^a-z0-9]+")
 # The columns whose cells are measures or tests.
 _OF_NAMES = {"measure", "test"}
 _TONES = {Tone.TITLE, Tone.PASS, Tone.FAIL, Tone.INCONCLUSIVE}
@@ -80,7 +82,10 @@ class Dialect:
         cells: Around a cell, and around one of a column whose cells end together.
         ends: The mark of a column, and that of one whose cells end together.
         rule: Between the marks of columns.
-        caption: Around what a table shows, where it says so.
+        caption: Around what a table shows, where it says so, and around what it is referred to by.
+        noted: Around what is said of how the files were read, which is no part of a paper.
+        together: Whether an interval stands in the cell of its number, so that tables fit a page.
+        small: What is set before a table that would be wider than a page, and from how many letters on.
         items: Around the items of a listing.
         page: Around everything.
         paper: Whether tables carry what a reader of a paper needs below them.
@@ -98,6 +103,9 @@ class Dialect:
     ends: tuple[str, str] = ("", "")
     rule: str = ""
     caption: str = ""
+    noted: str = ""
+    together: bool = False
+    small: tuple[str, int] = ("", 0)
     note: str = "{}"
     table: str = ""
     item: str = ""
@@ -129,7 +137,7 @@ DIALECTS = {
         head="<th>{}</th>",
         cells=("<td>{}</td>", '<td style="text-align: right">{}</td>'),
         row="<tr>{}</tr>",
-        caption="<caption>{}</caption>\n",
+        caption="<caption>{0}</caption>\n",
         note="\n<p><small>{}</small></p>",
         table="<table>\n{caption}<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{notes}",
         item="<dt>{}</dt><dd>{}</dd>",
@@ -144,9 +152,12 @@ DIALECTS = {
         between=" & ",
         row="{} \\\\",
         ends=("l", "r"),
-        caption="\\caption{{{}}}\n",
+        caption="\\caption{{{0}}}\n\\label{{tab:{1}}}\n",
+        noted="% {}",
+        together=True,
+        small=("\\footnotesize\n", 80),
         note="\n\n\\smallskip\n{{\\footnotesize {}\\par}}",
-        table="\\begin{{table}}[htbp]\n\\centering\n{caption}\\begin{{tabular}}{{{rule}}}\n\\toprule\n{head}\n"
+        table="\\begin{{table}}[htbp]\n\\centering\n{caption}{small}\\begin{{tabular}}{{{rule}}}\n\\toprule\n{head}\n"
         "\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}{notes}\n\\end{{table}}",
         item="\\item[{{{}}}] {}",
         items="\\begin{{description}}\n{}\n\\end{{description}}",
@@ -177,20 +188,20 @@ class MarkupRenderer:
 
     def text(self, page: Page) -> str:
         """Return a page in this markup."""
-        blocks, heading = [], ""
+        blocks, heading, labels = [], "", Counter[str]()
         for block in page:
             heading = _heading(block, heading)
-            blocks.append(self._block(block, heading))
+            blocks.append(self._block(block, heading, labels))
         text = self.dialect.page.format("\n\n".join(blocks))
         return text if self.unicode else self.dialect.in_ascii(text)
 
-    def _block(self, block: Block, heading: str) -> str:
+    def _block(self, block: Block, heading: str, labels: Counter[str]) -> str:
         to = self.dialect
         match block:
             case Paragraph():
                 return "\n\n".join(map(self.line, block.lines))
             case Grid():
-                return self._table(block, heading)
+                return self._table(block, heading, labels)
             case Listing():
                 title = to.title.format(to.escaped(block.title)) if block.title else ""
                 items = (to.item.format(*map(to.escaped, item)) for item in block.items)
@@ -199,12 +210,14 @@ class MarkupRenderer:
     def line(self, line: Line) -> str:
         """Return a line, escaped at its start too."""
         text = self.dialect.escaped(line.text)
+        if line.tone is Tone.NOTE and self.dialect.noted:
+            return self.dialect.noted.format(text)
         if line.tone in _TONES:
             return self.dialect.strong.format(text)
         start, instead = self.dialect.start
         return self.dialect.line.format(start.sub(instead, text))
 
-    def _table(self, grid: Grid, heading: str) -> str:
+    def _table(self, grid: Grid, heading: str, labels: Counter[str]) -> str:
         """Return a table; bars stay on the terminal, the numbers beside them say the same."""
         to = self.dialect
         told = to.paper and bool(grid.paper)
@@ -214,9 +227,17 @@ class MarkupRenderer:
             if not any(isinstance(row[k], Bar) for row in grid.rows) and not (told and column.title == VALID)
         ]
         columns = [grid.columns[k] for k in kept]
+        rows = [[str(row[k]) for k in kept] for row in grid.rows]
+        if to.together:
+            columns, rows = _together(columns, rows)
         caption = grid.caption or heading
+        small, most = to.small
+        label = _SLUG.sub("-", caption.partition(":")[0].lower()).strip("-")
+        labels[label] += 1
+        label += f"-{labels[label]}" if labels[label] > 1 else ""
         return to.table.format(
-            caption=to.caption.format(to.escaped(caption)) if caption else "",
+            caption=to.caption.format(to.escaped(caption), label) if caption else "",
+            small=small if small and _letters(columns, rows) > most else "",
             rule=to.rule.join(to.ends[column.numeric] for column in columns),
             head=to.row.format(
                 to.between.join(to.head.format(to.escaped(self._cell(one.title))) for one in columns)
@@ -224,11 +245,11 @@ class MarkupRenderer:
             body="\n".join(
                 to.row.format(
                     to.between.join(
-                        to.cells[column.numeric].format(to.escaped(self._cell(str(row[k]), column)))
-                        for k, column in zip(kept, columns, strict=True)
+                        to.cells[column.numeric].format(to.escaped(self._cell(cell, column)))
+                        for cell, column in zip(row, columns, strict=True)
                     )
                 )
-                for row in grid.rows
+                for row in rows
             ),
             notes="".join(to.note.format(self._note(one)) for one in (grid.paper if told else grid.notes)),
         )
@@ -240,6 +261,36 @@ class MarkupRenderer:
 
     def _note(self, line: Line) -> str:
         return self.line(line) if not self.dialect.paper else self.dialect.escaped(line.text)
+
+
+Cells = list[list[str]]
+
+
+def _together(columns: list[Column], rows: Cells) -> tuple[list[Column], Cells]:
+    """Return columns and rows with intervals in brackets behind their numbers, as the titles say."""
+    merged: list[Column] = []
+    cells: Cells = [[] for _ in rows]
+    for place, column in enumerate(columns):
+        beside = column.beside and place > 0
+        if beside:
+            merged[-1] = replace(
+                merged[-1],
+                title=f"{as_in_papers(merged[-1].title)} ({column.title.removesuffix(' interval')} CI)",
+            )
+        else:
+            merged.append(column)
+        for row, found in zip(rows, cells, strict=True):
+            if not beside:
+                found.append(row[place])
+            elif row[place] not in ("", NONE):
+                found[-1] += f" ({' '.join(row[place].split())})"
+    return merged, cells
+
+
+def _letters(columns: list[Column], rows: Cells) -> int:
+    """Return how many letters wide a table is, with room between its columns."""
+    every = [[one.title for one in columns], *rows]
+    return sum(2 + max(map(len, cells)) for cells in zip(*every, strict=True))
 
 
 def _heading(block: Block, before: str) -> str:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands.compare import compare_files
 from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.measure import measure_files
@@ -17,6 +18,7 @@ from calibcli.commands.plot import diagram_of, refuse_axis
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
 from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, PlotKind, ViewName
+from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
@@ -27,6 +29,7 @@ from calibcli.stats.curves.picture import CurvePanels
 K = PlotKind
 BY = Columns("score", "label", by=("country",))
 TWO = Columns("score", "label", others=("other",))
+ONE = Columns("score", "label")
 CLASSES = Columns(label="kind", several=SeveralClasses("p_*"))
 EACH = Columns(label="kind", several=SeveralClasses("p_*", view=ViewName.ONE_VS_REST))
 
@@ -84,6 +87,16 @@ def ece(report: MeasureReport) -> Stated:
     one = next(one for one in report.measures if one.name is MeasureName.ECE)
     assert one.interval is not None
     return Stated(one.value, one.interval.lower, one.interval.upper, one.interval.confidence)
+
+
+def test_a_map_has_the_interval_that_compare_has(rows: str, artifact: str) -> None:
+    """One method and one pair of numbers for a score and its map, in a picture and in `compare`."""
+    said = diagram_of(PlotRequest([rows], ONE, artifact, kind=K.COMPARE)).drawn.caption[1]
+    options = CompareOptions((MeasureName.BRIER,))
+    (found,) = compare_files(RowRequest([rows], ONE), artifacts=(artifact,), options=options).comparisons
+    interval = found.difference.interval
+    assert interval is not None
+    assert said.endswith(f"{found.difference.value:+.4f} [{interval.lower:.4f}, {interval.upper:.4f}]")
 
 
 def test_two_scores_stand_beside_each_other_with_their_difference(rows: str) -> None:

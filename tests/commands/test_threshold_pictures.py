@@ -19,6 +19,9 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection, SeveralClasses
+from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures.page import Words
+from calibcli.show.words import three
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.thresholds import DecisionCurve
 from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
@@ -46,6 +49,27 @@ def fitted(rows: str, path: Path, method: FitMethod, options: FitOptions | None 
 def drawn(kind: PlotKind, *inputs: str, columns: Columns = COLUMNS, artifact: str | None = None) -> Diagram:
     """Ask for a diagram."""
     return diagram_of(PlotRequest(inputs, columns, kind=kind, artifact=artifact))
+
+
+def test_named_thresholds_have_the_net_benefit_that_measure_has(tmp_path: Path) -> None:
+    """Value and interval in the caption; two of them limit the axis, and the curve stays the same."""
+    rows = write(tmp_path / "p.csv")
+    options = MeasureOptions(thresholds=(0.6, 0.25))
+    found = diagram_of(PlotRequest([rows], COLUMNS, kind=PlotKind.DECISION, options=options)).drawn
+    plain = drawn(PlotKind.DECISION, rows).drawn.picture
+    assert isinstance(found.picture, DecisionCurve)
+    assert isinstance(plain, DecisionCurve)
+    assert found.picture.marked == (0.25, 0.6)
+    np.testing.assert_array_equal(found.picture.value, plain.value)
+    said = []
+    for one in reversed(measure_files(RowRequest([rows], COLUMNS), options=options).net_benefit):
+        interval = one.net_benefit.interval
+        assert interval is not None
+        ends = " to ".join(map(three, interval.ends))
+        said.append(f"{one.threshold:g}: {three(one.net_benefit.value)} ({ends})")
+    assert f"Net benefit at {'; '.join(said)}" in found.caption
+    low, high = figure_of(found.picture, Words("t")).axes[0].get_xlim()
+    assert (low, high) == pytest.approx((0.25, 0.6), abs=0.02)
 
 
 def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:

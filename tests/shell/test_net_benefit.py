@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,22 @@ def test_groups_have_one_table(run: Run, rows: Path) -> None:
     assert [float(line.split()[2]) for line in lines[3:5]] == pytest.approx(
         [one["net_benefit"]["value"] for one in alone], rel=1e-3
     )
+
+
+def test_tables_for_a_paper_stand_by_themselves(run: Run, rows: Path) -> None:
+    """Each has a caption and a label of its own, intervals beside their numbers, and notes are comments."""
+    asked = ("-m", "clinical", "--threshold", "0.3", "--threshold", "0.5", "--by", "w", "--format", "latex")
+    text = run("measure", rows, *asked).out
+    labels, captions = (re.findall(rf"\\{one}{{(.*)}}", text) for one in ("label", "caption"))
+    tables = text.count(r"\begin{table}")
+    assert tables == len(set(labels)) == len(set(captions)) > 5
+    assert text.count(r"Each interval is at 98.3 \%") == sum(
+        one.startswith("Groups by w") for one in captions
+    )
+    assert re.search(r"^% note: column 'score' was taken", text, re.MULTILINE)
+    assert not re.search(r"^note:", text, re.MULTILINE)
+    assert r"& O/E ratio (98.3 \% CI) &" in text
+    assert text.count("\n0.3 & ") == text.count("\n0.5 & ") == 1
 
 
 def test_programs_get_every_number(run: Run, rows: Path) -> None:

@@ -62,7 +62,7 @@ def _words(view: ViewName, one_class: str | None) -> ClassWords:
 
 
 # Options that the command line calls otherwise than the values they become.
-_OPTIONS = {"others": "score", "several": "probs", "least_rows": "min-group-rows"}
+_OPTIONS = {"others": "score", "several": "probs", "least_rows": "min-group-rows", "thresholds": "threshold"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,12 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import UNDEFINED, first_of, p_equals, quoted
+from calibcli.show.words import UNDEFINED, first_of, p_equals, quoted, three
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.net_benefit import net_benefits
 from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import percent, refuse_empty
 from calibcli.stats.curves.risk_coverage import risk_coverage_curve
@@ -298,9 +299,14 @@ def decision_drawn(
     score is better than all and none.
     """
     curve = decision_curve(table, raw=raw, confidence=options.confidence, benefit=benefit)
+    curve = replace(curve, marked=tuple(sorted(options.thresholds)))
     rows = rows_line(table.total_rows, table.total_positive_rows)
     kind = "weighted base rate" if table.weighted else "base rate"
-    caption = (*_finding(curve), f"{rows}: {kind} {_base_rate(table, options.confidence)}")
+    caption = (
+        *_finding(curve),
+        *_worth_at(table, curve),
+        f"{rows}: {kind} {_base_rate(table, options.confidence)}",
+    )
     found = curve.better if curve.clearly_better is None else curve.clearly_better
     parts = "parts of " if len(found) > 1 else ""
     where = f"{parts}{found[0][0]:.2g} to {found[-1][1]:.2g}" if found else _NOWHERE
@@ -320,6 +326,21 @@ def _finding(curve: DecisionCurve) -> tuple[str, ...]:
     if not curve.clearly_better:
         return (f"Nowhere clearly worth more than treating all or none {at_each}", plain)
     return (f"Clearly worth using {at_each} from {_spoken(curve.clearly_better)}", plain)
+
+
+# The net benefits of so many thresholds are read at a glance.
+_MOST_MARKED = 4
+
+
+def _worth_at(table: Table, curve: DecisionCurve) -> tuple[str, ...]:
+    """Return what acting on the score is worth at the marked thresholds, as `measure --threshold` has it."""
+    found = net_benefits(table, curve.marked, confidence=curve.confidence)
+    said = []
+    for one in found:
+        value, interval = one.net_benefit.value, one.net_benefit.interval
+        ends = "" if interval is None else f" ({three(interval.ends[0])} to {three(interval.ends[1])})"
+        said.append(f"{one.threshold:g}: {three(value)}{ends}")
+    return (f"Net benefit at {'; '.join(said)}",) if 0 < len(said) <= _MOST_MARKED else ()
 
 
 def _spoken(ranges: Sequence[Range]) -> str:
@@ -344,7 +365,7 @@ _REPORTED = {
     MeasureName.CITL_LOGIT: "CITL",
     MeasureName.COX_SLOPE: "Slope",
     MeasureName.ICI: "ICI (spline)",
-    MeasureName.AUROC: "C statistic",
+    MeasureName.AUROC: "AUROC",
 }
 
 
@@ -359,13 +380,13 @@ def clinical_drawn(
         table, smoother=smoother, box=box, confidence=options.confidence, seed=options.seed
     )
     rows = rows_line(table.total_rows, table.total_positive_rows)
-    words = zip(("O/E", "slope", "C"), (box[0], box[2], box[4]), strict=True)
+    words = zip(("O/E", "slope", "AUROC"), (box[0], box[2], box[4]), strict=True)
     said = ", ".join(f"{word} {number}" for word, (_, number) in words)
     caption = said, f"{rows}; intervals at {percent(options.confidence)}"
     large = "CITL: calibration in the large, on the scale of log odds."
-    foot = "ICI: mean distance of a spline from the score.", *rounding_foot(table)
-    oe, _, slope, ici, c = (_reported(replace(measures[name], interval=None)) for name in _REPORTED)
-    lines = (f"O/E {oe}, slope {slope}", f"slope {slope}"), (f"ICI {ici}, C {c}", f"C {c}")
+    foot = "ICI: mean distance of a spline from the score. AUROC: the C statistic.", *rounding_foot(table)
+    oe, _, slope, ici, auroc = (_reported(replace(measures[name], interval=None)) for name in _REPORTED)
+    lines = (f"O/E {oe}, slope {slope}", f"slope {slope}"), (f"ICI {ici}, AUROC {auroc}", f"AUROC {auroc}")
     ranked = ("ICI", measures[MeasureName.ICI].value)
     return Drawn(curve, caption, (f"{large} {foot[0]}", *foot[1:]), Brief(lines, foot, ranked))
 

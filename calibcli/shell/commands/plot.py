@@ -9,7 +9,7 @@ from calibcli.data.outputs import COMPLETION, check_output, new_file
 from calibcli.data.streams import is_terminal
 from calibcli.errors import UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
-from calibcli.options.measuring import MeasureOptions
+from calibcli.options.measuring import PLOTTED_THRESHOLDS, MeasureOptions
 from calibcli.options.output import Artifact, Output
 from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
 from calibcli.options.rows import (
@@ -31,13 +31,14 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label kind by artifact compare probs axis theme | band benefit smoother loss *classes "
-    "min_group_rows sort on depth max_values categorical numeric min_segment_rows size title terminal bins "
-    "binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited force quiet "
-    "color debug",
+    "output score label kind by artifact compare probs axis theme | band benefit threshold smoother loss "
+    "*classes min_group_rows sort on depth max_values categorical numeric min_segment_rows size title "
+    "terminal bins binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited "
+    "force quiet color debug",
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
     on=PLOTTED_ON,
+    threshold=PLOTTED_THRESHOLDS,
 )
 def plot(
     inputs: PlotInputs,
@@ -65,6 +66,7 @@ def plot(
       calibcli plot preds.parquet -s score -y label --artifact cal.json --kind binned -o after.svg
       calibcli plot report.json -o reliability.pdf
       calibcli plot preds.csv -s score -y label --kind clinical -o figure.pdf
+      calibcli plot preds.csv -s score -y label --kind decision --threshold 0.1,0.3 -o benefit.pdf
       calibcli plot preds.csv -s score -y label --terminal
       calibcli plot gate.json --kind monitor -o gate.png
       calibcli plot preds.csv -s old -s new -y label -o both.pdf
@@ -134,6 +136,9 @@ def _compared(
     """Return the kind and the artifact, which --compare names both of."""
     if compare is None:
         return kind, artifact
+    if kind is PlotKind.DECISION and artifact is None:
+        # A decision curve of a map has that of the raw score beside it.
+        return kind, compare
     if artifact is not None or kind not in (None, PlotKind.COMPARE):
         other = "--artifact" if artifact is not None else f"--kind {kind}"
         msg = f"--compare stands for --kind compare --artifact, and {other} is there as well"

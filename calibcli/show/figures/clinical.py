@@ -9,7 +9,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.axes import RATE_LABEL
 from calibcli.show.figures.bars import draw_diagonal
 from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_edges
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
@@ -42,7 +41,7 @@ class ClinicalPlots:
 
     curves: tuple[ClinicalCurve, ...]
 
-    rate_label = RATE_LABEL
+    rate_label = "observed proportion of events"
     strip_label = "rows"
 
     @property
@@ -65,7 +64,7 @@ class ClinicalPlots:
         return [
             *dict.fromkeys(curves),
             f"Points: {what}. {' '.join(dict.fromkeys(whiskers))}",
-            "Below: scores of label 1 upwards, of label 0 downwards.",
+            "Events are rows of label 1. Below: scores of events upwards, of the others downwards.",
         ]
 
     def key(self, look: Look) -> list[Entry]:

@@ -164,6 +164,7 @@ class Strokes:
         x: Mean score there; NaN where there is nothing to draw.
         lower: Lower end of the band; NaN where there is none.
         base: Height of the line of perfect calibration.
+        within: The least and the largest score.
     """
 
     at: Floats
@@ -173,6 +174,7 @@ class Strokes:
     upper: Floats
     base: Floats
     density: Floats
+    within: tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +183,6 @@ class SmoothPlots:
 
     curves: tuple[SmoothCurve, ...]
     confidence: float
-    # What shows rows that the curve does not.
-    others: str = "--axis logit or --kind binned"
 
     rate_label = RATE_LABEL
     strip_label = "density"
@@ -199,7 +199,7 @@ class SmoothPlots:
         return [
             f"Mean label against mean score, {_kernel(self.curves)}. {DARKER}",
             *bands,
-            *_beyond(self.curves, self.others),
+            *_beyond(self.curves),
             *(["The curve is broken where no score lies within three bandwidths."] if broken else []),
         ]
 
@@ -229,13 +229,13 @@ def _kernel(curves: Sequence[SmoothCurve]) -> str:
 _SAID_BEYOND = 0.05
 
 
-def _beyond(curves: Sequence[SmoothCurve], others: str) -> list[str]:
+def _beyond(curves: Sequence[SmoothCurve]) -> list[str]:
     """Return how many rows lie beyond the ends of the curve, and what shows them."""
     share = max(one.beyond for one in curves)
     if share < _SAID_BEYOND or any(one.log_odds for one in curves):
         return []
-    lie = f"{100.0 * share:.2g} % of the rows lie beyond the ends of the curve"
-    return [f"{lie}, which averages them with others: {others} shows them."]
+    lie = f"{float(f'{100.0 * share:.2g}'):g} % of the rows lie beyond the ends of the curve"
+    return [f"{lie}, which averages them with others: --axis logit or --kind binned shows them."]
 
 
 def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look) -> None:
@@ -243,7 +243,8 @@ def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look)
     at, x, y, lower, upper = (
         limits.held(one) for one in (curve.at, curve.x, curve.y, curve.lower, curve.upper)
     )
-    draw_strokes(panel, Strokes(at, x, y, lower, upper, x, curve.density), limits=limits, look=look)
+    strokes = Strokes(at, x, y, lower, upper, x, curve.density, (curve.least, curve.most))
+    draw_strokes(panel, strokes, limits=limits, look=look)
     draw_diagonal(panel.main, limits, look)
 
 
@@ -257,11 +258,16 @@ def draw_strokes(panel: Panel, strokes: Strokes, *, limits: Limits, look: Look) 
     _draw_line(axes, strokes, dark, look)
     _draw_dots(axes, strokes, dark, limits=limits, look=look)
     if panel.strip is not None:
-        draw_density(panel.strip, strokes.at, strokes.density, look=look)
+        _draw_density(panel.strip, strokes, limits=limits, look=look)
 
 
-def draw_density(axes: Axes, at: Floats, density: Floats, *, look: Look) -> None:
-    """Draw how densely scores lie."""
+def _draw_density(axes: Axes, strokes: Strokes, *, limits: Limits, look: Look) -> None:
+    """Draw how densely scores lie, from the least to the largest: the kernel reaches farther."""
+    at, ends = strokes.at, limits.held(np.array(strokes.within))
+    inside = (at > ends[0]) & (at < ends[1])
+    if np.count_nonzero(inside) > 1:
+        at = np.concatenate((ends[:1], at[inside], ends[1:]))
+    density = np.interp(at, strokes.at, strokes.density)
     axes.fill_between(at, 0.0, density, facecolor=look.palette.rows, edgecolor="none", linewidth=0.0)
     top = float(density.max())
     axes.set_ylim(0.0, 1.08 * top if top > 0.0 else 1.0)
@@ -336,6 +342,7 @@ def residual_figure(
     curve: ResidualCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR
 ) -> Figure:
     """Draw observed rate minus score against score."""
+    curve = curve.along(scale)
     limits = _limits(curve, scale)
     foot = [*_notes(curve), *_about_axes(limits), *words.foot]
     page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_SHEET, key=_key(curve, look))
@@ -359,7 +366,8 @@ def draw_residual(panel: Panel, curve: ResidualCurve, *, limits: Limits, look: L
         draw_bars(panel, bars, limits=limits, look=look)
     else:
         at = limits.held(curve.at)
-        strokes = Strokes(at, score, curve.residual, curve.lower, curve.upper, base, curve.density)
+        within = curve.source.least, curve.source.most
+        strokes = Strokes(at, score, curve.residual, curve.lower, curve.upper, base, curve.density, within)
         draw_strokes(panel, strokes, limits=limits, look=look)
     panel.main.axhline(0.0, **dashed(look), zorder=2.0)
 
@@ -416,9 +424,9 @@ def _notes(curve: ResidualCurve) -> list[str]:
     """Return what the picture shows, for the small print."""
     if isinstance(curve.source, BinnedCurve):
         return BinnedPlots((curve.source,), curve.confidence).notes()
-    kernel = _kernel((curve.source,))
-    first = f"Mean label - mean score, {kernel}. Weighted by density, the area is smECE. {DARKER}"
-    return [first, *SmoothPlots((curve.source,), curve.confidence, others="--kind binned").notes()[1:]]
+    area = "" if curve.source.log_odds else " Weighted by density, the area is smECE."
+    first = f"Mean label - mean score, {_kernel((curve.source,))}.{area} {DARKER}"
+    return [first, *SmoothPlots((curve.source,), curve.confidence).notes()[1:]]
 
 
 def _key(curve: ResidualCurve, look: Look) -> list[Entry]:

@@ -88,10 +88,13 @@ def decision_figure(picture: Picture, words: Words, *, look: Look, scale: AxisSc
     return lines_figure(picture, lines, words, look=look, scale=scale)
 
 
+# No net benefit that is shown lies beyond these.
+_BEYOND = np.array([-2.0, 2.0])
+
 _Y_LABELS = {
-    Benefit.NET: "net benefit per row",
+    Benefit.NET: "net benefit",
     Benefit.STANDARDISED: "standardised net benefit",
-    Benefit.GAIN: "gain in net benefit per row",
+    Benefit.GAIN: "gain in net benefit",
 }
 
 _SCALES = {
@@ -136,6 +139,10 @@ class DecisionLines:
 
     def _axis(self, scale: AxisScale) -> ThresholdAxis:
         """Return what thresholds are shown: where scores fill most of [0, 1], from 0 to the last of them."""
+        marked = self.curves[0].marked
+        if len(marked) > 1:
+            asked = threshold_axis((marked[0], marked[-1]), scale)
+            return asked if asked.by_log_odds else ThresholdAxis((marked[0], marked[-1]), scale)
         ends = _ends(one.ends for one in self.curves)
         found = threshold_axis(ends, scale)
         if found.by_log_odds or found.zoomed or ends[1] < _NOTHING:
@@ -147,6 +154,8 @@ class DecisionLines:
         tops, lows, uppers = [0.0], [0.0], [0.0]
         for one in self.curves:
             shown = axis.shown(one.at)
+            # Between two thresholds that are near each other a curve may have no point of its own.
+            shown[[np.abs(one.at - end).argmin() for end in axis.x]] = True
             tops += [float(one.value[shown].max()), float(one.all[shown].max())]
             lows.append(float(one.value[shown].min()))
             uppers.append(float(np.nan_to_num(one.upper[shown]).max(initial=0.0)))
@@ -163,6 +172,8 @@ class DecisionLines:
             notes.append(band_sentence(first.band, first.lower))
         if axis.by_log_odds:
             notes.append("Thresholds by log-odds.")
+        elif len(first.marked) > 1:
+            notes.append(f"Thresholds from {axis.x[0]:g} to {axis.x[1]:g}, as asked for.")
         elif axis.zoomed:
             notes.append(f"Thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, where scores lie.")
         if self._heights(axis)[1]:
@@ -173,11 +184,16 @@ class DecisionLines:
         """Return what it is worth to treat all rows, or none."""
         first = self.curves[place]
         none = np.array([0.0, 1.0]), np.zeros(2), _none(look)
+        marked = [
+            Reference("" if k else "thresholds named", np.full(2, at), _BEYOND, _named(look), common=True)
+            for k, at in enumerate(first.marked)
+        ]
         if first.benefit is Benefit.GAIN:
-            return [Reference("treat all or none", *none, common=True)]
+            return [Reference("treat all or none", *none, common=True), *marked]
         return [
             Reference("treat all", first.at, first.all, dashed(look)),
             Reference("treat none", *none, common=True),
+            *marked,
         ]
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
@@ -222,6 +238,15 @@ def _raw(look: Look) -> dict[str, Any]:
         "color": look.palette.series[1],
         "linewidth": look.points(0.9),
         "linestyle": (0, (1, 1.2)),
+        "marker": "",
+    }
+
+
+def _named(look: Look) -> dict[str, Any]:
+    return {
+        "color": look.palette.ink,
+        "linewidth": look.points(0.7),
+        "linestyle": (0, (1, 3)),
         "marker": "",
     }
 

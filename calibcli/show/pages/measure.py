@@ -114,7 +114,7 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
     if groups.order is GroupOrder.WORST and ordered is not None:
         values = {key: ordered.facts.badness(_estimate(part, ordered).value) for key, part in parts}
         parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
-    title = paragraph(Line(by, Tone.TITLE), *left_out)
+    title, caption = paragraph(Line(by, Tone.TITLE), *left_out), by
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
         by = "in the order of the input" if ordered is None else f"the worst {field_name(ordered)} first"
@@ -125,7 +125,8 @@ def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tup
         notes.append(f"Of all rows together, and not by group: {names}{right}.")
     if groups.worst is not None and len(groups.measured) > 1:
         notes.append(worst_words(groups.worst))
-    return (title, *slice_grids("group", parts, shown, notes=notes, adjusted=groups.adjusted or {}))
+    adjusted = groups.adjusted or {}
+    return (title, *slice_grids("group", parts, shown, notes=notes, adjusted=adjusted, caption=caption))
 
 
 def shown_of(report: MeasureReport) -> tuple[Shown, ...]:
@@ -143,10 +144,12 @@ def slice_grids(
     *,
     notes: Sequence[str],
     adjusted: Mapping[str, Mapping[str, float | None]] = MappingProxyType({}),
+    caption: str = "",
 ) -> tuple[Grid, ...]:
     """Return slices as a table, or as several below each other where it would be too wide."""
     fixed, named = _fixed_columns(first, parts, shown)
     tables: list[list[tuple[str, list[str]]]] = [[]]
+    held: list[list[str]] = [[]]
     for name in shown:
         columns = _columns_of(name, [part for _, part in parts])
         if name.value in adjusted:
@@ -156,14 +159,20 @@ def slice_grids(
             columns.append((f"{name.value} light", [light(one.p_value) for one in tests]))
         if tables[-1] and _width(tables[-1]) + _width(columns) > _WIDEST:
             tables.append([])
+            held.append([])
         tables[-1] += columns
+        held[-1].append(field_name(name))
+    lines = tuple(Line(note, Tone.FAINT) for note in notes)
     return tuple(
         Grid(
             (*fixed, *(Column(title, beside=title.endswith(" interval")) for title, _ in table)),
             tuple((*names, *(cells[place] for _, cells in table)) for place, names in enumerate(named)),
-            tuple(Line(note, Tone.FAINT) for note in notes) if table is tables[-1] else (),
+            lines if table is tables[-1] else (),
+            # In a paper each table stands by itself.
+            caption=f"{caption}: {listed(measured)}" if caption and len(tables) > 1 else caption,
+            paper=lines,
         )
-        for table in tables
+        for table, measured in zip(tables, held, strict=True)
     )
 
 

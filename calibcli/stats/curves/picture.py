@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
 from calibcli.stats.curves.isotonic import IsotonicCurve
-from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve
+from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve
 from calibcli.values import dataclass
 
 
@@ -79,6 +79,7 @@ def axis_for(picture: Picture) -> AxisScale:
 
 def _laid_out(curve: Picture) -> BinnedCurve | None:
     """Return bins of few different scores, such as grades, or those of a curve smoothed along log-odds."""
+    curve = curve.whole if isinstance(curve, ResidualCurve) else curve
     bins = curve.points if isinstance(curve, IsotonicCurve) else None
     if isinstance(curve, ReliabilityCurve):
         bins = curve.binned

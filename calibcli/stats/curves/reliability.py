@@ -123,6 +123,8 @@ class SmoothCurve(Declared):
         Fraction, ABSENT, "Share of the rows beyond the ends of the curve, which a wide kernel averages away."
     ] = 0.0
     log_odds: Annotated[bool, ABSENT, "Whether kernel, bandwidth and density are along log-odds."] = False
+    least: Annotated[Fraction, ABSENT, "The least score, below which the density is the kernel's."] = 0.0
+    most: Annotated[Fraction, ABSENT, "The largest score."] = 1.0
 
     def __post_init__(self) -> None:
         for name in _SMOOTH_KEYS:
@@ -304,6 +306,8 @@ def smooth_curve(
         band=band,
         beyond=float(masses[0] @ ((score < ends[0]) | (score > ends[1]))),
         log_odds=log_odds,
+        least=float(present.min()),
+        most=float(present.max()),
     )
 
 
@@ -407,8 +411,8 @@ class ResidualCurve:
         upper: Upper end.
         at: Where the kernel stands; the mean scores where there are bins.
         density: Of the scores, smoothed by the kernel; the share of the rows in each bin.
-        source: The reliability curve this is taken from.
-        confidence: Of the band at each single point.
+        source: The curve or the bins that this is taken from.
+        whole: The reliability curve that they are part of.
     """
 
     score: Floats
@@ -418,7 +422,7 @@ class ResidualCurve:
     at: Floats
     density: Floats
     source: BinnedCurve | SmoothCurve
-    confidence: float
+    whole: ReliabilityCurve
 
     kind = PlotKind.RESIDUAL
 
@@ -426,38 +430,25 @@ class ResidualCurve:
         for name in _KEYS:
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
+    @property
+    def confidence(self) -> float:
+        """Of the band at each single point."""
+        return self.whole.confidence
+
+    def along(self, scale: AxisScale) -> "ResidualCurve":
+        """Return the same for axes of this scale, as the reliability curve is."""
+        return residual_curve(self.whole.along(scale), by_bins=isinstance(self.source, BinnedCurve))
+
 
 def residual_curve(curve: ReliabilityCurve, *, by_bins: bool = False) -> ResidualCurve:
     """Return a reliability curve less its diagonal."""
     smooth, bins = curve.smooth, curve.binned
     if smooth is not None and not by_bins:
-        return _less_score(
-            smooth.x,
-            (smooth.y, smooth.lower, smooth.upper),
-            at=smooth.at,
-            density=smooth.density,
-            source=smooth,
-            confidence=curve.confidence,
-        )
-    return _less_score(
-        bins.score,
-        (bins.rate, bins.rate_lower, bins.rate_upper),
-        at=bins.score,
-        density=bins.rows / bins.total_rows,
-        source=bins,
-        confidence=curve.confidence,
+        whole = replace(curve, kind=PlotKind.SMOOTH)
+        rate, lower, upper = (np.asarray(one - smooth.x) for one in (smooth.y, smooth.lower, smooth.upper))
+        return ResidualCurve(smooth.x, rate, lower, upper, smooth.at, smooth.density, smooth, whole)
+    whole = replace(curve, kind=PlotKind.BINNED)
+    rate, lower, upper = (
+        np.asarray(one - bins.score) for one in (bins.rate, bins.rate_lower, bins.rate_upper)
     )
-
-
-def _less_score(
-    score: Floats,
-    rates: tuple[Floats, Floats, Floats],
-    *,
-    at: Floats,
-    density: Floats,
-    source: BinnedCurve | SmoothCurve,
-    confidence: float,
-) -> ResidualCurve:
-    """Return rate, lower and upper end less the score."""
-    residual, lower, upper = (np.asarray(rate - score) for rate in rates)
-    return ResidualCurve(score, residual, lower, upper, at, density, source, confidence)
+    return ResidualCurve(bins.score, rate, lower, upper, bins.score, bins.rows / bins.total_rows, bins, whole)

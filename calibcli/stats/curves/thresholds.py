@@ -181,6 +181,7 @@ class DecisionCurve:
         base: Share of label 1.
         confidence: Of the interval at each single threshold.
         band: What the interval is, or why there is none.
+        marked: Thresholds that somebody named, ascending.
 
     References:
         Vickers & Elkin (2006), Med. Decis. Making 26; Kerr, Brown, Zhu & Janes (2016), J. Clin. Oncol. 34,
@@ -200,6 +201,7 @@ class DecisionCurve:
     confidence: float
     band: str
     benefit: Benefit = Benefit.NET
+    marked: tuple[float, ...] = ()
 
     kind = PlotKind.DECISION
 

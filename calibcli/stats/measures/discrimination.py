@@ -73,6 +73,26 @@ def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
     return on_line(auroc(table, confidence=confidence), MeasureName.GINI, slope=2.0, offset=-1.0)
 
 
+# An area is clearly below one half by so many standard errors of ranks by chance, and by so much.
+_STANDARD_ERRORS, _CLEARLY = 4.0, 0.05
+
+
+def area_below_half(table: Table) -> float | None:
+    """
+    Return the area under the ROC curve where it is clearly below one half; else None.
+
+    References:
+        Mann & Whitney (1947), Annals of Mathematical Statistics 18, for its variance by chance, which ties
+        make no larger.
+    """
+    ones, rows = table.total_positive_rows, table.total_rows
+    if table.weighted or not 0 < ones < rows:
+        return None
+    error = math.sqrt((rows + 1.0) / (12.0 * ones * (rows - ones)))
+    area = _Ranked(table.positive, table.weight - table.positive).area
+    return area if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error) else None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ranked:
     """

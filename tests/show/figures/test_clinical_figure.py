@@ -11,7 +11,7 @@ from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.table.score_table import ScoreTable
 
 WORDS = Words("preds.csv: score", ("O/E 1.00",))
-NAMES = ("O/E ratio", "CITL", "Slope", "ICI (spline)", "C statistic")
+NAMES = ("O/E ratio", "CITL", "Slope", "ICI (spline)", "AUROC")
 BOX = tuple((name, "1.02 (0.82 to 1.24)") for name in NAMES)
 
 
@@ -47,5 +47,5 @@ def test_small_print_says_what_drew_the_curve(smoother: Smoother) -> None:
     curve = clinical_curve(table_of(1.0), smoother=smoother, box=BOX, confidence=0.9, seed=0)
     for scale in AxisScale:
         said = " ".join(text.get_text() for text in figure_of(curve, WORDS, scale=scale).texts)
-        for word in (curve.how, curve.band, "10 groups", "label 0 downwards"):
+        for word in (curve.how, curve.band, "10 groups", "the others downwards"):
             assert word in " ".join(said.split())

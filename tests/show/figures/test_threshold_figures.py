@@ -1,5 +1,6 @@
 """Murphy, decision and map: no text overlaps, at any size, whatever the rows."""
 
+from dataclasses import replace
 from itertools import cycle, product
 
 import numpy as np
@@ -107,6 +108,21 @@ def test_the_same_curve_gives_the_same_bytes() -> None:
     curve = map_over(SHAPES["one score"])
     first, second = (content(figure_of(curve, WORDS), "svg") for _ in range(2))
     assert first == second
+
+
+@pytest.mark.parametrize("marked", [(0.3,), (0.2, 0.5), (0.31, 0.3101)])
+@pytest.mark.parametrize("shape", ["ten scores", "fifty rows", "rows at 0 only"])
+def test_named_thresholds_are_marked(shape: str, marked: tuple[float, ...]) -> None:
+    """A line at each, one word in the key, and texts that have their place, also where no score lies."""
+    for scale, size in ((AxisScale.LINEAR, FigureSize.COLUMN), (AxisScale.LOGIT, FigureSize.SLIDE)):
+        curve = replace(decision_curve(SHAPES[shape]), marked=marked)
+        figure = figure_of(curve, WORDS, look=look_of(size), scale=scale)
+        assert clashes(figure) == []
+        assert names(figure).count("thresholds named") == 1
+        upright = {
+            float(np.mean(one.get_xdata())) for one in figure.axes[0].lines if np.ptp(one.get_xdata()) == 0
+        }
+        assert set(marked) <= upright
 
 
 @pytest.mark.parametrize("benefit", Benefit)

@@ -1,9 +1,12 @@
 """Residuals against the score: a reliability curve less its diagonal."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from calibcli.names import Binning, PlotKind
+from calibcli.names import AxisScale, Binning, PlotKind
+from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table.bins import bins_of
@@ -31,6 +34,22 @@ def test_area_weighted_by_density_is_the_smoothed_error() -> None:
         curve = residual_curve(reliability(table))
         area = np.trapezoid(curve.density * np.abs(curve.residual), curve.at)
         assert area == pytest.approx(smooth_ece(table).value, rel=2e-3)
+
+
+def test_residuals_are_smoothed_as_reliability_curves_are() -> None:
+    """By log-odds along them, where there is such a curve; on scores as they are else."""
+    rng = np.random.default_rng(0)
+    score = 1.0 / (1.0 + np.exp(rng.normal(6.0, 1.0, 2_000)))
+    table = ScoreTable.from_rows(score, rng.random(2_000) < score)
+    along = smooth_curve(table, bandwidth=0.5, generator=rng, log_odds=True)
+    curve = residual_curve(replace(reliability(table), smooth_logit=along))
+    assert axis_for(curve) is AxisScale.LOGIT
+    assert axis_for(residual_curve(reliability(table))) is AxisScale.LINEAR
+    bent = curve.along(AxisScale.LOGIT)
+    np.testing.assert_array_equal(bent.residual, along.y - along.x)
+    np.testing.assert_array_equal(curve.along(AxisScale.LINEAR).residual, curve.residual)
+    bins = residual_curve(curve.whole, by_bins=True)
+    np.testing.assert_array_equal(bins.along(AxisScale.LOGIT).residual, bins.residual)
 
 
 def test_shares_times_residuals_of_bins_are_the_binned_error() -> None:

@@ -13,7 +13,11 @@ from sklearn.metrics import roc_auc_score
 from calibcli.names import MeasureName
 from calibcli.stats.bounds.means import Values
 from calibcli.stats.measures.bias import bias, mean_score, observed_over_expected, observed_rate
+<<<<<<< HEAD
 from calibcli.stats.measures.discrimination import RiskCoverage, aurc, auroc, cutoff_for, gini
+=======
+from calibcli.stats.measures.discrimination import RiskCoverage, area_below_half, aurc, auroc, gini
+>>>>>>> b392f77 (Thresholds in decision curves, outcomes in reverse, tables for papers, and one interval for a map)
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 
@@ -301,6 +305,32 @@ def test_rate_and_mean_score_differ_by_the_bias(seed: int, n: int, values: int) 
     for one in (rate, score):
         assert one.interval is not None
         assert 0.0 <= one.interval.ends[0] <= one.value <= one.interval.ends[1] <= 1.0
+
+
+@given(seed=st.integers(0, 2**32 - 1), rows=st.integers(20, 400), steepness=st.sampled_from([-3.0, 0.0, 3.0]))
+def test_an_area_below_half_is_the_one_measured(seed: int, rows: int, steepness: float) -> None:
+    """It is told of only where the whole interval lies below one half, never of the reversed score too."""
+    rng = np.random.default_rng(seed)
+    score = np.round(rng.random(rows), 2)
+    label = rng.random(rows) < 1.0 / (1.0 + np.exp(-steepness * (score - 0.5)))
+    found = area_below_half(ScoreTable.from_rows(score, label))
+    if found is not None:
+        measured = auroc(ScoreTable.from_rows(score, label))
+        assert measured.value == found
+        assert measured.interval is not None
+        assert measured.interval.ends[1] < 0.5
+        assert area_below_half(ScoreTable.from_rows(1.0 - score, label)) is None
+
+
+def test_a_reversed_outcome_is_told_of() -> None:
+    """Of 300 rows whose labels are turned around, and not of the labels as they are."""
+    rng = np.random.default_rng(0)
+    score = rng.random(300)
+    label = rng.random(300) < score
+    assert area_below_half(ScoreTable.from_rows(score, label)) is None
+    assert area_below_half(ScoreTable.from_rows(score, ~label)) == pytest.approx(
+        1.0 - auroc(ScoreTable.from_rows(score, label)).value
+    )
 
 
 @pytest.mark.parametrize("score", [0.0003, 0.1, 1.0 / 3.0, 0.7])
