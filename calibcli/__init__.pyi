@@ -264,6 +264,7 @@ def plot(
     size: str = "page",
     theme: str = "light",
     axis: str | None = None,
+    attributes: bool = False,
     band: str = "pointwise",
     benefit: str = "net",
     threshold: float | Sequence[float] | None = None,

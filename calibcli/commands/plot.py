@@ -1,5 +1,7 @@
 """Everything a diagram shows, computed from files or taken from documents."""
 
+import math
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
@@ -12,11 +14,15 @@ from calibcli.options.pictures import PictureOptions
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from calibcli.stats.curves.picture import Picture
+
 K = PlotKind
 
 _OF_PARTS = (K.CLASSES, K.GROUPS, K.TREND)
 
 _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
+
+_OF_RELIABILITY = (K.SMOOTH, K.BINNED, K.COMPARE, K.GROUPS, K.CLASSES)
 
 
 def kind_meant(request: PlotRequest) -> PlotKind | None:
@@ -31,6 +37,8 @@ def kind_meant(request: PlotRequest) -> PlotKind | None:
     for option, meant in implied:
         if kind is not None and meant is not kind:
             _refuse_implied(request, kind, option, meant)
+    if request.look.attributes and kind is not None:
+        _refuse_attributes(kind)
     if request.document is None:
         _refuse_lacking(request, kind)
         _refuse_idle(request, kind)
@@ -152,6 +160,36 @@ def diagram_of(request: PlotRequest) -> Diagram:
     return found
 
 
+def _refuse_attributes(kind: PlotKind) -> None:
+    """Refuse lines of no skill in what is no reliability diagram."""
+    if kind not in _OF_RELIABILITY:
+        _refuse(
+            f"--attributes has no effect on --kind {kind.value}, which is no reliability diagram",
+            "leave out one of them",
+            "attributes",
+        )
+
+
+def _attributes(diagram: Diagram) -> "Picture":
+    """Return a picture of reliability with what a forecast of the base rate alone would show."""
+    from calibcli.stats.curves.picture import CurvePanels, curves_of
+    from calibcli.stats.curves.reliability import ReliabilityCurve
+
+    picture = diagram.drawn.picture
+    _refuse_attributes(picture.kind)
+    curves = [replace(one, attributes=True) for one in curves_of(picture, ReliabilityCurve)]
+    if any(math.isnan(one.base) for one in curves):
+        _refuse(
+            "--attributes needs a base rate, which bins of weighted rows do not hold",
+            "leave it out",
+            "attributes",
+        )
+    if not isinstance(picture, CurvePanels):
+        return curves[0]
+    panels = zip(picture.panels, curves, strict=True)
+    return replace(picture, panels=tuple(replace(panel, curve=one) for panel, one in panels))
+
+
 def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
     """Draw a diagram as it is to look."""
     from calibcli.show.figures.drawing import figure_of
@@ -159,7 +197,7 @@ def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
     from calibcli.show.figures.page import Words
     from calibcli.stats.curves.picture import axis_for
 
-    drawn = diagram.drawn
+    drawn = diagram.drawn if not look.attributes else replace(diagram.drawn, picture=_attributes(diagram))
     words = Words(look.title or diagram.title, drawn.caption, drawn.foot)
     scale = look.axis or axis_for(drawn.picture)
     return figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=scale)

@@ -34,6 +34,11 @@ class PictureOptions:
         help="Band of --kind isotonic: chance at each score, or a simultaneous band for the true rates.",
         doc='Of `kind="isotonic"`: where fits to calibrated scores lie, or where every rate lies at once.',
     )  # fmt: skip
+    attributes: bool = option(
+        False, "--attributes", section=Section.PICTURE,
+        help="Add the base rate and the line of no skill to reliability diagrams, as forecasters do.",
+        doc="Whether reliability diagrams have the base rate and the line of no skill (attributes diagram).",
+    )  # fmt: skip
     smoother: Smoother | None = option(
         None, "--smoother", section=Section.PICTURE, help="What draws the curve of --kind clinical. [default: spline]",
         doc='What draws the curve of `kind="clinical"`; by default a spline.',

@@ -29,7 +29,7 @@ def _as_document(given: dict[str, Any]) -> None:
 
 @function(
     "path score label *classes kind artifact by min_group_rows sort on depth max_values categorical numeric "
-    "min_segment_rows size theme axis band benefit threshold smoother loss title bins binning "
+    "min_segment_rows size theme axis attributes band benefit threshold smoother loss title bins binning "
     "confidence seed *values *rows *format *reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,

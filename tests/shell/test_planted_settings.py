@@ -28,15 +28,15 @@ COMMAND_NAMES = set(COMMANDS)
 REACHING = sorted(place for place, option in OPTIONS.items() if option.reach is not None)
 # Looked at one by one: each chooses what is read, how it is judged, or how the answer looks.
 HARMLESS = """
-alarm allow-fit-rows any-time as axis band bandwidth base baseline-score batch benefit beta-form binning
-bins bounds by candidate categorical class class-weights classes cluster color compat confidence date
-decimal delimiter depth dialect edges encoding error exact explain fail-if-worse float32 folds format
-group id inconclusive input-format jobs json keep kind label limit loss max-dce max-ece max-l2 max-linf
-max-regression max-segment-bias max-smece max-values memory method metric min-class-rows min-group-rows
-min-rows min-segment-rows multiclass name numeric on on-missing on-range on-sum output-sum pairs
-planned-rows positive power prior probs quiet randomised reference regression-metric rule sample scale
-score seed size skip-existing smooth-targets smoother sort split step table terminal theme threshold
-title to unseen verbose view weight weights-are where
+alarm allow-fit-rows any-time as attributes axis band bandwidth base baseline-score batch benefit
+beta-form binning bins bounds by candidate categorical class class-weights classes cluster color compat
+confidence date decimal delimiter depth dialect edges encoding error exact explain fail-if-worse float32
+folds format group id inconclusive input-format jobs json keep kind label limit loss max-dce max-ece
+max-l2 max-linf max-regression max-segment-bias max-smece max-values memory method metric min-class-rows
+min-group-rows min-rows min-segment-rows multiclass name numeric on on-missing on-range on-sum
+output-sum pairs planned-rows positive power prior probs quiet randomised reference regression-metric
+rule sample scale score seed size skip-existing smooth-targets smoother sort split step table terminal
+theme threshold title to unseen verbose view weight weights-are where
 """.split()  # noqa: SIM905 - a list of words is read at a glance
 root_only = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files to another user"

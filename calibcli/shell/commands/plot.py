@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from calibcli.data.outputs import COMPLETION, check_output, new_file
 from calibcli.data.streams import is_terminal
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
 from calibcli.options.measuring import PLOTTED_THRESHOLDS, MeasureOptions
 from calibcli.options.output import Artifact, Output
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 @command(
-    "output score label kind by artifact compare probs axis theme | band benefit threshold smoother loss "
-    "*classes min_group_rows sort on depth max_values categorical numeric min_segment_rows size title "
-    "terminal bins binning confidence seed unseen *rows *values *format *reading state_key_file allow_edited "
-    "force quiet color debug",
+    "output score label kind by artifact compare probs axis theme | attributes band benefit threshold "
+    "smoother loss *classes min_group_rows sort on depth max_values categorical numeric min_segment_rows "
+    "size title terminal bins binning confidence seed unseen *rows *values *format *reading state_key_file "
+    "allow_edited force quiet color debug",
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
     on=PLOTTED_ON,
@@ -86,6 +86,7 @@ def plot(
     refuse_axis(kind, picture.axis)
     if terminal:
         refuse_kind(kind)
+        refuse_attributes(asked=picture.attributes and output is None)
     if output is not None or not terminal:
         _check(output, force=out.force, inputs=inputs, artifact=artifact)
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
@@ -156,6 +157,13 @@ def refuse_kind(kind: PlotKind | None) -> None:
     if kind not in (None, PlotKind.SMOOTH, PlotKind.BINNED):
         msg = f"--terminal draws a reliability diagram, and --kind {kind} is another"
         raise UsageProblem(msg, _INSTEAD)
+
+
+def refuse_attributes(*, asked: bool) -> None:
+    """Refuse lines that letters do not show."""
+    if asked:
+        msg = "--attributes has no effect on --terminal, which draws in letters"
+        raise IdleOption(msg, "draw it into a file with -o, or leave it out", options=("attributes",))
 
 
 def show(diagram: "Diagram", *, title: str | None, scale: AxisScale | None, color: ColorWhen) -> None:

@@ -200,8 +200,13 @@ _ROWS = "Beside each name: its rows."
 class Plots(Protocol):
     """Curves of one class, and how they are drawn on axes of scores and rates."""
 
-    rate_label: str
-    strip_label: str
+    @property
+    def rate_label(self) -> str:
+        """What the axis of rates is called."""
+
+    @property
+    def strip_label(self) -> str:
+        """What the strip below shows."""
 
     @property
     def extents(self) -> Sequence[Extent]:

@@ -1,6 +1,7 @@
 """Reliability diagrams: bins, the curve without bins, and residuals."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,16 @@ from calibcli.names import AxisScale, PlotKind
 from calibcli.show.figures.axes import RATE_LABEL, dress_panel, log_odds_ticks, round_numbers
 from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
 from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_edges
-from calibcli.show.figures.page import FOOT, Entry, Panel, Sheet, Words, new_page
+from calibcli.show.figures.page import (
+    FOOT,
+    Entry,
+    Panel,
+    Sheet,
+    Words,
+    inches_of,
+    inches_wide,
+    new_page,
+)
 from calibcli.show.figures.panels import Plots, panels_figure
 from calibcli.stats.curves.limits import (
     Extent,
@@ -30,7 +40,13 @@ from calibcli.stats.curves.limits import (
     with_margin,
 )
 from calibcli.stats.curves.picture import Picture, curves_of
-from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, SmoothCurve
+from calibcli.stats.curves.reliability import (
+    BinnedCurve,
+    ReliabilityCurve,
+    ResidualCurve,
+    SmoothCurve,
+    no_skill,
+)
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
@@ -47,7 +63,59 @@ def reliability_figure(picture: Picture, words: Words, *, look: Look, scale: Axi
             msg = "there is no smooth curve to draw"
             raise UsageProblem(msg, "pass --kind binned, or draw the files that the report was measured on")
         plots = SmoothPlots(smooth, confidence)
+    if all(one.attributes for one in curves):
+        plots = AttributesPlots(plots, tuple(one.base for one in curves))
     return panels_figure(picture, plots, words, look=look, scale=scale)
+
+
+@dataclass(frozen=True, slots=True)
+class AttributesPlots:
+    """Reliability diagrams with what a forecast of the base rate alone would show."""
+
+    plots: Plots
+    bases: tuple[float, ...]
+
+    @property
+    def rate_label(self) -> str:
+        """As without."""
+        return self.plots.rate_label
+
+    @property
+    def strip_label(self) -> str:
+        """As without."""
+        return self.plots.strip_label
+
+    @property
+    def extents(self) -> list[Extent]:
+        """As without."""
+        return list(self.plots.extents)
+
+    def notes(self) -> list[str]:
+        """Return what the picture shows, for the small print."""
+        skill = "On the diagonal's side of the line of no skill, scores beat the base rate (Brier score)."
+        return [*self.plots.notes(), skill]
+
+    def key(self, look: Look) -> list[Entry]:
+        """Return what the marks mean."""
+        low, high = min(self.bases), max(self.bases)
+        number = f" {low:.3g}" if low == high else ""
+        rate, skill = (Line2D([], [], **_reference(look, dashes)) for dashes in (_RATE, _NO_SKILL))
+        return [*self.plots.key(look), (rate, f"base rate{number} (climatology)"), (skill, "no skill")]
+
+    def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
+        """Draw one of them, the lines below its marks."""
+        self.plots.draw(place, panel, limits=limits, look=look)
+        base, at = self.bases[place], limits.at(np.linspace(0.0, 1.0, 200))
+        panel.main.axhline(base, **_reference(look, _RATE), zorder=1.0)
+        panel.main.axvline(base, **_reference(look, _RATE), zorder=1.0)
+        panel.main.plot(at, no_skill(at, base), **_reference(look, _NO_SKILL), zorder=1.0)
+
+
+_RATE, _NO_SKILL = (0, (1, 2)), (0, (6, 2, 1, 2))
+
+
+def _reference(look: Look, dashes: tuple[int, tuple[int, ...]]) -> dict[str, Any]:
+    return {"color": look.palette.faint, "linewidth": look.points(0.8), "linestyle": dashes, "marker": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +182,28 @@ def _point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) ->
     """Mark rates of 0 and 1, for which log-odds have no place, with an arrow and the count of events."""
     if limits.scale is AxisScale.LINEAR:
         return
+    wide, size, taken = inches_wide(axes), look.points(FOOT), [-np.inf, -np.inf]
     for score, rate, rows in zip(curve.score.tolist(), curve.rate.tolist(), curve.rows.tolist(), strict=True):
         if 0.0 < rate < 1.0 or not limits.x[0] <= score <= limits.x[1]:
             continue
         end = limits.y[int(rate)]
-        place = float(axes.transAxes.inverted().transform(axes.transData.transform((score, end)))[0])
+        place = float(limits.shares(np.array([score]))[0])
         axes.plot(
             [score], [end], marker="^" if rate else "v", markersize=look.points(7.0), linestyle="",
             color=look.palette.ink, clip_on=False, zorder=5.0,
         )  # fmt: skip
         # Towards the middle, so that the count stays within its panel.
         aside, down = (1.0 if place < 0.5 else -1.0), (-1.0 if rate else 1.0)
+        count = f"{rows if rate else 0:,} of {rows:,}"
+        start = place * wide + (0.1 if aside > 0.0 else -0.1 - inches_of(count, size))
+        # Where another count stands, the rows below say how many there are.
+        if start < taken[int(rate)]:
+            continue
+        taken[int(rate)] = start + inches_of(count, size) + 0.1
         axes.annotate(
-            f"{rows if rate else 0:,} of {rows:,}", (score, end),
+            count, (score, end),
             (aside * look.points(6.0), down * look.points(5.0)), textcoords="offset points", family=FONT,
-            fontsize=look.points(FOOT), color=look.palette.faint, zorder=5.0,
+            fontsize=size, color=look.palette.faint, zorder=5.0,
             ha="left" if aside > 0.0 else "right", va="top" if rate else "bottom",
             bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.4, "alpha": 0.75},
         )  # fmt: skip

@@ -6,7 +6,19 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
-from calibcli.codec import ABSENT, GAPS, INLINE, Ascending, Between, Declared, Fraction, Kept, Node, Size
+from calibcli.codec import (
+    ABSENT,
+    GAPS,
+    HIDDEN,
+    INLINE,
+    Ascending,
+    Between,
+    Declared,
+    Fraction,
+    Kept,
+    Node,
+    Size,
+)
 from calibcli.errors import EmptyTable
 from calibcli.names import AxisScale, PlotKind
 from calibcli.stats.bounds.proportion import clopper_pearson
@@ -144,6 +156,14 @@ class ReliabilityCurve(Declared):
         ABSENT,
         "The curve smoothed along log-odds; absent where few rows lie beyond the ends of the other.",
     ] = None
+    attributes: Annotated[bool, HIDDEN] = False
+
+    @property
+    def base(self) -> float:
+        """Share of label 1; NaN with importance weights, which bins do not hold."""
+        bins = self.binned
+        known = bins.band != NO_WEIGHTED_BAND
+        return float(bins.rate @ bins.rows) / bins.total_rows if known else math.nan
 
     def along(self, scale: AxisScale) -> "ReliabilityCurve":
         """Return the same for axes of this scale: by log-odds it is smoothed along them, where it can be."""
@@ -395,6 +415,18 @@ def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Fl
 
 
 _KEYS = ("score", "residual", "lower", "upper", "at", "density")
+
+
+def no_skill(score: Floats, base: float) -> Floats:
+    """
+    Return the rates at which scores are as far from what is observed as the base rate is.
+
+    On the side of the diagonal rows lower the Brier score against that of always predicting the base rate.
+
+    References:
+        Hsu & Murphy (1986), International Journal of Forecasting 2, the attributes diagram.
+    """
+    return np.asarray(0.5 * (score + base))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

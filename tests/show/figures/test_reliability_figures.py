@@ -22,6 +22,7 @@ from calibcli.stats.curves.limits import Limits, binned_limits, limits_of, smoot
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from calibcli.stats.table.score_table import ScoreTable
+from picture_checks import clashes
 
 CAPTION = ("smECE 0.0560 [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
 KINDS = (PlotKind.SMOOTH, PlotKind.BINNED)
@@ -260,6 +261,25 @@ def test_rates_of_nothing_and_of_all_have_their_counts_by_log_odds() -> None:
         assert [one.get_text() for one in axes.texts if " of " in one.get_text()] == counts
         arrows = [str(one.get_marker()) for one in axes.lines]
         assert [one for one in arrows if one in {"^", "v"}] == (["v", "^"] if counts else [])
+
+
+@kinds
+@pytest.mark.parametrize("scale", AxisScale)
+@pytest.mark.parametrize("shape", ["fifty rows", "rare events", "ten scores"])
+def test_lines_of_no_skill_are_drawn_where_they_are(shape: str, kind: PlotKind, scale: AxisScale) -> None:
+    """The base rate across and upright, and halfway between it and the diagonal; texts have their place."""
+    curve = replace(SHAPES[shape], kind=kind, attributes=True)
+    figure = figure_of(curve, Words("t", CAPTION), scale=scale)
+    assert clashes(figure) == []
+    assert {"no skill", f"base rate {curve.base:.3g} (climatology)"} <= {
+        text.get_text() for key in figure.legends for text in key.get_texts()
+    }
+    lines = [np.asarray(one.get_xydata()) for one in figure.axes[0].lines]
+    halfway = [one for one in lines if len(one) == 200]
+    assert len(halfway) == 1
+    np.testing.assert_allclose(halfway[0][:, 1], 0.5 * (halfway[0][:, 0] + curve.base))
+    assert any(np.all(one[:, 1] == curve.base) for one in lines)
+    assert any(np.all(one[:, 0] == curve.base) for one in lines)
 
 
 def test_narrow_scores_are_looked_at_closely() -> None:

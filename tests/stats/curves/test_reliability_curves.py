@@ -22,8 +22,10 @@ from calibcli.stats.curves.reliability import (
     SmoothCurve,
     bandwidth_of_log_odds,
     binned_curve,
+    no_skill,
     smooth_curve,
 )
+from calibcli.stats.measures.scores import brier
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table.bins import ATOMS, bins_of
 from calibcli.stats.table.grid import Table, grid_of
@@ -110,6 +112,24 @@ def test_rows_calibrated_at_every_score_lie_on_the_diagonal_at_any_bandwidth() -
         curve = smooth(table, bandwidth=bandwidth)
         seen = ~np.isnan(curve.x)
         assert np.abs(curve.y - curve.x)[seen].max() < 1e-6
+
+
+@given(seed=st.integers(0, 2**32 - 1), values=st.integers(1, 12), rows=st.integers(2, 300))
+def test_skill_lies_on_the_diagonal_side_of_the_line_of_no_skill(seed: int, values: int, rows: int) -> None:
+    """Brier skill is the sum over scores of what they gain, above 0 just where the rate is on that side."""
+    rng = np.random.default_rng(seed)
+    score = rng.integers(0, values + 1, rows) / values
+    table = ScoreTable.from_rows(score, rng.random(rows) < 0.2 + 0.5 * score)
+    curve = ReliabilityCurve(PlotKind.BINNED, binned_curve(table, bins=ATOMS), None, 0.95)
+    bins, base = curve.binned, curve.base
+    assert base == pytest.approx(table.total_positive_rows / rows)
+    gain = (bins.rate - base) ** 2 - (bins.rate - bins.score) ** 2
+    assert base * (1.0 - base) - brier(table).value == pytest.approx(bins.rows @ gain / rows, abs=1e-12)
+    line = no_skill(bins.score, base)
+    # On the line of no skill, or at the base rate itself, nothing is gained or lost.
+    clear = np.abs(gain) > 1e-12
+    side = np.sign(bins.rate - line) == np.sign(bins.score - line)
+    np.testing.assert_array_equal(side[clear], gain[clear] > 0.0)
 
 
 def test_constant_residual_is_a_line_beside_the_diagonal() -> None:
