@@ -157,7 +157,12 @@ def diagram_of(request: PlotRequest) -> Diagram:
     kind = kind_meant(request)
     module, _, name = (kind or K.SMOOTH).facts.made.partition(".")
     found: Diagram = getattr(import_module(f"calibcli.commands.pictures.{module}"), name)(request)
-    return found
+    positive = request.columns.positive
+    if positive is None or found.source is None:
+        return found
+    from calibcli.commands.pictures.reliability import brief
+
+    return replace(found, event=f"{brief(found.source.label or 'label')} = {brief(positive)}")
 
 
 def _refuse_attributes(kind: PlotKind) -> None:
@@ -198,6 +203,6 @@ def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
     from calibcli.stats.curves.picture import axis_for
 
     drawn = diagram.drawn if not look.attributes else replace(diagram.drawn, picture=_attributes(diagram))
-    words = Words(look.title or diagram.title, drawn.caption, drawn.foot)
+    words = Words(look.title or diagram.title, drawn.caption, drawn.foot, diagram.event)
     scale = look.axis or axis_for(drawn.picture)
     return figure_of(drawn.picture, words, look=look_of(look.size, look.theme), scale=scale)

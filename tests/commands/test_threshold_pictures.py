@@ -11,13 +11,14 @@ from calibcli.commands.fit import fit_class_files, fit_files
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.map import options_of
-from calibcli.commands.plot import diagram_of
+from calibcli.commands.plot import diagram_of, figure_of_diagram
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import BetaForm, Binning, ClassMethod, FitMethod, MeasureName, PlotKind, RecalibratorName
 from calibcli.options.conditions import condition_of
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection, SeveralClasses
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.page import Words
@@ -70,6 +71,24 @@ def test_named_thresholds_have_the_net_benefit_that_measure_has(tmp_path: Path) 
     assert f"Net benefit at {'; '.join(said)}" in found.caption
     low, high = figure_of(found.picture, Words("t")).axes[0].get_xlim()
     assert (low, high) == pytest.approx((0.25, 0.6), abs=0.02)
+
+
+@pytest.mark.parametrize("kind", [PlotKind.BINNED, PlotKind.ISOTONIC])
+def test_an_axis_names_the_event_as_its_rows_do(kind: PlotKind, tmp_path: Path) -> None:
+    """Where --positive says which label counts as 1; else it is label 1."""
+    rows = write(tmp_path / "p.csv")
+    named = tmp_path / "named.csv"
+    text = Path(rows).read_text().replace("score,label", "score,state")
+    named.write_text(
+        re.sub(r",([01])$", lambda one: ",left" if one[1] == "1" else ",stayed", text, flags=re.MULTILINE)
+    )
+    columns = Columns("score", "state", positive="left")
+    for diagram, event in (
+        (drawn(kind, rows), "label 1"),
+        (drawn(kind, str(named), columns=columns), "state = left"),
+    ):
+        axes = figure_of_diagram(diagram, PictureOptions()).axes[0]
+        assert axes.get_ylabel().endswith(f" rate of {event}")
 
 
 def test_murphy_caption_is_the_measured_brier_score(tmp_path: Path) -> None:

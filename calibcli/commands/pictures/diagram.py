@@ -180,12 +180,14 @@ class Diagram:
     Args:
         notes: Sentences for the reader of the terminal.
         source: What was read, or None for a document.
+        event: Which label was named as the one that counts as 1, or nothing.
     """
 
     drawn: Drawn
     title: str
     notes: tuple[str, ...] = ()
     source: InputSummary | None = None
+    event: str = ""
 
 
 def diagram_of_rows(

@@ -20,6 +20,10 @@ from calibcli.values import dataclass
 _HEADING = 0.24
 
 
+# The name of an event takes so many letters of that of an axis.
+_MOST_EVENT = 28
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """
@@ -29,11 +33,17 @@ class Words:
         title: Shortened in the middle where it is too long.
         caption: The first line is set larger: it is what the picture shows.
         foot: Small print: what is drawn and under which assumptions.
+        event: What label 1 is called by who named it; empty where nobody did.
     """
 
     title: str
     caption: Sequence[str] = ()
     foot: Sequence[str] = ()
+    event: str = ""
+
+    def named(self, label: str) -> str:
+        """Return the name of an axis with the event by its own name."""
+        return label.replace("label 1", shortened(self.event, _MOST_EVENT)) if self.event else label
 
 
 @dataclass(frozen=True, slots=True)

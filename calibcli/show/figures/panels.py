@@ -236,9 +236,9 @@ def panels_figure(picture: Picture, plots: Plots, words: Words, *, look: Look, s
     )
     for place, panel in enumerate(page.panels):
         plots.draw(place, panel, limits=limits, look=marks)
-        dress_panel(page, panel, y_label=plots.rate_label, strip_label=plots.strip_label)
+        dress_panel(page, panel, y_label=words.named(plots.rate_label), strip_label=plots.strip_label)
         show_limits(panel.main, limits)
     if headings:
-        dress_grid(page, limits, plots.rate_label)
+        dress_grid(page, limits, words.named(plots.rate_label))
         write_headings(page, headings)
     return page.figure

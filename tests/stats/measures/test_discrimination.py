@@ -13,11 +13,14 @@ from sklearn.metrics import roc_auc_score
 from calibcli.names import MeasureName
 from calibcli.stats.bounds.means import Values
 from calibcli.stats.measures.bias import bias, mean_score, observed_over_expected, observed_rate
-<<<<<<< HEAD
-from calibcli.stats.measures.discrimination import RiskCoverage, aurc, auroc, cutoff_for, gini
-=======
-from calibcli.stats.measures.discrimination import RiskCoverage, area_below_half, aurc, auroc, gini
->>>>>>> b392f77 (Thresholds in decision curves, outcomes in reverse, tables for papers, and one interval for a map)
+from calibcli.stats.measures.discrimination import (
+    RiskCoverage,
+    area_below_half,
+    aurc,
+    auroc,
+    cutoff_for,
+    gini,
+)
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 
