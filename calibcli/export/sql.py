@@ -1,6 +1,7 @@
 """A map as a query, in the dialects of SQL."""
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Protocol, assert_never
@@ -258,13 +259,17 @@ class SqlText:
 
     def _pair(self, operator: Operator, first: Formula, second: Formula) -> str:
         left, right = self.of(first), self.of(second)
-        guarded = operator is Operator.TIMES and SPELLINGS[self.dialect].guarded
+        errs = SPELLINGS[self.dialect].guarded
+        guarded = errs and operator is Operator.TIMES
         match operator:
             case Operator.LEAST | Operator.GREATEST:
                 # These skip NULL, but no score that is NULL gets here.
                 return f"{operator.value.upper()}({left}, {right})"
             case _ if guarded and isinstance(first, Number):
                 return self._number(0.0) if abs(first.value) < _TINY else f"({left} * {right})"
+            case Operator.OVER if errs and isinstance(second, Number) and second.value > 1.0:
+                least, zero = self._number(sys.float_info.min * second.value), self._number(0.0)
+                return f"CASE WHEN ABS({left}) < {least} THEN {zero} ELSE {left} / {right} END"
             case _ if guarded:
                 # A product below the smallest number there is is an error, and not 0.
                 zero = self._number(0.0)
