@@ -21,7 +21,7 @@ def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
     """In the order of the page, from a folder that has nothing but the sample data."""
     (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
     monkeypatch.chdir(tmp_path)
-    assert len(COMMANDS) == 14
+    assert len(COMMANDS) == 15
     printed = []
     for command in COMMANDS:
         ran = run(*shlex.split(command)[1:])
@@ -30,7 +30,7 @@ def test_every_command_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.Monk
     assert "Largest ECE: top-label=8" in printed[0]
     assert "keeps the predicted class of every row" in printed[2]
     assert "before rows were divided by their sums" in printed[5]
-    assert "72 rows predict another class on the second side" in printed[9]
-    assert "vector.json is not shown to be worse by brier and log_loss" in printed[10]
-    assert [text.split()[0] for text in printed[11:]] == ["PASS"] * 3
+    assert "72 rows predict another class on the second side" in printed[10]
+    assert "vector.json is not shown to be worse by brier and log_loss" in printed[11]
+    assert [text.split()[0] for text in printed[12:]] == ["PASS"] * 3
     assert {path.name for path in tmp_path.iterdir()} >= {"digits.json", "repaired.parquet", "ends.parquet"}
