@@ -60,12 +60,17 @@ def _elsewhere(problem: Exception, command: str) -> str | None:
     name = getattr(problem, "option_name", None) or ""
     key, here = name.removeprefix("--"), command.rpartition(" ")[2]
     params = getattr(getattr(getattr(problem, "ctx", None), "command", None), "params", ())
-    taken = [one.name for one in params if one.param_type_name == "argument"]
-    if key in taken:
-        return f"{here} takes it without a name: {' '.join((command, *map(str.upper, taken)))}"
-    found = [other for other, one in COMMANDS.items() if other != here and key in options_of(one)]
+    arguments = [one.name for one in params if one.param_type_name == "argument"]
+    if key in arguments:
+        return f"{here} takes it without a name: {' '.join((command, *map(str.upper, arguments)))}"
+    every = {other: options_of(one) for other, one in COMMANDS.items() if other != here}
+    flags = {flag: one.key for taken in every.values() for one in taken.values() for flag in one.option.flags}
+    key = flags.get(name, key)
+    found = [other for other, taken in every.items() if key in taken]
     if not key or not found:
         return None
+    if (here, key) == ("plan", "label"):
+        return "a plan is made from scores alone: leave the label out"
     where = f"{', '.join(found[:-1])} and {found[-1]}" if found[1:] else found[0]
     return f"{name} is an option of {where}: calibcli {found[0]} --help"
 

@@ -226,6 +226,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --max-regression 0.1", "--max-regression without a baseline", " "),
     (2, "verify good.csv --max-bias 0.01", "", "--rule 'bias.upper<=0.02' and --rule 'bias.lower>=-0.02'"),
     (2, "verify good.csv --min-auc-roc 0.01", "", "calibcli verify --help"),
+    (2, "plan good.csv --max-ece 0.1 -y label", "No such option: -y", "from scores alone: leave the label"),
+    (2, "apply cal.json good.csv -y label", "No such option: -y", "-y is an option of fit, measure,"),
     (2, "verify weights.csv -w w --max-smece 0.02", "for importance weights", "ece, dce or bias"),
     (2, "verify weights.csv -w w --max-ece 0.02 --state s", "importance weights are no counts", "--state"),
     (3, "verify t.csv --baseline nope.json --max-regression 0.01", "", "--json -o report.json` writes"),
