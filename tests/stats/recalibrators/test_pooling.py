@@ -79,7 +79,7 @@ def test_too_many_rows_for_a_grid_are_refused() -> None:
     few = np.array([1, 1])
     rows = np.array([MOST_ROWS, 10])
     table = GridTable(np.array([0, cells.CODES - 1]), rows, few, few - 1, few - 1)
-    with pytest.raises(InputProblem, match="too many to pool from a grid"):
+    with pytest.raises(InputProblem, match="too many to pool from rounded scores"):
         pruned(table, HeldRows(np.zeros(0), np.zeros(0, bool)))
 
 
