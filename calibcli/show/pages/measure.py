@@ -263,15 +263,16 @@ def _cutoff_words(measures: Sequence[Estimate | ClassEstimate], confidence: floa
     wanted, sure = percent(float(one.details["kept_label"])), percent(confidence)
     above, safe = _above(one, "kept_above", "kept"), _above(one, "safe_above", "kept_least")
     ends = f"{sure} CI {_kept(one, 'kept_least')} to {_kept(one, 'kept_most')}"
-    scores = {"all": "At all scores", NONE: "Above no cutoff"}.get(above, f"Above a score of {above}")
-    first = (
-        f"{scores} {wanted} of these rows have label 1: {_kept(one, 'kept')} of the rows are kept ({ends})."
-    )
+    rows = {"all": "Of all rows"}.get(above, f"Of the rows above a score of {above}")
+    first = f"{rows}, {wanted} have label 1; {_kept(one, 'kept')} of the rows are kept ({ends})."
     if above == NONE:
         most = f"up to {_kept(one, 'kept_most')} may be kept ({sure})"
-        first = f"{scores} {wanted} of these rows have label 1; {most}."
-    shown = {"all": "all rows", NONE: "no cutoff"}.get(safe, f"scores above {safe}")
-    return [f"{first} It is shown of {shown}."]
+        first = f"Above no cutoff do {wanted} of the rows have label 1; {most}."
+    shown = {
+        "all": f"With {sure} confidence this holds for all rows.",
+        NONE: f"No cutoff is sure to reach this ({sure} confidence).",
+    }.get(safe, f"With {sure} confidence it holds above {safe}.")
+    return [f"{first} {shown}"]
 
 
 def _has_interval(name: MeasureName, parts: Sequence[MeasureReport]) -> bool:
