@@ -16,12 +16,15 @@ import pytest
 import typer.main
 from coverage import Coverage
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 import calibcli
 from calibcli.shell import app
 
 # Workers share the cores, and inherit this: threads of OpenBLAS that wait for a core burn the time of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Where pytest runs in one process, a plugin has imported numpy before this could be read.
+threadpool_limits(limits=1)
 # A full disk shows itself later where output is buffered, as it is for users.
 os.environ.pop("PYTHONUNBUFFERED", None)
 

@@ -40,6 +40,11 @@ GATE_BINS = BINS._replace(
     "[default: 15, or each value of few-valued scores]",
     doc='Number of equal-width bins, "none" for each value of a few-valued score, or every value that it can have.',
 )  # fmt: skip
+PLANNED_BINS = GATE_BINS._replace(
+    metavar="N|none", python="int | str | None",
+    help="Number of bins; none: a few-valued score. [default: 15, or each value of few-valued scores]",
+    doc='Number of equal-width bins, or "none" for each value of a few-valued score.',
+)  # fmt: skip
 MIN_ROWS = Option(
     ("--min-rows",), section=Section.GATE, name="min_rows", metavar="N", least=1,
     help="With fewer rows, or fewer than 10 of the rarer label, the verdict is INCONCLUSIVE.",
@@ -304,7 +309,7 @@ class PlanOptions:
         False, "--any-time", section=Section.GATE,
         help="Plan for a gate that you check again as rows come in, as with --state.",
     )  # fmt: skip
-    bins: int | None = option(None, like=GATE_BINS)
+    bins: int | None = option(None, like=PLANNED_BINS)
     binning: Binning | None = option(None, like=BINNING)
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
     seed: int = option(DEFAULT_SEED, like=SEED)

@@ -94,3 +94,20 @@ def test_inspect_offers_the_score_that_apply_wrote(run: Run, tmp_path: Path) -> 
     rows = pd.DataFrame({"score": [0.2, 0.4, 0.9], "label": [0, 1, 1]})
     rows.assign(calibrated=rows["score"] / 2).to_csv(tmp_path / "applied.csv", index=False)
     assert "-s calibrated -y label" in run("inspect", str(tmp_path / "applied.csv")).out
+
+
+def test_rows_of_a_top_label_are_a_matter_of_chance(run: Run, of_classes: Path) -> None:
+    """Every class passes as often as promised where each gets as many of the rows as happen to name it."""
+    view = ["--probs", "p_*", "--view", "top-label"]
+    rows = rows_needed(run, of_classes / "rows.parquet", *view)["rows"]
+    probs = pd.read_parquet(of_classes / "rows.parquet").drop(columns="label").to_numpy()
+    rng = np.random.default_rng(11)
+    passed = []
+    for _ in range(100):
+        drawn = probs[rng.integers(len(probs), size=rows)]
+        label = np.array(list("abc"))[(drawn.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1)]
+        frame = pd.DataFrame(drawn, columns=["p_a", "p_b", "p_c"]).assign(label=label)
+        found = calibcli.verify(frame, probs="p_*", label="label", view="top-label", max_ece=0.04)
+        passed.append(found.passed)
+    # At 90 % one in 3,000 such tests has fewer than 79.
+    assert sum(passed) >= 79

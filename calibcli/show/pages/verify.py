@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from itertools import accumulate
 
 from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import StateSummary, VerifyReport
@@ -359,10 +360,13 @@ def _beside(bound: float | None, verdict: Verdict) -> str:
 
 def _shown(cases: tuple[Case, ...]) -> tuple[Case, ...]:
     """Return every case that did not pass, and as many others as fill the table."""
-    undecided = [case for case in cases if case.verdict.outcome is not VerdictName.PASS]
-    room = MOST_ROWS - len(undecided)
-    passed = [case for case in cases if case.verdict.outcome is VerdictName.PASS][: max(0, room)]
-    return tuple(case for case in cases if case in undecided or case in passed)
+    passed = [case.verdict.outcome is VerdictName.PASS for case in cases]
+    room = MOST_ROWS - passed.count(False)
+    return tuple(
+        case
+        for case, ok, before in zip(cases, passed, accumulate(passed), strict=True)
+        if not ok or before <= room
+    )
 
 
 # Segments that did not pass and are in the table, unless more is asked for.

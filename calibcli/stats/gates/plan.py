@@ -682,6 +682,9 @@ def planned(
 # Of so many parts of the rows, those that take most, the gate is simulated; of fewer where that takes long.
 _MOST_PARTS, _FEW_PARTS = 20, 3
 
+# Tables of about as many rows are judged as one size; there are so many sizes.
+_STRATA = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -713,13 +716,14 @@ class _Together:
 
     def each(self, rows: int, times: int) -> list[float]:
         """Return for each part the share of tables that get the verdict, in its worst pattern."""
-        return [
-            min(
-                Looks(self.gate, one, self.generator).share(round(part.share * rows), times)
-                for one in part.patterns
-            )
-            for part in self.parts
-        ]
+        return [min(self._of_part(part, one, rows, times) for one in part.patterns) for part in self.parts]
+
+    def _of_part(self, part: Part, population: Population, rows: int, times: int) -> float:
+        """Return that share; how many of the rows are the part's is chance too, and is drawn first."""
+        looks = Looks(self.gate, population, self.generator)
+        drawn = np.sort(self.generator.binomial(rows, part.share, times))
+        alike = [drawn] if drawn[0] == drawn[-1] else np.array_split(drawn, min(times, _STRATA))
+        return sum(looks.share(int(np.median(one)), one.size) * one.size for one in alike) / times
 
     def share(self, rows: int, times: int) -> float:
         """Return a share of gates that is not exceeded."""
