@@ -64,11 +64,10 @@ def test_every_class_passes_at_what_a_view_of_all_asks_for(run: Run, of_classes:
     view = ["--probs", "p_*", "--view", "one-vs-rest"]
     every = rows_needed(run, of_classes / "rows.parquet", *view)
     alone = [rows_needed(run, of_classes / "rows.parquet", *view, "--class", one)["rows"] for one in "abc"]
-    surer = [
-        rows_needed(run, of_classes / "rows.parquet", *view, "--class", one, "--power", 1 - 0.1 / 3)["rows"]
-        for one in "abc"
-    ]
-    assert max(alone) <= every["rows"] <= 1.05 * max(surer)
+    hardest = "abc"[int(np.argmax(alone))]
+    power = ["--class", hardest, "--power", 1 - 0.1 / 3]
+    surer = rows_needed(run, of_classes / "rows.parquet", *view, *power)["rows"]
+    assert max(alone) <= every["rows"] <= 1.05 * surer
     assert every["reached"] >= 0.9
     assert "all 3 classes must pass; class=" in " ".join(every["notes"])
     errs = rows_needed(run, of_classes / "rows.parquet", *view, "--error", 0.1)
@@ -103,11 +102,11 @@ def test_rows_of_a_top_label_are_a_matter_of_chance(run: Run, of_classes: Path) 
     probs = pd.read_parquet(of_classes / "rows.parquet").drop(columns="label").to_numpy()
     rng = np.random.default_rng(11)
     passed = []
-    for _ in range(100):
+    for _ in range(40):
         drawn = probs[rng.integers(len(probs), size=rows)]
         label = np.array(list("abc"))[(drawn.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1)]
         frame = pd.DataFrame(drawn, columns=["p_a", "p_b", "p_c"]).assign(label=label)
         found = calibcli.verify(frame, probs="p_*", label="label", view="top-label", max_ece=0.04)
         passed.append(found.passed)
-    # At 90 % one in 3,000 such tests has fewer than 79.
-    assert sum(passed) >= 79
+    # At 90 % one in 3,000 such tests has fewer than 29.
+    assert sum(passed) >= 29
