@@ -99,6 +99,44 @@ def check_at_the_limit(rows: int, repetitions: int) -> None:
             assert found[name, verdict] <= most_misses(repetitions, 0.05), (name, verdict)
 
 
+def savings_beyond_the_error(rows: int, repetitions: int, *, cooled: float) -> Counter[ClassMeasure]:
+    """Return how often a map of one temperature seems to save more than the calibration error there is."""
+    rng, found = generator_of("classes", "savings", str(rows), str(cooled)), Counter[ClassMeasure]()
+    many = 1.5 * generator_of("classes", "truth").standard_normal((400_000, CLASSES))
+    raw, true = (true_losses(softmax(heat * many), softmax(many)) for heat in (HEAT, 1.0))
+    for _ in range(repetitions):
+        logits = 1.5 * rng.standard_normal((rows, CLASSES))
+        label = labels_of(softmax(logits), rng)
+        sides = [softmax(HEAT * logits), softmax(HEAT / cooled * logits)]
+        sums = ClassDifferences(())
+        sums.add_rows(*(Predicted(one, one.argmax(axis=1)) for one in sides), label)
+        for name in (C.CLASS_LOG_LOSS, C.CLASS_BRIER):
+            interval = sums.joint.difference(name, confidence=0.95).interval
+            if interval is not None and interval.upper is not None:
+                found[name] += -interval.upper > raw[name] - true[name]
+    return found
+
+
+def check_savings(rows: int, repetitions: int) -> None:
+    """The best map saves the error itself, another less; either bound is too high in at most 2.5 %."""
+    for cooled in (HEAT, 1.5):
+        found = savings_beyond_the_error(rows, repetitions, cooled=cooled)
+        for name in (C.CLASS_LOG_LOSS, C.CLASS_BRIER):
+            assert found[name] <= most_misses(repetitions, 0.025), (name, cooled)
+
+
+def test_what_a_map_saves_is_a_lower_bound_of_the_error() -> None:
+    """40 repetitions of 300 rows."""
+    check_savings(300, 40)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [30, 300, 3000])
+def test_what_a_map_saves_is_a_lower_bound_of_the_error_in_full(rows: int) -> None:
+    """2,000 repetitions."""
+    check_savings(rows, 2000)
+
+
 def test_sides_that_are_equally_good_are_rarely_told_apart() -> None:
     """80 repetitions of 500 rows."""
     check_equally_good(500, 80)
