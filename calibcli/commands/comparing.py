@@ -143,7 +143,7 @@ def _settings(one: Seen, other: Seen, options: CompareOptions) -> Settings:
     table, count = one.table, options.bins or DEFAULT_BINS
     return Settings(
         bins=binned(table, _bins(one, other, options)),
-        equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
+        equal_mass=bins_of(Binning.EQUAL_MASS, count, table=table),
         confidence=options.confidence,
         calibrated=None,
     )

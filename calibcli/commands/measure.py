@@ -66,7 +66,7 @@ from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
 from calibcli.stats.measures.tests import calibration_tests, holm
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.again import Rows
-from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of
+from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, Partition, binned, bins_of
 from calibcli.stats.table.grid import Table
 
 if TYPE_CHECKING:
@@ -156,9 +156,10 @@ def _clustered(report: MeasureReport, clusters: "Clusters") -> MeasureReport:
 
 def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: bool) -> Settings:
     sums = binned(table, bins)
-    equal_mass = binned(table, bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=table))
+    equal_mass: Partition = bins_of(Binning.EQUAL_MASS, options.bins or DEFAULT_BINS, table=table)
     calibrated = None
     if options.drawn and not (table.weighted or dependent):
+        equal_mass = binned(table, equal_mass)
         calibrated = draw_calibrated(
             table,
             partitions=(sums, equal_mass),

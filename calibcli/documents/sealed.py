@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
+from functools import cache
 from typing import Any, NoReturn, TypeVar
 
 from calibcli.codec import AGAIN, Node, quoted
@@ -154,7 +155,7 @@ class Document(Node):
     def _fits(self, stated: str, keys: Sequence[bytes]) -> bool:
         """Whether a digest is that of the values, however they were laid out."""
         try:
-            found = _digests(_ENCODER.iterencode(self.value), keys)
+            found = _digests(_laid_out(self.value, "\n"), keys)
         except (ValueError, RecursionError):  # an infinite number, or too deep to have been written
             return False
         return _is_among(stated, found)
@@ -166,12 +167,47 @@ _EDITED = "was edited after it was written"
 _UNSIGNED = "if it is yours, pass --allow-edited: it is signed from now on"
 _NO_KEY = "name the key with --state-key-file FILE, or in CALIBCLI_STATE_KEY"
 _OTHER_KEY = "restore it, or give the key that it was signed with; an old key may stand below the new one"
-_ENCODER = json.JSONEncoder(sort_keys=True, indent=2, allow_nan=False)
 
 
 def canonical_text(document: dict[str, object]) -> str:
     """Return the one text of values: sorted keys, two spaces, shortest floats that read back the same."""
-    return _ENCODER.encode(document) + "\n"
+    return "".join(_laid_out(document, "\n")) + "\n"
+
+
+def _laid_out(value: object, line: str) -> Iterator[str]:
+    """
+    Yield the text of a value whose lines begin with `line`, as `json` lays it out with an indent of two.
+
+    With an indent `json` writes number by number in Python; here what holds plain values is written at once.
+    """
+    inside = f"{line}  "
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    if _PLAIN_TYPES.issuperset(map(type, parts)):
+        text = _encoder(inside).encode(value)
+        yield f"{text[0]}{inside}{text[1:-1]}{line}{text[-1]}" if parts else text
+    elif isinstance(value, dict):
+        start = "{"
+        for key in sorted(value):
+            yield f"{start}{inside}{_encoder('').encode(key)}: "
+            yield from _laid_out(value[key], inside)
+            start = ","
+        yield f"{line}}}"
+    else:
+        start = "["
+        for one in parts:
+            yield f"{start}{inside}"
+            yield from _laid_out(one, inside)
+            start = ","
+        yield f"{line}]"
+
+
+_PLAIN_TYPES = frozenset((str, int, float, bool, type(None)))
+
+
+@cache
+def _encoder(line: str) -> json.JSONEncoder:
+    """Return what writes plain values, and lists and objects of them with so much between any two."""
+    return json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(f",{line}", ": "))
 
 
 def sealed_text(document: dict[str, object], *, key: bytes | None = None) -> str:
@@ -189,7 +225,7 @@ def sealed_text(document: dict[str, object], *, key: bytes | None = None) -> str
 def sealed(document: dict[str, object]) -> dict[str, object]:
     """Return a document with its digest, as plain values."""
     rest = {key: value for key, value in document.items() if key != _DIGEST}
-    (digest,) = _digests(_ENCODER.iterencode(rest), ())
+    (digest,) = _digests(_laid_out(rest, "\n"), ())
     return {**rest, _DIGEST: digest}
 
 

@@ -246,10 +246,15 @@ class MeasureReport(Kept):
         return {**{one.name.value: one for one in self.tests}, **together}
 
     @property
+    def in_groups(self) -> frozenset[str]:
+        """The keys of all slices that are groups of rows."""
+        views = [self, *self.slices.values()]
+        return frozenset(key for view in views if view.groups is not None for key in view.groups.measured)
+
+    @property
     def further_scores(self) -> "dict[str, MeasureReport]":
         """The reports of further scores over all rows, by the key of their slice."""
-        views = [self, *self.slices.values()]
-        groups = {key for view in views if view.groups is not None for key in view.groups.measured}
+        groups = self.in_groups
         return {
             key: part
             for key, part in self.slices.items()

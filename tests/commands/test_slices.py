@@ -14,16 +14,18 @@ from calibcli.commands.compare import compare_files
 from calibcli.commands.measure import measure_files
 from calibcli.data import fragments
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import MeasureName, OnMissing, OnRange, TestName, WeightMeaning
+from calibcli.names import Binning, MeasureName, OnMissing, OnRange, TestName, WeightMeaning
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.reports.measure import IN_TABLES, VALUES_ALONE, MeasureReport
 from calibcli.show.blocks import Grid
-from calibcli.show.pages.measure import group_blocks
+from calibcli.show.pages.measure import group_blocks, measure_page
 from calibcli.stats.measures.clustered import EXACT
 from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.table.bins import BinnedTable, Partition, binned
+from calibcli.stats.table.grid import Table
 
 M = MeasureName
 QUICK = Metrics((M.ECE, M.BIAS, M.BRIER, M.LOG_LOSS), ())
@@ -153,7 +155,7 @@ def test_brief_groups_have_the_numbers_that_a_table_shows(tmp_path: Path, metric
         for brief in (False, True)
     )
     shown = [
-        [one.rows for one in group_blocks(report, dict(report.slices)) if isinstance(one, Grid)]
+        [one.rows for one in group_blocks(report, report.slices) if isinstance(one, Grid)]
         for report in (full, brief)
     ]
     assert shown[0]
@@ -169,6 +171,44 @@ def test_brief_groups_have_the_numbers_that_a_table_shows(tmp_path: Path, metric
         assert [one.p_value for one in part.tests] == [
             one.p_value for one in full.slices[key].tests if metrics.selected
         ]
+
+
+class _NeverSearched(tuple[str, ...]):
+    """Keys that may be gone through, but in which none may be looked for: of many that takes long."""
+
+    __slots__ = ()
+
+    def __contains__(self, key: object) -> bool:
+        raise AssertionError(key)
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_page_of_groups_takes_time_in_proportion_to_them(tmp_path: Path, *, verbose: bool) -> None:
+    """No group is looked for among all the others."""
+    path = csv(tmp_path / "rows.csv", drawn())
+    report = measure_files(RowRequest([path], BY), options=OPTIONS)
+    assert report.groups is not None
+    groups = replace(report.groups, measured=_NeverSearched(report.groups.measured))
+    assert measure_page(replace(report, groups=groups), verbose=verbose) == measure_page(
+        report, verbose=verbose
+    )
+
+
+def test_groups_are_not_cut_into_bins_of_measures_that_nobody_asks_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of groups has no measure over equal-mass bins, and no sums over them are taken."""
+    cut = []
+
+    def counted(table: Table, bins: Partition) -> BinnedTable:
+        cut.append(bins.bins.binning if isinstance(bins, BinnedTable) else bins.binning)
+        return binned(table, bins)
+
+    monkeypatch.setattr("calibcli.commands.measure.binned", counted)
+    path = csv(tmp_path / "rows.csv", drawn())
+    measure_files(RowRequest([path], BY), options=MeasureOptions(complete=False, brief=True))
+    assert cut.count(Binning.EQUAL_MASS) == 1
+    assert cut.count(Binning.EQUAL_WIDTH) == 1 + len(NAMES)
 
 
 def test_small_groups_are_listed_and_not_measured(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from calibcli.codec import Node
 from calibcli.documents.sealed import (
@@ -38,6 +40,27 @@ def test_the_text_of_a_document_holds_its_digest_and_nothing_else_changes() -> N
     assert text == canonical_text(sealed(SOME)) == sealed_text(sealed(SOME))
     lines = text.splitlines(keepends=True)
     assert "".join(line for line in lines if not line.startswith('  "digest"')) == canonical_text(SOME)
+
+
+PLAIN = (
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+)
+VALUES = st.recursive(PLAIN, lambda one: st.lists(one) | st.dictionaries(st.text(), one), max_leaves=30)
+
+
+@given(st.dictionaries(st.text(), VALUES))
+def test_the_text_is_that_of_json_with_an_indent_of_two(document: dict[str, object]) -> None:
+    """Letter for letter, whatever holds what."""
+    assert canonical_text(document) == json.dumps(document, sort_keys=True, indent=2, allow_nan=False) + "\n"
+
+
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), [1.0, float("-inf")], {"b": [[], float("nan")]}]
+)
+def test_numbers_that_json_has_not_are_refused(value: object) -> None:
+    """By itself, in a list of numbers, and in a list of lists."""
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_text({"a": value})
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """The page of `measure`: numbers with intervals, tests, and the reliability diagram."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -92,7 +92,7 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     return [Line(f"{many}, worth as much as {four(clusters.effective)} clusters of equal size")]
 
 
-def group_blocks(report: MeasureReport, slices: dict[str, MeasureReport]) -> tuple[Block, ...]:
+def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> tuple[Block, ...]:
     """Return the groups of a score as one table, the largest error first."""
     groups = report.groups
     if groups is None:
@@ -471,15 +471,10 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         *note_lines(report.notes),
     )
     meaning = _meanings(report) if verbose else ()
-    groups = group_blocks(report, dict(report.slices))
+    groups = group_blocks(report, report.slices)
     further = {} if verbose else report.further_scores
     scores = further if len(further) > MOST_SCORES_IN_FULL else {}
     differences = _score_blocks(report, scores) if scores else difference_blocks(report)
-    slices = [
-        block
-        for key, part in report.slices.items()
-        for block in _slice(report, key, part, verbose=verbose, in_a_table=key in scores)
-    ]
     curve = reliability_grid(report.curve)
     return (
         answer_paragraph(report),
@@ -492,7 +487,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         *(() if report.classes is None else class_blocks(report, report.classes, verbose=verbose)),
         *groups,
         *differences,
-        *slices,
+        *_slice_blocks(report, scores, verbose=verbose),
     )
 
 
@@ -523,23 +518,24 @@ Each interval holds by itself; `calibcli compare` ranks scores with intervals th
 shows every measure of every score."""
 
 
-def _slice(
-    report: MeasureReport, key: str, part: MeasureReport, *, verbose: bool, in_a_table: bool
-) -> list[Block]:
-    """Return the page of a slice; groups and classes have one only where every detail was asked for."""
-    if in_a_table and part.groups is None:
-        return []
-    views = [report, *report.slices.values()]
-    classes = report.classes
-    if classes is not None and key in classes.measured and (classes.few or not verbose):
-        return []
-    group = any(view.groups is not None and key in view.groups.measured for view in views)
-    if group and not verbose:
-        return []
-    title = paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part))
-    curve = reliability_grid(part.curve) if group else ()
-    numbers = () if in_a_table else number_blocks(part, verbose=verbose)
-    return [title, *numbers, *curve, *group_blocks(part, dict(report.slices))]
+def _slice_blocks(
+    report: MeasureReport, scores: Mapping[str, MeasureReport], *, verbose: bool
+) -> Iterator[Block]:
+    """Yield the pages of slices; groups and classes have one only where every detail was asked for."""
+    groups, classes = report.in_groups, report.classes
+    brief = frozenset() if verbose else groups
+    if classes is not None and (classes.few or not verbose):
+        brief |= classes.measured
+    for key, part in report.slices.items():
+        in_a_table = key in scores
+        if key in brief or (in_a_table and part.groups is None):
+            continue
+        yield paragraph(Line(key, Tone.TITLE), *_slice_lines(report, part))
+        if not in_a_table:
+            yield from number_blocks(part, verbose=verbose)
+        if key in groups:
+            yield from reliability_grid(part.curve)
+        yield from group_blocks(part, report.slices)
 
 
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:

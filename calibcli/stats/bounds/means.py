@@ -1,6 +1,7 @@
 """Bounds on a mean of bounded rows: one added row of the worst value (Gaffke's bound); closed form."""
 
 import math
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -73,13 +74,11 @@ class Values:
             The normal quantile of the probability that the randomly weighted mean is below; inf or -inf
             where it always or never is.
         """
-        distance = np.append(self.value, most) - mean
-        rows = np.append(self.rows, 1.0)
-        if distance.max() <= 0.0:
-            return math.inf
-        if distance.min() >= 0.0:
-            return -math.inf
-        return _signed_root(distance, rows)
+        return _evidence_below(self.with_row(most), mean)
+
+    def with_row(self, value: float) -> Self:
+        """Return the same with one row more."""
+        return type(self)(np.append(self.value, value), np.append(self.rows, 1.0))
 
     def upper_bound(self, *, most: float, delta: float) -> float:
         """Return an upper bound of the true mean."""
@@ -94,12 +93,12 @@ class Values:
         n, z = unit.total, normal_quantile(1.0 - delta)
         mean = n * unit.mean / (n + 1.0)
         spread = math.sqrt(float(unit.rows @ (unit.value - mean) ** 2) + mean * mean) / n
+        added = unit.with_row(0.0)
+        rises = cache(lambda at: _evidence_below(added, at) - z)
         high = min(0.0, mean + spread)
-        while high < 0.0 and unit.evidence_below(high, most=0.0) < z:
+        while high < 0.0 and rises(high) < 0.0:
             high = min(0.0, mean + 2.0 * (high - mean))
-        within = _PART * (high - mean)
-        found = crossing(lambda at: unit.evidence_below(at, most=0.0) - z, mean, high, within=within)
-        return most + scale * found[1]
+        return most + scale * crossing(rises, mean, high, within=_PART * (high - mean))[1]
 
     def lower_bound(self, *, least: float, delta: float) -> float:
         """Return a lower bound likewise, `least` being the smallest value that a row can have."""
@@ -112,15 +111,26 @@ def as_many(mean: float, spread: float, *, rows: float) -> Values:
     return Values(np.array([mean - away, mean + away]), np.full(2, 0.5 * rows))
 
 
+def _evidence_below(values: Values, mean: float) -> float:
+    """Return what `Values.evidence_below` gives, of rows among which is the added one."""
+    distance = values.value - mean
+    least, most = float(distance.min()), float(distance.max())
+    if most <= 0.0:
+        return math.inf
+    if least >= 0.0:
+        return -math.inf
+    return _signed_root(distance, values.rows, least=least, most=most)
+
+
 # The inverse of a smaller distance is no number.
 _TINY = 1e-300
 
 
-def _signed_root(distance: Floats, rows: Floats) -> float:
+def _signed_root(distance: Floats, rows: Floats, *, least: float, most: float) -> float:
     """Return r* of P(sum G_i d_i <= 0), G_i gamma with as many degrees as rows, d_i of both signs."""
-    scale = float(np.abs(distance).max())
+    scale = max(-least, most)
     d = distance / scale
-    low, high = 1.0 / min(float(d.min()), -_TINY), 1.0 / max(float(d.max()), _TINY)
+    low, high = 1.0 / min(least / scale, -_TINY), 1.0 / max(most / scale, _TINY)
     slope, bend = float(rows @ d), float(rows @ (d * d))
     low, high = (low, 0.0) if slope > 0.0 else (0.0, high)
     tilt = -slope / bend
@@ -158,9 +168,12 @@ def evidence_below(distance: Floats, rows: Floats) -> Floats:
     both = (least < 0.0) & (most > 0.0)
     if both.any():
         lines = distance[both]
-        few = rows.size <= _AT_ONCE
-        found[both] = _signed_roots(lines, rows) if few else [_signed_root(line, rows) for line in lines]
+        found[both] = _signed_roots(lines, rows) if rows.size <= _AT_ONCE else _one_by_one(lines, rows)
     return found
+
+
+def _one_by_one(distance: Floats, rows: Floats) -> list[float]:
+    return [_signed_root(one, rows, least=float(one.min()), most=float(one.max())) for one in distance]
 
 
 def _signed_roots(distance: Floats, rows: Floats) -> Floats:
@@ -186,7 +199,7 @@ def _signed_roots(distance: Floats, rows: Floats) -> Floats:
     away = np.where(near, 1.0, root)
     found: Floats = root + np.log(np.where(near, 1.0, tilt * np.sqrt(bend) / away)) / away
     if near.any():
-        found[near] = [_signed_root(line, rows) for line in distance[near]]
+        found[near] = _one_by_one(distance[near], rows)
     return found
 
 

@@ -78,7 +78,7 @@ def measured(name: MeasureName, table: Table, bins: Bins, *, confidence: float) 
     count = DEFAULT_BINS if edges is None else edges.size - 1
     settings = Settings(
         bins=binned(table, bins),
-        equal_mass=binned(table, bins_of(Binning.EQUAL_MASS, count, table=table)),
+        equal_mass=bins_of(Binning.EQUAL_MASS, count, table=table),
         confidence=confidence,
         calibrated=None,
     )

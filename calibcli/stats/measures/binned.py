@@ -614,7 +614,7 @@ def _for_the_population(table: Table, sums: BinnedTable, *, value: float, delta:
 
 
 def _ece(name: MeasureName, table: Table, settings: Settings) -> Estimate:
-    bins = settings.bins if name is MeasureName.ECE else settings.equal_mass
+    bins = binned(table, settings.bins if name is MeasureName.ECE else settings.equal_mass)
     confidence = settings.confidence
     found = binned_ece(table, bins=bins, confidence=confidence, calibrated=settings.calibrated, name=name)
     if not settings.bounds:

@@ -527,7 +527,7 @@ class Settings:
 
     Args:
         bins: The table over the partition of the binned measures.
-        equal_mass: The table over the partition of `ece_equal_mass` and `ace`.
+        equal_mass: The partition of `ece_equal_mass` and `ace`, or the table over it.
         confidence: Coverage asked of every interval.
         calibrated: Labels drawn from the scores, or None where none were drawn.
         power: The p of `lp`.
@@ -539,7 +539,7 @@ class Settings:
     """
 
     bins: BinnedTable
-    equal_mass: BinnedTable
+    equal_mass: Partition
     confidence: float
     calibrated: CalibratedDraws | None
     power: float = DEFAULT_LP_POWER

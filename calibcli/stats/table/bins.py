@@ -6,6 +6,7 @@ nearest to i/B, and a score equal to that double belongs to bin i. Equal-mass cu
 neighbouring distinct scores and never split ties.
 """
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -200,27 +201,40 @@ def binned(table: Table, bins: Partition) -> BinnedTable:
         inner = np.searchsorted(table.upper, bins.edges[1:-1], side="right")
         starts = np.concatenate(([0], inner, [table.distinct]))
         lower, upper = bins.edges[:-1], bins.edges[1:]
+    summed = sums_between(starts)
     return BinnedTable(
         bins=bins,
         starts=starts,
         lower=lower,
         upper=upper,
-        rows=segment_sums(table.rows, starts),
-        positive_rows=segment_sums(table.positive_rows, starts),
-        weight=segment_sums(table.weight, starts),
-        positive=segment_sums(table.positive, starts),
-        score_sum=segment_sums(sums_of_scores(table), starts),
-        residual=segment_sums(residuals(table), starts),
-        residual_sq=segment_sums(squared_residuals(table), starts),
-        weight_sq=segment_sums(table.weight_sq, starts),
-        variance=segment_sums(open_variance(table), starts),
+        rows=summed(table.rows),
+        positive_rows=summed(table.positive_rows),
+        weight=summed(table.weight),
+        positive=summed(table.positive),
+        score_sum=summed(sums_of_scores(table)),
+        residual=summed(residuals(table)),
+        residual_sq=summed(squared_residuals(table)),
+        weight_sq=summed(table.weight_sq),
+        variance=summed(open_variance(table)),
     )
 
 
-def segment_sums(column: npt.NDArray[Number], starts: npt.NDArray[np.intp]) -> npt.NDArray[Number]:
-    """Sum the last axis of a column between consecutive starts; empty segments give 0."""
-    sums = np.zeros((*column.shape[:-1], starts.size - 1), dtype=column.dtype)
+def sums_between(
+    starts: npt.NDArray[np.intp],
+) -> Callable[[npt.NDArray[Number]], npt.NDArray[Number]]:
+    """Return what sums the last axis of columns between consecutive starts; empty segments give 0."""
     full = np.flatnonzero(starts[1:] > starts[:-1])
-    if full.size:
-        sums[..., full] = np.add.reduceat(column, starts[full], axis=-1)
-    return sums
+    begins = starts[full]
+
+    def summed(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        sums = np.zeros((*column.shape[:-1], starts.size - 1), dtype=column.dtype)
+        if full.size:
+            sums[..., full] = np.add.reduceat(column, begins, axis=-1)
+        return sums
+
+    return summed
+
+
+def segment_sums(column: npt.NDArray[Number], starts: npt.NDArray[np.intp]) -> npt.NDArray[Number]:
+    """Sum the last axis of one column likewise."""
+    return sums_between(starts)(column)

@@ -56,10 +56,9 @@ class CosineSeries:
         k = np.arange(kept)
         damping = np.exp(-0.5 * (bandwidth * np.pi * k) ** 2)
         intervals = 1 << int(np.ceil(np.log2(oversampling * kept)))
-        spectrum = np.zeros((*self.coefficients.shape[:-1], intervals + 1))
+        spectrum = np.zeros((*self.coefficients.shape[:-1], intervals + 1), np.complex128)
         spectrum[..., :kept] = self.coefficients[..., :kept] * damping
-        values = np.fft.irfft(spectrum, 2 * intervals, axis=-1)[..., : intervals + 1]
-        return np.asarray(values * (2 * intervals))
+        return np.fft.irfft(spectrum, 2 * intervals, axis=-1, norm="forward")[..., : intervals + 1]
 
     def l1_norm(self, bandwidth: float, *, oversampling: int = 32) -> Floats:
         """Return the integral of |density smoothed at the bandwidth|, shape (...,)."""
@@ -70,10 +69,10 @@ def l1_of_polyline(values: Floats) -> Floats:
     """Integrate |line through evenly spaced values| over [0, 1] exactly, shape (..., n) -> (...,)."""
     size = np.abs(values)
     left, right = size[..., :-1], size[..., 1:]
-    area = 0.5 * (left + right)
-    crossing = values[..., :-1] * values[..., 1:] < 0
-    total = np.where(crossing, left + right, 1.0)
-    area = np.where(crossing, 0.5 * (left**2 + right**2) / total, area)
+    total = left + right
+    area = 0.5 * total
+    crosses = values[..., :-1] * values[..., 1:] < 0
+    area[crosses] = 0.5 * (left[crosses] ** 2 + right[crosses] ** 2) / total[crosses]
     return np.asarray(area.mean(axis=-1))
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import beta, norm
 
 from added_row import bounds
+from calibcli.stats.bounds import means
 from calibcli.stats.bounds.means import Values, as_many, evidence_below
 from claims.simulation import generator_of, most_misses
 
@@ -89,6 +90,20 @@ def test_several_means_have_the_evidence_of_each(value: list[float], means: list
         expected = [found.evidence_below(mean, most=most) for mean in lines]
         rows = np.append(found.rows, 1.0)
         np.testing.assert_allclose(evidence_below(distance, rows), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_no_mean_is_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end at which the search for a bound begins is looked at once, before it and in it."""
+    seen = []
+    root = means._signed_root
+
+    def counted(distance: np.ndarray, rows: np.ndarray, **ends: float) -> float:
+        seen.append(float(distance[0]))
+        return root(distance, rows, **ends)
+
+    monkeypatch.setattr(means, "_signed_root", counted)
+    values(np.array([0.1, 0.2, 0.7])).upper_bound(most=1.0, delta=0.05)
+    assert len(seen) == len(set(seen)) > 3
 
 
 def test_no_largest_value_leaves_no_upper_bound() -> None:

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.names import Binning
+from calibcli.stats.bounds import resampling
 from calibcli.stats.bounds.resampling import (
     EXACT_ROWS,
     LEAST_INFORMATION,
@@ -214,3 +215,18 @@ def test_sub_cells_are_narrow_in_log_odds() -> None:
     assert cells.coarsened
     true = segment_sums(table.rows * table.score * (1 - table.score), cells.starts)
     np.testing.assert_allclose(cells.variance, true, rtol=0.002, atol=1e-12)
+
+
+def test_draws_of_few_cells_are_worked_on_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 20 rows in one block; the draws are the same however they are cut into blocks."""
+    rng = np.random.default_rng(3)
+    score = rng.random(20)
+    table = ScoreTable.from_rows(score, rng.random(20) < score)
+    (block,), _ = blocks_of(table, draws=999)
+    monkeypatch.setattr(resampling, "_CELLS_AT_ONCE", 0)
+    blocks, _ = blocks_of(table, draws=999)
+    assert len(blocks) == 16
+    whole = np.arange(21)
+    cut = np.concatenate([one.residuals(whole) for one in blocks])
+    np.testing.assert_array_equal(block.residuals(whole), cut)
+    np.testing.assert_array_equal(block.extremes()[0], np.concatenate([one.extremes()[0] for one in blocks]))
