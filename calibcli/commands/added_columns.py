@@ -218,7 +218,7 @@ def _as_typed(column: "pa.Array[Any]", kind: pa.DataType, job: AddedColumns) -> 
         return column
     from calibcli.data.score_words import worded_scores
 
-    found = worded_scores(column, job.resolved.requested)
+    found = worded_scores(column, job.resolved)
     gone = np.isnan(found.scores.values)
     return pa.array(found.scores.values, kind, mask=gone if found.unknown is None else found.unknown | gone)
 

@@ -525,7 +525,7 @@ def _requested(fragment: Fragment, columns: ResolvedColumns) -> Iterator[tuple[i
     """Yield for each batch the rows of the file before it, its rows, and which of them are asked for."""
     first_row = fragment.first_row
     for batch in batches_of(fragment, columns):
-        requested = columns.rows.of(batch, first_row=first_row, shown=fragment.shown)
+        requested = columns.rows.of(batch, first_row=first_row, shown=fragment.shown, decimal=columns.decimal)
         yield first_row, batch.num_rows, requested
         first_row += batch.num_rows
 

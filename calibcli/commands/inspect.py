@@ -401,6 +401,11 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
     header = reader_of(first.format).header(first)
+    hint = separator_hint(header)
+    separator = re.search("--delimiter '(.)'", hint or "")
+    if separator is not None and input_format.delimiter is None:
+        told = inspect_columns(path, input_format=replace(input_format, delimiter=separator[1]))
+        return replace(told, facts=(*told.facts, ("note", str(hint))))
     kinds = kinds_as_read(first)
     own = {folded(name) for name in header}
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
@@ -420,7 +425,6 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         facts += more
     if partitions:
         facts.append(("in the path", ", ".join(partitions)))
-    hint = separator_hint(header)
     if hint is not None:
         facts.append(("note", hint))
     words = (
@@ -453,7 +457,7 @@ def _is_small(fragments: list[Fragment]) -> bool:
 
 
 # What hints offer where one option more is enough; commands of their own are no options of `measure`.
-_REPAIRS = re.compile(r"--(positive|scale|on-missing|on-range) ('[^']*'|[^\s,:;]+)")
+_REPAIRS = re.compile(r"--(positive|scale|on-missing|on-range|decimal) ('[^']*'|[^\s,:;]+|,)")
 _COMMANDS = re.compile(r"`[^`]*`")
 
 
@@ -473,13 +477,15 @@ def _contents(
     said: dict[str, str] = {}
     while True:
         try:
-            columns = Columns.of(roles["score"], label=roles["label"], **_typed(said))
+            typed = _typed(said)
+            form = replace(form, decimal=typed.pop("decimal", form.decimal))
+            columns = Columns.of(roles["score"], label=roles["label"], **typed)
             table = read_tables(RowRequest([path], columns, reading=Reading(input_format=form))).tables[RAW]
             break
         except CalibcliError as problem:
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)
             refused.append("; ".join(filter(None, words)))
-            facts = [("note", f"`calibcli measure` would stop: {' Then: '.join(refused)}")]
+            facts = [("note", f"`calibcli measure` would stop: {'. Then: '.join(refused)}")]
             repairs = dict(_REPAIRS.findall(_COMMANDS.sub("", problem.hint or "")))
             if not repairs or not said.keys().isdisjoint(repairs):
                 return facts, None

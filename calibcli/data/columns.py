@@ -335,6 +335,7 @@ class ResolvedColumns:
         from_path: Columns that stand in the path of the file, each with its value or None.
         carried: Columns of the file that are read where all would be (`batches_of_all`); None for all.
         members: Names of the columns that a map looks at beside the score.
+        decimal: What stands before the decimals of numbers that are text.
     """
 
     requested: Columns
@@ -353,6 +354,7 @@ class ResolvedColumns:
     rows: FileSelection = EVERY_ROW
     carried: tuple[str, ...] | None = None
     members: tuple[str, ...] = ()
+    decimal: str = "."
 
     def carries(self, header: Iterable[str]) -> tuple[str, ...]:
         """Return those of a file's columns that are read where all would be."""

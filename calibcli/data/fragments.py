@@ -332,7 +332,10 @@ def _found(
                 f"{fragment.shown}: the path says that column {name!r} is {other!r}, and that it is {value!r}"
             )
             raise InputProblem(msg, "rename one of the two folders, or name the files from a folder below")
-    return replace(found, from_path=requested) if requested else found
+    decimal = fragment.decimal or "."
+    if requested or decimal != found.decimal:
+        return replace(found, from_path=requested, decimal=decimal)
+    return found
 
 
 def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, rows: int) -> None:

@@ -203,7 +203,7 @@ def groups_of(column: Column) -> Groups:
     )
 
 
-def mixed_of(column: Column) -> Mixed:
+def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
     """
     Read a column of numbers, text or both: text that is a number is that number, in every format.
 
@@ -215,11 +215,11 @@ def mixed_of(column: Column) -> Mixed:
         return Mixed(
             decoded.values if decoded.missing is None else _with_nan(decoded.values, decoded.missing)
         )
-    quick = _all_numbers(column)
+    quick = _all_numbers(column) if decimal == "." else None
     if quick is not None:
         return quick
     groups = groups_of(column)
-    found = [number_of(text) for text in groups.text]
+    found = [number_of(text, decimal=decimal) for text in groups.text]
     number = np.array([math.nan if one is None else float(one) for one in found])[groups.code]
     texts = [text.lower() if text.casefold() in _TRUTHS else text for text in groups.text]
     code = np.array([place if one is None else -1 for place, one in enumerate(found)], np.int64)[groups.code]

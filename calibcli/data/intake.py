@@ -241,7 +241,9 @@ class Intake:
         """Find out which rows of a batch are asked for."""
         rows = self._resolved.rows
         if rows.chooses:
-            self._requested = rows.of(batch, first_row=self._before, shown=self.shown)
+            self._requested = rows.of(
+                batch, first_row=self._before, shown=self.shown, decimal=self._resolved.decimal
+            )
         if self._requested is not None:
             self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._requested))
 
@@ -258,7 +260,7 @@ class Intake:
             return self._numbers(column, name)
         from calibcli.data.score_words import worded_scores
 
-        found = worded_scores(column, requested)
+        found = worded_scores(column, self._resolved)
         unknown = found.unknown
         if unknown is None:
             return found.scores
@@ -326,7 +328,8 @@ class Intake:
         return groups
 
     def _mixed(self, batch: pa.RecordBatch, name: str) -> Mixed:
-        return mixed_of(self._telling(batch.column(name), name, what="segments", option="--on"))
+        column = self._telling(batch.column(name), name, what="segments", option="--on")
+        return mixed_of(column, decimal=self._resolved.decimal)
 
     def _identities(self, batch: pa.RecordBatch, name: str) -> Identities:
         identities = identities_of(self._telling(batch.column(name), name, what="rows", option="--id"))
@@ -422,7 +425,9 @@ def _with_gaps(score: Floats, gap: Booleans | None, places: Places) -> Floats:
 
 def known_values(batch: pa.RecordBatch, resolved: ResolvedColumns, *, shown: str) -> tuple[Mixed, ...]:
     """Return the values of the columns that a map looks at, for each row of a batch."""
-    return tuple(mixed_of(_known(batch, name, shown=shown)) for name in resolved.members)
+    return tuple(
+        mixed_of(_known(batch, name, shown=shown), decimal=resolved.decimal) for name in resolved.members
+    )
 
 
 def _known(batch: pa.RecordBatch, name: str, *, shown: str) -> Column:

@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.data.arrays import Booleans, Column, Decoded, nulls, plain, without_nulls
+from calibcli.data.columns import ResolvedColumns
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Scale
 from calibcli.options.numerals import number_of
-from calibcli.options.rows import Columns, ScoreMap
+from calibcli.options.rows import ScoreMap
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
@@ -99,7 +100,7 @@ def folded_phrase(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def number_in(text: str, known: Mapping[str, float], scale: Scale) -> float | None:
+def number_in(text: str, known: Mapping[str, float], scale: Scale, *, decimal: str = ".") -> float | None:
     """Return the number that a text is on the scale of the column: NaN where it is missing, None for none."""
     phrase = folded_phrase(text)
     if phrase in known:
@@ -109,7 +110,7 @@ def number_in(text: str, known: Mapping[str, float], scale: Scale) -> float | No
     if phrase in _INFINITE:
         return float(phrase)
     shares = phrase.endswith("%") and scale in (Scale.PROB, Scale.PERCENT)
-    exact = number_of(phrase.removesuffix("%") if shares else phrase)
+    exact = number_of(phrase.removesuffix("%") if shares else phrase, decimal=decimal)
     if exact is None:
         return None
     return float(exact.scaleb(-2) if shares and scale is Scale.PROB else exact)
@@ -131,7 +132,7 @@ class Worded:
     texts: tuple[str, ...]
 
 
-def worded_scores(column: Column, columns: Columns) -> Worded:
+def worded_scores(column: Column, resolved: ResolvedColumns) -> Worded:
     """Read a column of texts as scores; each different text is looked at once."""
     from calibcli.data.values import names_of
 
@@ -146,11 +147,14 @@ def worded_scores(column: Column, columns: Columns) -> Worded:
     code = np.asarray(np.from_dlpack(without_nulls(texts.indices)), np.int64)
     if gone is not None:
         code = np.where(gone, 0, code)
+    columns = resolved.requested
     known = dict(columns.score_map or ())
     # A percentage is read where words are expected, and is as strange as any word where none are.
     strange = "" if columns.in_words else "%"
     numbers = [
-        None if strange and word.rstrip().endswith(strange) else number_in(word, known, columns.read_as)
+        None
+        if strange and word.rstrip().endswith(strange)
+        else number_in(word, known, columns.read_as, decimal=resolved.decimal)
         for word in words
     ]
     values: Floats = np.array([0.0 if one is None else one for one in numbers])[code]

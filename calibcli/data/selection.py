@@ -22,7 +22,12 @@ _BY_EQUALITY = (Comparison.EQUAL, Comparison.UNEQUAL, Comparison.IN)
 
 
 def satisfied(
-    batch: pa.RecordBatch, conditions: Sequence[Condition], *, first_row: int, shown: str
+    batch: pa.RecordBatch,
+    conditions: Sequence[Condition],
+    *,
+    first_row: int,
+    shown: str,
+    decimal: str = ".",
 ) -> Booleans:
     """Return which rows satisfy all conditions, shape (n,); none does whose value is missing."""
     found = np.ones(batch.num_rows, np.bool_)
@@ -35,7 +40,7 @@ def satisfied(
         if _is_typed(column):
             found &= _by_entry(column, partial(_of_type, condition=one, shown=shown))
         else:
-            found &= _of_texts(column, one, first_row=first_row, shown=shown)
+            found &= _of_texts(column, one, first_row=first_row, shown=shown, decimal=decimal)
     return found
 
 
@@ -95,14 +100,14 @@ def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:
     return found
 
 
-def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: str) -> Booleans:
+def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: str, decimal: str) -> Booleans:
     """Compare every different text once: its letters, and its order with a number as a number."""
     kind = value_type(column.type)
     if pa.types.is_boolean(kind):
         _refuse_untrue(condition, shown)
         condition = _folded(condition)
     groups = groups_of(column)
-    verdicts = [_text_satisfies(text, condition) for text in groups.text]
+    verdicts = [_text_satisfies(text, condition, decimal=decimal) for text in groups.text]
     odd = np.array([one is None for one in verdicts], np.bool_)[groups.code]
     if groups.missing is not None:
         odd &= ~groups.missing
@@ -119,7 +124,7 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
     return found if groups.missing is None else found & ~groups.missing
 
 
-def _text_satisfies(text: str, condition: Condition) -> bool | None:
+def _text_satisfies(text: str, condition: Condition, *, decimal: str) -> bool | None:
     """
     Return whether a text does; None where it cannot be said.
 
@@ -136,7 +141,7 @@ def _text_satisfies(text: str, condition: Condition) -> bool | None:
     value = condition.values[0]
     if value.number is None:
         return bool(OPERATORS[condition.sign](text, value.text.strip()))
-    number = number_of(text)
+    number = number_of(text, decimal=decimal)
     return None if number is None else bool(OPERATORS[condition.sign](number, value.number))
 
 
@@ -219,13 +224,15 @@ class FileSelection:
         """The columns of the conditions."""
         return tuple(dict.fromkeys(one.column for one in self.conditions))
 
-    def of(self, batch: "pa.RecordBatch", *, first_row: int, shown: str) -> "Booleans | None":
+    def of(
+        self, batch: "pa.RecordBatch", *, first_row: int, shown: str, decimal: str = "."
+    ) -> "Booleans | None":
         """Return which rows of a batch are read, shape (n,); None for all."""
         drawn = None if self.sampling is None else self.sampling.taken(first_row, batch.num_rows)
         if not self.conditions:
             return drawn
 
-        found = satisfied(batch, self.conditions, first_row=first_row, shown=shown)
+        found = satisfied(batch, self.conditions, first_row=first_row, shown=shown, decimal=decimal)
         return found if drawn is None else found & drawn
 
     def first_of(self, batches: "Iterator[pa.RecordBatch]", first_row: int) -> "Iterator[pa.RecordBatch]":

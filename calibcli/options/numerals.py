@@ -16,9 +16,13 @@ MOST_DIGITS = 400
 ALIKE = "write all values the same way: the text '7' is the number 7, but '7.0' and '007' are other values"
 
 
-def number_of(text: str) -> Decimal | None:
-    """Return the number that a text is, exactly; None if it is none."""
-    stripped = text.strip()
+# A comma for the decimals of a number, and none of its points.
+_SWAPPED = str.maketrans(",.", ".,")
+
+
+def number_of(text: str, *, decimal: str = ".") -> Decimal | None:
+    """Return the number that a text is, exactly, with a point or a comma for its decimals; None if it is none."""
+    stripped = text.strip() if decimal == "." else text.strip().translate(_SWAPPED)
     return Decimal(stripped) if _NUMBER.fullmatch(stripped) else None
 
 

@@ -38,3 +38,53 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     assert REVERSED not in run("measure", path, *words, "died").out
     assert "column 'chance': the higher" in run("measure", path, "-s", "chance", *words, "died").out
     assert REVERSED in run("verify", path, *words, "lived", "--max-ece", "0.9").out
+
+
+def test_a_decimal_comma_changes_no_number(run: Run, tmp_path: Path) -> None:
+    """Of scores in per cent with or without the sign, of columns of segments and of conditions."""
+    rng = np.random.default_rng(3)
+    score, age = rng.integers(1, 999, 600) / 10.0, rng.integers(180, 900, 600) / 10.0
+    label = (rng.random(600) < np.where(age > 60.0, 0.2, 1.0) * score / 100.0).astype(int)
+    rows = list(zip(score.tolist(), age.tolist(), label.tolist(), strict=True))
+    reports = set()
+    for sign in ("", "%", " %"):
+        for mark in (".", ","):
+            lines = ["pd;age;y", *(f"{s}{sign};{a};{y}".replace(".", mark) for s, a, y in rows)]
+            path = tmp_path / "book.csv"
+            path.write_text("\n".join(lines), encoding="utf-8")
+            words = (path, "--delimiter", ";", "--decimal", mark, "--scale", "percent", "-s", "pd", "-y", "y")
+            found = run("measure", *words, "-m", "oe", "--where", "age>60.5")
+            segments = run("segments", *words, "--on", "age")
+            assert (found.code, segments.code) == (0, 0), found.err + segments.err
+            reports.add((found.out, segments.out))
+            nulls = run("apply", _map(run, tmp_path), *words[:7], "-s", "pd", "--on-missing", "null")
+            assert "got no probability" not in nulls.err
+    assert len(reports) == 1
+    assert run("measure", path, "--delimiter", ";", "--scale", "percent", "-s", "pd", "-y", "y").code == 3
+
+
+def _map(run: Run, folder: Path) -> Path:
+    """Fit a map to two rows of per cent."""
+    rows, path = folder / "fit.csv", folder / "map.json"
+    rows.write_text("pd,y\n20,0\n20,1\n80,1\n80,0\n", encoding="utf-8")
+    assert run("fit", rows, "-m", "intercept", "--scale", "percent", "-o", path, "--force").code == 0
+    return path
+
+
+def test_a_text_beside_numbers_with_a_comma_leaves_them_numbers(run: Run, tmp_path: Path) -> None:
+    """One row without a number takes no probability from the others."""
+    rows = tmp_path / "rows.csv"
+    rows.write_text("pd;y\n20,5;0\nn.v.;1\n80;1\n", encoding="utf-8")
+    words = ("--delimiter", ";", "--decimal", ",", "-s", "pd", "--on-missing", "null")
+    found = run("apply", _map(run, tmp_path), rows, *words)
+    assert [line.endswith(";") for line in found.out.splitlines()[1:]] == [False, True, False]
+
+
+def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> None:
+    """The command that it offers next runs."""
+    path = tmp_path / "book.csv"
+    lines = [f"{place % 90 + 1},5 %;{'N' if place % 3 else 'J'}" for place in range(300)]
+    path.write_text("\n".join(["pd;default", *lines]), encoding="utf-8")
+    last = run("inspect", path).out.splitlines()[-1]
+    assert "--delimiter ';' --decimal , --scale percent --positive " in last
+    assert run(*last.split("calibcli ", 1)[1].replace("'", "").split()).code == 0

@@ -341,7 +341,8 @@ def _number_hint(value: str, decimal: str) -> str:
             return "--decimal , says that numbers have a comma: leave it out"
         return "numbers need a decimal point, not a comma: --decimal , reads commas"
     if value.strip().endswith("%"):
-        return "pass --scale percent for percentages"
+        comma = "--decimal , " if "," in value and decimal == "." else ""
+        return f"pass {comma}--scale percent for percentages"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not value:
         return f"{missing}, blanks do not: leave the field empty"
