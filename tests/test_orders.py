@@ -8,13 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.options.orders import by_name, by_time, in_order, period_of
+from calibcli.options.orders import by_name, by_time, in_order, is_over_time, period_of
 
 WAYS: dict[str, Callable[[date], str]] = {
     "2024-07-31": lambda day: day.isoformat(),
     "20240731": lambda day: day.strftime("%Y%m%d"),
     "2024-07-31 12:00:00": lambda day: f"{day.isoformat()} 12:00:00",
     "2024/7/31": lambda day: f"{day.year}/{day.month}/{day.day}",
+    "31.07.2024": lambda day: day.strftime("%d.%m.%Y"),
+    "31.7.2024 12:00": lambda day: f"{day.day}.{day.month}.{day.year} 12:00",
+    "07/2024": lambda day: day.strftime("%m/%Y"),
+    "7.2024": lambda day: f"{day.month}.{day.year}",
     "31 Jul 2024": lambda day: day.strftime("%d %b %Y"),
     "July 31, 2024": lambda day: day.strftime("%B %d, %Y"),
     "Jul 2024": lambda day: day.strftime("%b %Y"),
@@ -41,9 +45,24 @@ def test_periods_stand_in_the_order_of_time(days: list[date]) -> None:
         assert by_time([*names, "(missing)"]) == [*wanted, "(missing)"], way
 
 
+@given(st.lists(st.dates(date(1990, 1, 1), date(2035, 12, 31)), min_size=1, max_size=12), st.integers(13, 31))
+def test_days_between_strokes_stand_by_time_where_one_of_them_says_which_number_is_the_month(
+    days: list[date], clear: int
+) -> None:
+    """31/07/2024 or 07/31/2024; where every day could be either, they are no periods."""
+    days = [*days, date(2024, 1, clear)]
+    for way in ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m/%d/%Y 10:30"):
+        wanted = list(dict.fromkeys(day.strftime(way) for day in sorted(days)))
+        assert by_time(wanted[::-1]) == in_order(wanted[::-1]) == wanted, way
+    unclear = [day.strftime("%d/%m/%Y") for day in days if day.day <= 12]
+    assert is_over_time(unclear) == (not unclear)
+    assert not is_over_time(["31/01/2024", "01/31/2024"])
+
+
 def test_months_without_a_year_stand_as_in_a_year() -> None:
     """Their names are not in the order of the alphabet."""
     assert by_time(["Mar", "jan", "December", "Sept"]) == ["jan", "Mar", "Sept", "December"]
+    assert by_time(["Apr-24", "Aug-23", "Dec-99"]) == ["Aug-23", "Apr-24", "Dec-99"]
 
 
 @pytest.mark.parametrize("name", ["grade A", "Q5 2024", "2024-13", "May be", "1/2/2024", "", "W7"])

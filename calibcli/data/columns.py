@@ -20,7 +20,7 @@ from calibcli.values import dataclass
 SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
 LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
 # Names of some trades: they count where no column has one of those above.
-_TRADE_NAMES = {"score": ("pd", "risk"), "label": ("default", "death", "rain")}
+_TRADE_NAMES = {"score": ("pd", "risk"), "label": ("default", "default_flag", "death", "rain")}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LISTED = 20
 NAME_THE_SCORE = "name it with --score"

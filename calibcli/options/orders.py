@@ -12,6 +12,7 @@ _NAMES = "(january|february|march|april|june|july|august|september|october|novem
 _MONTH = _NAMES.format("|".join(_MONTHS))
 _YEAR = r"(?P<year>(?:19|20)\d{2})"
 _BETWEEN = r"[-/ ,.]{0,2}"
+_DAY, _ANY_MONTH, _TIME = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<time>[t ].*)?"
 # What a period may be written as: with a year, a part of it by its number or name, and a day and a time.
 _PERIODS = tuple(
     re.compile(pattern)
@@ -29,22 +30,44 @@ _PERIODS = tuple(
         rf"{_YEAR}{_BETWEEN}(?P<name>{_MONTH})",
         rf"(?P<day>[0-2]?\d|3[01])\.?{_BETWEEN}(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
         rf"(?P<name>{_MONTH}){_BETWEEN}(?P<day>[0-2]?\d|3[01]){_BETWEEN}{_YEAR}",
+        rf"{_DAY}\.{_ANY_MONTH}\.{_YEAR}{_TIME}",
+        rf"{_ANY_MONTH}[-/.]{_YEAR}",
+        # As spreadsheets shorten a month and its year.
+        rf"(?P<name>{_MONTH})[-'](?P<short>\d{{2}})",
         rf"(?P<name>{_MONTH})",
     )
+)
+# Of a day between strokes the others of a column say which number is its month.
+_EITHER = tuple(
+    re.compile(rf"{one}(?P<stroke>[-/]){other}(?P=stroke){_YEAR}{_TIME}")
+    for one, other in ((_DAY, _ANY_MONTH), (_ANY_MONTH, _DAY))
 )
 
 Period = tuple[int, int, int, str]
 
+# What groups of rows without a value are called: they come last.
+_MISSING = "(missing)"
+_LAST: Period = (10_000, 0, 0, "")
 
-def period_of(text: str) -> Period | None:
+
+def periods_of(names: Sequence[str]) -> dict[str, Period | None]:
+    """Return where each period begins; None of what is none, and of days all of which could be of either month."""
+    found = {name: _LAST if name == _MISSING else period_of(name) for name in names}
+    unclear = [name for name, period in found.items() if period is None]
+    ways = [{name: period_of(name, (way,)) for name in unclear} for way in _EITHER]
+    fitting = [way for way in ways if None not in way.values()]
+    return found | fitting[0] if len(fitting) == 1 else found
+
+
+def period_of(text: str, ways: Sequence[re.Pattern[str]] = _PERIODS) -> Period | None:
     """Return where a period begins, as year, month, day and time; None of what is none."""
     word = text.strip().casefold()
-    found = next((match for one in _PERIODS if (match := one.fullmatch(word)) is not None), None)
+    found = next((match for one in ways if (match := one.fullmatch(word)) is not None), None)
     if found is None:
         return None
     parts = found.groupdict()
     number = {key: int(value) for key, value in parts.items() if value and value.isdecimal()}
-    year, day = number.get("year", 0), number.get("day", 0)
+    year, day = number.get("year", 2000 + number["short"] if "short" in number else 0), number.get("day", 0)
     if parts.get("name"):
         return year, 1 + _MONTHS.index(parts["name"][:3]), day, ""
     if "week" in number:
@@ -55,14 +78,9 @@ def period_of(text: str) -> Period | None:
     return year, month if len(number) > 1 else 0, day, parts.get("time") or ""
 
 
-# What groups of rows without a value are called: they come last.
-_MISSING = "(missing)"
-_LAST: Period = (10_000, 0, 0, "")
-
-
 def by_time(names: Sequence[str]) -> list[str]:
     """Return periods in their order; refused where a name is none."""
-    periods = {name: _LAST if name == _MISSING else period_of(name) for name in names}
+    periods = periods_of(names)
     other = next((name for name, period in periods.items() if period is None), None)
     if other is not None:
         msg = f"{other!r} is no date, month, quarter, week or year"
@@ -87,7 +105,7 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 def is_over_time(names: Sequence[str]) -> bool:
     """Whether all names are moments or periods."""
-    return all(name == _MISSING or period_of(name) is not None for name in names)
+    return None not in periods_of(names).values()
 
 
 def has_own_order(names: Sequence[str]) -> bool:
