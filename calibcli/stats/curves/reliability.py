@@ -24,7 +24,7 @@ from calibcli.names import AxisScale, PlotKind
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_of_cells
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_in_cells
 from calibcli.stats.table.score_table import Floats, Integers, frozen
 from calibcli.values import dataclass
 
@@ -387,22 +387,25 @@ def _spread_of_draws(
     cell = np.minimum((window.stretched(table.score) * _CELLS).astype(np.int64), _CELLS - 1)
     rows = np.bincount(cell, weights=table.weight, minlength=_CELLS).astype(np.float64)
     some = np.flatnonzero(rows)
-    weight = cosine_series_of_cells(rows).smoothed(window.scale, oversampling=window.oversampling)
+    count = rows[some]
+    weight = _smoothed(some, count, window)
     # Sum of squared kernel weights of a Gaussian over the square of their sum.
     seen_rows = np.maximum(weight, 0.0) * window.scale * 2.0 * math.sqrt(math.pi)
     pulled = (seen_rows * rate + 0.5) / (seen_rows + 1.0)
     known = np.flatnonzero(~np.isnan(pulled))
     centre = (some + 0.5) / _CELLS * (rate.size - 1)
     chance = np.interp(centre, known, pulled[known])
-    count = rows[some].astype(np.int64)[:, None]
     # Cell by cell, since setting up a binomial costs more than drawing from it.
-    drawn = generator.binomial(count, chance[:, None], size=(some.size, draws))
-    deviation = np.zeros((draws, _CELLS))
-    deviation[:, some] = (drawn - count * chance[:, None]).T
-    smoothed = cosine_series_of_cells(deviation).smoothed(window.scale, oversampling=window.oversampling)
+    drawn = generator.binomial(count.astype(np.int64)[:, None], chance[:, None], size=(some.size, draws))
+    smoothed = _smoothed(some, drawn.T - count * chance, window)
     result = np.full_like(smoothed, math.nan)
     np.divide(smoothed, weight, out=result, where=~np.isnan(rate))
     return result
+
+
+def _smoothed(cell: Integers, mass: Floats, window: _Window) -> Floats:
+    series = cosine_series_in_cells(cell, mass, _CELLS)
+    return series.smoothed(window.scale, oversampling=window.oversampling)
 
 
 def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ from calibcli.stats.table.kernel import (
     MESH,
     CosineSeries,
     bandwidths_around,
+    cosine_series_in_cells,
     cosine_series_of_cells,
     in_cells,
 )
@@ -246,9 +247,8 @@ class _DrawnNorms:
         rows = held[occupied]
         mean = np.clip(sums[occupied] / rows, 0.0, 1.0)
         labels = generator.binomial(rows.astype(np.int64), mean, size=(_DRAWS, mean.size))
-        mass = np.zeros((_DRAWS, cells))
-        mass[:, occupied] = (labels - rows * mean) / table.weight.sum()
-        return cls(cosine_series_of_cells(mass), length)
+        mass = (labels - rows * mean) / table.weight.sum()
+        return cls(cosine_series_in_cells(occupied, mass, cells), length)
 
     def at(self, bandwidth: float) -> Floats:
         """Return the smoothed norm of each draw."""

@@ -90,18 +90,43 @@ def cosine_series(score: Floats, mass: Floats) -> CosineSeries:
     cell = np.minimum((score * MESH).astype(np.int64), MESH - 1)
     centre = (cell + 0.5) / MESH
     offset = score - centre
-    if mass.ndim > 1 or mass.size > _FEW_MASSES:
+
+    def whole() -> CosineSeries:
         return _gathered(cell, offset, mass)
 
-    def first(counts: Sequence[int]) -> CosineSeries:
-        if not counts:
-            return _gathered(cell, offset, mass)
-        k = np.arange(counts[0])
-        turns = np.pi * k[:, None] * centre
-        sums = np.cos(turns) @ mass - np.pi * k * (np.sin(turns) @ (mass * offset))
-        return CosineSeries(sums, cache(lambda: first(counts[1:])))
+    return whole() if cell.size > _FEW_MASSES else _first_ones(_FIRST, centre, mass, mass * offset, whole)
 
-    return first(_FIRST)
+
+def cosine_series_in_cells(cell: npt.NDArray[np.int64], mass: Floats, count: int) -> CosineSeries:
+    """Transform masses of shape (..., n) that stand in the middles of n of so many equal cells of [0, 1]."""
+
+    def whole() -> CosineSeries:
+        held = np.zeros((*mass.shape[:-1], count))
+        held[..., cell] = mass
+        return cosine_series_of_cells(held)
+
+    firsts = tuple(one for one in _FIRST if one < count)
+    return (
+        whole() if cell.size > _FEW_MASSES else _first_ones(firsts, (cell + 0.5) / count, mass, None, whole)
+    )
+
+
+def _first_ones(
+    counts: Sequence[int],
+    centre: Floats,
+    mass: Floats,
+    moment: Floats | None,
+    whole: Callable[[], CosineSeries],
+) -> CosineSeries:
+    """Sum a few masses to so many first coefficients, to more where more are asked for, at last to all."""
+    if not counts:
+        return whole()
+    k = np.arange(counts[0])
+    turns = np.pi * k[:, None] * centre
+    sums = mass @ np.cos(turns).T
+    if moment is not None:
+        sums -= np.pi * k * (moment @ np.sin(turns).T)
+    return CosineSeries(sums, cache(lambda: _first_ones(counts[1:], centre, mass, moment, whole)))
 
 
 def _gathered(cell: npt.NDArray[np.int64], offset: Floats, mass: Floats) -> CosineSeries:

@@ -13,6 +13,8 @@ from calibcli.stats.table.kernel import (
     LEAST_BANDWIDTH,
     CosineSeries,
     cosine_series,
+    cosine_series_in_cells,
+    cosine_series_of_cells,
     fixpoint,
     l1_of_polyline,
     residual_series,
@@ -130,15 +132,36 @@ def test_fixpoint_ends_at_the_ends() -> None:
 def test_few_masses_have_the_series_of_many(seed: int) -> None:
     """Summed one by one or transformed in cells, coefficients, norms and fixpoint are equal to rounding."""
     rng = np.random.default_rng(seed)
-    score, mass = rng.random(20), rng.normal(size=20) / 20
-    few, many = cosine_series(score, mass), cosine_series(score, mass[None])
-    assert few.whole is not None
+    score, mass = rng.random(20), rng.normal(size=(3, 20)) / 20
+    # Masses of nothing make them many.
+    many = cosine_series(np.concatenate((score, rng.random(50))), np.pad(mass, ((0, 0), (0, 50))))
     assert many.whole is None
-    count = few.coefficients.size
-    assert few.coefficients == pytest.approx(many.coefficients[0, :count], abs=1e-12)
+    alone = [cosine_series(score, one) for one in mass]
+    few = cosine_series(score, mass)
+    assert few.whole is not None
+    count = few.coefficients.shape[-1]
+    assert few.coefficients == pytest.approx(many.coefficients[:, :count], abs=1e-12)
     for bandwidth in (LEAST_BANDWIDTH, 0.004, 0.03, 0.5):
-        assert few.l1_norm(bandwidth) == pytest.approx(many.l1_norm(bandwidth)[0], abs=1e-11)
-    assert fixpoint(few) == pytest.approx(fixpoint(CosineSeries(many.coefficients[0])), abs=2e-13)
+        norms = many.l1_norm(bandwidth)
+        assert few.l1_norm(bandwidth) == pytest.approx(norms, abs=1e-11)
+        assert [float(one.l1_norm(bandwidth)) for one in alone] == pytest.approx(norms, abs=1e-11)
+    expected = [fixpoint(CosineSeries(one)) for one in many.coefficients]
+    assert [fixpoint(one) for one in alone] == pytest.approx(expected, abs=2e-13)
+
+
+@settings(max_examples=15)
+@given(seed=SEEDS, count=st.sampled_from([30, 100, 1_024]))
+def test_masses_in_few_cells_have_the_series_of_all_cells(seed: int, count: int) -> None:
+    """Whether their cells are few or many, they have the series that is transformed with all empty ones."""
+    rng = np.random.default_rng(seed)
+    for some in (1, 25, min(count, 80)):
+        cell = np.sort(rng.choice(count, some, replace=False))
+        mass = rng.normal(size=(4, some)) / some
+        held = np.zeros((4, count))
+        held[:, cell] = mass
+        found, expected = cosine_series_in_cells(cell, mass, count), cosine_series_of_cells(held)
+        for bandwidth in (LEAST_BANDWIDTH, 0.02, 0.09, 0.5):
+            np.testing.assert_allclose(found.smoothed(bandwidth), expected.smoothed(bandwidth), atol=1e-9)
 
 
 def test_several_measures_at_once_are_each_by_itself() -> None:
