@@ -174,7 +174,8 @@ def _nothing_fits(
     only = [f"{name!r} does, and {why}" for name, why in left_out.items()]
     msg = f"{path}: no score column fits --score {pattern!r}" + (f" ({'; '.join(only[:3])})" if only else "")
     near = difflib.get_close_matches(_PATTERN.sub("", pattern), header, n=3, cutoff=0.0)
-    return InputProblem(msg, f"the nearest names are {listing(near)}; `calibcli inspect` lists all")
+    names = f"the nearest names are {listing(near)}; `calibcli inspect` lists all"
+    return InputProblem(msg, separator_hint(header) or names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,8 +40,11 @@ from calibcli.values import dataclass
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
 NUMBER = pa.float64()
 WORD = pa.dictionary(pa.int32(), pa.string())
+# So many rows with another number of fields than the header are named.
+_NAMED = 10
 # Of quoted text with thousands of lines so many are looked at one by one.
 _LOOKED_AT = 100
+_QUOTES = "fields that contain the separator must be quoted, and quotes must be closed"
 _AGAIN = "the header stands there again: were files put one after the other? Name them one by one instead"
 _USUAL_LABELS = {"0", "1", "0.0", "1.0", "true", "false", ""}
 _NOT_A_NUMBER = re.compile(
@@ -53,6 +56,10 @@ _WRONG_FIELDS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 class NoNumber(InputProblem):
     """Text in a column of numbers."""
+
+
+class WrongFields(InputProblem):
+    """A row with more or fewer fields than the header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +183,8 @@ def rows_of(
     """Parse some columns of some whole rows, as many as line ends and quotes say."""
     try:
         batch = _parsed(block, within, types, rows_before=rows_before, verbatim=verbatim)
+    except WrongFields as problem:
+        raise _wrong_fields(block, within, rows_before) or problem from None
     except NoNumber:
         if not resolved.requested.takes_texts:
             raise
@@ -191,6 +200,28 @@ def rows_of(
     if block.most != block.lines:
         _refuse_swallowed(block, resolved, within)
     return batch
+
+
+def _wrong_fields(block: Block, within: Layout, rows_before: int) -> InputProblem | None:
+    """Name the rows of a block that have more or fewer fields than the header, with their lines."""
+    starts, ends = block.bounds()
+    separators, columns = block.separators(), len(within.names)
+    fields = 1 + np.searchsorted(separators, ends) - np.searchsorted(separators, starts)
+    wrong = np.flatnonzero(fields != columns).tolist()
+    named = []
+    for at in wrong[:_NAMED]:
+        line = block.line + lines_before(block.whole, int(starts[at]))
+        named.append(f"row {rows_before + at + 1:,} (line {line:,}) has {int(fields[at])}")
+    if len(wrong) < 2:
+        one = "".join(named)
+        msg = f"{within.shown}: {one} field{'s' * (not one.endswith(' 1'))} where the header has {columns}"
+        return InputProblem(msg, _QUOTES) if wrong else None
+    more = f" and {len(wrong) - _NAMED:,} more" if len(wrong) > _NAMED else ""
+    counted = f"{len(wrong):,} of the first {rows_before + starts.size:,} rows"
+    msg = (
+        f"{within.shown}: {counted} do not have {columns} fields as the header has: {', '.join(named)}{more}"
+    )
+    return InputProblem(msg, _QUOTES)
 
 
 def _refuse_swallowed(block: Block, resolved: ResolvedColumns, within: Layout) -> None:
@@ -237,8 +268,7 @@ def _is_row(line: str, numbers: list[int], resolved: ResolvedColumns, within: La
     if len(fields) != len(within.names):
         return False
     try:
-        texts = [fields[place].replace(within.decimal, ".") for place in numbers]
-        scores = _scores_of(texts, resolved)
+        scores = _scores_of([fields[place] for place in numbers], resolved)
     except ValueError:
         return False
     requested = resolved.requested
@@ -251,12 +281,13 @@ def _is_row(line: str, numbers: list[int], resolved: ResolvedColumns, within: La
 
 def _scores_of(texts: list[str], resolved: ResolvedColumns) -> list[float]:
     """Return the scores that texts are, or say that one is none."""
-    requested = resolved.requested
+    requested, decimal = resolved.requested, resolved.decimal
     if not requested.in_words:
-        return [float(text) for text in texts]
+        return [float(text.replace(decimal, ".")) for text in texts]
     from calibcli.data.score_words import number_in
 
-    found = [number_in(text, dict(requested.score_map or ()), requested.read_as) for text in texts]
+    known = dict(requested.score_map or ())
+    found = [number_in(text, known, requested.read_as, decimal=decimal) for text in texts]
     return [float(text) if number is None else number for text, number in zip(texts, found, strict=True)]
 
 
@@ -324,9 +355,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
         row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
         fields = f"{got} field{'s' * (got != 1)}"
         msg = f"{found.shown}: row {row:,} has {fields} where the header has {expected}"
-        return InputProblem(
-            msg, "fields that contain the separator must be quoted, and quotes must be closed"
-        )
+        return WrongFields(msg, _QUOTES)
     msg = f"{found.shown} cannot be read: {first_line(said)}"
     return InputProblem(msg, "is it CSV, and complete? path:parquet or path:tsv forces another format")
 

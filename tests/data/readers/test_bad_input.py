@@ -329,13 +329,22 @@ CASES = {
     "field missing": (
         "score,label\n0.5,1\n0.5\n",
         ASKED,
-        "p.csv: row 2 has 1 field where the header has 2",
+        "p.csv: row 2 (line 3) has 1 field where the header has 2",
         QUOTES,
     ),
     "field too many": (
         "score,label\n0.5,1,2\n",
         ASKED,
-        "p.csv: row 1 has 3 fields where the header has 2",
+        "p.csv: row 1 (line 2) has 3 fields where the header has 2",
+        QUOTES,
+    ),
+    "fields too many and missing": (
+        'score,label\n\n0.5,1\n"0.5\n",1\n0.5,1,2\n0.5\n' + "0.5,1,2\n" * 10,
+        ASKED,
+        "p.csv: 12 of the first 14 rows do not have 2 fields as the header has: "
+        "row 3 (line 6) has 3, row 4 (line 7) has 1, "
+        + ", ".join(f"row {row} (line {row + 3}) has 3" for row in range(5, 13))
+        + " and 2 more",
         QUOTES,
     ),
     "not UTF-8": (
