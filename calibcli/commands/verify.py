@@ -214,7 +214,7 @@ def verify_evaluation(
             *baseline,
             *(() if segments is None else segments.notes),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),
-            *(() if alone else _unseen_groups(found, options)),
+            *(() if alone else _unseen_groups(found, options, tested=len(groups))),
         ),
         by=found.columns if single else (),
         groups={one.key: _of_group(one, single, options, ground) for one in groups},
@@ -225,15 +225,18 @@ def verify_evaluation(
     return _void(report) if fitted_rows else report
 
 
-def _unseen_groups(found: Slices, options: VerifyOptions) -> tuple[str, ...]:
+def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tuple[str, ...]:
     """Return how many later rows may be of groups that no row here has, which nothing judges."""
     counts = [one.table.total_rows for one in found.groups]
     if not counts:
         return ()
+    if not tested:
+        return ("no group was tested: the gate speaks of all rows together",)
     share = unseen_share(np.array(counts), delta=1.0 - options.confidence)
-    groups = "1 group" if len(counts) == 1 else f"{len(counts):,} groups"
+    groups = "1 group" if tested == 1 else f"{tested:,} groups"
     others = f"up to {100.0 * share:.2g} % of future rows ({100.0 * options.confidence:.6g} % confidence)"
-    return (f"the gate speaks of the {groups} seen here: groups not seen may hold {others}",)
+    which = "seen here" if tested == len(counts) else f"tested here, of {len(counts):,} seen"
+    return (f"the gate speaks of the {groups} {which}: groups not seen may hold {others}",)
 
 
 def _one_label(evaluation: Gathered) -> tuple[str, ...]:

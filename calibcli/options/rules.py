@@ -9,6 +9,7 @@ from typing import NoReturn
 from calibcli.errors import UsageProblem
 from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, SegmentMeasure, TestName
 from calibcli.options.declaring import is_share, refuse_number
+from calibcli.options.metrics import ALIASES
 from calibcli.values import dataclass
 
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
@@ -102,6 +103,8 @@ def _subject(word: str, text: str) -> Subject:
     for member in _SUBJECTS:
         if name == member.value:
             return member
+    if name in ALIASES:
+        return ALIASES[name]
     near = difflib.get_close_matches(name, _SUBJECTS, n=3)
     msg = f"{text!r}: there is no measure or test {word!r}"
     closest = f"did you mean {' or '.join(near)}? " if near else ""

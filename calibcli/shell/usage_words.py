@@ -17,6 +17,7 @@ _DIRICHLET = "dirichlet"
 _CLUSTERS = (
     "measure and compare take clusters; to draw them: measure --cluster COL --json -o m.json, plot m.json"
 )
+_MORE_FILES = "to compare many files, as of months, name a column: calibcli drift 'loans_*.csv' --by month"
 
 
 def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
@@ -27,7 +28,8 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
         return f"{command} takes no --cluster", _CLUSTERS
     option = _option_of(problem)
     if option is None:
-        return message, _rule_hint(problem) or _elsewhere(problem, command) or help_of
+        more = _MORE_FILES if command.endswith("drift") and "extra argument" in message else None
+        return message, more or _rule_hint(problem) or _elsewhere(problem, command) or help_of
     detail = getattr(problem, "message", message)
     choice = _CHOICE.fullmatch(detail)
     if choice is not None:

@@ -64,11 +64,13 @@ class Column:
     Args:
         numeric: Whether its cells end together instead of starting together.
         beside: Whether it says more of the column before it, from which it is never parted.
+        key: Whether it says which row this is, as the first column does.
     """
 
     title: str
     numeric: bool = False
     beside: bool = False
+    key: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Grid:
         rows: Cells of each row; a bar may only stand in the last column.
         notes: Lines that explain the table, below it.
         spare: Titles of columns that are left out first, in this order, on a terminal too narrow for all;
-            what is still too wide is stacked, each part with the first column.
+            what is still too wide is stacked, each part with the columns that say which row it is.
         caption: What a paper calls the table, else the title above it.
         paper: What stands below it in a paper in place of notes: rows, methods, what columns mean.
     """

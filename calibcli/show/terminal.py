@@ -222,7 +222,8 @@ class TerminalRenderer:
         for place in places[len(parts[0]) :]:
             if not fits([*parts[-1], place]):
                 named = [parts[-1].pop()] if grid.columns[place].beside else []
-                parts.append([*places[:1], *named])
+                keys = [one for one in places[1:] if one < place and grid.columns[one].key]
+                parts.append([*places[:1], *keys, *named])
             parts[-1].append(place)
         return [grid.only(part) for part in parts]
 

@@ -20,6 +20,7 @@ LEAST, MOST = Relation.AT_LEAST, Relation.AT_MOST
         ("ece<=0.02", Rule("ece.upper<=0.02", M.ECE, Bound.UPPER, MOST, 0.02)),
         ("  smece . upper <= 2e-2 ", Rule("smece.upper<=0.02", M.SMECE, Bound.UPPER, MOST, 0.02)),
         ("cox-slope>=.8", Rule("cox_slope.lower>=0.8", M.COX_SLOPE, Bound.LOWER, LEAST, 0.8)),
+        ("Slope>=.8", Rule("cox_slope.lower>=0.8", M.COX_SLOPE, Bound.LOWER, LEAST, 0.8)),
         ("BIAS.value>=-0.01", Rule("bias.value>=-0.01", M.BIAS, Bound.VALUE, LEAST, -0.01)),
         ("ks.p>=0.01", Rule("ks.p>=0.01", TestName.KS, Bound.P_VALUE, LEAST, 0.01)),
         ("log_loss.lower<=2", Rule("log_loss.lower<=2", M.LOG_LOSS, Bound.LOWER, MOST, 2.0)),

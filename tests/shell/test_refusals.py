@@ -112,6 +112,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"measure {MANY} --by day --json", "--by day makes over 1,000 groups (1,200 so far)", ""),
     # Usage.
     (2, "measure", "Missing argument 'INPUT...'", "calibcli measure --help"),
+    (2, "verify --max-ece 0.1", "Missing argument 'INPUT...'", "name a file, or - for what is piped"),
+    (2, "drift a.csv b.csv c.csv", "Got unexpected extra argument", "'loans_*.csv' --by month"),
     (2, "nonsense", "", ""),
     (2, "measure good.csv --confidence 1.5", "", ""),
     (2, "measure good.csv --bins 0", "", ""),

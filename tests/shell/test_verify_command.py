@@ -405,6 +405,15 @@ def test_a_gate_by_groups_says_what_groups_were_not_seen(few_values: Path, run: 
     note = "the gate speaks of the 3 groups seen here: groups not seen may hold up to 2.4 % of future rows"
     assert any(note in one for one in json.loads(run(*gate, "--by", "group", "--json").out)["notes"])
     assert "seen here" not in run(*gate, "--json").out
+    none = json.loads(run(*gate, "--by", "group", "--min-group-rows", "10000", "--json").out)["notes"]
+    assert any("no group was tested: the gate speaks of all rows together" in one for one in none)
+
+
+def test_a_table_of_tests_has_no_empty_bounds(few_values: Path, run: Run) -> None:
+    """Of groups judged by a p-value alone."""
+    gate = ("verify", few_values, "-s", "score", "-y", "label", "--by", "group")
+    assert "lower bound" in run(*gate, "--rule", "oe<=9").out.split("Groups by")[1]
+    assert "bound" not in run(*gate, "--rule", "kuiper.p>=0.01").out.split("Groups by")[1]
 
 
 def test_a_plan_says_what_the_rarest_value_gets(few_values: Path, run: Run) -> None:

@@ -20,6 +20,8 @@ import pytest
 from calibcli import reports as reports_room
 from calibcli.names import ReportFormat
 from calibcli.show import renderer_named
+from calibcli.show.blocks import Column, Grid
+from calibcli.show.terminal import TerminalRenderer
 
 GOLDEN = Path(__file__).parent / "golden"
 REFRESH = "CALIBCLI_REFRESH_GOLDEN"
@@ -141,6 +143,16 @@ def test_what_is_left_out_for_the_width_is_named(reports: dict[str, Any], name: 
     text = shown(reports[name], width=80)
     assert all(title in text for title in ("by chance", "valid") if title in shown(reports[name]))
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_each_part_of_a_stacked_table_says_which_row_it_is() -> None:
+    """By its first column and every other that tells rows apart."""
+    columns = (Column("group"), Column("claim", key=True), *(Column(f"column {n}") for n in range(4)))
+    rows = tuple(("a", claim, *(f"{claim} {n}" for n in range(4))) for claim in ("oe", "ece"))
+    parts = TerminalRenderer(30, color=False, verbose=False, unicode=True).text((Grid(columns, rows),))
+    heads = [line.split()[:2] for line in parts.splitlines() if line.startswith("group")]
+    assert len(heads) > 1
+    assert all(head == ["group", "claim"] for head in heads)
 
 
 def _letters(text: str) -> Counter[str]:

@@ -41,7 +41,7 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedRep
     try:
         if not inputs and state is None:
             msg = "Missing argument 'INPUT...'"
-            raise UsageProblem(msg, "calibcli verify --help")
+            raise UsageProblem(msg, "name a file, or - for what is piped: calibcli verify --help")
         yield {"wanted": wanted}
     except CalibcliError as problem:
         if line.yields(problem) is None:

@@ -110,6 +110,9 @@ def view_lines(source: "InputSummary") -> list[Line]:
     one = quoted(classes.one_class or "")
     if classes.one_class is None:
         seen = f"The largest probability {of}; positive where that class is the right one."
+        if classes.view is not ViewName.CONFIDENCE:
+            each = "against the rest" if classes.view is ViewName.ONE_VS_REST else "where it is predicted"
+            seen += f" Each class by itself is seen {each}."
     elif classes.view is ViewName.TOP_LABEL:
         seen = f"Rows that predict class {one} {of}: its probability; positive where it is the right one."
     else:

@@ -150,7 +150,7 @@ def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], jointly: str) -> Grid:
     """Return every pair of scores."""
     cells: Cells[Contrast] = {
         "first": lambda one: quoted(one.first),
-        "second": lambda one: quoted(one.second),
+        Column("second", key=True): lambda one: quoted(one.second),
         Column("rows", numeric=True): lambda one: count(one.rows),
         f"{ranking.name.value}, second less first": lambda one: four(one.difference.value),
         Column(jointly, beside=True): lambda one: interval_words(one.difference.interval),

@@ -334,10 +334,11 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     if not cases:
         return (paragraph(title, *left_out),)
     shown = cases if verbose else _shown(cases)
+    claim = Column("claim", key=True)
     cells: Cells[Case] = {
         "group": lambda one: one.group,
         Column("rows", numeric=True): lambda one: count(one.verdict.rows),
-        "claim": lambda one: claim_words(one.verdict.claim),
+        claim: lambda one: claim_words(one.verdict.claim),
         "verdict": lambda one: one.verdict.outcome.value.upper(),
         "value": lambda one: beside(one.verdict.value, one.verdict.claim.limit),
         "lower bound": lambda one: _beside(one.verdict.lower, one.verdict),
@@ -345,7 +346,9 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
         "why": lambda one: _why(one.verdict),
     }
     if len(report.rules) < 2:
-        del cells["claim"]
+        del cells[claim]
+    if all(one.verdict.lower is one.verdict.upper is None for one in shown):
+        del cells["lower bound"], cells["upper bound"]
     if not any(_why(one.verdict) for one in shown):
         del cells["why"]
     notes = [_HOW_LEFT_OUT] if any(map(_of_few_rows, cases)) else []
@@ -428,7 +431,7 @@ def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
 
 
 def _if_so(needed: RowsNeeded) -> str:
-    return "" if needed.error is None else f" if it is {four(needed.error)}"
+    return "" if needed.error is None else f" if the error, less what chance adds, is {four(needed.error)}"
 
 
 def _of_few_rows(case: Case) -> bool:
