@@ -18,7 +18,7 @@ from calibcli.options.segmenting import DriftOptions
 from calibcli.options.sources import RowSource
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
 from calibcli.show.words import rounded_words
-from calibcli.stats.measures.drift import Shift, shift_of
+from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.measures.tests import holm
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
@@ -63,6 +63,7 @@ def drift_files(
     values = [(first, second)]
     values += [(before.extras.values[k], after.extras.values[k]) for k in range(len(columns.on))]
     few = requested.bins is None and _few(one.numbers()[0] for one in values[0])
+    chance = _chance(requested)
     found = [
         _shift(
             *pair,
@@ -70,6 +71,7 @@ def drift_files(
             most=requested.cut.most_values if place else _MOST_GRADES,
             categorical=kind,
             error=(1.0 - requested.confidence) / len(values),
+            chance=chance,
         )
         for place, (pair, kind) in enumerate(zip(values, (few, *kinds), strict=True))
     ]
@@ -113,9 +115,17 @@ def _by_group(source: RowSource, columns: Columns, requested: DriftOptions, how:
     values = {name: _scores(found.resolved.score, tables[name], in_cells=False) for name in names}
     few = requested.bins is None and _few([one.numbers()[0] for one in values.values()])
     base, *others = names
-    error = (1.0 - requested.confidence) / len(others)
+    error, chance = (1.0 - requested.confidence) / len(others), _chance(requested)
     shifts = [
-        _shift(values[base], values[name], requested, most=_MOST_GRADES, categorical=few, error=error)
+        _shift(
+            values[base],
+            values[name],
+            requested,
+            most=_MOST_GRADES,
+            categorical=few,
+            error=error,
+            chance=chance,
+        )
         for name in others
     ]
     joint = holm([one.p_value for one in shifts])
@@ -134,6 +144,10 @@ def _few(values: Iterable[Iterable[float]]) -> bool:
     return len(set(chain.from_iterable(values))) <= _MOST_GRADES
 
 
+def _chance(requested: DriftOptions) -> Chance:
+    return Chance(lambda: stream(requested.seed, Purpose.DRIFT))
+
+
 def _shift(
     old: RunningValues,
     new: RunningValues,
@@ -142,6 +156,7 @@ def _shift(
     most: int,
     categorical: bool | None,
     error: float,
+    chance: Chance,
 ) -> Shift:
     return shift_of(
         old,
@@ -150,7 +165,7 @@ def _shift(
         categorical=categorical,
         intervals=requested.bins or _QUANTILES,
         error=error,
-        generator=stream(requested.seed, Purpose.DRIFT),
+        chance=chance,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from calibcli.stats.measures.drift import shift_of
+from calibcli.stats.measures.drift import Chance, shift_of
 from calibcli.stats.table.levels import Mixed, RunningValues
 from claims.simulation import generator_of, most_misses
 
@@ -34,6 +34,7 @@ def test_what_has_not_shifted_is_seldom_called_so(name: str, old: int, new: int,
         pair = [RunningValues("x"), RunningValues("x")]
         for one, rows in zip(pair, (old, new), strict=True):
             one.add_rows(Mixed(WORLDS[name](rng, rows)))
-        shift = shift_of(*pair, most=20, categorical=None, intervals=10, error=0.05, generator=rng)
+        chance = Chance(lambda: rng)
+        shift = shift_of(*pair, most=20, categorical=None, intervals=10, error=0.05, chance=chance)
         found += shift.p_value <= 0.05
     assert found <= most_misses(repetitions, 0.05)

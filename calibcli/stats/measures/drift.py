@@ -1,6 +1,8 @@
 """Whether the values of a column have shifted from old to new rows: the population stability index (PSI)."""
 
 import math
+from collections.abc import Callable
+from dataclasses import field
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +22,8 @@ _AT_ONCE = 1 << 21
 _MOST_CELLS = 1_000
 # So many rows are more than numpy draws from without replacement.
 _MOST_DRAWN = 10**9
+# Laws of so many different columns are kept for the next one.
+_KEPT = 64
 # An empty bin counts as so many rows where the other file has some: its logarithm would be infinite.
 HALF = 0.5
 
@@ -45,6 +49,35 @@ class Shift:
     method: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Chance:
+    """
+    What PSI is where chance says which of all rows are old.
+
+    Args:
+        start: Returns the generator that the draws of a column begin with.
+        made: What was drawn, for columns whose values are as often the same, such as scores that never are.
+    """
+
+    start: Callable[[], np.random.Generator]
+    made: dict[tuple[bytes, int, int, int], Floats] = field(default_factory=dict)
+
+    def drawn(self, pooled: Integers, size: int, cut: int, *, draws: int) -> Floats:
+        """Return PSI of so many choices of the old rows, shape (draws,)."""
+        key = pooled.tobytes(), size, cut, draws
+        if key not in self.made:
+            if len(self.made) == _KEPT:
+                self.made.clear()
+            generator, step = self.start(), max(1, _AT_ONCE // pooled.size)
+            self.made[key] = np.concatenate(
+                [
+                    _index(_chosen(pooled, size, min(step, draws - start), generator), pooled, cut)
+                    for start in range(0, draws, step)
+                ]
+            )
+        return self.made[key]
+
+
 def shift_of(
     old: RunningValues,
     new: RunningValues,
@@ -53,7 +86,7 @@ def shift_of(
     categorical: bool | None,
     intervals: int,
     error: float,
-    generator: np.random.Generator,
+    chance: Chance,
 ) -> Shift:
     """
     Compare the values of a column in old and in new rows.
@@ -68,7 +101,7 @@ def shift_of(
         categorical: Whether numbers are categories; None where their values tell.
         intervals: Numbers are cut into so many intervals of about as many old rows.
         error: Probability of a PSI above `by_chance` where nothing has shifted.
-        generator: What draws, where a law is drawn.
+        chance: What draws, where a law is drawn.
 
     References:
         Yurdakul (2018), Statistical Properties of Population Stability Index, for the chi-squared law.
@@ -92,7 +125,7 @@ def shift_of(
         p, least = chi_squared_tail(psi / unit, degrees), unit * float(chdtri(degrees, error))
         return Shift(levels, *counts, parts, psi, p, least, "chi-squared")
     draws = min(max(_LEAST_DRAWS, math.ceil(2.0 / error)), _LARGEST_DRAWS)
-    found, drawn = _drawn(old, new, levels, counts, intervals=intervals, draws=draws, generator=generator)
+    found, drawn = _drawn(old, new, levels, counts, intervals=intervals, draws=draws, chance=chance)
     least = float(np.quantile(drawn, 1.0 - error, method="higher"))
     p = p_value(drawn, found)
     method = f"{draws:,} draws of which rows are old"
@@ -123,7 +156,7 @@ def _drawn(
     *,
     intervals: int,
     draws: int,
-    generator: np.random.Generator,
+    chance: Chance,
 ) -> tuple[float, Floats]:
     """
     Return PSI, and what it is where chance says which of all rows are old, shape (draws,).
@@ -136,12 +169,7 @@ def _drawn(
         gaps = [0 if levels.missing < 0 else int(one[levels.missing]) for one in counts]
         cells, cut = _by_number(old, new, gaps=gaps), intervals
     pooled, size = cells[0] + cells[1], int(cells[0].sum())
-    step = max(1, _AT_ONCE // pooled.size)
-    drawn = [
-        _index(_chosen(pooled, size, min(step, draws - start), generator), pooled, cut)
-        for start in range(0, draws, step)
-    ]
-    return float(_index(cells[0][None], pooled, cut)[0]), np.concatenate(drawn)
+    return float(_index(cells[0][None], pooled, cut)[0]), chance.drawn(pooled, size, cut, draws=draws)
 
 
 def _chosen(pooled: Integers, size: int, draws: int, generator: np.random.Generator) -> Integers:

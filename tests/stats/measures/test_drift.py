@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, hypergeom
 
 from calibcli.stats.measures import drift
-from calibcli.stats.measures.drift import Shift, contributions, shift_of
+from calibcli.stats.measures.drift import Chance, Shift, contributions, shift_of
 from calibcli.stats.table import levels as module
 from calibcli.stats.table.levels import Mixed, RunningValues
 
@@ -20,7 +20,14 @@ def values_of(numbers: object) -> RunningValues:
     return running
 
 
-def shifted(old: object, new: object, *, categorical: bool | None = False, error: float = 0.05) -> Shift:
+def shifted(
+    old: object,
+    new: object,
+    *,
+    categorical: bool | None = False,
+    error: float = 0.05,
+    chance: Chance | None = None,
+) -> Shift:
     return shift_of(
         values_of(old),
         values_of(new),
@@ -28,7 +35,7 @@ def shifted(old: object, new: object, *, categorical: bool | None = False, error
         categorical=categorical,
         intervals=10,
         error=error,
-        generator=np.random.default_rng(1),
+        chance=chance or Chance(lambda: np.random.default_rng(1)),
     )
 
 
@@ -169,3 +176,29 @@ def test_many_different_numbers_and_rows_are_drawn_too(monkeypatch: pytest.Monke
     assert fine.psi == coarse.psi == apart.psi
     assert coarse.p_value == pytest.approx(fine.p_value, abs=0.1)
     assert apart.p_value == pytest.approx(fine.p_value, abs=0.1)
+
+
+def test_columns_whose_values_are_as_often_the_same_share_their_draws() -> None:
+    """Each has what it has by itself, and the law of 20 and 20 different numbers is drawn once."""
+    starts = []
+
+    def start() -> np.random.Generator:
+        starts.append(1)
+        return np.random.default_rng(1)
+
+    rng, chance = np.random.default_rng(2), Chance(start)
+    old = rng.random(20)
+    for rows in (20, 20, 21, 20):
+        new = rng.random(rows)
+        found, alone = shifted(old, new, chance=chance), shifted(old, new)
+        assert (found.psi, found.p_value, found.by_chance) == (alone.psi, alone.p_value, alone.by_chance)
+    assert len(starts) == 2
+
+
+def test_few_laws_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of columns that are all different no more than so many take memory."""
+    monkeypatch.setattr(drift, "_KEPT", 3)
+    rng, chance = np.random.default_rng(2), Chance(lambda: np.random.default_rng(1))
+    for rows in range(5, 13):
+        shifted(rng.random(6), rng.random(rows), chance=chance)
+    assert len(chance.made) <= 3
