@@ -184,7 +184,7 @@ class MeasureName(Explained):
         Reading: 0 is perfect, and chance alone gives more than 0. One bin of few rows can make it large: see
             which bin it is, and read the interval.
         Estimand: max_k |mean of P(y=1|f) - f in bin k| over bins that hold rows: the maximum calibration
-            error, MCE.
+            error, MCE. The mce of `calibcli segments` is another: it is for multicalibration.
         Estimator: max_k |S_k|/n_k. The JSON report says which bin it is and how many rows it holds.
         Interval: {_THESE} It is made of Clopper-Pearson bounds of every bin's rate, which hold for labels of
             unlike probability too (Hoeffding 1956). The upper end is the farthest that any bin's rate can lie

@@ -166,13 +166,13 @@ def nearest(word: str, known: Iterable[str], *, all_by: str = "") -> str:
         *first, last = near
         meant = f"did you mean {', '.join(first)}{' or ' * bool(first)}{last}?"
         return f"{meant} {all_by} lists all" if all_by else meant
-    if len(names) <= _FEW_NAMES or not all_by:
+    if len(names) <= FEW_NAMES or not all_by:
         return f"one of {', '.join(names)}"
     return f"the nearest are {', '.join(difflib.get_close_matches(word, names, n=3, cutoff=0.0))}; {all_by} lists all"
 
 
 # So many names are read at a glance.
-_FEW_NAMES = 15
+FEW_NAMES = 15
 
 
 def _one(kind: Any) -> tuple[type, bool]:  # noqa: ANN401 - a type, or a union of some

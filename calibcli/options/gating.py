@@ -109,7 +109,8 @@ class Regression:
         help="How much worse than the baseline a measure may be.",
     )  # fmt: skip
     measures: tuple[MeasureName, ...] = option(
-        (), "--regression-metric", section=Section.GATE, name="regression_metric", shell=list[MeasureName] | None,
+        (), "--regression-metric", section=Section.GATE, name="regression_metric", metavar="NAME",
+        shell=list[MeasureName] | None,
         help="Measure to compare with the baseline; repeatable. [default: ece]",
         doc='Measure to compare with the baseline; "ece" by default.',
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from calibcli.errors import UsageProblem
+from calibcli.families.recalibrators import METHOD_ALIASES, FitMethod
 from calibcli.names import (
     DEFAULT_MEASURES,
     DEFAULT_TESTS,
@@ -45,6 +46,12 @@ GROUPS: dict[str, tuple[Metric, ...]] = {
     "cox": (*COX, TestName.U),
     "clinical": CLINICAL,
 }
+
+
+def _word(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
 # What people type for them.
 ALIASES: dict[str, Metric] = {
     "slope": M.COX_SLOPE,
@@ -81,7 +88,11 @@ ALIASES: dict[str, Metric] = {
     "hl": TestName.HOSMER_LEMESHOW,
 }
 # What people ask for that is found elsewhere.
-_ELSEWHERE = {"psi": "the population stability index compares two samples: see `calibcli drift --help`"}
+_METHOD = "it is a method: calibcli fit --method {}"
+_ELSEWHERE = {
+    "psi": "the population stability index compares two samples: see `calibcli drift --help`",
+    **{_word(name): _METHOD.format(str(name)) for name in (*FitMethod, *METHOD_ALIASES)},
+}
 # Groups that hold the measures of several classes where there are several.
 _OF_CLASSES_TOO = ("all", "default")
 
@@ -144,10 +155,6 @@ def one_metric(name: str) -> Metric | SegmentMeasure:
 def known_metrics() -> tuple[str, ...]:
     """Return every name that `--metric` takes, groups last."""
     return (*MeasureName, *TestName, *ClassMeasure, *GROUPS)
-
-
-def _word(name: str) -> str:
-    return name.strip().lower().replace("-", "_")
 
 
 def _members(name: str) -> tuple[Metric, ...]:

@@ -297,12 +297,13 @@ def _outcome(words: list[str]) -> object:
 def _by_our_names(words: list[str]) -> list[str]:
     """Return a line with the methods and views that others call otherwise by our names."""
     found = list(words)
+    methods = METHOD_ALIASES if "fit" in words else {}
     for place, (word, following) in enumerate(pairwise([*words, ""])):
         option, equals, value = word.partition("=")
         if option == "--method" and equals:
-            found[place] = f"{option}={METHOD_ALIASES.get(value, value)}"
+            found[place] = f"{option}={methods.get(value, value)}"
         elif word in ("-m", "--method") and following:
-            found[place + 1] = METHOD_ALIASES.get(following, following)
+            found[place + 1] = methods.get(following, following)
         elif word == "--view" and following == "ovr":
             found[place + 1] = ViewName.ONE_VS_REST.value
         elif word == "--view=ovr":
@@ -312,8 +313,8 @@ def _by_our_names(words: list[str]) -> list[str]:
 
 def _lacks_input(problem: Exception) -> bool:
     """Whether rows were to be named and nothing was: an artifact is named before them."""
-    lacking = getattr(problem, "param", None)
-    return type(problem).__name__ == "MissingParameter" and getattr(lacking, "name", None) == "inputs"
+    lacking = getattr(getattr(problem, "param", None), "name", None)
+    return type(problem).__name__ == "MissingParameter" and lacking in ("inputs", "path", "old")
 
 
 # What the system says of an output; anything else of its kind is met where the file is known.

@@ -1,7 +1,9 @@
 """The line that was typed, and the defaults that the environment and a file give to its options."""
 
+import inspect
 import os
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from enum import Enum
@@ -115,6 +117,14 @@ class Tree(_Plain, TyperGroup):
 class Settled(_Plain, TyperCommand):
     """A command that says what a file or a variable has set before it begins; its help has sections."""
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - of the framework
+        """Write what the command does, with every line within the width."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            width = formatter.width - formatter.current_indent
+            lines = inspect.cleandoc(self.help or "").splitlines()
+            formatter.write_text("\n".join(part for line in lines for part in _within(line, width)))
+
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of the framework
         """List arguments, the options that most people need, then each section of the others."""
         command = line_of(ctx).commands[self.name or ""]
@@ -129,7 +139,8 @@ class Settled(_Plain, TyperCommand):
             elif one.name in needed:
                 title = "Options"
             if record is not None:
-                sections[title].append(record)
+                names, words = record
+                sections[title].append((_broken(names, formatter.width), words))
         for title, records in sections.items():
             if records:
                 with formatter.section(title):
@@ -139,6 +150,45 @@ class Settled(_Plain, TyperCommand):
         """Run the command."""
         line_of(ctx).settle(ctx)
         return super().invoke(ctx)
+
+
+# What a line stands under that begins in the column before, and where a long one goes on.
+_COLUMN = re.compile(r"(\s*\S.*?\s{2,})\S")
+_DEEPER = "    "
+# What stays on one line: a text in quotes, and an option with its value.
+_WHOLE = re.compile(r"'[^']*'|(?<=\s)--?\w[\w-]* (?!-)")
+
+
+def _within(line: str, width: int) -> list[str]:
+    """Return a line in parts of at most this width; those of a command are joined again by a shell."""
+    if len(line) <= width or not line.startswith(" "):
+        return [line]
+    margin = line[: len(line) - len(line.lstrip())]
+    if line.lstrip().startswith("calibcli "):
+        whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), line)
+        parts = textwrap.wrap(whole, width - 2, subsequent_indent=margin + _DEEPER, **_AS_IT_IS)
+        return " \\\n".join(parts).replace("\0", " ").splitlines()
+    column = _COLUMN.match(line)
+    indent = " " * len(column[1]) if column is not None else margin + _DEEPER
+    return textwrap.wrap(line, width, subsequent_indent=indent, **_AS_IT_IS)
+
+
+_AS_IT_IS: Mapping[str, Any] = {"break_long_words": False, "break_on_hyphens": False, "drop_whitespace": True}
+
+
+def _broken(names: str, width: int) -> str:
+    """Return the names of an option, with its choices on as many lines as they take."""
+    if len(names) + 2 <= width or "|" not in names:
+        return names
+    first, *others = names.split("|")
+    lines = [first]
+    for one in others:
+        if len(lines[-1]) + len(one) + 4 > width:
+            lines[-1] += "|"
+            lines.append(f"{2 * _DEEPER}{one}")
+        else:
+            lines[-1] += f"|{one}"
+    return "\n".join(lines)
 
 
 @dataclass(frozen=True, slots=True)

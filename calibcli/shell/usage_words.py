@@ -3,7 +3,7 @@
 import re
 
 from calibcli.names import ClassMeasure, ClassMethod, MeasureName
-from calibcli.options.declaring import nearest
+from calibcli.options.declaring import FEW_NAMES, nearest
 
 _CHOICE = re.compile(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?")
 _SHARE = re.compile(r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*")
@@ -34,7 +34,9 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
     choice = _CHOICE.fullmatch(detail)
     if choice is not None:
         names = re.findall(r"'([^']*)'", choice["names"])
-        return f"{option}: there is no {choice['value']!r}", _choice_hint(option, choice["value"], names)
+        return f"{option}: there is no {choice['value']!r}", _choice_hint(
+            option, choice["value"], names, f"`{help_of}`"
+        )
     kind, value = _refused(problem, detail)
     found = None if value is None else _of_number(option, kind, value, detail)
     return found or (message, help_of)
@@ -108,13 +110,13 @@ def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
     return (quoted[2], quoted[1]) if quoted else ("", None)
 
 
-def _choice_hint(option: str, value: str, names: list[str]) -> str:
+def _choice_hint(option: str, value: str, names: list[str], all_by: str) -> str:
     wanted = ClassMethod.MATRIX.value if value == _DIRICHLET else value
     if option == "--method" and wanted in set(ClassMethod):
         return f"of several classes it is --multiclass {wanted}, beside --probs"
     if option == "--multiclass" and value == _DIRICHLET:
         return f"Dirichlet calibration is --multiclass {wanted}"
-    return nearest(value, names)
+    return nearest(value, names, all_by=all_by if len(names) > FEW_NAMES else "")
 
 
 def _whole_hint(option: str, value: str) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from calibcli.options.metrics import ALIASES, one_metric
+from calibcli.shell.commands import COMMANDS
 from command_line import SAMPLE, Run
 
 EVALUATION = SAMPLE / "breast_cancer_evaluation.csv"
@@ -63,3 +64,27 @@ def test_help_lists_ten_options_first_and_the_rest_by_section(run: Run, name: st
     taken = set(json.loads(run("config", name, "--json").out)["commands"][name])
     shown = [line.split()[:2] for line in text.splitlines() if line.startswith("  -")]
     assert taken <= {word.rstrip(",").removeprefix("--") for words in shown for word in words}
+
+
+@pytest.mark.parametrize("name", list(COMMANDS))
+@pytest.mark.parametrize("columns", [80, 60])
+def test_help_fits_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, name: str, columns: int) -> None:
+    """No line is longer, and a shell reads the examples as they are in the source."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = run(name, "--help").out
+    assert [line for line in text.splitlines() if len(line) > columns] == []
+    examples = [
+        line.strip()
+        for line in (COMMANDS[name].__doc__ or "").splitlines()
+        if line.startswith(" " * 6 + "calib")
+    ]
+    whole = text.replace("\\\n", "")
+    assert [one for one in examples if one not in " ".join(whole.split())] == []
+
+
+@pytest.mark.parametrize("words", [["inspect"], ["drift", "--by", "day", "-s", "score"]])
+def test_the_one_file_of_a_command_may_come_through_a_pipe(run: Run, words: list[str]) -> None:
+    """Without a dash, as rows do."""
+    rows = b"score,day\n" + b"".join(b"0.%d,%d\n" % (i % 10, i % 2) for i in range(400))
+    ended = run(*words, stdin=rows)
+    assert (ended.code, ended.err) == (0, "")

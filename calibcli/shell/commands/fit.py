@@ -57,9 +57,9 @@ def fit(
       smooth            the kernel regression that smECE measures
       auto              one of these, chosen by cross-validation; identity where
                         no repair is better
-      segments          looks at the columns of --on, too: an offset and a slope for
-                        their values, offsets for intersections, held back where
-                        rows are few
+      segments          looks at the columns of --on, too: an offset and a slope
+                        for their values, offsets for intersections; cautious
+                        where rows are few
 
     \b
     METHODS OF SEVERAL CLASSES

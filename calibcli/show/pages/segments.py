@@ -141,6 +141,7 @@ def _method(report: SegmentsReport) -> Listing:
         ("mce", f"{four(report.mce.value)}: {report.mce.method}"),
         ("mce_sigma", f"{four(report.mce_sigma.value)}: {report.mce_sigma.method}"),
         ("mce_p", f"{p_words(report.mce_p.value)}: {report.mce_p.method}"),
+        ("mce is", "the multicalibration error; the maximum calibration error of bins is `measure -m linf`"),
         ("segments", f"{deep}; columns are cut by their values, never by labels"),
         ("assumes", "rows are independent, and none of them trained or calibrated the score"),
     ]
