@@ -174,6 +174,19 @@ def test_moments_give_the_direct_sums() -> None:
         assert not direct._moments
 
 
+@pytest.mark.parametrize("cells", [1, 30, 499, 501])
+def test_bets_together_have_the_products_of_each(cells: int) -> None:
+    """To the last digit, of few cells and of many."""
+    rng = np.random.default_rng(cells)
+    score = np.sort(rng.random(cells))
+    positive, negative = rng.integers(0, 4, (2, cells)).astype(float)
+    starts = np.array([0, cells // 3, cells // 3, cells])
+    residuals = GroupedResiduals(score, positive=positive, negative=negative, starts=starts)
+    slopes = np.array([-0.9, -1e-3, 0.0, 0.2, 0.95])
+    expected = [residuals.log_product(slope) for slope in slopes.tolist()]
+    np.testing.assert_array_equal(residuals.log_products(slopes), expected)
+
+
 def test_moments_give_the_direct_bounds() -> None:
     """Bounds by moments equal bounds by logarithms to 1e-8, on a table of 21,000 distinct scores."""
     rng = np.random.default_rng(1)
