@@ -12,6 +12,7 @@ from calibcli.data.class_rows import SUM_TOLERANCE
 from calibcli.data.faults import RowSums
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
+from calibcli.reports.measure import RANKS_WRONG
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
 from calibcli.stats.table.score_table import Floats, run_starts
 from calibcli.values import dataclass
@@ -60,8 +61,8 @@ _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob re
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
 _REVERSED = (
-    "the higher the score, the rarer label 1 (AUROC {:.3g}): is the outcome coded in reverse? --positive "
-    "names the value that is label 1"
+    RANKS_WRONG
+    + " (AUROC {:.3g}): is the outcome coded in reverse? --positive names the value that is label 1"
 )
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"

@@ -28,6 +28,9 @@ from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
 from calibcli.stats.measures.tests import CombinedTest
 from calibcli.values import dataclass
 
+# How a note begins of a score that is the lower, the likelier label 1 is.
+RANKS_WRONG = "the higher the score, the rarer label 1"
+
 
 @dataclass(frozen=True, slots=True)
 class WorstGroup(Declared):

@@ -23,7 +23,7 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.metrics import CLINICAL
-from calibcli.reports.measure import MOST_SCORES_IN_FULL
+from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG
 from calibcli.show.words import (
     ALARM,
     about,
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from calibcli.stats.bounds.interval import Interval
     from calibcli.stats.curves.stretches import Stretch
     from calibcli.stats.gates.claim import JudgedSegment, JudgedSegments, RowsNeeded, Verdict
+    from calibcli.stats.measures.differences import Difference
     from calibcli.stats.measures.estimate import Estimated, TestResult
     from calibcli.stats.recalibrators.segments import SegmentMap
 
@@ -200,7 +201,8 @@ def _ranks_wrong(report: "MeasureReport") -> list[str]:
     """Return that the score ranks the wrong way, by the first number that shows it."""
     found = next((one for one in report.measures if _reversed(one)), None)
     if found is None:
-        return []
+        noted = next((note for note in report.notes if note.startswith(RANKS_WRONG)), "")
+        return [f"{_WRONG_WAY} {_capital(noted.partition(':')[0])}."] if noted else []
     number = f"The {field_name(found.name.value)} is {three(found.value)}{_interval(found.interval)}."
     return [f"{_WRONG_WAY} {number}"]
 
@@ -288,6 +290,9 @@ def _errors(report: "MeasureReport") -> list[str]:
     ways = _ways(report, but=known)
     said += [f"{stated(way)}." for way in ways]
     said += [f"Range by range they are {off}."] if off and ways and not where else []
+    if where and not off and report.selected and not any(map(_way, report.measures)):
+        # What was asked for shows no direction, and is the answer all the same.
+        said = [*(_first(report) or _tested(report)), *said]
     contradicted = _contradicted(report)
     said = [*said, contradicted] if contradicted else said or _unplaced(report, size, off)
     return [*_ranks_wrong(report), *said]
@@ -524,6 +529,10 @@ def _scores(report: "MeasureReport") -> list[str]:
     return [f"By {field_name(name)}, {listed(said)}."] if said else []
 
 
+# Means over rows of what a row's score costs: without any difference no two scores differ.
+_BY_ROW = (MeasureName.BRIER, MeasureName.LOG_LOSS)
+
+
 def compared(report: "CompareReport") -> tuple[str, ...]:
     """Return which of two is better by what, and by how much."""
     second, first = quoted(report.second.name), quoted(report.first.name)
@@ -535,11 +544,19 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
     undecided = ways.pop(ComparisonName.NOT_TOLD_APART, [])
     told = [one for one in report.every_comparison if one.difference.verdict in ways]
     lead = "".join(f": {_differs(one)}" for one in (told or report.every_comparison)[:1])
+    if any(one.name in _BY_ROW and _is_nothing(one.difference) for one in report.every_comparison):
+        return (f"{second} and {first} have the same score in every row.",)
     if not told:
         return (f"These rows do not show whether {second} or {first} is better{lead}.",)
     said = listed(f"{way.value} than {first} by {_few(names)}" for way, names in ways.items())
     more = [f"Not told apart by {_few(undecided)}."] if undecided else []
     return (f"{second} is {said}{lead}.", *more)
+
+
+def _is_nothing(difference: "Difference") -> bool:
+    """Whether a mean difference is 0 and its interval leaves room for nothing else."""
+    interval = difference.interval
+    return difference.value == 0.0 and interval is not None and interval.ends == (0.0, 0.0)
 
 
 def ranked(report: "LeaderboardReport") -> tuple[str, ...]:
@@ -672,7 +689,8 @@ def judged(report: "VerifyReport") -> tuple[str, ...]:
         return (f"{verdict_word(worst)}: {first}", *more)
     outcomes = Counter(verdict.outcome for _, _, verdict in every)
     counts = ", ".join(f"{outcomes[name]} {name.value}" for name in VerdictName if outcomes[name])
-    of = f"In {group or 'all rows'}: " if report.groups else ""
+    every_one = bool(group) and worst.outcome is VerdictName.PASS
+    of = f"In {'each group tested' if every_one else group or 'all rows'}: " if report.groups else ""
     return (f"{report.outcome.value.upper()}: of {count(len(every))} claims {counts}.", f"{of}{first}")
 
 

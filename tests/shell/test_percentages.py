@@ -34,6 +34,9 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     path.write_text("\n".join(["risk,chance,outcome", *lines]), encoding="utf-8")
     words = ("-s", "risk", "-y", "outcome", "--positive")
     assert "(AUROC 0.1" in run("measure", path, *words, "lived").out
+    first = run("measure", path, *words, "lived").out.split("\n")[0]
+    assert first.startswith("The score ranks the wrong way: is the outcome coded in reverse? The higher the")
+    assert "wrong way" not in run("measure", path, *words, "died").out
     assert REVERSED in run("measure", path, *words, "lived").out
     assert REVERSED not in run("measure", path, *words, "died").out
     assert "column 'chance': the higher" in run("measure", path, "-s", "chance", *words, "died").out
