@@ -61,11 +61,10 @@ class Ranking(Declared):
         others = [one.contrast for one in self.standings if one.contrast is not None]
         return all(one.rows > 0 and one.verdict is not ComparisonName.BETTER for one in others)
 
-    def of_verdict(self, verdict: ComparisonName) -> tuple[str, ...]:
-        """Return the scores that stand so to the one that all are held against."""
-        return tuple(
-            one.name for one in self.standings if one.contrast is not None and one.contrast.verdict is verdict
-        )
+    def of_verdict(self, verdict: ComparisonName | None) -> tuple[str, ...]:
+        """Return the scores that stand so to the one that all are held against; None: no row of both."""
+        others = [(one.name, one.contrast) for one in self.standings if one.contrast is not None]
+        return tuple(name for name, one in others if (one.verdict if one.rows else None) is verdict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -519,7 +519,7 @@ def _scores(report: "MeasureReport") -> list[str]:
     words = {
         ComparisonName.BETTER: "{} {} better than {}",
         ComparisonName.WORSE: "{} {} worse than {}",
-        ComparisonName.NOT_TOLD_APART: "{} {} not told apart from {}",
+        ComparisonName.NOT_TOLD_APART: "{} {} not clearly different from {}",
     }
     said = [
         text.format(first_of(ways[way], 3), "is" if len(ways[way]) == 1 else "are", first)
@@ -549,7 +549,7 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
     if not told:
         return (f"These rows do not show whether {second} or {first} is better{lead}.",)
     said = listed(f"{way.value} than {first} by {_few(names)}" for way, names in ways.items())
-    more = [f"Not told apart by {_few(undecided)}."] if undecided else []
+    more = [f"No clear difference by {_few(undecided)}."] if undecided else []
     return (f"{second} is {said}{lead}.", *more)
 
 
@@ -569,17 +569,18 @@ def ranked(report: "LeaderboardReport") -> tuple[str, ...]:
 
 def _standings(ranking: "Ranking", reference: str | None) -> str:
     """Return a sentence on the scores of a ranking, with a place for its measure."""
-    better, worse, open_ = (
+    better, worse, open_, apart = (
         _brief([quoted(name).replace("{", "{{").replace("}", "}}") for name in ranking.of_verdict(verdict)])
-        for verdict in (ComparisonName.BETTER, ComparisonName.WORSE, ComparisonName.NOT_TOLD_APART)
+        for verdict in (ComparisonName.BETTER, ComparisonName.WORSE, ComparisonName.NOT_TOLD_APART, None)
     )
     against = quoted(ranking.against).replace("{", "{{").replace("}", "}}")
-    undecided = f"not told apart: {open_}" if open_ else ""
     if reference is None and ranking.names_the_best():
+        undecided = f"no clear difference from {open_}" if open_ else ""
         rest = "; ".join(filter(None, (f"shown to be better than {worse}" if worse else "", undecided)))
         return f"{against} has the best {{measures}}{f', {rest}' if rest else ''}."
-    parts = (f"better: {better}" if better else "", f"worse: {worse}" if worse else "", undecided)
-    return f"Against {against} by {{measures}}, {'; '.join(filter(None, parts))}."
+    parts = {"better": better, "worse": worse, "no clear difference": open_, "no row in common": apart}
+    said = "; ".join(f"{way}: {names}" for way, names in parts.items() if names)
+    return f"Against {against} by {{measures}}, {said}."
 
 
 def _brief(names: Sequence[str]) -> str:

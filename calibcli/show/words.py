@@ -4,7 +4,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName, VerdictName
+from calibcli.names import (
+    ClassMeasure,
+    ComparisonName,
+    MeasureName,
+    SegmentMeasure,
+    Target,
+    TestName,
+    VerdictName,
+)
 from calibcli.stats.bounds.interval import Interval
 
 if TYPE_CHECKING:
@@ -13,6 +21,9 @@ if TYPE_CHECKING:
 NONE = "none"
 ALARM = "ALARM"
 UNDEFINED = "undefined"
+UNDECIDED = (
+    '"No clear difference" means that these rows do not show which is better, not that both are equal.'
+)
 # Whole numbers from here on take powers of ten to write: no column is so wide.
 _LARGE = 1e15
 _MOST_DIGITS = 17
@@ -327,3 +338,8 @@ def verdict_word(verdict: "Verdict") -> str:
     if verdict.evidence is not None and verdict.evidence.log_pass is None:
         return ALARM if verdict.outcome is VerdictName.FAIL else f"NO {ALARM}"
     return verdict.outcome.value.upper()
+
+
+def standing(verdict: ComparisonName) -> str:
+    """Return how a score stands to another, in words."""
+    return "no clear difference" if verdict is ComparisonName.NOT_TOLD_APART else verdict.value

@@ -514,3 +514,26 @@ def test_missing_values_are_counted_by_column(holes: str) -> None:
     notes = measure_files(RowRequest([holes], columns)).input.notes
     told = ", ".join(f"'{name}' ({counts[name]})" for name in "abcy")
     assert any(one.endswith(f"values are missing in {told}") for one in notes), notes
+
+
+def test_models_without_a_question_in_common_are_not_compared(tmp_path: Path) -> None:
+    """Which is not the same as no clear difference, in the answer and in the table."""
+    frame = pd.DataFrame(
+        {
+            "q": [*range(40)] * 2,
+            "m": np.repeat(["a", "b"], 40),
+            "topic": ["law", "maths"] * 40,
+            "s": np.linspace(0.1, 0.9, 80),
+            "y": [0, 1, 1, 0] * 20,
+        }
+    )
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    found = calibcli.compare(
+        str(tmp_path / "long.csv"), score="s", label="y", by=["m", "topic"], row_id="q", metric="brier"
+    )
+    text = str(found)
+    answer = text.splitlines()[0]
+    assert "no row in common: " in answer
+    assert answer.split("no row in common: ")[1].count("law") in (0, 2)
+    assert text.count("not compared: there is no row of both") == 2
+    assert "not told apart" not in text

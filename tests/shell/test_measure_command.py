@@ -97,6 +97,17 @@ def test_terminal_shows_one_row_a_group(run: Run, three: Path) -> None:
     assert "| country=DE |" in run(*words, "--format", "md").out
 
 
+@pytest.mark.parametrize("how", [("--cluster", "site"), ("--weight", "w")])
+def test_a_cutoff_that_is_not_named_is_accounted_for(run: Run, tmp_path: Path, how: tuple[str, str]) -> None:
+    """Its bounds need independent rows that count alike."""
+    rows = [f"{score / 100},{score % 3 > 0:d},{score % 30},{1 + score % 2}" for score in range(1, 100)]
+    (tmp_path / "rows.csv").write_text("\n".join(["s,y,site,w", *rows, ""]))
+    ended = run("measure", tmp_path / "rows.csv", "-s", "s", "-y", "y", "-m", "aurc", *how)
+    assert ended.code == 0, ended.err
+    needed = {"site": "independent rows", "w": "rows without importance weights"}[how[1]]
+    assert f"No cutoff for right answers is named: its bounds need {needed}." in ended.out
+
+
 def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     """The page names the clusters, and gives exact bounds and tests up with the reason."""
     ended = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site")

@@ -106,8 +106,10 @@ def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
     told = () if verdict.reason is None else (f"{verdict.reason[:1].upper()}{verdict.reason[1:]}.",)
     measured = f"{_measure(state)} {verdict.value:.4f}"
     if state.terms.alarm:
-        said = "ALARM" if verdict.outcome is VerdictName.FAIL else "no alarm"
-        return (f"{said}: {measured} over all rows", *told, counted)
+        if verdict.outcome is not VerdictName.FAIL:
+            return (f"no alarm: {measured} over all rows", *told, counted)
+        above = f"{_measure(state)} above {state.terms.limit or 0.0:g}"
+        return (f"ALARM since {state.change.named}: {above}", *told, f"{counted}; {measured} over all")
     limit = state.terms.limit or 0.0
     upper = 1.0 if verdict.upper is None else verdict.upper
     bounds = f"from {verdict.lower or 0.0:.4f} to {upper:.4f}"

@@ -37,6 +37,7 @@ from calibcli.show.pages.header import (
 )
 from calibcli.show.pages.measure import MOST_ROWS, title_of
 from calibcli.show.words import (
+    UNDECIDED,
     VALID,
     better_when,
     count,
@@ -48,10 +49,9 @@ from calibcli.show.words import (
     plural,
     printable,
     quoted,
+    standing,
     valid_for,
 )
-
-_UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
 
 _NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show little."
 
@@ -117,7 +117,7 @@ def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> 
     undecided = any(one.difference.verdict is ComparisonName.NOT_TOLD_APART for one in comparisons)
     better = better_when(one.name for one in comparisons)
     direction = f"Difference: second less first; {better} the second is better."
-    notes = (direction, *((_UNDECIDED,) if undecided else ()))
+    notes = (direction, *((UNDECIDED,) if undecided else ()))
     return grid_of(comparisons, _cells(report, report.confidence, lambda one: one), notes)
 
 
@@ -139,7 +139,7 @@ def verdict_words(one: Comparison, report: CompareReport) -> str:
         case ComparisonName.BETTER | ComparisonName.WORSE:
             verdict = f"{quoted(report.second.name)} is {one.difference.verdict.value}"
         case ComparisonName.NOT_TOLD_APART:
-            verdict = one.difference.verdict.value
+            verdict = standing(one.difference.verdict)
     reason = "; ".join(one.difference.reasons)
     return verdict + (f": {reason}" if reason else "")
 

@@ -16,6 +16,7 @@ from calibcli.show.pages.header import (
 from calibcli.show.pages.measure import cluster_lines
 from calibcli.show.words import (
     NONE,
+    UNDECIDED,
     count,
     four,
     interval_words,
@@ -24,11 +25,9 @@ from calibcli.show.words import (
     plural,
     quoted,
     share,
+    standing,
     valid_for,
 )
-from calibcli.stats.measures.differences import Difference
-
-_UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
 
 _NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show little."
 
@@ -106,15 +105,18 @@ def _cells(one: Standing, ranking: Ranking, *, skilled: bool, reference: bool) -
     skill = (NONE, NONE) if one.skill is None else (four(one.skill.value), interval_words(one.skill.interval))
     alike = one.contrast.rows == one.rows or found.reasons
     common = "" if alike else f" on {plural(one.contrast.rows, 'row')} of both"
-    verdict = f"{_verdict(found)}{common}"
+    verdict = f"{_verdict(one.contrast)}{common}"
     return (*own, four(found.value), interval_words(found.interval), *(skill if skilled else ()), verdict)
 
 
-def _verdict(difference: Difference) -> str:
+def _verdict(contrast: Contrast) -> str:
+    difference = contrast.difference
+    if not contrast.rows:
+        return "not compared: there is no row of both"
     reasons = "; ".join(difference.reasons)
     if difference.value is not None and math.isinf(difference.value):
         reasons = f"some rows {GAVE_ZERO}"
-    return difference.verdict.value + (f": {reasons}" if reasons else "")
+    return standing(difference.verdict) + (f": {reasons}" if reasons else "")
 
 
 def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
@@ -141,8 +143,8 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     if any(one.skill is not None for one in ranking.standings):
         wide = "its interval allows for chance in that loss, too"
         notes.append(f"Skill: the share saved of the reference's loss, 1 is perfect foresight; {wide}.")
-    if any(one.verdict is ComparisonName.NOT_TOLD_APART for one in contrasts):
-        notes.append(_UNDECIDED)
+    if any(one.rows and one.verdict is ComparisonName.NOT_TOLD_APART for one in contrasts):
+        notes.append(UNDECIDED)
     return notes
 
 
@@ -154,7 +156,7 @@ def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], jointly: str) -> Grid:
         Column("rows", numeric=True): lambda one: count(one.rows),
         f"{ranking.name.value}, second less first": lambda one: four(one.difference.value),
         Column(jointly, beside=True): lambda one: interval_words(one.difference.interval),
-        "the second is": lambda one: _verdict(one.difference),
+        "the second is": _verdict,
     }
     return grid_of(pairs, cells)
 

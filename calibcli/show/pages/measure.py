@@ -46,6 +46,7 @@ from calibcli.show.words import (
     NONE,
     NULL_REFERENCE,
     SMALL_P,
+    UNDECIDED,
     VALID,
     better_when,
     between,
@@ -61,6 +62,7 @@ from calibcli.show.words import (
     quoted,
     share,
     span,
+    standing,
     three,
     valid_for,
 )
@@ -80,8 +82,6 @@ from calibcli.stats.measures.estimate import (
 _WIDEST = 84
 
 Shown = MeasureName | TestName
-
-_UNDECIDED = '"Not told apart" means that these rows do not show which is better, not that both are equal.'
 
 
 def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
@@ -257,20 +257,23 @@ def _above(one: Estimate | ClassEstimate, cutoff: str, kept: str) -> str:
 
 def _cutoff_words(measures: Sequence[Estimate | ClassEstimate], confidence: float) -> list[str]:
     """Return the cutoff above which enough rows have label 1, by these rows and for sure."""
-    one = next((one for one in measures if "kept" in one.details), None)
+    one = next((one for one in measures if one.name is MeasureName.AURC), None)
     if one is None:
         return []
+    if "kept" not in one.details:
+        needed = "independent rows" if "clusters" in one.details else "rows without importance weights"
+        return [f"No cutoff for right answers is named: its bounds need {needed}."]
     wanted, sure = percent(float(one.details["kept_label"])), percent(confidence)
     above, safe = _above(one, "kept_above", "kept"), _above(one, "safe_above", "kept_least")
     ends = f"{sure} CI {_kept(one, 'kept_least')} to {_kept(one, 'kept_most')}"
     rows = {"all": "Of all rows"}.get(above, f"Of the rows above a score of {above}")
     first = f"{rows}, {wanted} have label 1; {_kept(one, 'kept')} of the rows are kept ({ends})."
     if above == NONE:
-        most = f"up to {_kept(one, 'kept_most')} may be kept ({sure})"
-        first = f"Above no cutoff do {wanted} of the rows have label 1; {most}."
+        most = f"at most {_kept(one, 'kept_most')} of the rows can be kept ({sure} confidence)"
+        return [f"At no cutoff do {wanted} of the rows above it have label 1; {most}."]
     shown = {
         "all": f"With {sure} confidence this holds for all rows.",
-        NONE: f"No cutoff is sure to reach this ({sure} confidence).",
+        NONE: f"No cutoff is shown to reach this ({sure} confidence).",
     }.get(safe, f"With {sure} confidence it holds above {safe}.")
     return [f"{first} {shown}"]
 
@@ -327,7 +330,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
         "verdict": lambda one: _verdict(one, other),
     }
     undecided = any(one.verdict is ComparisonName.NOT_TOLD_APART for one in found)
-    notes = [_UNDECIDED] if undecided else []
+    notes = [UNDECIDED] if undecided else []
     compared = {one.name for one in found}
     names = (*(one.name for one in report.measures), *(one.name for one in report.tests))
     others = [field_name(name) for name in names if name not in compared]
@@ -338,7 +341,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
 
 def _verdict(one: Difference, other: str) -> str:
     told = one.verdict is not ComparisonName.NOT_TOLD_APART
-    return "; ".join([f"{other} is {one.verdict.value}" if told else one.verdict.value, *one.reasons])
+    return "; ".join([f"{other} is {one.verdict.value}" if told else standing(one.verdict), *one.reasons])
 
 
 def worst_words(worst: WorstGroup) -> str:
