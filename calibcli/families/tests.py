@@ -140,9 +140,10 @@ class TestName(Explained):
             internal models have it so for grades and portfolios.
         Estimator: D, the number of rows with label 1. Undefined where every score is 0 or 1.
         Interval: The p-value is the probability that a rate with the law Beta(D + 1/2, n - D + 1/2) is at
-            most the mean score. It lies between P(X > D) and P(X ≥ D) of binomial. At 5 % it rejects up to
-            6.7 % of grades with a right probability that expect 10 events or more. It rejects up to 11 % from
-            .2 expected events on, 16 % from .002 on, and below that always.
+            most the mean score. It lies between P(X > D) and P(X ≥ D) of binomial. Of 100 rows or more with a
+            right probability of at most 1/2 it rejects, at 5 %, up to 6.7 % where 10 events or more are
+            expected. It rejects up to 11.4 % from .2 expected events on, 16.2 % from .002 on, and below that
+            always. Of fewer rows, or above 1/2, it is up to 23 % (one row).
         Assumes: As for binomial.
         Reference: European Central Bank (2019), Instructions for reporting the validation results of internal
             models, section 2.5.3.1; Brown, Cai & DasGupta (2001), Statistical Science 16.

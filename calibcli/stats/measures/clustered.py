@@ -25,6 +25,8 @@ MEANS = (MeasureName.BIAS, *PAIRED)
 LEAST_CLUSTERS = 20
 # Clusters of equal weight that would leave as much noise as these do.
 LEAST_EFFECTIVE = 10.0
+# As few clusters with a label that its score makes unlikely say too little of those that have not been seen.
+LEAST_SURPRISED = 8.0
 MOST_CLUSTERS = 5_000_000
 INDEPENDENT_CLUSTERS = "clusters are independent; rows of one cluster may depend on each other in any way"
 EXACT = "no interval: rows of one cluster are dependent: exact bounds need independent rows"
@@ -44,6 +46,7 @@ class Clusters:
     Args:
         weight: Of the weights; the number of rows where each counts once.
         log: Of weight times log loss, rows that were certain and wrong left out.
+        surprised: Of the weights of rows whose label is the less likely one; half of them at a score of 1/2.
     """
 
     key: Integers
@@ -51,6 +54,7 @@ class Clusters:
     residual: Floats
     squared: Floats
     log: Floats
+    surprised: Floats
 
     @property
     def count(self) -> int:
@@ -60,8 +64,13 @@ class Clusters:
     @property
     def effective(self) -> float:
         """How many clusters of equal weight would vary as much: (sum w)^2 / sum w^2; 0 without weight."""
-        squares = float((self.weight**2).sum())
-        return float(self.weight.sum()) ** 2 / squares if squares > 0.0 else 0.0
+        return _effective(self.weight)
+
+    @property
+    def surprising(self) -> tuple[float, str]:
+        """How many clusters of equal weight have any row that disagrees, or agrees, the fewer of the two."""
+        sides = {"disagree": self.surprised > 0.0, "agree": self.surprised < self.weight}
+        return min((_effective(self.weight[some]), word) for word, some in sides.items())
 
     def sums(self, name: MeasureName) -> Floats:
         """Return the sums of a measure that is a mean over rows."""
@@ -75,6 +84,11 @@ class Clusters:
             case _:
                 msg = f"{name} is no mean over rows"
                 raise ValueError(msg)
+
+
+def _effective(weight: Floats) -> float:
+    squares = float((weight**2).sum())
+    return float(weight.sum()) ** 2 / squares if squares > 0.0 else 0.0
 
 
 class ClusterSums:
@@ -104,7 +118,8 @@ class ClusterSums:
         np.log(score, out=loss, where=label & (score > 0.0))
         np.log1p(-score, out=loss, where=~label & (score < 1.0))
         each = np.ones_like(score) if weight is None else np.asarray(weight, np.float64)
-        columns = (each, each * residual, each * residual**2, -each * loss)
+        surprise = 0.5 + 0.5 * np.sign(np.abs(residual) - 0.5)
+        columns = (each, each * residual, each * residual**2, -each * loss, each * surprise)
         places = self._registry.places(names)
         part = np.full(key.size, places[0]) if code is None else places[code]
         self._take(Sums(part, key, real=columns))
@@ -153,6 +168,8 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
     jackknife over clusters, (G-1)/G sum (e_g / (1 - h_g))^2, and the quantile that of Student's t with
     1 / sum h_g^2 - 1 degrees of freedom. For clusters of equal weight this is the usual sandwich,
     G/(G-1) sum e_g^2 and t with G - 1; for unequal ones that form misses up to three times too often.
+    Where the rows that went against their score lie in a few clusters, as rare events do that come
+    together, the spread of the clusters says nothing of those without any, and there is no interval.
 
     All other intervals need independent rows and are taken away, with the reason, and so is what labels
     drawn row by row would give.
@@ -177,7 +194,7 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
         kept = tuple(one for one in kept if one.startswith("no interval"))
         return replace(estimate, interval=None, assumptions=(*assumptions, *kept), details=details)
     sums = clusters.sums(estimate.name)
-    interval, reasons = _interval(estimate.value, sums, clusters, confidence=confidence)
+    interval, reasons = _interval(estimate.value, sums, (clusters,), confidence=confidence)
     interval = None if interval is None else _no_narrower(interval, estimate.interval)
     interval = None if interval is None else _within_range(interval, estimate.name)
     return replace(estimate, interval=interval, assumptions=(*assumptions, *reasons), details=details)
@@ -229,7 +246,7 @@ def clustered_difference(
         return replace(difference, interval=None, assumptions=(*assumptions, *kept))
     name = MeasureName(difference.name)
     sums = second.sums(name) - first.sums(name)
-    interval, reason = _interval(difference.value, sums, first, confidence=confidence)
+    interval, reason = _interval(difference.value, sums, (first, second), confidence=confidence)
     interval = None if interval is None else _no_narrower(interval, difference.interval)
     return replace(difference, interval=interval, assumptions=(*assumptions, *reason))
 
@@ -243,9 +260,10 @@ def clustered_tests(
 
 
 def _interval(
-    mean: float, sums: Floats, clusters: Clusters, *, confidence: float
+    mean: float, sums: Floats, scores: Sequence[Clusters], *, confidence: float
 ) -> tuple[Interval | None, tuple[str, ...]]:
-    """Return the interval of a mean over rows, or why there is none."""
+    """Return the interval of a mean over rows, by the clusters under each score, or why there is none."""
+    clusters = scores[0]
     count, effective = clusters.count, clusters.effective
     if count < LEAST_CLUSTERS:
         some = f"{count} cluster" if count == 1 else f"{count} clusters"
@@ -253,6 +271,10 @@ def _interval(
     if effective < LEAST_EFFECTIVE:
         like = f"{count:,} clusters so unequal that they count as {effective:.3g}"
         return None, (f"no interval: {like}, fewer than {LEAST_EFFECTIVE:.0f}",)
+    surprising, word = min(one.surprising for one in scores)
+    if surprising < LEAST_SURPRISED:
+        some = f"only in clusters that count as {surprising:.3g}, fewer than {LEAST_SURPRISED:.0f}"
+        return None, (f"no interval: label and score {word} {some}",)
     total = float(clusters.weight.sum())
     left_out = 1.0 - clusters.weight / total
     squares = float((((sums - mean * clusters.weight) / left_out) ** 2).sum())

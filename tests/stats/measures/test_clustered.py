@@ -187,6 +187,32 @@ def test_few_clusters_leave_no_interval(sizes: list[int], reason: str) -> None:
     assert reason in found.assumptions
 
 
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ((0, 1, 2), "label and score disagree only in clusters that count as 3, fewer than 8"),
+        (range(28), "label and score agree only in clusters that count as 2, fewer than 8"),
+        ((), "label and score disagree only in clusters that count as 0, fewer than 8"),
+    ],
+)
+def test_events_in_few_clusters_leave_no_interval(events: tuple[int, ...], reason: str) -> None:
+    """Of clusters without a surprise the spread does not tell how many have one, of a score or of two."""
+    key = np.repeat(np.arange(30), 4)
+    score, label = np.linspace(0.01, 0.1, 120), np.isin(key, events)
+    table, whole = ScoreTable.from_rows(score, label), sums_of(key, score, label).whole()
+    paired = PairedSums()
+    paired.add(score, score / 2.0, label)
+    of_rows = paired.difference(M.BRIER, confidence=0.95)
+    halves = sums_of(key, score / 2.0, label).whole()
+    for found in (
+        with_clusters(bias(table), whole, confidence=0.95),
+        with_clusters(brier(table), whole, confidence=0.95),
+        clustered_difference(of_rows, whole, halves, confidence=0.95),
+    ):
+        assert found.interval is None
+        assert f"no interval: {reason}" in found.assumptions
+
+
 def test_nothing_that_varies_leaves_no_interval() -> None:
     """Clusters of one and the same mean loss say nothing of its spread."""
     key, score = np.repeat(np.arange(30), 2), np.full(60, 0.5)
@@ -215,9 +241,9 @@ def test_certain_and_wrong_rows_keep_the_loss_infinite() -> None:
 def test_intervals_stay_within_what_can_be() -> None:
     """Brier score and bias are cut to their ranges."""
     rng = np.random.default_rng(9)
-    key = np.repeat(np.arange(20), 3)
-    score = np.full(60, 0.01)
-    label = np.repeat(rng.random(20) < 0.1, 3)
+    key = np.repeat(np.arange(40), 3)
+    score = np.full(120, 0.01)
+    label = np.repeat(rng.random(40) < 0.3, 3)
     table, whole = ScoreTable.from_rows(score, label), sums_of(key, score, label).whole()
     for estimate in (bias(table), brier(table)):
         interval = with_clusters(estimate, whole, confidence=0.9999).interval

@@ -77,15 +77,26 @@ def test_binomial_keeps_its_level_where_scores_differ(name: TestName, spread: fl
         assert chances[np.array(p) <= level].sum() <= level
 
 
-@pytest.mark.parametrize(("expected", "most"), [(0.002, 0.162), (0.2, 0.114), (1.0, 0.098), (10.0, 0.067)])
-def test_size_of_jeffreys_is_as_documented(expected: float, most: float) -> None:
-    """At 5 % true rates of 1,000 rows are rejected so often at most, from so many expected events on."""
-    rows, events = 1_000, np.arange(1_001)
-    sizes = []
-    for score in np.geomspace(expected / rows, 0.5, 400):
-        rejected = beta.cdf(score, events + 0.5, rows - events + 0.5) <= 0.05
-        sizes.append(float(binom.pmf(events, rows, score)[rejected].sum()))
-    assert max(sizes) <= most
+@pytest.mark.parametrize(
+    ("rows", "expected", "highest", "most"),
+    [
+        (100, 0.002, 0.5, 0.162),
+        (100, 0.2, 0.5, 0.114),
+        (100, 10.0, 0.5, 0.067),
+        (1_000, 0.002, 0.5, 0.162),
+        (1_000, 10.0, 0.5, 0.067),
+        (100, 0.2, 1.0, 0.148),
+        (5, 0.2, 1.0, 0.162),
+        (1, 0.002, 1.0, 0.23),
+    ],
+)
+def test_size_of_jeffreys_is_as_documented(rows: int, expected: float, highest: float, most: float) -> None:
+    """At 5 % true rates up to the highest are rejected so often at most, from so many expected events on."""
+    events = np.arange(rows + 1)
+    # A rate is rejected from so many events on; as it rises to where one more is asked for, so does the size.
+    rates = beta.ppf(0.05, events + 0.5, rows - events + 0.5)
+    sizes = binom.sf(events - 1, rows, rates)[(rates * rows >= expected) & (rates <= highest)]
+    assert 0.97 * most <= sizes.max() <= most
 
 
 def test_certain_scores_leave_nothing_to_test() -> None:

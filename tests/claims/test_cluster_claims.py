@@ -1,0 +1,106 @@
+"""Intervals over clusters seldom miss where rare events come together, in every row of a few clusters."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm
+
+from calibcli.names import MeasureName
+from calibcli.stats.measures.bias import bias
+from calibcli.stats.measures.clustered import ClusterSums, clustered_difference, with_clusters
+from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.measures.scores import brier, log_loss
+from calibcli.stats.table.score_table import ScoreTable
+from claims.simulation import generator_of, most_misses
+
+Floats = np.ndarray
+# What is promised approximately is wrong so often at most where rows of a cluster are nearly copies.
+ERROR = 0.1
+MEASURES = {MeasureName.BIAS: bias, MeasureName.BRIER: brier, MeasureName.LOG_LOSS: log_loss}
+
+
+def spread(mean: float, deviation: float) -> Callable[[Floats], Floats]:
+    """Return scores whose log odds are normal, from normal numbers."""
+    return lambda normal: expit(mean + deviation * normal)
+
+
+# Scores, and the rate of label 1 by them.
+WORLDS: dict[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
+    "1 in 50": (spread(-4.5, 1.2), lambda score: score),
+    "1 in 10": (spread(-2.6, 1.0), lambda score: score),
+    "nearly sure, 1 in 200 wrong": (spread(0.0, 8.0), lambda score: np.where(score > 0.5, 0.995, 0.005)),
+    "too sure": (spread(0.0, 4.0), lambda score: expit(logit(score) / 4.0)),
+}
+SIZES = {
+    "20 of 20": np.full(20, 20),
+    "100 of 4": np.full(100, 4),
+    "50 of 20": np.full(50, 20),
+    "one of 80, 40 of 5": np.array([80, *[5] * 40]),
+}
+
+
+def missed(world: str, sizes: str, alike: float, repetitions: int) -> dict[str, int]:
+    """Count the tables in which the interval of a mean, or of a difference, leaves the truth out."""
+    rng, (quantile, rate) = generator_of("clusters", world, sizes, alike), WORLDS[world]
+    key = np.repeat(np.arange(SIZES[sizes].size), SIZES[sizes])
+
+    def drawn() -> Floats:
+        shared, own = rng.normal(size=key[-1] + 1)[key], rng.normal(size=key.size)
+        return np.sqrt(alike) * shared + np.sqrt(1.0 - alike) * own
+
+    def flatter(score: Floats) -> Floats:
+        return expit(0.7 * logit(score))
+
+    every = quantile(norm.ppf((np.arange(20_000) + 0.5) / 20_000)).clip(1e-9, 1.0 - 1e-9)
+    true = {name: expected(name, every, rate(every)) for name in MEASURES}
+    found = dict.fromkeys([*MEASURES, "difference"], 0)
+    for _ in range(repetitions):
+        score = quantile(drawn()).clip(1e-9, 1.0 - 1e-9)
+        label = norm.cdf(drawn()) < rate(score)
+        table, clusters = ScoreTable.from_rows(score, label), []
+        for one in (score, flatter(score)):
+            sums = ClusterSums()
+            sums.add_rows(key, one, label)
+            clusters.append(sums.whole())
+        for name, measure in MEASURES.items():
+            interval = with_clusters(measure(table), clusters[0], confidence=0.95).interval
+            found[name] += outside(interval, true[name])
+        paired = PairedSums()
+        paired.add(score, flatter(score), label)
+        of_rows = paired.difference(MeasureName.BRIER, confidence=0.95)
+        interval = clustered_difference(of_rows, *clusters, confidence=0.95).interval
+        other = expected(MeasureName.BRIER, flatter(every), rate(every))
+        found["difference"] += outside(interval, other - true[MeasureName.BRIER])
+    return found
+
+
+def expected(name: MeasureName, score: Floats, rate: Floats) -> float:
+    """Return the mean of a measure over labels of these rates."""
+    ones, others = {
+        MeasureName.BIAS: (1.0 - score, -score),
+        MeasureName.BRIER: ((1.0 - score) ** 2, score**2),
+        MeasureName.LOG_LOSS: (-np.log(score), -np.log1p(-score)),
+    }[name]
+    return float((rate * ones + (1.0 - rate) * others).mean())
+
+
+def outside(interval: object, truth: float) -> bool:
+    """Whether there is an interval, and it leaves the truth out."""
+    return interval is not None and not interval.ends[0] <= truth <= interval.ends[1]
+
+
+@pytest.mark.parametrize("world", ["1 in 50", "nearly sure, 1 in 200 wrong"])
+def test_events_that_come_together_are_looked_at_every_time(world: str) -> None:
+    """Twenty clusters of twenty rows, and an event in hardly any of them."""
+    assert max(missed(world, "20 of 20", 0.9, 40).values()) <= most_misses(40, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("alike", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("world", WORLDS)
+def test_intervals_over_clusters_miss_as_rarely_as_documented(world: str, sizes: str, alike: float) -> None:
+    """In at most one of ten tables, whichever rows of a cluster are alike."""
+    assert max(missed(world, sizes, alike, 400).values()) <= most_misses(400, ERROR)
