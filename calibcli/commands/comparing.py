@@ -46,9 +46,8 @@ def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
 def shared_bins_of(one: Seen, other: Seen, options: CompareOptions) -> tuple[str, ...]:
     """Say that bins put some of the few values of one side together."""
     requested = (options.bins, options.binning) != (None, None)
-    return shared_bins_notes(
-        one.table, _bins(one, other, options), requested=requested, measures=options.shown
-    )
+    bins = _bins(one, other, options)
+    return shared_bins_notes(one.table, bins, requested=requested, measures=options.shown, score=one.name)
 
 
 def _bins(one: Seen, other: Seen, options: CompareOptions) -> Bins:

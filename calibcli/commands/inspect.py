@@ -37,6 +37,7 @@ from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading, RowRe
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
+from calibcli.reports.drift import SCHEMA as DRIFT_SCHEMA
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 from calibcli.reports.leaderboard import SCHEMA as LEADERBOARD_SCHEMA
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
@@ -250,6 +251,18 @@ def _segments_report(path: str, root: Node) -> InspectReport:
     return InspectReport(path, "segments", tuple(facts), (), None)
 
 
+def _drift_report(path: str, root: Node) -> InspectReport:
+    facts = [
+        (side, ", ".join(root.child(side).child("files").texts()) or "the rows of one file")
+        for side in ("old", "new")
+    ]
+    facts += [
+        (f"PSI of {one.child('name').text()}", str(one.child("psi").value))
+        for one in root.child("columns").items()
+    ]
+    return InspectReport(path, "drift", tuple(facts), (), None)
+
+
 def _compat_report(path: str, root: Node) -> InspectReport:
     source, peer = root.child("input"), root.child("peer")
     facts = [
@@ -391,6 +404,7 @@ _REPORTS = {
         (COMPAT_SCHEMA, _compat_report),
         (PLAN_SCHEMA, _plan_report),
         (SEGMENTS_SCHEMA, _segments_report),
+        (DRIFT_SCHEMA, _drift_report),
     )
 }
 

@@ -37,7 +37,7 @@ def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, disc
 
 
 def shared_bins_notes(
-    table: Table, bins: Bins, *, requested: bool, measures: Iterable[object]
+    table: Table, bins: Bins, *, requested: bool, measures: Iterable[object], score: str = "the score"
 ) -> tuple[str, ...]:
     """
     Say that a score takes few values and that bins put some of them together, as nobody asked for.
@@ -54,7 +54,7 @@ def shared_bins_notes(
     if np.unique(bin_index(bins.edges, table.score)).size == count:
         return ()
     how = "pass --binning atoms to measure each value by itself"
-    return (f"the score takes {count:,} values, and {bins.described} merge some of them: {how}",)
+    return (f"{score} takes {count:,} values, and {bins.described} merge some of them: {how}",)
 
 
 def given_bins(edges: tuple[float, ...] | None) -> Bins | None:

@@ -44,3 +44,14 @@ def test_scores_that_are_the_same_are_said_to_be(run: Run, crossed: Path, tmp_pa
     same = run("compare", crossed, "--artifact", tmp_path / "same.json").out
     assert "have the same score in every row." in same.split("\n")[0]
     assert "same score in every row" not in run("compare", crossed, "--artifact", tmp_path / "other.json").out
+
+
+def test_a_note_on_few_values_names_the_score_that_has_them(run: Run, tmp_path: Path) -> None:
+    """Of two that are compared."""
+    rng = np.random.default_rng(5)
+    fine = rng.random(3_000)
+    path = tmp_path / "two.csv"
+    lines = (f"{s!r},{round(s, 2)!r},{int(rng.random() < s)}" for s in fine.tolist())
+    path.write_text("\n".join(["fine,coarse,label", *lines]), encoding="utf-8")
+    said = run("compare", path, "-s", "fine", "-s", "coarse", "-y", "label").out
+    assert "note: coarse takes 101 values, and 15 equal-width bins" in said

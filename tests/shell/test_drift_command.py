@@ -205,3 +205,15 @@ def test_a_file_beyond_the_memory_shifts_nothing_by_rounding(turned: bool) -> No
     assert any("scores are rounded to 1.4e-6" in one for one in found.notes)
     assert found.psi < 0.01
     assert found.p_value > 0.01
+
+
+def test_what_a_report_of_drift_is_for(run: Run, tmp_path: Path) -> None:
+    """It can be looked at, and a picture is made from another kind of report."""
+    path = tmp_path / "shift.json"
+    assert run("drift", OLD, NEW, "-s", "score", "--on", "country", "-o", path, "--json").code == 0
+    looked = run("inspect", path)
+    assert looked.code == 0, looked.err
+    psi = {one["name"]: str(one["psi"]) for one in json.loads(path.read_text())["columns"]}
+    assert all(f"PSI of {name}" in looked.out and value in looked.out for name, value in psi.items())
+    drawn = run("plot", path, "-o", tmp_path / "shift.png")
+    assert (drawn.code, "write one with `calibcli measure" in drawn.err) == (3, True)

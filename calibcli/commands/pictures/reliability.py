@@ -98,6 +98,9 @@ class Stated:
         return f" at {(self.confidence or 0.0) * 100:.4g} % confidence" if bounded else ""
 
 
+_FROM_MEASURE = "write one with `calibcli measure ... --json -o report.json`"
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """A report, or a slice of one."""
@@ -125,9 +128,7 @@ class Part:
         """The curve in it."""
         if self.tree.child("curve").value is None:
             msg = "is null: this is not a report of `calibcli measure`"
-            raise self.tree.child("curve").problem(
-                msg, "write one with `calibcli measure ... --json -o report.json`"
-            )
+            raise self.tree.child("curve").problem(msg, _FROM_MEASURE)
         return ReliabilityCurve.from_dict(self.tree.child("curve"))
 
     @property
@@ -182,7 +183,7 @@ def of_report(request: PlotRequest, path: DocumentSource, made: Callable[[Node],
 
 
 def _made(tree: Node, made: Callable[[Node], Diagram]) -> Diagram:
-    version_of(tree, SCHEMA)
+    version_of(tree, SCHEMA, hint=_FROM_MEASURE)
     return made(tree)
 
 

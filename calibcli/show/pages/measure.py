@@ -89,7 +89,9 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     if clusters is None:
         return []
     many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
-    return [Line(f"{many}, worth as much as {four(clusters.effective)} clusters of equal size")]
+    effective = clusters.effective
+    worth = four(effective) if effective < 1_000.0 else count(round(effective))
+    return [Line(f"{many}, worth as much as {worth} clusters of equal size")]
 
 
 def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> tuple[Block, ...]:
