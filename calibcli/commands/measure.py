@@ -521,6 +521,8 @@ def with_classes(
         report = replace(report, notes=(*report.notes, f"marginal_l2 weighs classes: {given}, others 1"))
     views = class_views(evaluation.table, (rest, top), classes.sums, options=options, weights=weights)
     measures = tuple(class_measure(name, views) for name in requested)
+    groups = (*rest.groups, *top.measured(1))
+    seen = {one.key: found for one, found in zip(groups, (*views.rest, *views.top), strict=True)}
     many = len(classes.classes) > MOST_IN_FULL
     few = many and not options.metrics.selected
     inside = replace(options, metrics=Metrics(FEW, ())) if few else _of_slices(options)
@@ -528,7 +530,7 @@ def with_classes(
         inside = replace(inside, drawn=bool(inside.metrics.tests), complete=False)
     wanted = views_shown(resolved.requested) if inside.metrics.measures or inside.metrics.tests else ()
     shown = tuple(
-        _measured(view, one, report.input, slices, options=inside)
+        _measured(view, one, report.input, slices, seen, options=inside)
         for view, one in both.items()
         if view in wanted
     )
@@ -608,6 +610,7 @@ def _measured(
     classes: Slices,
     source: InputSummary,
     slices: dict[str, MeasureReport],
+    seen: Mapping[str, "Seen"],
     *,
     options: MeasureOptions,
 ) -> ViewSummary:
@@ -615,15 +618,18 @@ def _measured(
     some, least = classes.measured(options.least_rows), options.least_rows
     level = level_of(options.confidence, len(some))
     inside = replace(options, confidence=level, binning=_binning(options))
-    reports = {one.key: _with_null(_measured_group(one, source, options=inside), one, inside) for one in some}
+    reports = {
+        one.key: _with_null(_measured_group(one, source, options=inside), seen[one.key], inside)
+        for one in some
+    }
     slices.update(reports)
     few = view is ViewName.ONE_VS_REST and len(some) <= MOST_IN_FULL
-    sharper = _at_least(some, inside) if few else None
+    sharper = _at_least({one.key: seen[one.key] for one in some}, inside) if few else None
     worst = worst_of(reports, sharper)
     return ViewSummary(view, tuple(reports), classes.left_out(reports), least, level, worst, sharper)
 
 
-def _at_least(classes: Sequence[Group], options: MeasureOptions) -> dict[str, float] | None:
+def _at_least(classes: Mapping[str, "Seen"], options: MeasureOptions) -> dict[str, float] | None:
     """
     Return lower bounds of the binned ECE by betting, as a gate has them, or None where bins follow the rows.
 
@@ -634,27 +640,25 @@ def _at_least(classes: Sequence[Group], options: MeasureOptions) -> dict[str, fl
     from calibcli.stats.measures.binned import grouped_residuals
 
     of_ece = MeasureName.ECE in options.metrics.measures
-    if not of_ece or any(one.table.weighted for one in classes):
+    if not of_ece or any(one.table.weighted for one in classes.values()):
         return None
     if options.edges is None and _binning(options) is not Binning.EQUAL_WIDTH:
         return None
     delta, found = 1.0 - options.confidence, {}
-    for one in classes:
-        seen = _seen(one, options)
-        residuals = grouped_residuals(one.table, seen.sums)
+    for key, one in classes.items():
+        residuals = grouped_residuals(one.table, one.sums)
         stakes = stakes_of_gate(one.table.total_rows, None, delta=delta)
-        found[one.key] = residuals.lower_bound(stakes, delta=delta)
+        found[key] = residuals.lower_bound(stakes, delta=delta)
     return found
 
 
-def _with_null(report: MeasureReport, group: Group, options: MeasureOptions) -> MeasureReport:
+def _with_null(report: MeasureReport, seen: "Seen", options: MeasureOptions) -> MeasureReport:
     """Add what the ECE would be if calibrated, where no labels were drawn that would tell."""
     from calibcli.stats.measures.classes.binned import size_if_calibrated
 
-    if options.drawn or group.table.weighted:
+    if options.drawn or seen.table.weighted:
         return report
-    sums = _seen(group, options).sums
-    null, null_range = size_if_calibrated(sums).times(1.0 / sums.total).reference
+    null, null_range = size_if_calibrated(seen.sums).times(1.0 / seen.sums.total).reference
     measures = tuple(
         replace(one, null=null, null_range=null_range) if one.name is MeasureName.ECE else one
         for one in report.measures

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.commands import measure as module
 from calibcli.commands.measure import FEW, MOST_IN_FULL, measure_files, refuse_class_measures
+from calibcli.commands.slices import Group
 from calibcli.commands.verify import verify_files
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import (
@@ -29,7 +31,7 @@ from calibcli.options.metrics import Metrics, metrics_of
 from calibcli.options.rows import Columns, Reading, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import MeasureReport
-from calibcli.stats.measures.classes.binned import ClassViews
+from calibcli.stats.measures.classes.binned import ClassViews, Seen
 from calibcli.stats.table import sliced
 from calibcli.stats.table.score_table import Floats, Integers
 from class_rows import drawn_rows, views_of
@@ -70,6 +72,23 @@ def together(report: MeasureReport) -> dict[str, Any]:
     """Return values and intervals of the measures of all classes."""
     assert report.classes is not None
     return {one.name.value: (one.value, one.interval, one.null) for one in report.classes.measures}
+
+
+def test_sums_of_each_class_over_its_bins_are_taken_once(
+    tmp_path: Path, rows: tuple[Floats, Integers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For the measures of all classes together, the lower bounds of each and what it shows by chance."""
+    seen = []
+
+    def counted(group: Group, options: MeasureOptions) -> Seen:
+        seen.append(group.key)
+        return found(group, options)
+
+    found = module._seen
+    monkeypatch.setattr(module, "_seen", counted)
+    path = written(tmp_path / "rows.parquet", *rows)
+    report = measure_files(RowRequest([path], COLUMNS), options=replace(OPTIONS, drawn=False))
+    assert len(seen) == len(set(seen)) == len(report.slices)
 
 
 def test_slices_are_the_classes_in_both_views(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
