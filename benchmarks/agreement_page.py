@@ -64,7 +64,11 @@ BOUNDS = {
     **dict.fromkeys(("bias.lower", "bias.upper"), "counts, the normal law with its error, or betting"),
     **dict.fromkeys(("smece.upper", "smce.upper"), "betting"),
     **dict.fromkeys(("l2.lower", "l2.upper"), "score interval of T"),
-    **{f"{loss}.{side}": "normal law" for loss in ("brier", "log_loss") for side in ("lower", "upper")},
+    **{
+        f"{loss}.{side}": "Gaffke's bound, by inversion"
+        for loss in ("brier", "log_loss")
+        for side in ("lower", "upper")
+    },
 }
 ENDS = """95 % ends over the same rows, against `tests/oracles/slow_bounds.py`. Others have tests of their own
 in `tests/oracles`: betting on the distance, Chernoff's bound of l2, profiles of Cox by scipy. That they cover

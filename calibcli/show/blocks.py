@@ -101,6 +101,24 @@ class Grid:
         return Grid(columns, rows, notes)
 
 
+def in_parts(
+    columns: Sequence[Column], sizes: Sequence[int], places: Sequence[int], *, width: int, gap: int
+) -> list[list[int]]:
+    """Return the places of columns in parts that fit; all have the columns that say which row it is."""
+
+    def fits(part: Sequence[int]) -> bool:
+        return sum(sizes[place] + gap for place in part) - gap <= width
+
+    parts = [list(places)] if fits(places) else [list(places[:2])]
+    for place in places[len(parts[0]) :]:
+        if not fits([*parts[-1], place]):
+            named = [parts[-1].pop()] if columns[place].beside else []
+            keys = [one for one in places[1:] if one < place and columns[one].key]
+            parts.append([*places[:1], *keys, *named])
+        parts[-1].append(place)
+    return parts
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """Words and what is to be said under them."""

@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
-from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
+from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
 from calibcli.show.pages import page_of
 from calibcli.show.pages.header import settings_page
 from calibcli.show.words import NONE, VALID, as_in_papers, printable
@@ -41,6 +41,9 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _SLUG = re.compile(r"[^a-z0-9]+")
 # The columns whose cells are measures or tests.
 _OF_NAMES = {"measure", "test"}
+# Between columns of a paper, and what a sentence is folded to, in letters; the least share of a page for one.
+_GAP, _LEAST_FOLDED, _LEAST_SHARE = 2, 40, 0.2
+Cells = list[list[str]]
 _TONES = {Tone.TITLE, Tone.PASS, Tone.FAIL, Tone.INCONCLUSIVE}
 
 
@@ -86,6 +89,10 @@ class Dialect:
         noted: Around what is said of how the files were read, which is no part of a paper.
         together: Whether an interval stands in the cell of its number, so that tables fit a page.
         small: What is set before a table that would be wider than a page, and from how many letters on.
+        most: How many letters a page is wide then; of a wider table parts stand below each other.
+        sentence: The mark of a last column whose sentences are folded, given its share of the page.
+        grid: A table, or a part of one.
+        below: Between the parts of a table.
         items: Around the items of a listing.
         page: Around everything.
         paper: Whether tables carry what a reader of a paper needs below them.
@@ -106,6 +113,10 @@ class Dialect:
     noted: str = ""
     together: bool = False
     small: tuple[str, int] = ("", 0)
+    most: int | None = None
+    sentence: str = ""
+    grid: str = ""
+    below: str = ""
     note: str = "{}"
     table: str = ""
     item: str = ""
@@ -125,7 +136,8 @@ DIALECTS = {
         ends=("---", "---:"),
         rule=" | ",
         note="\n\n{}",
-        table="{head}\n| {rule} |\n{body}{notes}",
+        grid="{head}\n| {rule} |\n{body}",
+        table="{grids}{notes}",
         item="- **{}**: {}",
         title="**{}**\n\n",
         paper=False,
@@ -139,7 +151,8 @@ DIALECTS = {
         row="<tr>{}</tr>",
         caption="<caption>{0}</caption>\n",
         note="\n<p><small>{}</small></p>",
-        table="<table>\n{caption}<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>{notes}",
+        grid="<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>",
+        table="<table>\n{caption}{grids}\n</table>{notes}",
         item="<dt>{}</dt><dd>{}</dd>",
         items="<dl>\n{}\n</dl>",
         title="<p><strong>{}</strong></p>\n",
@@ -157,8 +170,11 @@ DIALECTS = {
         together=True,
         small=("\\footnotesize\n", 80),
         note="\n\n\\smallskip\n{{\\footnotesize {}\\par}}",
-        table="\\begin{{table}}[htbp]\n\\centering\n{caption}{small}\\begin{{tabular}}{{{rule}}}\n\\toprule\n{head}\n"
-        "\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}{notes}\n\\end{{table}}",
+        most=100,
+        sentence="p{{{:.2f}\\linewidth}}",
+        grid="\\begin{{tabular}}{{{rule}}}\n\\toprule\n{head}\n\\midrule\n{body}\n\\bottomrule\n\\end{{tabular}}",
+        below="\n\n\\medskip\n",
+        table="\\begin{{table}}[htbp]\n\\centering\n{caption}{small}{grids}{notes}\n\\end{{table}}",
         item="\\item[{{{}}}] {}",
         items="\\begin{{description}}\n{}\n\\end{{description}}",
         title="\\textbf{{{}}}\n\n",
@@ -235,23 +251,42 @@ class MarkupRenderer:
         label = _SLUG.sub("-", caption.partition(":")[0].lower()).strip("-")
         labels[label] += 1
         label += f"-{labels[label]}" if labels[label] > 1 else ""
+        sizes = _sizes(columns, rows)
+        parts = [list(range(len(columns)))]
+        if to.most is not None:
+            # Sentences in the last column may be folded.
+            least = [*sizes[:-1], min(sizes[-1], _LEAST_FOLDED)]
+            parts = in_parts(columns, least, parts[0], width=to.most, gap=_GAP)
         return to.table.format(
             caption=to.caption.format(to.escaped(caption), label) if caption else "",
-            small=small if small and _letters(columns, rows) > most else "",
-            rule=to.rule.join(to.ends[column.numeric] for column in columns),
-            head=to.row.format(
-                to.between.join(to.head.format(to.escaped(self._cell(one.title))) for one in columns)
-            ),
+            small=small if small and sum(size + _GAP for size in sizes) > most else "",
+            grids=to.below.join(self._part(columns, rows, sizes, part) for part in parts),
+            notes="".join(to.note.format(self._note(one)) for one in (grid.paper if told else grid.notes)),
+        )
+
+    def _part(self, columns: Sequence[Column], rows: Cells, sizes: Sequence[int], part: Sequence[int]) -> str:
+        """Return some columns of a table; where these are too wide, the last one is folded."""
+        to = self.dialect
+        marks = [to.ends[columns[place].numeric] for place in part]
+        wide = sum(sizes[place] + _GAP for place in part)
+        if to.most is not None and wide - _GAP > to.most:
+            room = 0.9 * to.most - (wide - sizes[part[-1]])
+            marks[-1] = to.sentence.format(max(room / to.most, _LEAST_SHARE))
+        titles = (to.head.format(to.escaped(self._cell(columns[place].title))) for place in part)
+        return to.grid.format(
+            rule=to.rule.join(marks),
+            head=to.row.format(to.between.join(titles)),
             body="\n".join(
                 to.row.format(
                     to.between.join(
-                        to.cells[column.numeric].format(to.escaped(self._cell(cell, column)))
-                        for cell, column in zip(row, columns, strict=True)
+                        to.cells[columns[place].numeric].format(
+                            to.escaped(self._cell(row[place], columns[place]))
+                        )
+                        for place in part
                     )
                 )
                 for row in rows
             ),
-            notes="".join(to.note.format(self._note(one)) for one in (grid.paper if told else grid.notes)),
         )
 
     def _cell(self, text: str, column: Column | None = None) -> str:
@@ -261,9 +296,6 @@ class MarkupRenderer:
 
     def _note(self, line: Line) -> str:
         return self.line(line) if not self.dialect.paper else self.dialect.escaped(line.text)
-
-
-Cells = list[list[str]]
 
 
 def _together(columns: list[Column], rows: Cells) -> tuple[list[Column], Cells]:
@@ -287,10 +319,10 @@ def _together(columns: list[Column], rows: Cells) -> tuple[list[Column], Cells]:
     return merged, cells
 
 
-def _letters(columns: list[Column], rows: Cells) -> int:
-    """Return how many letters wide a table is, with room between its columns."""
-    every = [[one.title for one in columns], *rows]
-    return sum(2 + max(map(len, cells)) for cells in zip(*every, strict=True))
+def _sizes(columns: list[Column], rows: Cells) -> list[int]:
+    """Return how many letters wide each column is."""
+    every = [[as_in_papers(one.title) for one in columns], *rows]
+    return [max(map(len, cells)) for cells in zip(*every, strict=True)]
 
 
 def _heading(block: Block, before: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from calibcli.reports.input import Setting
-from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone
+from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
 from calibcli.show.pages import page_of
 from calibcli.show.pages.header import settings_page
 from calibcli.show.words import in_ascii, listed, printable
@@ -211,21 +211,11 @@ class TerminalRenderer:
             # A sentence may be folded, and asks for no more than the least that one is folded to.
             sizes[-1] = min(sizes[-1], max(_LEAST_FOLDED, cell_len(last)))
 
-        def fits(places: Sequence[int]) -> bool:
-            return sum(sizes[place] + _GAP for place in places) - _GAP <= width
-
         places = list(range(len(sizes)))
         for title in () if self.verbose else grid.spare:
-            if not fits(places):
+            if sum(sizes[place] + _GAP for place in places) - _GAP > width:
                 places = [place for place in places if grid.columns[place].title != title]
-        parts = [places] if fits(places) else [places[:2]]
-        for place in places[len(parts[0]) :]:
-            if not fits([*parts[-1], place]):
-                named = [parts[-1].pop()] if grid.columns[place].beside else []
-                keys = [one for one in places[1:] if one < place and grid.columns[one].key]
-                parts.append([*places[:1], *keys, *named])
-            parts[-1].append(place)
-        return [grid.only(part) for part in parts]
+        return [grid.only(part) for part in in_parts(grid.columns, sizes, places, width=width, gap=_GAP)]
 
     def _table(self, grid: Grid) -> str:
         fixed, last = grid.columns[:-1], grid.columns[-1]

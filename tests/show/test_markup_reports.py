@@ -8,7 +8,7 @@ import pytest
 
 from calibcli.names import ReportFormat
 from calibcli.show import renderer_named
-from calibcli.show.blocks import Line
+from calibcli.show.blocks import Column, Grid, Line
 from calibcli.show.markup import MarkupRenderer, escaped, in_latex
 
 _CELL = re.compile(r"(?<!\\)\|")
@@ -120,6 +120,24 @@ def test_latex_tables_are_booktabs(reports: dict[str, Any]) -> None:
         assert "\\caption{" in table
         marks, head = re.findall(r"\\begin\{tabular\}\{([lr]+)\}\n\\toprule\n(.*)", table)[0]
         assert len(marks) == head.count(" & ") + 1
+
+
+def test_a_wide_latex_table_stands_in_parts() -> None:
+    """Each fits a page, has the column that says which row it is, and holds cells that no other has."""
+    titles = tuple(f"a column that is long {k}" for k in range(9))
+    grid = Grid(
+        (Column("group"), *map(Column, titles), Column("verdict")),
+        (("a", *(f"{k}.5" for k in range(9)), "a sentence " * 9), ("b", *"123456789", "short")),
+    )
+    text = renderer_named(ReportFormat.LATEX).text((grid,))
+    assert text.count("\\begin{table}") == 1
+    parts = re.findall(r"\\toprule\n(.*) \\\\\n", text)
+    assert [part.split(" & ")[0] for part in parts] == ["group"] * len(parts)
+    assert [title for part in parts for title in part.split(" & ")[1:]] == [*titles, "verdict"]
+    assert all(len(part) <= 100 for part in parts)
+    assert re.search(r"\{l+p\{0\.\d\d\\linewidth\}\}", text)
+    html = renderer_named(ReportFormat.HTML).text((grid,))
+    assert html.count("<table>") == html.count("<thead>") == 1
 
 
 def test_without_unicode_references_stand_in(reports: dict[str, Any]) -> None:
