@@ -30,7 +30,7 @@ class Words:
     The text of a picture.
 
     Args:
-        title: Shortened in the middle where it is too long.
+        title: Over a few lines where it is long, and of more shortened in the middle.
         caption: The first line is set larger: it is what the picture shows.
         foot: Small print: what is drawn and under which assumptions.
         event: What label 1 is called by who named it; empty where nobody did.
@@ -146,19 +146,19 @@ def inches_of(text: str, size: float, *, weight: str = "normal") -> float:
     return float(font.get_width_height()[0]) / _UNITS_PER_PIXEL / _PIXELS_PER_INCH
 
 
-def wrapped(text: str, size: float, room: float) -> list[str]:
+def wrapped(text: str, size: float, room: float, *, weight: str = "normal") -> list[str]:
     """Return the lines of a text that fit into a room in inches; a word that does not is cut."""
     lines: list[str] = []
     line = ""
     for word in printable(text).split():
         rest = word
         longer = f"{line} {rest}" if line else rest
-        if inches_of(longer, size) <= room:
+        if inches_of(longer, size, weight=weight) <= room:
             line = longer
             continue
         if line:
             lines.append(line)
-        while (fits := _fitting(rest, size, room)) < len(rest):
+        while (fits := _fitting(rest, size, room, weight=weight)) < len(rest):
             lines.append(rest[:fits])
             rest = rest[fits:]
         line = rest
@@ -217,12 +217,14 @@ def _drawable(letter: str) -> str:
     return letter if _font("normal").get_char_index(ord(letter)) else "□"
 
 
-def _fitting(text: str, size: float, room: float) -> int:
-    """Return how many letters fit, at least one."""
+def _fitting(text: str, size: float, room: float, *, weight: str) -> int:
+    """Return how many letters fit, at least one; of names with marks between their parts, whole parts."""
     letters = len(text)
-    while letters > 1 and (width := inches_of(text[:letters], size)) > room:
+    while letters > 1 and (width := inches_of(text[:letters], size, weight=weight)) > room:
         letters = max(1, min(letters - 1, int(letters * room / width)))
-    return letters
+    if letters == len(text):
+        return letters
+    return 1 + max(text.rfind(mark, 2 * letters // 3, letters) for mark in "_-./") or letters
 
 
 @cache
@@ -328,10 +330,12 @@ def _stacked(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) ->
     height = width * sheet.aspect
     below = inch(_EDGE + _FOOT * len(small) + _AXIS_TEXT)
     panels = sheet.rows * height + _between_rows(sheet, look)
-    above = inch(_EDGE + _TITLE + _KEY * len(rows)) + sum(step for _, _, _, step in head)
+    above = inch(_EDGE + _TITLE * len(_title(words, look)) + _KEY * len(rows)) + sum(
+        step for _, _, _, step in head
+    )
     total = below + panels + above
     figure = _figure(words, look, total)
-    y = _write_head(figure, words, head, look=look, x=inch(_EDGE), y=total - inch(_EDGE), room=room)
+    y = _write_head(figure, words, head, look=look, x=inch(_EDGE), y=total - inch(_EDGE))
     for row in rows:
         write_key(figure, row, look=look, size=KEY, place=(inch(_EDGE), y))
         y -= inch(_KEY)
@@ -344,7 +348,7 @@ def _beside(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> 
     """Put the title above, the panels at the left, and all other text at their right."""
     inch, total = look.inches, look.height or look.width
     figure = _figure(words, look, total)
-    top = _write_head(figure, words, [], look=look, x=inch(_EDGE), y=total - inch(_EDGE), room=look.width)
+    top = _write_head(figure, words, [], look=look, x=inch(_EDGE), y=total - inch(_EDGE))
     frame = _frame_beside(sheet, look, top=top - inch(0.1))
     x = frame.left + sheet.columns * frame.width + inch(_RIGHT + 0.2 + (sheet.columns - 1) * _BETWEEN)
     room, y = look.width - x - inch(_EDGE), top - inch(0.1)
@@ -424,6 +428,18 @@ def _figure(words: Words, look: Look, height: float) -> Figure:
     return figure
 
 
+# A title that is longer than so many lines is shortened.
+_MOST_OF_TITLE = 2.6
+
+
+def _title(words: Words, look: Look) -> list[str]:
+    """Return the lines of the title."""
+    size, room = look.points(TITLE), look.width - 2.0 * look.inches(_EDGE)
+    return wrapped(
+        fitted(words.title, size, _MOST_OF_TITLE * room, weight="bold"), size, room, weight="bold"
+    ) or [""]
+
+
 def _head(words: Words, look: Look, room: float) -> list[tuple[str, float, str, float]]:
     """Return each line of the caption with its size, colour and height."""
     lines = []
@@ -444,13 +460,11 @@ def _write_head(
     look: Look,
     x: float,
     y: float,
-    room: float,
 ) -> float:
     """Write title and caption from a place downwards; return where they end."""
-    wide = min(room, look.width - 2.0 * look.inches(_EDGE))
-    title = fitted(words.title, look.points(TITLE), wide, weight="bold")
-    write(figure, (x, y), title, size=look.points(TITLE), colour=look.palette.ink, weight="bold")
-    y -= look.inches(_TITLE)
+    for line in _title(words, look):
+        write(figure, (x, y), line, size=look.points(TITLE), colour=look.palette.ink, weight="bold")
+        y -= look.inches(_TITLE)
     for line, size, colour, step in head:
         write(figure, (x, y), line, size=size, colour=colour)
         y -= step

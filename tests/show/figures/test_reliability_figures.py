@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from calibcli.errors import UsageProblem
-from calibcli.names import AxisScale, Binning, PlotKind
+from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
 from calibcli.show.figures.bars import short_count
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.formats import FORMATS
+from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, shortened
 from calibcli.show.figures.saving import save
 from calibcli.stats.curves.limits import Limits, binned_limits, limits_of, smooth_limits
@@ -124,13 +125,28 @@ def test_every_shape_of_table_makes_a_picture(shape: str, kind: PlotKind) -> Non
 
 
 @pytest.mark.parametrize("letter", ["W", "i", "予", "/"])
-def test_a_long_title_fits_in_its_line(letter: str) -> None:
+def test_a_long_title_fits_in_a_few_lines(letter: str) -> None:
     """Whatever letters it is made of; the page is used."""
-    figure = drawn(SHAPES["fifty rows"], PlotKind.BINNED, title="a" + 300 * letter + "z")
-    title = figure.texts[0]
-    assert figure.bbox.width * 0.85 < title.get_window_extent().x1 <= figure.bbox.x1
-    assert title.get_text().startswith("a")
-    assert title.get_text().endswith("z")
+    figure = drawn(SHAPES["fifty rows"], PlotKind.BINNED, title="a" + 900 * letter + "z")
+    lines = [text for text in figure.texts if text.get_weight() == "bold"]
+    assert 2 <= len(lines) <= 4
+    assert figure.bbox.width * 0.85 < lines[0].get_window_extent().x1
+    assert all(line.get_window_extent().x1 <= figure.bbox.x1 for line in lines)
+    assert lines[0].get_text().startswith("a")
+    assert lines[-1].get_text().endswith("z")
+
+
+@pytest.mark.parametrize("size", FigureSize)
+def test_a_title_of_some_words_is_whole(size: FigureSize) -> None:
+    """Names of files and columns, and conditions, are not cut; what is below makes room."""
+    title = (
+        "predictions_of_the_production_model_2024_11_final.parquet where country==AT and device==phone: score"
+    )
+    curve = replace(SHAPES["fifty rows"], kind=PlotKind.BINNED)
+    figure = figure_of(curve, Words(title, CAPTION), look=look_of(size, Theme.LIGHT))
+    lines = [text for text in figure.texts if text.get_weight() == "bold"]
+    assert "".join(line.get_text() for line in lines).replace(" ", "") == title.replace(" ", "")
+    assert clashes(figure) == []
 
 
 @kinds
