@@ -395,11 +395,11 @@ class MeasureName(Explained):
             so is a bootstrap interval. Lower end: by test inversion among the curves on the way from the
             diagonal to h, in log odds. It is the least of those of which an estimate as large would be seen
             with probability δ. It is 0 where that is the diagonal itself. Upper end: the percentile 1 - δ of
-            estimates around h (bootstrap), rather too high. Both by 400 draws of normal coefficients, with
-            Fisher's information half way between score and curve. It was simulated in 15 worlds of 300 rows,
-            calibrated and not, with usual, rare and tied scores. There it was wrong in at most 7 % at 95 %,
-            mostly too high. None with importance weights, fewer than 30 rows, fewer than 3 of one label, or
-            one score alone.
+            estimates around h (bootstrap), rather too high. Both by 400 draws of normal coefficients, or 1/δ
+            where that is more, with Fisher's information half way between score and curve. It was simulated
+            in 15 worlds of 300 rows, calibrated and not, with usual, rare and tied scores. There it was wrong
+            in at most 7 % at 95 %, mostly too high. None with importance weights, fewer than 30 rows, fewer
+            than 5 of one label, one score alone, or a confidence above 99.9 %.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" comes from draws of coefficients;
             it is left out where Σf(1 - f) is below 20.

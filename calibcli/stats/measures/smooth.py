@@ -97,8 +97,8 @@ def energy(score: Floats, mass: Floats, *, width: float = _WIDTH) -> float:
     return float((mass**2).sum()) + 2.0 * across
 
 
-# So many labels are drawn for an interval, at so many places of the curve.
-_DRAWS, _PLACES = 400, 200
+# So many curves are drawn for an interval, more where it may be wrong less often, at so many places.
+_DRAWS, _MOST_DRAWS, _PLACES = 400, 2_000, 200
 
 # Curves from the diagonal to the fitted one, among which the lower end is sought: close by with many rows.
 _WAY = np.concatenate((np.linspace(0.0, 0.9, 10), 1.0 - 0.1 * 0.5 ** np.arange(1, 6), [1.0]))
@@ -114,7 +114,7 @@ _UNDEFINED = (
 )
 
 # With fewer rows, or fewer of one label, coefficients are too far from normal for an interval to hold.
-_LEAST_ROWS, _LEAST_EVENTS = 30, 3
+_LEAST_ROWS, _LEAST_EVENTS = 30, 5
 
 _METHOD = "test inversion over spline coefficients; upper: bootstrap percentile"
 
@@ -136,7 +136,12 @@ def calibration_index(
         Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling Strategies,
         section 2.4.5; Carpenter (1999), JRSS-B 61, for the test inversion.
     """
-    curve = (shared or Shared()).once("smooth curve", table, lambda: _Curve.of(table, seed=seed))
+    delta = (1.0 - confidence) / 2.0
+    # With fewer than 1 / delta an end would be wrong more often than delta: none is as rare as that.
+    draws = max(_DRAWS, math.ceil(1.0 / delta - _ROUNDING))
+    curve = (shared or Shared()).once(
+        f"smooth curve {draws}", table, lambda: _Curve.of(table, draws=draws, seed=seed)
+    )
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT, *curve.notes)
     value = float(_SUMMARIES[name](curve.gap, table.weight))
     interval, reference = None, UNKNOWN
@@ -146,7 +151,7 @@ def calibration_index(
         drawn, true = curve.drawn[name]
         if float(open_variance(table).sum()) >= MANY_EVENTS:
             reference = of_draws(drawn[0])
-        ends = _ends(drawn, true, true[-1], delta=(1.0 - confidence) / 2.0)
+        ends = _ends(drawn, true, true[-1], delta=delta)
         ends = min(ends[0], value), max(ends[1], value)
         interval = Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False)
     return Estimate(
@@ -180,7 +185,7 @@ class _Curve:
     drawn: Mapping[MeasureName, tuple[Floats, Floats]]
 
     @classmethod
-    def of(cls, table: Table, *, seed: int) -> "_Curve":
+    def of(cls, table: Table, *, draws: int, seed: int) -> "_Curve":
         """Fit the spline; a straight line or a constant where there are few scores."""
         points = Labelled.of(table)
         knots = () if one_logit(points) else knots_of(table, None, points=points)
@@ -197,12 +202,13 @@ class _Curve:
             return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), {})
         fitted = np.array(found.coefficients) @ features
         generator = stream(seed, Purpose.SMOOTH_CURVE)
-        few = () if table.weighted else _too_few(points)
-        drawn = {} if table.weighted or few else _drawn(table, features, fitted, generator=generator)
+        few = () if table.weighted else _too_few(points, draws)
+        noise = generator.standard_normal((min(draws, _MOST_DRAWS), features.shape[0]))
+        drawn = {} if table.weighted or few else _drawn(table, features, fitted, noise=noise)
         return cls(len(knots), (*notes, *few), np.abs(logistic(fitted) - table.score), drawn)
 
 
-def _too_few(points: Labelled) -> tuple[str, ...]:
+def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:
     """Return why there is no interval, where the rows do not tell how far a curve may be off."""
     rows, events = float(points.weight.sum()), float(points.weight[points.label].sum())
     rarer = min(events, rows - events)
@@ -211,6 +217,7 @@ def _too_few(points: Labelled) -> tuple[str, ...]:
         f"fewer than {_LEAST_ROWS} rows": rows < _LEAST_ROWS,
         f"fewer than {_LEAST_EVENTS} rows of one label": 0.0 < rarer < _LEAST_EVENTS,
         "every score is the same": one_logit(points),
+        f"so high a confidence takes more than {_MOST_DRAWS:,} draws": draws > _MOST_DRAWS,
     }
     return tuple(f"no interval: {reason}" for reason, holds in reasons.items() if holds)[:1]
 
@@ -224,12 +231,12 @@ def _solved(family: Family, points: Labelled, *, near: float) -> Solution | None
 
 
 def _drawn(
-    table: Table, features: Floats, fitted: Floats, *, generator: np.random.Generator
+    table: Table, features: Floats, fitted: Floats, *, noise: Floats
 ) -> Mapping[MeasureName, tuple[Floats, Floats]]:
     """Return what estimates of true curves show, their coefficients being normal around the truth."""
     at, weight = _places(table.weight)
     score, x = table.score[at], features[:, at]
-    start, noise = logit(score), generator.standard_normal((_DRAWS, features.shape[0]))
+    start = logit(score)
     gaps, true = [], []
     for share in _WAY:
         odds = start + share * (fitted[at] - start)
@@ -245,7 +252,7 @@ def _drawn(
     return {name: (summary(shown, weight), summary(truths, weight)) for name, summary in _SUMMARIES.items()}
 
 
-_LEAST_INFORMATION = 1e-12
+_LEAST_INFORMATION, _ROUNDING = 1e-12, 1e-6
 
 
 def _places(weight: Floats) -> tuple[Integers, Floats]:
@@ -260,7 +267,7 @@ def _places(weight: Floats) -> tuple[Integers, Floats]:
 def _ends(drawn: Floats, true: Floats, value: float, *, delta: float) -> tuple[float, float]:
     """Return the least truth of which the value is no surprise, and a percentile around the last one."""
     below = np.mean(drawn < value, axis=1)
-    upper = float(np.sort(drawn[-1])[math.ceil((1.0 - delta) * _DRAWS) - 1])
+    upper = float(np.sort(drawn[-1])[math.ceil((1.0 - delta) * drawn.shape[1]) - 1])
     surprised = np.nonzero(below > 1.0 - delta)[0]
     if not surprised.size:
         return 0.0, upper

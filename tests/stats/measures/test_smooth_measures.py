@@ -33,7 +33,7 @@ from calibcli.stats.measures.if_calibrated import (
     expected_smece,
     expected_smece_along,
 )
-from calibcli.stats.measures.smooth import energy, weighted_quantile
+from calibcli.stats.measures.smooth import calibration_index, energy, weighted_quantile
 from calibcli.stats.measures.smooth_ece import (
     logit_axis,
     noise_of_norm,
@@ -479,9 +479,9 @@ def test_just_below_and_above_20_events_agree() -> None:
         (np.linspace(0.01, 0.02, 100), 0, "every label is the same"),
         (np.linspace(0.1, 0.9, 2), 1, "fewer than 30 rows"),
         (np.linspace(0.1, 0.9, 29), 14, "fewer than 30 rows"),
-        (np.linspace(0.1, 0.9, 100), 2, "fewer than 3 rows of one label"),
-        (np.linspace(0.1, 0.9, 100), 98, "fewer than 3 rows of one label"),
-        (np.linspace(0.1, 0.9, 30), 3, None),
+        (np.linspace(0.1, 0.9, 100), 4, "fewer than 5 rows of one label"),
+        (np.linspace(0.1, 0.9, 100), 96, "fewer than 5 rows of one label"),
+        (np.linspace(0.1, 0.9, 30), 5, None),
     ],
 )
 def test_too_few_rows_leave_a_curve_without_an_interval(
@@ -494,6 +494,22 @@ def test_too_few_rows_leave_a_curve_without_an_interval(
         said = [one for one in found.assumptions if one.startswith("no interval")]
         assert said == ([] if reason is None else [f"no interval: {reason}"])
         assert (found.interval is None) == (reason is not None)
+
+
+def test_an_interval_needs_as_many_draws_as_its_confidence() -> None:
+    """An end that none of its draws lies beyond is wrong more often than once in as many as there are."""
+    score = np.linspace(0.1, 0.9, 100)
+    table = ScoreTable.from_rows(score, np.arange(100) * 7 % 100 < 100 * score)
+    uppers = []
+    for confidence in (0.95, 0.995, 0.999):
+        interval = calibration_index(table, name=M.EMAX, confidence=confidence).interval
+        assert interval is not None
+        uppers.append(interval.ends[1])
+    assert uppers == sorted(uppers)
+    assert uppers[1] < uppers[2]
+    found = calibration_index(table, name=M.EMAX, confidence=0.9991)
+    assert found.interval is None
+    assert "no interval: so high a confidence takes more than 2,000 draws" in found.assumptions
 
 
 @FEW
