@@ -62,9 +62,14 @@ def _connected(address: str | None) -> Iterator[Client]:
 
 
 def _versions(client: Client) -> dict[str, str | None]:
-    """Return which calibcli each worker has; any can say, as what is asked is of the standard library."""
+    """
+    Return which calibcli each worker has; any can say, as what is asked is of the standard library.
+
+    A worker that is gone before it answers is left out, as others do its work.
+    """
     found = client.run(importlib.metadata.version, "calibcli", on_error="return")
-    return {worker: said if isinstance(said, str) else None for worker, said in found.items()}
+    answered = {worker: said for worker, said in found.items() if not isinstance(said, OSError)}
+    return {worker: said if isinstance(said, str) else None for worker, said in answered.items()}
 
 
 def _in_order(

@@ -1,5 +1,6 @@
 """Work on a real Dask scheduler with two worker processes, one of which is killed."""
 
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import pytest
 
 from calibcli.commands.measure import measure_files
 from calibcli.data.engines import engine_named, refuse_other_versions
+from calibcli.data.engines.dask import _versions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.rows import Columns, Reading, RowRequest
@@ -253,6 +256,17 @@ def test_other_versions_on_workers_are_refused() -> None:
     for found in ({"a": __version__, "b": "0.0.1"}, {"a": None}, {}):
         with pytest.raises(UsageProblem, match="dask"):
             refuse_other_versions(found, EngineName.DASK)
+
+
+def test_a_worker_that_is_gone_has_no_version() -> None:
+    """One that cannot import calibcli is another matter: that is None, and refused."""
+    told = {
+        "a": __version__,
+        "b": OSError("closed"),
+        "c": importlib.metadata.PackageNotFoundError("calibcli"),
+    }
+    client = SimpleNamespace(run=lambda *_, **__: told)
+    assert _versions(client) == {"a": __version__, "c": None}
 
 
 def test_engine_options_that_have_no_effect_are_refused() -> None:
