@@ -179,6 +179,19 @@ def difference_over_clusters(
     """Return a difference with what clusters leave of it."""
     if found.name in PAIRED:
         return clustered_difference(found, first, second, confidence=confidence)
+    if found.name is ClassMeasure.ACCURACY:
+        # Sums of the right answers of one alone stand where residuals do.
+        as_means = replace(found, name=MeasureName.BIAS)
+        told = clustered_difference(as_means, first, second, confidence=confidence)
+        over, rows = told.interval, found.interval
+        if over is not None and rows is not None:
+            # Where models rarely differ, few clusters show how much; by rows the interval is exact.
+            (low, high), (lowest, highest) = over.ends, rows.ends
+            method = f"{over.method}, no narrower than over rows"
+            over = replace(over, lower=min(low, lowest), upper=max(high, highest), method=method)
+        alone = "the answers that one of the two alone got right lie"
+        reasons = tuple(one.replace("label and score disagree", alone) for one in told.assumptions)
+        return replace(told, name=found.name, interval=over, assumptions=reasons)
     return replace(found, interval=None, assumptions=(EXACT,))
 
 

@@ -59,6 +59,7 @@ class Entries:
         notes: What must be said of rows that do not count.
         classes: Measures of all classes together, by place and confidence; None where there is one score.
         clusters: Of the rows, by each score; empty where rows are independent.
+        clustered: Those of the rows that two have, by place and measure; None where these are all rows.
     """
 
     scores: tuple[Seen, ...]
@@ -67,6 +68,13 @@ class Entries:
     notes: tuple[str, ...] = ()
     classes: Callable[[ClassMeasure, int, float], ClassEstimate] | None = None
     clusters: tuple[Clusters, ...] = ()
+    clustered: Callable[[int, int, Compared], tuple[Clusters, Clusters]] | None = None
+
+    def clusters_of(self, one: int, other: int, name: Compared) -> tuple[Clusters, Clusters] | None:
+        """Return the clusters of the rows that two have; None where rows are independent."""
+        if self.clustered is not None:
+            return self.clustered(one, other, name)
+        return (self.clusters[one], self.clusters[other]) if self.clusters else None
 
 
 def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardReport:
@@ -111,13 +119,12 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
             "--on-missing pairwise is for scores in columns; models in rows are compared on common questions"
         )
         raise IdleOption(msg, "pass --on-missing drop", options=("on-missing",))
-    if columns.cluster is not None and (columns.by or columns.on_missing is OnMissing.PAIRWISE):
-        other = "--by" if columns.by else "--on-missing pairwise"
-        hint = "pass --on-missing drop"
-        if columns.by:
-            hint = "leave out --cluster: models are compared question by question"
-        msg = f"--cluster compares score columns on the same rows, and {other} those of different rows"
-        raise IdleOption(msg, hint, options=("cluster",))
+    if columns.cluster is not None and columns.on_missing is OnMissing.PAIRWISE:
+        msg = "--cluster compares score columns on the same rows, and --on-missing pairwise on different rows"
+        raise IdleOption(msg, "pass --on-missing drop", options=("cluster",))
+    if columns.cluster is not None and columns.several is not None:
+        msg = "--cluster compares models by one score, and --probs names several classes"
+        raise IdleOption(msg, "leave out --cluster", options=("cluster",))
     if columns.by and (columns.others or columns.weight is not None):
         what = "one score" if columns.others else "rows without weights"
         msg = f"--by compares the models that a column names by {what}"
@@ -209,11 +216,11 @@ def _models(evaluation: Gathered) -> Entries:
     if len(models) > MOST_IN_PAIRS:
         msg = f"--by {evaluation.resolved.by[0]} names {len(models):,} models"
         hint = f"at most {MOST_IN_PAIRS} are compared: choose some with --where"
-        ids, by = len(reduce(np.union1d, [one[0] for one in models.values()])), evaluation.resolved.by[0]
+        ids, by = len(reduce(np.union1d, [one["ids"] for one in models.values()])), evaluation.resolved.by[0]
         if ids < len(models):
             hint = f"are --by and --id swapped? Try --by {evaluation.resolved.identity} --id {by}"
         raise InputProblem(msg, hint)
-    answers = {name: Answers.of(*columns) for name, columns in models.items()}
+    answers = {name: Answers.of(**columns) for name, columns in models.items()}
     notes = []
     for name, one in answers.items():
         if one.repeated:
@@ -230,12 +237,25 @@ def _models(evaluation: Gathered) -> Entries:
             "Two models are compared on the ids that both answered"
         )
     listed = list(answers.values())
+
+    def clustered(one: int, other: int, name: Compared) -> tuple[Clusters, Clusters]:
+        first, second = listed[one].to(listed[other]), listed[other].to(listed[one])
+        elsewhere = int(np.count_nonzero(first.cluster != second.cluster))
+        if elsewhere:
+            models = f"{names[other]} than of {names[one]}"
+            msg = f"column {column!r}: {elsewhere:,} ids are in another cluster of {models}"
+            raise InputProblem(msg, "name a column of the questions, such as their topic")
+        return first.clusters_beside(second, name)
+
+    names, column = list(answers), evaluation.resolved.cluster
     return Entries(
         tuple(Seen(name, name, one.table) for name, one in answers.items()),
         cache(lambda one, other: listed[one].against(listed[other])),
         None if len(requested) == 1 else lambda one, other: listed[one].to(listed[other]).table,
         tuple(notes),
         lambda name, place, confidence: _class_estimate(name, listed[place], confidence),
+        () if column is None else tuple(one.clusters() for one in listed),
+        None if column is None else clustered,
     )
 
 
@@ -285,7 +305,8 @@ def _clusters_of(evaluation: Gathered, entries: Entries) -> ClusterSummary | Non
     column = evaluation.resolved.cluster
     if column is None or not entries.clusters:
         return None
-    return ClusterSummary(column, entries.clusters[0].count, entries.clusters[0].effective)
+    most = max(entries.clusters, key=lambda one: one.count)
+    return ClusterSummary(column, most.count, most.effective)
 
 
 def level_of_each(options: CompareOptions, count: int) -> tuple[float, int]:
@@ -383,28 +404,35 @@ class _Board:
         return wins
 
     def _estimate(
-        self, name: Compared, place: int, confidence: float, *, table: Table | None = None
+        self,
+        name: Compared,
+        place: int,
+        confidence: float,
+        *,
+        table: Table | None = None,
+        within: Clusters | None = None,
     ) -> Estimate | ClassEstimate:
-        """Return a measure of a score; of the rows of `table`, where they are not all."""
+        """Return a measure of a score; of the rows of `table` and their clusters, where they are not all."""
         one, classes = self.entries.scores[place], self.entries.classes
         if isinstance(name, ClassMeasure) and name is not C.ACCURACY and classes is not None:
             return classes(name, place, confidence)
         own = MeasureName.OBSERVED_RATE if isinstance(name, ClassMeasure) else name
         one = one if table is None else replace(one, table=table)
         found = measured_alone(own, one, options=replace(self.options, confidence=confidence))
-        clusters = self.entries.clusters
-        return with_clusters(found, clusters[place], confidence=confidence) if clusters else found
+        if within is None and self.entries.clusters:
+            within = self.entries.clusters[place]
+        return found if within is None else with_clusters(found, within, confidence=confidence)
 
     def _contrast(self, name: Compared, first: int, second: int) -> Contrast:
         one, two = (self.entries.scores[place] for place in (first, second))
         sums = self.entries.paired(first, second)
         if isinstance(name, ClassMeasure):
             found = sums.difference(name, confidence=self.options.confidence)
-            return Contrast(one.name, two.name, sums.rows, found)
-        only = replace(self.options, metrics=(name,))
-        (found,) = differences(one, two, sums, options=only)
-        if self.entries.clusters:
-            pair = self.entries.clusters[first], self.entries.clusters[second]
+        else:
+            only = replace(self.options, metrics=(name,))
+            (found,) = differences(one, two, sums, options=only)
+        pair = self.entries.clusters_of(first, second, name) if sums.rows else None
+        if pair is not None:
             found = difference_over_clusters(found, *pair, confidence=self.options.confidence)
         return Contrast(one.name, two.name, sums.rows, found)
 
@@ -415,5 +443,6 @@ class _Board:
         common = self.entries.common
         table = None if common is None else common(reference, place)
         safer = 1.0 - (1.0 - self.confidence) * _FOR_REFERENCE
-        loss = self._estimate(name, reference, safer, table=table)
+        pair = self.entries.clusters_of(reference, place, name)
+        loss = self._estimate(name, reference, safer, table=table, within=None if pair is None else pair[0])
         return skill(contrast.difference, loss, confidence=self.confidence)

@@ -232,11 +232,13 @@ class RowsById:
         parts: Fingerprint, score, label and how often it counts, of the rows of each batch read.
         groups: For each batch the part of the rows that each row belongs to, or None.
         classes: For each batch what stands behind score and label where there are several classes, or None.
+        clusters: For each batch the cluster of each row, or None.
     """
 
     parts: list[tuple[Fingerprints, Floats, Booleans, Integers]] = field(default_factory=list)
     groups: list[Parts | None] = field(default_factory=list)
     classes: list[ClassRows | None] = field(default_factory=list)
+    clusters: list[Integers | None] = field(default_factory=list)
     size: int = 0
 
     def add(self, rows: Rows, score: Floats) -> None:
@@ -246,6 +248,7 @@ class RowsById:
             self.parts.append((rows.identity, score, rows.label, counts))
             self.groups.append(rows.parts)
             self.classes.append(rows.classes)
+            self.clusters.append(rows.cluster)
             self._grow(score.size)
 
     def merge(self, later: "RowsById") -> None:
@@ -253,6 +256,7 @@ class RowsById:
         self.parts.extend(later.parts)
         self.groups.extend(later.groups)
         self.classes.extend(later.classes)
+        self.clusters.extend(later.clusters)
         self._grow(later.size)
 
     def columns(self) -> tuple[Fingerprints, Floats, Booleans, Integers]:
@@ -261,23 +265,29 @@ class RowsById:
         ids, score, label, counts = zip(*self.parts, nothing, strict=True)
         return np.concatenate(ids), np.concatenate(score), np.concatenate(label), np.concatenate(counts)
 
-    def by_part(self) -> dict[str, tuple[np.ndarray, ...]]:
+    def by_part(self) -> dict[str, dict[str, np.ndarray]]:
         """
-        Return the columns of each part of the rows, in order of its first row.
+        Return the columns of each part of the rows by name, in order of its first row.
 
-        Those are fingerprints, scores and labels, and of several classes the probabilities and the place of
-        the right one.
+        Those are ids, score and label, and where there are some the probability of each class, the place of
+        the right one, and the cluster.
         """
-        found: dict[str, list[tuple[np.ndarray, ...]]] = {}
-        for (ids, score, label, _), parts, seen in zip(self.parts, self.groups, self.classes, strict=True):
+        found: dict[str, list[dict[str, np.ndarray]]] = {}
+        batches = zip(self.parts, self.groups, self.classes, self.clusters, strict=True)
+        for (ids, score, label, _), parts, seen, cluster in batches:
             if parts is None:
                 continue
-            columns = (ids, score, label, *(() if seen is None else (seen.probability, seen.label)))
+            columns: dict[str, np.ndarray] = {"ids": ids, "score": score, "label": label}
+            if seen is not None:
+                columns |= {"probability": seen.probability, "place": seen.label}
+            if cluster is not None:
+                columns["cluster"] = cluster
             for place, name in enumerate(parts.names):
                 own = np.flatnonzero(parts.code == place)
-                found.setdefault("/".join(name), []).append(tuple(one[own] for one in columns))
+                some = {key: one[own] for key, one in columns.items()}
+                found.setdefault("/".join(name), []).append(some)
         return {
-            name: tuple(np.concatenate(one) for one in zip(*some, strict=True))
+            name: {key: np.concatenate([one[key] for one in some]) for key in some[0]}
             for name, some in found.items()
         }
 

@@ -537,3 +537,67 @@ def test_models_without_a_question_in_common_are_not_compared(tmp_path: Path) ->
     assert answer.split("no row in common: ")[1].count("law") in (0, 2)
     assert text.count("not compared: there is no row of both") == 2
     assert "not told apart" not in text
+
+
+def test_models_in_rows_have_clusters_as_models_in_columns_have(tmp_path: Path) -> None:
+    """Where labels agree, the long form gives the digits of the wide one; with skill, and in any order."""
+    rng = np.random.default_rng(4)
+    label, site = rng.integers(0, 2, 120), rng.integers(0, 25, 120)
+    wide = {name: (0.3 + 0.3 * label + 0.3 * rng.random(120)).round(3) for name in "abc"}
+    lines = [
+        f"{name},{row},{wide[name][row]},{label[row]},{site[row]}"
+        for name in "cab"
+        for row in rng.permutation(120).tolist()
+    ]
+    (tmp_path / "long.csv").write_text("\n".join(["m,q,s,y,site", *lines]) + "\n")
+    how = {"label": "y", "cluster": "site", "reference": "b"}
+    one = calibcli.compare(str(tmp_path / "long.csv"), score="s", by=["m"], row_id="q", **how)
+    other = calibcli.compare({**wide, "y": label, "site": site}, score=["c", "a", "b"], **how)
+    first, second = json.loads(one.to_json()), json.loads(other.to_json())
+    assert first["clusters"] == second["clusters"]
+    for name in ("brier", "log_loss"):
+        for mine, theirs in zip(
+            *(each["measures"][name]["standings"] for each in (first, second)), strict=True
+        ):
+            assert mine["name"] == theirs["name"]
+            ends = [[each["estimate"][end] for end in ("value", "lower", "upper")] for each in (mine, theirs)]
+            assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+            if mine["contrast"] is not None:
+                for key in ("difference", "skill"):
+                    told = [
+                        each["skill"] if key == "skill" else each["contrast"][key] for each in (mine, theirs)
+                    ]
+                    ends = [[one[end] for end in ("value", "lower", "upper")] for one in told]
+                    assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+
+
+def test_accuracy_over_clusters_is_the_jackknife_written_out_and_no_narrower_than_over_rows(
+    tmp_path: Path,
+) -> None:
+    """Of models in rows; a cluster is one of questions, which is refused where models disagree on it."""
+    rng = np.random.default_rng(5)
+    passage = np.repeat(np.arange(40), 10)
+    hard = rng.random(40)[passage] < 0.5
+    right = {"a": rng.random(400) < 0.8, "b": np.where(hard, rng.random(400) < 0.2, rng.random(400) < 0.9)}
+    frame = pd.concat(
+        pd.DataFrame({"m": name, "q": np.arange(400), "s": 0.7, "y": one.astype(int), "passage": passage})
+        for name, one in right.items()
+    )
+    frame.to_csv(tmp_path / "long.csv", index=False)
+    ask = {"score": "s", "label": "y", "by": ["m"], "row_id": "q", "metric": "accuracy"}
+    ends = {}
+    for how in ({}, {"cluster": "passage"}):
+        found = json.loads(calibcli.compare(str(tmp_path / "long.csv"), **ask, **how).to_json())
+        ends[len(how)] = found["measures"]["accuracy"]["standings"][1]["contrast"]["difference"]
+    apart = right["b"].astype(float) - right["a"]
+    sums = np.bincount(passage, apart - apart.mean())
+    spread = np.sqrt((sums**2).sum() * 40 / 39) / 400
+    margin = t.ppf(0.975, 39) * spread
+    assert ends[1]["value"] == pytest.approx(apart.mean(), rel=1e-12)
+    assert ends[1]["lower"] == pytest.approx(apart.mean() - margin, rel=1e-9)
+    assert ends[1]["lower"] < ends[0]["lower"]
+    assert ends[1]["upper"] > ends[0]["upper"]
+    moved = frame.assign(passage=np.where(frame.m == "a", frame.passage, (frame.passage + 1) % 40))
+    moved.to_csv(tmp_path / "moved.csv", index=False)
+    with pytest.raises(CalibcliError, match="400 ids are in another cluster of"):
+        calibcli.compare(str(tmp_path / "moved.csv"), **ask, cluster="passage")

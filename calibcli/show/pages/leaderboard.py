@@ -44,8 +44,8 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     label = f"{count(many)} scores for {quoted(source.label or '')}"
     head = f"{file_words(source.files)}  {label}" if report.models is None else source_line(source)
     what = "Rows" if report.models is None else "Questions"
-    how = "" if report.models else "; --cluster COL names those that depend on each other"
-    independent = [] if report.clusters else [Line(f"{what} are taken as independent{how}.", Tone.FAINT)]
+    alone = f"{what} are taken as independent; --cluster COL names those that depend on each other."
+    independent = [] if report.clusters else [Line(alone, Tone.FAINT)]
     top = paragraph(
         head,
         rows,

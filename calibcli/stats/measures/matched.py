@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import ClassMeasure
+from calibcli.stats.measures.clustered import Clusters, ClusterSums
 from calibcli.stats.measures.differences import (
     PAIRED,
     Compared,
@@ -34,6 +35,7 @@ class Answers:
         repeated: Rows left out because an earlier row had their id.
         probability: Of each of several classes, shape (n, K); None where there is one score.
         place: The place of the class that is right, shape (n,), or None likewise.
+        cluster: Equal for questions that depend on each other, shape (n,); None where all are independent.
     """
 
     ids: npt.NDArray[np.uint64]
@@ -42,6 +44,7 @@ class Answers:
     repeated: int = 0
     probability: Floats | None = None
     place: Integers | None = None
+    cluster: Integers | None = None
 
     @classmethod
     def of(
@@ -51,10 +54,11 @@ class Answers:
         label: npt.NDArray[np.bool_],
         probability: Floats | None = None,
         place: Integers | None = None,
+        cluster: Integers | None = None,
     ) -> Self:
         """Return the rows in the order of their ids, of equal ids the first."""
         unique, first = np.unique(ids, return_index=True)
-        whole = cls(ids, score, label, ids.size - unique.size, probability, place)
+        whole = cls(ids, score, label, ids.size - unique.size, probability, place, cluster)
         return whole.some(first)
 
     def some(self, which: npt.NDArray[np.intp]) -> Self:
@@ -66,6 +70,7 @@ class Answers:
             self.repeated,
             None if self.probability is None else self.probability[which],
             None if self.place is None else self.place[which],
+            None if self.cluster is None else self.cluster[which],
         )
 
     def to(self, other: "Answers") -> Self:
@@ -76,6 +81,25 @@ class Answers:
     def table(self) -> ScoreTable:
         """The answers by their scores."""
         return ScoreTable.from_rows(self.score, self.label)
+
+    def clusters(self) -> Clusters:
+        """Return sums of what each cluster lost."""
+        return self._clusters(self.score, self.label)
+
+    def clusters_beside(self, other: Self, name: Compared) -> tuple[Clusters, Clusters]:
+        """Return the clusters of two models that answered the same questions: what tells them apart."""
+        if name is not C.ACCURACY:
+            return self.clusters(), other.clusters()
+        # Right answers of one alone stand where residuals do, so that these must lie in clusters enough.
+        zeros = np.zeros_like(self.score)
+        alone = self.label & ~other.label, other.label & ~self.label
+        return self._clusters(zeros, alone[0]), self._clusters(zeros, alone[1])
+
+    def _clusters(self, score: Floats, label: npt.NDArray[np.bool_]) -> Clusters:
+        sums = ClusterSums()
+        if self.cluster is not None:
+            sums.add_rows(self.cluster, score, label)
+        return sums.whole()
 
     def against(self, other: "Answers") -> PairedSums:
         """Return how the losses of another differ from these, question by question, and the accuracy."""
