@@ -53,9 +53,13 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
 
 
 def separator_hint(header: Sequence[str]) -> str | None:
-    """Say that a header seems to be none, or its fields to be separated by something else."""
+    """Say that a header seems to be none, or that of a document, or to have fields apart otherwise."""
     if len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header):
         return "the first line must hold the column names, and here it holds numbers: add a line above it"
+    if {"schema", "digest"} <= set(header):
+        return (
+            "calibcli wrote it, and it has no rows: maps go to --artifact; `calibcli inspect` says what it is"
+        )
     if len(header) != 1:
         return None
     if "\t" in header[0]:

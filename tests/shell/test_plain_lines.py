@@ -88,3 +88,10 @@ def test_the_one_file_of_a_command_may_come_through_a_pipe(run: Run, words: list
     rows = b"score,day\n" + b"".join(b"0.%d,%d\n" % (i % 10, i % 2) for i in range(400))
     ended = run(*words, stdin=rows)
     assert (ended.code, ended.err) == (0, "")
+
+
+def test_indices_of_a_curve_say_which_curve(run: Run) -> None:
+    """Without -v too, and in a paper: numbers of other curves differ."""
+    curve = "Of a restricted cubic spline with 5 knots: ici and emax."
+    for form in ("table", "latex"):
+        assert curve in run("measure", str(EVALUATION), "-m", "ici,emax,ece", "--format", form).out

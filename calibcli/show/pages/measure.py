@@ -692,7 +692,10 @@ def _measures(
         notes,
         spare=(VALID, BY_CHANCE),
         caption=f"Measures of {_named(report.input)}",
-        paper=(*table_lines(report.table), *map(Line, [*by_chance, *limited, *_methods(report, measures)])),
+        paper=(
+            *table_lines(report.table),
+            *map(Line, [*by_chance, *limited, *_curves(measures), *_methods(report, measures)]),
+        ),
     )
 
 
@@ -738,7 +741,18 @@ def _partitions(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
         if "partition" in one.details:
             names.setdefault(str(one.details["partition"]), []).append(one.name.value)
     bins = "; ".join(f"{partition}: {listed(found)}" for partition, found in names.items())
-    return [f"Over {bins}. {HOW_AT}" if bins else HOW_AT]
+    return [" ".join([f"Over {bins}."] * bool(bins) + _curves(measures) + [HOW_AT])]
+
+
+def _curves(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
+    """Return which curve the indices of a smooth curve speak of."""
+    found: dict[str, list[str]] = {}
+    for one in measures:
+        if "knots" in one.details:
+            found.setdefault(str(one.details["knots"]), []).append(one.name.value)
+    return [
+        f"Of a restricted cubic spline with {knots} knots: {listed(names)}." for knots, names in found.items()
+    ]
 
 
 def _by_chance(estimate: Estimate | ClassEstimate) -> str:

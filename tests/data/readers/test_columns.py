@@ -23,6 +23,13 @@ def test_names_of_trades_count_where_no_usual_one_is(header: tuple[str, ...], sc
     assert (resolved.score, resolved.label) == (score, label)
 
 
+def test_a_document_in_the_place_of_rows_is_named() -> None:
+    """The keys of a map are no columns that one could choose from."""
+    with pytest.raises(InputProblem) as problem:
+        resolve(Columns(), ["calibcli", "digest", "method", "schema"], path="cal.json")
+    assert "maps go to --artifact" in str(problem.value.hint)
+
+
 @pytest.mark.parametrize("name", SCORE_NAMES)
 def test_the_one_usual_score_name_is_taken(name: str) -> None:
     """A usual name is found whatever its case, and the guess is said."""
