@@ -33,6 +33,7 @@ from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import DataFormat, EndsOf, OnMissing, OnRange, Scale
+from calibcli.options.maps import NEW_COLUMN
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading, RowRequest
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
@@ -427,11 +428,9 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     repair: str | None = ""
     roles = _roles(header, first.shown)
     by_name = {name: role for role, name in roles.items()} | dict.fromkeys(probs, "probs")
-    from calibcli.commands.predicting import NAME
-
-    if NAME in header and "score" in roles:
+    if NEW_COLUMN in header and "score" in roles:
         # What `apply` wrote is looked at next, and not once more what it was made of.
-        roles = {**roles, "score": NAME}
+        roles = {**roles, "score": NEW_COLUMN}
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
     facts += [("found", note) for note in found.notes()]
     if not probs and {"score", "label"} <= set(roles) and _is_small(fragments):

@@ -34,7 +34,7 @@ from calibcli.documents.artifact import (
 )
 from calibcli.errors import UsageProblem
 from calibcli.names import EndsOf, OnMissing, OnSum, OutputSum
-from calibcli.options.maps import AS_IT_COMES, Shape
+from calibcli.options.maps import AS_IT_COMES, NEW_COLUMN, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.apply import ClassesApplied
 from calibcli.stats.recalibrators.classes.interface import kind_of_ends
@@ -45,7 +45,6 @@ from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
-NAME = "calibrated"
 _UNCHANGED = Identity()
 
 Added = Sequence["Floats | pa.Array[Any]"]
@@ -71,7 +70,7 @@ class ApplyRequest:
     loaded: AnyArtifact
     columns: Columns = Columns()
     on_sum: OnSum = OnSum.ERROR
-    name: str = NAME
+    name: str = NEW_COLUMN
     prior: float | None = None
     input_format: InputFormat = AS_FOUND
     shape: Shape = AS_IT_COMES
@@ -178,7 +177,7 @@ class ScorePredictor(Predictor):
         resolved: ResolvedColumns,
         *,
         shown: str,
-        name: str = NAME,
+        name: str = NEW_COLUMN,
         prior: float | None = None,
         checked: bool = True,
     ) -> None:
@@ -280,7 +279,7 @@ class ClassPredictor(Predictor):
         resolved: ResolvedColumns,
         fragment: Fragment,
         *,
-        name: str = NAME,
+        name: str = NEW_COLUMN,
         checked: bool,
     ) -> None:
         change.order_of(resolved.classes)

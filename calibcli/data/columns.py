@@ -14,6 +14,7 @@ from typing import Literal
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, OnSum, WeightMeaning
+from calibcli.options.maps import NEW_COLUMN
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.values import dataclass
 
@@ -504,6 +505,10 @@ def resolve(
     conditions = columns.rows.where
     rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
+    if columns.score is None and probs is None and NEW_COLUMN in header:
+        notes += (
+            f"column {NEW_COLUMN!r}, as `apply` writes it, is there too: --score {NEW_COLUMN} looks at it",
+        )
     notes += columns.pattern_notes
     if probs is not None and probs.left_out:
         beside = f"columns {listing(probs.left_out)} fit the pattern of --probs and are left out"

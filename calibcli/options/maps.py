@@ -12,6 +12,9 @@ from calibcli.options.output import OUTPUT
 from calibcli.options.rows import names_of
 from calibcli.values import dataclass
 
+# What `apply` calls the column that it adds, unless it is told otherwise.
+NEW_COLUMN = "calibrated"
+
 PRIOR = Option(
     ("--prior",), section=Section.COLUMNS, metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",
     doc="Base rate of these rows, where it is not that of the fit rows: assumes that scores given the "
@@ -74,7 +77,7 @@ class ApplyOptions:
         False, "--skip-existing", section=Section.OUTPUT, help="Leave out files whose output is in --out-dir already.",
     )  # fmt: skip
     name: str = option(
-        "calibrated", "--name", section=Section.OUTPUT, metavar="COL", help="Name of the new column."
+        NEW_COLUMN, "--name", section=Section.OUTPUT, metavar="COL", help="Name of the new column."
     )
     prior: float | None = option(None, like=PRIOR)
 

@@ -55,3 +55,14 @@ def test_a_note_on_few_values_names_the_score_that_has_them(run: Run, tmp_path: 
     path.write_text("\n".join(["fine,coarse,label", *lines]), encoding="utf-8")
     said = run("compare", path, "-s", "fine", "-s", "coarse", "-y", "label").out
     assert "note: coarse takes 101 values, and 15 equal-width bins" in said
+
+
+def test_a_guess_says_that_the_repaired_score_is_there_too(run: Run, crossed: Path, tmp_path: Path) -> None:
+    """A gate after `apply` is hardly meant for the raw score."""
+    assert run("fit", crossed, "-m", "platt", "-o", tmp_path / "map.json").code == 0
+    both = tmp_path / "both.csv"
+    assert run("apply", tmp_path / "map.json", crossed, "-o", both).code == 0
+    note = "column 'calibrated', as `apply` writes it, is there too: --score calibrated looks at it"
+    assert note in run("verify", both, "--max-ece", "0.5").out
+    assert note not in run("verify", both, "-s", "score", "--max-ece", "0.5").out
+    assert note not in run("verify", crossed, "--max-ece", "0.5").out
