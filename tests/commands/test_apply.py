@@ -159,7 +159,7 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         ),
         (
             "score,x\n0.5\n",
-            ": row 1 has 1 field where the header has 2",
+            ": row 1 (line 2) has 1 field where the header has 2",
             "fields that contain the separator must be quoted, and quotes must be closed",
         ),
     ],
