@@ -99,6 +99,10 @@ def named_or_usual(
 ) -> str:
     """Return the column asked for, or the only one with a usual name."""
     if requested is not None:
+        if role == "label" and requested not in header and is_score_pattern(requested):
+            msg = f"{path}: --label {requested!r} is a pattern, and all scores are held against one label"
+            own = "models with labels of their own belong in rows: compare --by MODEL --id QUESTION"
+            raise InputProblem(msg, f"name one column; {own}")
         return named(requested, header, path=path)
     usual = SCORE_NAMES if role == "score" else LABEL_NAMES
     candidates = [name for name in header if folded(name) in usual]

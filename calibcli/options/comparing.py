@@ -65,7 +65,10 @@ class CompareOptions:
             known = name in COMPARABLE or name is MeasureName.OBSERVED_RATE
             if not known and not isinstance(name, ClassMeasure):
                 msg = f"{name.value} cannot be compared: no bounds of its difference between two scores are known here"
-                raise UsageProblem(msg, f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}")
+                hint = f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}"
+                if name is MeasureName.BRIER_SKILL:
+                    hint = "skill against another score: --metric brier --reference COL"
+                raise UsageProblem(msg, hint)
 
     @property
     def shown(self) -> tuple[MeasureName, ...]:
