@@ -693,15 +693,17 @@ def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSour
     return ClassSource(again.fragments, again.resolved, again.rows, memory, workers)
 
 
-def inner_method(method: ClassMethod, inner: FitMethod) -> RecalibratorName:
-    """Return the method of the maps that a method of several classes is made of."""
+def inner_method(
+    method: ClassMethod, inner: FitMethod, *, unsaid: FitMethod | None = FitMethod.PLATT
+) -> RecalibratorName:
+    """Return the method of the maps that a method of several classes is made of; `unsaid` may be idle."""
     if inner is FitMethod.AUTO:
         msg = "--method auto chooses for one score, and --probs names several classes"
         raise UsageProblem(msg, "name a method")
     if inner.value == method.value:
         # What one score and several classes call alike can only mean the map of all of them.
         return RecalibratorName.PLATT
-    if not method.facts.made_of_maps and inner is not FitMethod.PLATT:
+    if not method.facts.made_of_maps and inner is not unsaid:
         msg = f"--method {inner.value} is for one score; --multiclass {method.value} fits all classes at once"
         same = inner.value in set(ClassMethod)
         instead = inner.value if same else ClassMethod.ONE_VS_REST.value

@@ -155,6 +155,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "plan good.csv --like new.csv --max-ece 0.02", "both say how scores fall", "leave out one"),
     (3, "measure good.csv -s label -y score", "neither 0 nor 1", "swapped? Try -s score -y label"),
     (2, f"fit {ZOO} --method beta", "is for one score", "--multiclass one-vs-rest"),
+    (2, f"fit {ZOO} --method platt", "--method platt is for one score", "--multiclass one-vs-rest"),
     (2, f"fit {ZOO} --by group", "--by fits a map of one score", "to its rows alone"),
     # Measures.
     (2, f"measure {MANY} --by country --by country", "column 'country' is named twice with --by", " "),
