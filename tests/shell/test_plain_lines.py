@@ -95,3 +95,12 @@ def test_indices_of_a_curve_say_which_curve(run: Run) -> None:
     curve = "Of a restricted cubic spline with 5 knots: ici and emax."
     for form in ("table", "latex"):
         assert curve in run("measure", str(EVALUATION), "-m", "ici,emax,ece", "--format", form).out
+
+
+def test_a_gate_reads_a_pipe_unless_a_state_is_asked(run: Run, tmp_path: Path) -> None:
+    """A gate of its own rows reads them as `measure` does; one that asks a state waits for nothing."""
+    rows = EVALUATION.read_bytes()
+    words = ("verify", "-s", "score", "-y", "label", "--max-ece", "0.5", "--json")
+    assert run(*words, stdin=rows).out == run(*words, "-", stdin=rows).out
+    asked = run(*words, "--state", str(tmp_path / "gate.json"), stdin=rows)
+    assert (asked.code, "there is no state yet" in asked.err) == (3, True)

@@ -29,7 +29,8 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedRep
     """Let the reports beside the printed one tell of whatever goes wrong, unless the line will run again."""
     from calibcli.shell.line import line_of
 
-    line, inputs, state = line_of(given["context"]), given["files"] or [], given["state"]
+    line, state = line_of(given["context"]), given["state"]
+    inputs = _rows_of(given["files"], asks_a_state=state is not None)
     wanted = parse_reports(
         given["report"],
         inputs=inputs,
@@ -47,6 +48,13 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedRep
         if line.yields(problem) is None:
             write_error_reports(problem, wanted)
         raise
+
+
+def _rows_of(files: list[str] | None, *, asks_a_state: bool) -> list[str]:
+    """Return the inputs: a pipe where none is named, unless a state is asked, where one may stay open."""
+    from calibcli.shell.line import is_piped
+
+    return files or ([STDOUT] if not asks_a_state and is_piped() else [])
 
 
 @command(
@@ -102,7 +110,7 @@ def verify(
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
-    inputs = files or []
+    inputs = _rows_of(files, asks_a_state=state is not None)
     if (
         state is not None
         and out.output != STDOUT
