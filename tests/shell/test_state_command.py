@@ -424,7 +424,7 @@ def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make, tmp_pat
     assert codes[-1] == 1
     assert state_of(state)["failed_at"] is not None
     drawn = run("plot", state, "-o", tmp_path / "watch.png")
-    assert (drawn.code, "ALARM: " in drawn.out + drawn.err) == (0, True)
+    assert (drawn.code, "ALARM since " in drawn.out + drawn.err) == (0, True)
     told = run("inspect", state)
     assert "still calibrated exactly?" in told.out
     assert "the change came with batch 5 (day 4) (95 % sure if it came at once)" in told.out
