@@ -90,7 +90,9 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
         empty = [column_of(kind, resolved, place) for (kind, place), one in missing if one.count == requested]
         names = ", ".join(map(repr, empty[:_LISTED])) + (", ..." if len(empty) > _LISTED else "")
         some = "every column has values, but never in the same row: name fewer columns at once"
-        return EmptyTable(msg, f"always empty: {names}; leave out such columns" if empty else some)
+        pairs = "; compare takes --on-missing pairwise" if resolved.others and resolved.probs is None else ""
+        hint = f"always empty: {names}; leave out such columns" if empty else some
+        return EmptyTable(msg, hint + pairs)
     if findings.dropped + findings.elsewhere == requested:
         return EmptyTable(f"{shown}: none of {requested:,} rows predicts the requested class")
     return EmptyTable(f"{shown}: every weight is 0")
