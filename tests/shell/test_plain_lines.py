@@ -53,7 +53,10 @@ def test_a_picture_goes_to_standard_output(tmp_path: Path) -> None:
     assert ended.stdout.startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("name", ["fit", "apply", "measure", "compare", "verify", "plan", "plot", "report"])
+@pytest.mark.parametrize(
+    "name",
+    ["fit", "apply", "measure", "compare", "verify", "plan", "plot", "report", "segments", "drift"],
+)
 def test_help_lists_ten_options_first_and_the_rest_by_section(run: Run, name: str) -> None:
     """Every option stands in one section, those that most people need in the first."""
     text = run(name, "--help").out

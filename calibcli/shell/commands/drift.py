@@ -11,8 +11,8 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score by on sort bins max_values categorical numeric confidence *rows seed weight weights_are scale "
-    "score_map on_missing on_range *format *reading fmt json output force quiet verbose color debug",
+    "score by on sort bins where json output | max_values categorical numeric confidence *rows seed weight "
+    "weights_are scale score_map on_missing on_range *format *reading fmt force quiet verbose color debug",
     by=DRIFTED_BY,
     on=DRIFTED_ON,
 )

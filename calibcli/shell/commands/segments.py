@@ -9,8 +9,8 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score label on artifact *classes depth max_values min_rows categorical numeric confidence unseen "
-    "*rows seed *values *format *reading allow_edited fmt json output force quiet verbose color debug",
+    "score label on artifact depth min_rows where json output verbose | *classes max_values categorical "
+    "numeric confidence unseen *rows seed *values *format *reading allow_edited fmt force quiet color debug",
     score=SEGMENTED_SCORES,
 )
 def segments(
