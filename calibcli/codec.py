@@ -1175,7 +1175,7 @@ def version_of(root: Node, schema: str, *, what: str = "a report", hint: str = "
         raise node.problem(msg, hint)
     if int(found[2]) > int(newest):
         msg = f"is {found[0]!r}, and calibcli {__version__} reads {schema!r}"
-        raise node.problem(msg, "it was written by a newer calibcli: install that version")
+        raise node.problem(msg, "it was written by a newer calibcli: upgrade, or install that version")
     return int(found[2])
 
 

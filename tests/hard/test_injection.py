@@ -259,7 +259,7 @@ def test_latex_has_no_commands_of_names(made: Callable[..., Made]) -> None:
     said = made("latex").said
     text = re.sub(r"\\[#$%&_{}]", "", "\n".join(said.splitlines()[1:]))
     ours = r"textbf|begin|end|centering|caption|label|toprule|midrule|bottomrule|smallskip|footnotesize|par|"
-    ours += "item"
+    ours += "item|linewidth|medskip"
     letters = r"text(?:backslash|asciitilde|asciicircum|less|greater|bar|quotedbl|asciigrave)|ensuremath"
     assert set(re.findall(r"\\([a-z]*)", text)) <= {*re.findall(f"\\\\({ours}|{letters})(?![a-z])", text), ""}
     assert not re.search(r"[#$%_^~]", text)
