@@ -434,6 +434,9 @@ def _refuse_misled(columns: Columns, options: FitOptions) -> None:
     if len(columns.by) > 1:
         msg = f"--by {' --by '.join(columns.by)}: a fit takes one column of groups"
         raise UsageProblem(msg, "put the groups into one column first")
+    if columns.score in columns.by:
+        msg = f"--by {columns.score} would fit a map to each value of the score"
+        raise UsageProblem(msg, "name a column of groups, or leave out --by")
     if columns.group is not None:
         msg = "--group keeps rows together for auto, and --by fits each group by itself"
         raise IdleOption(msg, "leave out one of them", options=("group", "by"))

@@ -305,7 +305,9 @@ def _ends(columns: Sequence[str]) -> tuple[str, ...]:
 
 def refuse_two_roles(resolved: "ResolvedColumns") -> None:
     """Refuse a column that is to be two things."""
-    name, times = Counter(resolved.roles).most_common(1)[0]
+    # Scores that are grades make groups of their own.
+    repeated = Counter(resolved.roles) - Counter({*resolved.by} & {*resolved.scores})
+    name, times = repeated.most_common(1)[0]
     if times == 1:
         return
     if resolved.scores.count(name) == times:
@@ -410,7 +412,7 @@ class ResolvedColumns:
     @property
     def names(self) -> tuple[str, ...]:
         """All columns that are read."""
-        return (*self.roles, *self._looked_at)
+        return (*dict.fromkeys(self.roles), *self._looked_at)
 
     @property
     def _looked_at(self) -> tuple[str, ...]:
@@ -437,7 +439,8 @@ class ResolvedColumns:
         """The columns that are seen as text of few different values."""
         single = (self.label, self.group, self.cluster)
         scores = self.scores if self.requested.in_words else ()
-        return (*scores, *(name for name in single if name is not None), *self.by, *self.on, *self._looked_at)
+        by = (name for name in self.by if name not in self.numbers)
+        return (*scores, *(name for name in single if name is not None), *by, *self.on, *self._looked_at)
 
     @property
     def telling(self) -> tuple[str, ...]:

@@ -101,3 +101,24 @@ def test_python_takes_the_order(loans: Path) -> None:
         pd.read_csv(loans), score="pd", label="default", by="grade", sort="score", rule="oe<=3"
     )
     assert [key.removeprefix("grade=") for key in found.groups] == list(SCALE)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_scores_that_are_grades_make_groups_of_their_own(
+    run: Run, loans: Path, tmp_path: Path, suffix: str
+) -> None:
+    """As a copy of the column would, in every format; continuous ones have no group large enough."""
+    frame = pd.read_csv(loans)
+    frame["copy"] = frame["pd"]
+    path = tmp_path / f"loans.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    elif suffix == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    command = ("measure", path, "-s", "pd", "-y", "default", "--sort", "score", "-m", "oe")
+    tables = [run(*map(str, command), "--by", one).out.partition("Groups by")[2] for one in ("pd", "copy")]
+    assert tables[0].count("pd=0.") == len(SCALE)
+    rows = [re.sub(" +", " ", one.replace("copy", "pd")) for one in tables]
+    assert rows[0] == rows[1]

@@ -159,7 +159,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"fit {ZOO} --by group", "--by fits a map of one score", "to its rows alone"),
     # Measures.
     (2, f"measure {MANY} --by country --by country", "column 'country' is named twice with --by", " "),
-    (2, f"measure {MANY} --by score", "column 'score' cannot be two of", " "),
+    (2, f"measure {MANY} --by label", "column 'label' cannot be two of", " "),
     (2, f"measure {MANY} --by label", "cannot be two of score, label, weight and --by at once", ""),
     (2, f"measure {MANY} --by country --cluster country", "label, weight, --by and cluster at once", ""),
     (2, f"measure {MANY} -s score", "column 'score' is named twice as the score", " "),
@@ -304,7 +304,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"fit {MANY} -m auto --candidate auto", "", ""),
     (2, f"fit {MANY} --min-group-rows 7", "without groups", ""),
     (2, f"fit {MANY} -m auto --by country --group country", "", "leave out one of them"),
-    (2, f"fit {MANY} --by score", "at once", ""),
+    (2, f"fit {MANY} --by score", "a map to each value of the score", "leave out --by"),
     (2, f"fit {MANY} --by country --by label", "a fit takes one column of groups", ""),
     (2, f"{APPLY} -s p_ant", "it was fitted to 3 classes, and one score was named", " "),
     (2, f"{APPLY} --prior 0.2", "--prior is the base rate of one label", " "),
