@@ -93,3 +93,15 @@ def is_respelled(text: str) -> bool:
 def _of_float(value: float) -> Decimal:
     """Return the number that a float stands for: itself where it is whole, and else the shortest."""
     return Decimal(value) if value.is_integer() else Decimal(repr(value))
+
+
+def percent(share: float) -> str:
+    """Return a confidence or an error probability in per cent, never rounded to 0 or 100."""
+    value = 100.0 * share
+    text = f"{value:.6g}"
+    if "e" in text or len(text.partition(".")[2]) <= 2:
+        return f"{text} %"
+    # One decimal is enough, as long as what is missing to 0 or 100 stays within a twentieth of what it is.
+    within = 0.05 * min(value, 100.0 - value)
+    shorter = (f"{value:.{decimals}f}" for decimals in (1, 2, 3))
+    return f"{next((short for short in shorter if abs(float(short) - value) <= within), text)} %"

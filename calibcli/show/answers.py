@@ -23,6 +23,7 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.metrics import CLINICAL
+from calibcli.options.numerals import percent
 from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG
 from calibcli.show.words import (
     ALARM,
@@ -34,7 +35,6 @@ from calibcli.show.words import (
     listed,
     p_equals,
     p_words,
-    percent,
     plural,
     printable,
     quoted,

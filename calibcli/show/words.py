@@ -50,18 +50,6 @@ def count(rows: int) -> str:
     return f"{rows:,}"
 
 
-def percent(share: float) -> str:
-    """Return a confidence or an error probability in per cent, never rounded to 0 or 100."""
-    value = 100.0 * share
-    text = f"{value:.6g}"
-    if "e" in text or len(text.partition(".")[2]) <= 2:
-        return f"{text} %"
-    # One decimal is enough, as long as what is missing to 0 or 100 stays within a twentieth of what it is.
-    within = 0.05 * min(value, 100.0 - value)
-    shorter = (f"{value:.{decimals}f}" for decimals in (1, 2, 3))
-    return f"{next((short for short in shorter if abs(float(short) - value) <= within), text)} %"
-
-
 def share(part: int, whole: int) -> str:
     """Return what part of the rows this is, in per cent: more decimals if one reads as none or all."""
     if not whole:

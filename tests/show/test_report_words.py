@@ -5,6 +5,7 @@ import math
 import pytest
 
 from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
+from calibcli.options.numerals import percent
 from calibcli.show.blocks import Bar
 from calibcli.show.pages.header import file_words, left_out_words
 from calibcli.show.pages.measure import light
@@ -20,7 +21,6 @@ from calibcli.show.words import (
     interval_words,
     listed,
     p_words,
-    percent,
     plural,
     printable,
     quoted,

@@ -23,9 +23,10 @@ from calibcli.errors import CalibcliError, UsageProblem
 from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
+from calibcli.options.numerals import percent
 from calibcli.options.sources import DocumentSource
 from calibcli.stats.curves.map import Band, map_curve
-from calibcli.stats.curves.reliability import binned_curve, percent, refuse_empty
+from calibcli.stats.curves.reliability import binned_curve, refuse_empty
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.family import fit_recalibrator

@@ -39,6 +39,7 @@ from calibcli.names import (
 )
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.numerals import percent
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
 from calibcli.show.words import UNDEFINED, first_of, p_equals, quoted, three
@@ -48,7 +49,7 @@ from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.net_benefit import net_benefits
 from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels
-from calibcli.stats.curves.reliability import percent, refuse_empty
+from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.curves.risk_coverage import risk_coverage_curve
 from calibcli.stats.curves.thresholds import DecisionCurve, Range, decision_curve, murphy_curve
 from calibcli.stats.measures.decompositions import corp_part

@@ -7,6 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
+from calibcli.options.numerals import percent
 from calibcli.show.figures.bars import (
     DARKER,
     area_key,
@@ -25,7 +26,7 @@ from calibcli.show.words import p_words
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.limits import Extent, Limits, has_band
 from calibcli.stats.curves.picture import Picture, curves_of
-from calibcli.stats.curves.reliability import BinnedCurve, percent
+from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 

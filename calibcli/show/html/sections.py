@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from calibcli.families.explained import Explained
+from calibcli.options.numerals import percent
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.measure import MeasureReport
@@ -31,7 +32,7 @@ from calibcli.show.pages.measure import (
 )
 from calibcli.show.pages.segments import segment_blocks
 from calibcli.show.pages.verify import verify_page
-from calibcli.show.words import SMALL_P, p_words, percent, quoted
+from calibcli.show.words import SMALL_P, p_words, quoted
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 
 _NO_RULE = "No limit was given, so there is no verdict; to get one pass a limit, such as --max-ece 0.02."

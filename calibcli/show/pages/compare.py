@@ -5,6 +5,7 @@ from collections.abc import Callable
 from operator import itemgetter
 
 from calibcli.names import ComparisonName
+from calibcli.options.numerals import percent
 from calibcli.reports.compare import (
     ClassComparison,
     ClassesComparison,
@@ -45,7 +46,6 @@ from calibcli.show.words import (
     four,
     interval_words,
     listed,
-    percent,
     plural,
     printable,
     quoted,

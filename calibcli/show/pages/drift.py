@@ -1,11 +1,12 @@
 """The page of `drift`: which columns have shifted, by how much, and in which levels."""
 
+from calibcli.options.numerals import percent
 from calibcli.reports.drift import DriftColumn, DriftReport
 from calibcli.reports.input import InputSummary
 from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
 from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Tone, grid_of, paragraph
 from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
-from calibcli.show.words import count, p_words, percent, plural, quoted, share, three
+from calibcli.show.words import count, p_words, plural, quoted, share, three
 
 # So many levels of a column are shown, those that add most, unless more is asked for.
 _MOST_LEVELS = 20

@@ -3,6 +3,7 @@
 import math
 
 from calibcli.names import GAVE_ZERO, ComparisonName
+from calibcli.options.numerals import percent
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
 from calibcli.show.pages.header import (
@@ -21,7 +22,6 @@ from calibcli.show.words import (
     four,
     interval_words,
     listed,
-    percent,
     plural,
     quoted,
     share,

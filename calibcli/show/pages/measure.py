@@ -6,6 +6,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from calibcli.names import AxisScale, ComparisonName, GroupOrder, MeasureName, PlotKind, TestName, ViewName
+from calibcli.options.numerals import percent
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
@@ -57,7 +58,6 @@ from calibcli.show.words import (
     interval_words,
     listed,
     p_words,
-    percent,
     plural,
     quoted,
     share,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from calibcli.options.numerals import percent
 from calibcli.reports.segments import Ends, Segment, SegmentsReport
 from calibcli.show.answers import segment_name, segmented
 from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
@@ -13,18 +14,7 @@ from calibcli.show.pages.header import (
     table_lines,
     view_lines,
 )
-from calibcli.show.words import (
-    count,
-    first_of,
-    four,
-    listed,
-    p_words,
-    percent,
-    plural,
-    printable,
-    quoted,
-    three,
-)
+from calibcli.show.words import count, first_of, four, listed, p_words, plural, printable, quoted, three
 
 # So many segments are in the table, unless more is asked for.
 _MOST_ROWS, _MOST_NAMED, _MOST_LEVELS = 20, 5, 6

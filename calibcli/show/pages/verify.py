@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import accumulate
 
 from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
+from calibcli.options.numerals import percent
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences
 from calibcli.show.blocks import (
@@ -38,7 +39,6 @@ from calibcli.show.words import (
     four,
     listed,
     p_words,
-    percent,
     plural,
     quoted,
     three,

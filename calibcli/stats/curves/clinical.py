@@ -8,12 +8,12 @@ import numpy as np
 
 from calibcli.errors import NotConverged
 from calibcli.names import Binning, FitLoss, PlotKind, Purpose, RecalibratorName, Smoother
+from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.reliability import (
     NO_WEIGHTED_BAND,
     BinnedCurve,
     binned_curve,
-    percent,
     refuse_empty,
     smooth_curve,
 )

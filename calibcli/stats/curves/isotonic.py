@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import Band, PlotKind
+from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import Spread, thinned
-from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, percent, refuse_empty
+from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, refuse_empty
 from calibcli.stats.recalibrators.pooling import Blocks, pooled
 from calibcli.stats.table.bins import looks_discrete, segment_sums
 from calibcli.stats.table.derived import with_scores

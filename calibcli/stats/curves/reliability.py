@@ -21,6 +21,7 @@ from calibcli.codec import (
 )
 from calibcli.errors import EmptyTable
 from calibcli.names import AxisScale, PlotKind
+from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
@@ -200,11 +201,6 @@ def refuse_empty(table: Table) -> None:
     if table.total_rows == 0 or not table.weight.sum() > 0.0:
         msg = "no rows to draw"
         raise EmptyTable(msg)
-
-
-def percent(confidence: float) -> str:
-    """Return a confidence in words, such as `95 %`."""
-    return f"{100.0 * confidence:g} %"
 
 
 DRAWS = 200

@@ -3,9 +3,10 @@
 import numpy as np
 
 from calibcli.names import PlotKind
+from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import thinned
-from calibcli.stats.curves.reliability import percent, refuse_empty
+from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, frozen
 from calibcli.values import dataclass

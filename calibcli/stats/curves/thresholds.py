@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Benefit, PlotKind
+from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import SHARES, Shares
-from calibcli.stats.curves.reliability import percent, refuse_empty
+from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers, frozen
