@@ -33,7 +33,9 @@ class Output:
         False, "--force", section=Section.OUTPUT, reach=Reach.REPLACES, help="Replace an output that exists.",
         doc="Whether an existing `path` may be replaced.",
     )  # fmt: skip
-    quiet: bool = option(False, "-q", "--quiet", section=Section.OUTPUT, help="No notes on stderr.")
+    quiet: bool = option(
+        False, "-q", "--quiet", section=Section.OUTPUT, help="No notes on stderr but what calibcli.toml sets."
+    )
     verbose: bool = option(
         False, "-v", "--verbose", section=Section.OUTPUT, help="Say what each number means and assumes."
     )
