@@ -140,7 +140,7 @@ def fit(
     *,
     score: str | None = None,
     label: str | None = None,
-    method: str = "platt",
+    method: str | None = None,
     on: Groups | None = None,
     depth: int = 2,
     max_values: int = 50,

@@ -269,10 +269,10 @@ def fit_files(
     columns = replace(columns, by=())
     choice: Choice | None = None
     once = options
-    if which.method is FitMethod.AUTO:
+    if which.of_one_score is FitMethod.AUTO:
         choice = _choice_of(gathered, columns, candidates=which.candidate, options=options, by=grouped)
         once = replace(options, folds=None)
-    name = RecalibratorName(which.method) if choice is None else choice.selection.chosen
+    name = RecalibratorName(which.of_one_score) if choice is None else choice.selection.chosen
     table, selected = gathered.tables[RAW], selection_notes(gathered.input)
     notes = (*read_notes(gathered, columns.read_as), *selected, *_grid_notes(table, name, once))
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
@@ -351,8 +351,8 @@ def _phrases(columns: Columns) -> dict[str, float] | None:
 
 def _refuse_idle(columns: Columns, which: MapOptions, options: FitOptions) -> None:
     """Refuse options that would change nothing."""
-    _refuse_idle_options(which.method, which.candidate, options)
-    if which.method is FitMethod.AUTO:
+    _refuse_idle_options(which.of_one_score, which.candidate, options)
+    if which.of_one_score is FitMethod.AUTO:
         return
     for given, option in ((which.candidate, "--candidate"), (columns.group, "--group")):
         if given:
@@ -381,9 +381,11 @@ def _refuse_idle_options(
 
 def _needs_exact(which: MapOptions, options: FitOptions) -> bool:
     """Whether a fit draws single rows, so that no grid will do."""
-    binned = which.method is FitMethod.SCALING_BINNING or RecalibratorName.SCALING_BINNING in which.candidate
+    binned = (
+        which.of_one_score is FitMethod.SCALING_BINNING or RecalibratorName.SCALING_BINNING in which.candidate
+    )
     thirds = binned and options.split is Split.THREE_WAY
-    return thirds or (which.method is FitMethod.VENN_ABERS and options.folds is not None)
+    return thirds or (which.of_one_score is FitMethod.VENN_ABERS and options.folds is not None)
 
 
 def _extras_request(columns: Columns, options: FitOptions) -> ExtrasRequest:
@@ -459,7 +461,7 @@ def _members(
         notes = (*selection_notes(gathered.input), *_rounded(table))
         try:
             if choice is None:
-                name = RecalibratorName(which.method)
+                name = RecalibratorName(which.of_one_score)
                 members[key] = fit_table(name, table, columns, options=options, notes=notes)
             else:
                 members[key] = _resolved(choice, table, columns, options=options, notes=notes)
@@ -696,17 +698,15 @@ def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSour
     return ClassSource(again.fragments, again.resolved, again.rows, memory, workers)
 
 
-def inner_method(
-    method: ClassMethod, inner: FitMethod, *, unsaid: FitMethod | None = FitMethod.PLATT
-) -> RecalibratorName:
-    """Return the method of the maps that a method of several classes is made of; `unsaid` may be idle."""
+def inner_method(method: ClassMethod, inner: FitMethod | None) -> RecalibratorName:
+    """Return the method of the maps that a method of several classes is made of."""
     if inner is FitMethod.AUTO:
         msg = "--method auto chooses for one score, and --probs names several classes"
         raise UsageProblem(msg, "name a method")
-    if inner.value == method.value:
+    if inner is None or inner.value == method.value:
         # What one score and several classes call alike can only mean the map of all of them.
         return RecalibratorName.PLATT
-    if not method.facts.made_of_maps and inner is not unsaid:
+    if not method.facts.made_of_maps:
         msg = f"--method {inner.value} is for one score; --multiclass {method.value} fits all classes at once"
         same = inner.value in set(ClassMethod)
         instead = inner.value if same else ClassMethod.ONE_VS_REST.value

@@ -107,11 +107,10 @@ class FitOptions:
 class MapOptions:
     """Which map is fitted: of one score, of each group, or of several classes."""
 
-    method: FitMethod = option(
-        FitMethod.PLATT, "-m", "--method", section=Section.FIT, help="How to recalibrate.",
-        doc='How to recalibrate; "auto" is the one of these that cross-validation chooses. With several '
-        'classes, '
-        "the method of the maps that `multiclass` is made of.",
+    method: FitMethod | None = option(
+        None, "-m", "--method", section=Section.FIT, help="How to recalibrate. [default: platt]",
+        doc='How to recalibrate, by default "platt"; "auto" is the one of these that cross-validation chooses. '
+        "With several classes, the method of the maps that `multiclass` is made of.",
     )  # fmt: skip
     candidate: tuple[RecalibratorName, ...] = option(
         (), "--candidate", section=Section.FIT, metavar="METHOD", shell=list[RecalibratorName] | None,
@@ -145,6 +144,11 @@ class MapOptions:
     ) -> "MapOptions":
         """Return which map is fitted."""
         return cls(candidate=tuple(candidate or ()), **more)
+
+    @property
+    def of_one_score(self) -> FitMethod:
+        """The method of a map of one score, also where none was named."""
+        return self.method or FitMethod.PLATT
 
     def refuse_idle(self, columns: Columns) -> None:
         """Refuse what has no effect on a fit to these columns."""

@@ -1,8 +1,6 @@
 """calibcli fit."""
 
-import typer
-
-from calibcli.names import STDOUT, ClassMethod, FitMethod
+from calibcli.names import STDOUT
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.output import Inputs, Output
 from calibcli.options.rows import FITTED_BY, FITTED_ON, Columns, Reading
@@ -19,7 +17,6 @@ from calibcli.shell.door import command
     on=FITTED_ON,
 )
 def fit(
-    context: typer.Context,
     inputs: Inputs,
     columns: Columns,
     which: MapOptions,
@@ -75,18 +72,13 @@ def fit(
       one-vs-rest       --method on each class's probability, divided by the sum
       one-vs-one        --method on each pair of classes
     """
-    from calibcli.commands.fit import fit_map, inner_method
+    from calibcli.commands.fit import fit_map
     from calibcli.data.formats import refuse_promise
     from calibcli.shell.output import request_of, say_summary, write
 
     rows = request_of(inputs, columns, reading, out)
     refuse_promise(out.output, "json", what="an artifact is JSON", hint="name it cal.json")
     output = None if out.output == STDOUT else out.output
-    said = context.get_parameter_source("method")
-    typed = said is not None and said.name == "COMMANDLINE"
-    if columns.several is not None and typed and which.method is FitMethod.PLATT:
-        # As a default it is of one score; what was typed would be passed over.
-        inner_method(which.multiclass or ClassMethod.TEMPERATURE, which.method, unsaid=None)
     report, artifact = fit_map(rows, which, options, cutting=cutting, output=output)
     write(artifact, out.output)
     say_summary(report, out)
