@@ -24,7 +24,7 @@ from calibcli.stats.recalibrators.spline import knots_of, spline_features
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import fixpoint, residual_series
-from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.stats.table.score_table import Arrays, Floats
 from calibcli.values import dataclass
 
 # Groups are tenths of the rows.
@@ -38,7 +38,7 @@ SPAN = 0.75
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClinicalCurve:
+class ClinicalCurve(Arrays):
     """
     Observed rate against score, as papers on prediction models show it.
 
@@ -76,10 +76,6 @@ class ClinicalCurve:
     confidence: float
 
     kind = PlotKind.CLINICAL
-
-    def __post_init__(self) -> None:
-        for name in ("at", "rate", "lower", "upper", "edges", "events", "others"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
 def clinical_curve(

@@ -8,12 +8,12 @@ from calibcli.names import PlotKind
 from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table.grid import Table, residuals
-from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.stats.table.score_table import Arrays, Floats
 from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CumulativeCurve:
+class CumulativeCurve(Arrays):
     """
     The path of the sums of label - score, in units of all rows (or of all weight).
 
@@ -35,10 +35,6 @@ class CumulativeCurve:
     weighted: bool
 
     kind = PlotKind.CUMULATIVE
-
-    def __post_init__(self) -> None:
-        for name in ("share", "value"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @property
     def farthest(self) -> int:

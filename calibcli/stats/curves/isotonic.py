@@ -17,16 +17,15 @@ from calibcli.stats.recalibrators.pooling import Blocks, pooled
 from calibcli.stats.table.bins import looks_discrete, segment_sums
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 DRAWS = 1_000
 _CELLS = 512
-_KEYS = ("x", "rate", "at", "level", "share", "lower", "upper")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class IsotonicCurve:
+class IsotonicCurve(Arrays):
     """
     The isotonic fit to the rows themselves, and a band: where fits lie by chance, or where all rates lie.
 
@@ -66,10 +65,6 @@ class IsotonicCurve:
     p_value: float | None = None
 
     kind = PlotKind.ISOTONIC
-
-    def __post_init__(self) -> None:
-        for name in _KEYS:
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from calibcli.names import AxisScale
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import frozen, run_starts
+from calibcli.stats.table.score_table import Arrays, run_starts
 from calibcli.values import dataclass
 
 # Scores that fill no more than this part of [0, 1] are looked at more closely.
@@ -310,7 +310,7 @@ def _first_equal(y: Floats, part: npt.NDArray[np.int64], extreme: Floats) -> Pla
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+class Spread(Arrays):
     """
     Share of the rows, or of the weight, below and up to each of some scores; all of shape (n,).
 
@@ -323,10 +323,6 @@ class Spread:
     score: Floats
     below: Floats
     upto: Floats
-
-    def __post_init__(self) -> None:
-        for name in ("score", "below", "upto"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @classmethod
     def of(cls, table: Table) -> "Spread":

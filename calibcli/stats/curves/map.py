@@ -10,7 +10,7 @@ from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
 from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.stats.table.score_table import Arrays, Floats
 from calibcli.values import dataclass
 
 Map = Callable[[Floats], Floats]
@@ -24,7 +24,7 @@ _MOST_MARKS = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MapCurve:
+class MapCurve(Arrays):
     """
     A map on [0, 1], and what was observed where it is applied.
 
@@ -55,10 +55,6 @@ class MapCurve:
     partition: str
 
     kind = PlotKind.MAP
-
-    def __post_init__(self) -> None:
-        for name in ("score", "output", "lower", "upper"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

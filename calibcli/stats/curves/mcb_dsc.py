@@ -3,12 +3,12 @@
 import numpy as np
 
 from calibcli.names import MeasureName, PlotKind
-from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.stats.table.score_table import Arrays, Floats
 from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class McbDsc:
+class McbDsc(Arrays):
     """
     Mean scores in their parts, mean = MCB - DSC + UNC; arrays have shape (n_scores,).
 
@@ -35,10 +35,6 @@ class McbDsc:
     by_chance: Floats
 
     kind = PlotKind.MCB_DSC
-
-    def __post_init__(self) -> None:
-        for name in ("value", "mcb", "dsc", "unc", "by_chance"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @property
     def one_base(self) -> bool:

@@ -7,14 +7,14 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import PlotKind
-from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 _COLUMNS = ("value", "lower", "upper", "log_pass", "log_fail", "own")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Starts:
+class Starts(Arrays):
     """
     What the bets of an alarm that began with different batches have made by now; arrays of shape (n_starts,).
 
@@ -30,13 +30,9 @@ class Starts:
     since: tuple[int, int] | None = None
     strongest: int | None = None
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", frozen(self.rows, np.int64))
-        object.__setattr__(self, "log", frozen(self.log, np.float64))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MonitorCurve:
+class MonitorCurve(Arrays):
     """
     Evidence and estimate over the looks of a gate; all arrays have shape (n_looks,).
 
@@ -82,9 +78,7 @@ class MonitorCurve:
         if not self.own.size:
             object.__setattr__(self, "own", np.full(self.rows.size, math.nan))
             object.__setattr__(self, "stands_out", np.zeros(self.rows.size, np.bool_))
-        for name in _COLUMNS:
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
-        object.__setattr__(self, "rows", frozen(self.rows, np.int64))
+        Arrays.__post_init__(self)
 
     @property
     def total_rows(self) -> int:

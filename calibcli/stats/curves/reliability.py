@@ -26,7 +26,7 @@ from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_in_cells
-from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 NO_BAND_ASKED = "no interval was requested"
@@ -34,11 +34,9 @@ NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a s
 
 _BIN_KEYS = ("lower", "upper", "rows", "score", "rate", "rate_lower", "rate_upper")
 
-_SMOOTH_KEYS = ("at", "x", "y", "lower", "upper", "density")
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BinnedCurve:
+class BinnedCurve(Arrays):
     """
     Mean score and observed rate of each occupied bin; all arrays have shape (n_bins,).
 
@@ -56,11 +54,6 @@ class BinnedCurve:
     rate_lower: Floats
     rate_upper: Floats
     band: str
-
-    def __post_init__(self) -> None:
-        for name in _BIN_KEYS:
-            kind = np.int64 if name == "rows" else np.float64
-            object.__setattr__(self, name, frozen(getattr(self, name), kind))
 
     @property
     def total_rows(self) -> int:
@@ -112,7 +105,7 @@ _AT_EACH = (Between(0.0, 1.0), GAPS, Size(of="at", reason="one for each place of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SmoothCurve(Declared):
+class SmoothCurve(Declared, Arrays):
     """
     Kernel-weighted mean label against kernel-weighted mean score; all arrays have shape (n_points,).
 
@@ -138,10 +131,6 @@ class SmoothCurve(Declared):
     log_odds: Annotated[bool, ABSENT, "Whether kernel, bandwidth and density are along log-odds."] = False
     least: Annotated[Fraction, ABSENT, "The least score, below which the density is the kernel's."] = 0.0
     most: Annotated[Fraction, ABSENT, "The largest score."] = 1.0
-
-    def __post_init__(self) -> None:
-        for name in _SMOOTH_KEYS:
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -413,9 +402,6 @@ def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Fl
     return np.clip(rate + below, 0.0, rate), np.clip(rate + above, rate, 1.0)
 
 
-_KEYS = ("score", "residual", "lower", "upper", "at", "density")
-
-
 def no_skill(score: Floats, base: float) -> Floats:
     """
     Return the rates at which scores are as far from what is observed as the base rate is.
@@ -429,7 +415,7 @@ def no_skill(score: Floats, base: float) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ResidualCurve:
+class ResidualCurve(Arrays):
     """
     Observed rate minus score against score; all arrays have shape (n_points,).
 
@@ -456,10 +442,6 @@ class ResidualCurve:
     whole: ReliabilityCurve
 
     kind = PlotKind.RESIDUAL
-
-    def __post_init__(self) -> None:
-        for name in _KEYS:
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @property
     def confidence(self) -> float:

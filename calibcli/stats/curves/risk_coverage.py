@@ -8,14 +8,14 @@ from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import thinned
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, frozen
+from calibcli.stats.table.score_table import Arrays, Floats
 from calibcli.values import dataclass
 
 _NO_WEIGHTED_BAND = "no interval: importance weights leave none that holds at a single coverage"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RiskCoverageCurve:
+class RiskCoverageCurve(Arrays):
     """
     The share of label 0 among the rows with the highest scores; arrays have shape (n_points,).
 
@@ -38,10 +38,6 @@ class RiskCoverageCurve:
     confidence: float
 
     kind = PlotKind.RISK_COVERAGE
-
-    def __post_init__(self) -> None:
-        for name in ("coverage", "risk", "least", "score", "lower", "upper"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @property
     def base(self) -> float:

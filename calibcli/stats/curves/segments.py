@@ -5,14 +5,14 @@ import numpy.typing as npt
 
 from calibcli.names import PlotKind
 from calibcli.stats.numerics import Floats
-from calibcli.stats.table.score_table import frozen
+from calibcli.stats.table.score_table import Arrays
 from calibcli.values import dataclass
 
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentPoints:
+class SegmentPoints(Arrays):
     """
     The segments that are tested, shape (n,) each.
 
@@ -37,13 +37,9 @@ class SegmentPoints:
 
     kind = PlotKind.SEGMENTS
 
-    def __post_init__(self) -> None:
-        for name in ("rows", "bias", "lower", "upper"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentCells:
+class SegmentCells(Arrays):
     """
     The segments of two columns; arrays of shape (n_down + 1, n_across + 1), all rows last.
 
@@ -71,10 +67,6 @@ class SegmentCells:
     confidence: float
 
     kind = PlotKind.HEATMAP
-
-    def __post_init__(self) -> None:
-        for name in ("rows", "bias", "lower", "upper"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @property
     def is_tested(self) -> Flags:

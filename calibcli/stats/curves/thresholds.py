@@ -14,7 +14,7 @@ from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 NO_WEIGHTED_THRESHOLDS = "no interval: importance weights leave none that holds at a single threshold"
@@ -29,7 +29,7 @@ _STRAY = 0.0005
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Thresholds:
+class Thresholds(Arrays):
     """
     Weight on the wrong side of each threshold; arrays have shape (n_points,).
 
@@ -54,10 +54,6 @@ class Thresholds:
     total: float
     ends: tuple[float, float]
     weighted: bool
-
-    def __post_init__(self) -> None:
-        for name in ("at", "missed", "alarms"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @property
     def base(self) -> float:
@@ -159,7 +155,7 @@ class Worth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DecisionCurve:
+class DecisionCurve(Arrays):
     """
     Net benefit at every threshold t; arrays have shape (n_points,).
 
@@ -205,10 +201,6 @@ class DecisionCurve:
     marked: tuple[float, ...] = ()
 
     kind = PlotKind.DECISION
-
-    def __post_init__(self) -> None:
-        for name in ("at", "value", "lower", "upper", "all"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
 def decision_curve(
@@ -350,7 +342,7 @@ def _ranges(at: Floats, holds: Truths) -> tuple[Range, ...]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MurphyCurve:
+class MurphyCurve(Arrays):
     """
     Mean elementary scores; all arrays have shape (n_points,).
 
@@ -389,10 +381,6 @@ class MurphyCurve:
     band: str
 
     kind = PlotKind.MURPHY
-
-    def __post_init__(self) -> None:
-        for name in ("at", "value", "lower", "upper", "recalibrated", "constant"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
 def murphy_curve(table: Table, *, confidence: float = 0.95) -> MurphyCurve:

@@ -5,12 +5,12 @@ import numpy as np
 from calibcli.names import PlotKind
 from calibcli.stats.curves.segments import Flags
 from calibcli.stats.numerics import Floats
-from calibcli.stats.table.score_table import frozen
+from calibcli.stats.table.score_table import Arrays
 from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TrendCurve:
+class TrendCurve(Arrays):
     """
     Groups in their order, shape (n,) each.
 
@@ -35,10 +35,6 @@ class TrendCurve:
     joined: bool = True
 
     kind = PlotKind.TREND
-
-    def __post_init__(self) -> None:
-        for name in ("score", "bias", "lower", "upper"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
     @property
     def rate(self) -> Floats:

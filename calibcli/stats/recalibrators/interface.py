@@ -11,7 +11,7 @@ from calibcli.names import RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 # Places at which a map is asked whether it is constant.
@@ -201,6 +201,17 @@ class FittedMap:
     def falling(self, table: Table) -> int:  # noqa: ARG002 - of maps that turn round
         """Return how many rows lie where the map is known to fall."""
         return 0
+
+
+class ArrayParameters(Declared, Arrays):
+    """Parameters with arrays among them: equal where their documents are."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def checked_scores(scores: Floats) -> Floats:

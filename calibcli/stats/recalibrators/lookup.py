@@ -1,19 +1,19 @@
 """Functions that every fitted map looks up: constant on bins, or through a few points."""
 
-from typing import Annotated, Self
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.codec import Ascending, Between, Declared, Node, Size
-from calibcli.stats.recalibrators.interface import FittedBin
+from calibcli.codec import Ascending, Between, Node, Size
+from calibcli.stats.recalibrators.interface import ArrayParameters, FittedBin
 from calibcli.stats.table.bins import bin_index
-from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BinMap(Declared):
+class BinMap(ArrayParameters):
     """One value for each bin (edge_{k-1}, edge_k]."""
 
     edges: Annotated[
@@ -26,20 +26,6 @@ class BinMap(Declared):
     values: Annotated[Floats, Between(0.0, 1.0), Size(of="edges", less=1), "The output in each bin."]
     rows: Annotated[Integers, Size(of="edges", less=1), "Fit rows in each bin."]
     positive: Annotated[Integers, Size(of="edges", less=1), "Fit rows with label 1 in each bin."]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "edges", frozen(self.edges, np.float64))
-        object.__setattr__(self, "values", frozen(self.values, np.float64))
-        object.__setattr__(self, "rows", frozen(self.rows, np.int64))
-        object.__setattr__(self, "positive", frozen(self.positive, np.int64))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Floats, Floats, Integers, Integers]]:
-        return type(self), (self.edges, self.values, self.rows, self.positive)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, BinMap) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def check(self, node: Node) -> None:
         """Refuse edges that do not span the scores, and rows that no fit has."""
@@ -107,7 +93,7 @@ def ranks(points: Floats, score: Floats) -> npt.NDArray[np.intp]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Polyline(Declared):
+class Polyline(ArrayParameters):
     """A continuous function: linear between knots, constant outside them."""
 
     knots: Annotated[
@@ -120,18 +106,6 @@ class Polyline(Declared):
         Ascending(strictly_from=None),
         "What the function is there, never falling: linear between knots, constant outside them.",
     ]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "knots", frozen(self.knots, np.float64))
-        object.__setattr__(self, "values", frozen(self.values, np.float64))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Floats, Floats]]:
-        return type(self), (self.knots, self.values)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Polyline) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def predict(self, scores: Floats) -> Floats:
         """

@@ -5,14 +5,19 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import Between, Declared, Node, Size
+from calibcli.codec import Between, Node, Size
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import FittedMap, checked_scores, require_both_labels
+from calibcli.stats.recalibrators.interface import (
+    ArrayParameters,
+    FittedMap,
+    checked_scores,
+    require_both_labels,
+)
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import cosine_series, fixpoint, residual_series
-from calibcli.stats.table.score_table import Floats, Integers, frozen
+from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # The generator gives its words four at a time; a row takes two of them.
@@ -66,7 +71,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Smooth(Declared, FittedMap):
+class Smooth(ArrayParameters, FittedMap):
     """
     The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
 
@@ -94,17 +99,6 @@ class Smooth(Declared, FittedMap):
     ]
     randomised: Annotated[bool, "Whether scores are moved by a draw from the kernel."]
     seed: Annotated[int, "Of these draws."]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "values", frozen(self.values, np.float64))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[float, Floats, bool, int]]:
-        return type(self), (self.bandwidth, self.values, self.randomised, self.seed)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Smooth) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     @classmethod
     def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:  # noqa: ARG003

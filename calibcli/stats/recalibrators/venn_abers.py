@@ -12,7 +12,12 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.interface import FittedMap, checked_scores, require_both_labels
+from calibcli.stats.recalibrators.interface import (
+    ArrayParameters,
+    FittedMap,
+    checked_scores,
+    require_both_labels,
+)
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
@@ -97,25 +102,13 @@ _INSIDE = Between(0.0, 1.0, inside=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bracket(Declared):
+class Bracket(ArrayParameters):
     """The isotonic level of every score, had it come with one more row of label 0, or of label 1."""
 
     first: Annotated[Floats, Between(0.0, 1.0), Ascending(), "The scores from which a lower level holds."]
     lower: Annotated[Floats, _INSIDE, Ascending(), Size(of="first"), "That level; it is 0 below the first."]
     last: Annotated[Floats, Between(0.0, 1.0), Ascending(), "The scores up to which an upper level holds."]
     upper: Annotated[Floats, _INSIDE, Ascending(), Size(of="last"), "That level; it is 1 above the last."]
-
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Floats, Floats, Floats, Floats]]:
-        return type(self), (self.first, self.lower, self.last, self.upper)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Bracket) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     @classmethod
     def of(cls, table: ScoreTable) -> Self:

@@ -1,7 +1,7 @@
 """The rows behind a table seen once more, where a grid table has rounded what a fit or a partition needs."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from calibcli.errors import InputProblem
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts
+from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
 from calibcli.values import dataclass
 
 RowWork = Callable[[Floats, npt.NDArray[np.bool_], Integers | None], Integers]
@@ -64,13 +64,6 @@ class PartedGrid(GridTable):
     """
 
     limit: Floats
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "limit", frozen(self.limit, np.float64))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
-        return type(self), (*self.columns, self.limit)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PartedGrid) or not np.array_equal(self.limit, other.limit):

@@ -9,13 +9,12 @@ at most `resolution`.
 import hashlib
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen, run_starts, sealed
+from calibcli.stats.table.score_table import Arrays, Floats, Integers, ScoreTable, run_starts, sealed
 from calibcli.values import dataclass
 
 CELLS = 720_720
@@ -219,8 +218,9 @@ _UNIT = float(1 << 52)
 _MOST_ROWS_IN_A_CELL = 1_000_000_000
 
 
+# Without slots, so that the means are computed once; pickles hold the columns alone.
 @dataclass(frozen=True, eq=False)
-class GridTable:
+class GridTable(Arrays):
     """
     Rows grouped by cell of [0, 1] (see `calibcli.stats.table.grid`), occupied cells only.
 
@@ -237,17 +237,12 @@ class GridTable:
     below_negative: Integers
 
     def __post_init__(self) -> None:
-        for name in ("code", "rows", "positive_rows", "below_positive", "below_negative"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.int64))
+        super().__post_init__()
         # Rows that sit on the cell's edge add nothing to its sums, so any number of them is safe.
         many = np.flatnonzero(self.rows > _MOST_ROWS_IN_A_CELL)
         if self.below_positive[many].any() or self.below_negative[many].any():
             msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows have nearly the same score"
             raise InputProblem(msg, "measure the input in parts")
-
-    # Without slots, so that the means are computed once; pickles hold the columns alone.
-    def __reduce__(self) -> tuple[type[Self], tuple[Integers, ...]]:
-        return type(self), self.columns
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GridTable):

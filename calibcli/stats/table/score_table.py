@@ -1,7 +1,9 @@
 """The score table: rows grouped by distinct score, which is all that measures, fits and curves read."""
 
 from collections.abc import Iterable
-from typing import Self, TypeVar
+from dataclasses import fields
+from functools import cache
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +15,35 @@ from calibcli.values import dataclass
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
+class Arrays:
+    """
+    A frozen data class that holds private, read-only copies of its arrays, also in another process.
+
+    Arrays are the fields that are declared as `Floats` or `Integers`.
+    """
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        cls: Any = type(self)
+        for name, kind in _arrays_of(cls):
+            object.__setattr__(self, name, frozen(getattr(self, name), kind))
+
+    # A pickle is made anew from its fields: arrays alone would come back as ones that can be written to.
+    def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
+        return type(self), tuple(getattr(self, one.name) for one in fields(self))  # type: ignore[arg-type]
+
+
+@cache
+def _arrays_of(cls: Any) -> tuple[tuple[str, type[np.generic]], ...]:  # noqa: ANN401 - a data class
+    kinds: dict[object, type[np.generic]] = {Floats: np.float64, Integers: np.int64}
+    declared = ((one.name, one.type) for one in fields(cls))
+    plain = ((name, get_args(kind)[0] if get_origin(kind) is Annotated else kind) for name, kind in declared)
+    return tuple((name, kinds[kind]) for name, kind in plain if kind in kinds)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class WeightColumns:
+class WeightColumns(Arrays):
     """
     The sums that importance weights add to a table, each of shape (n_distinct,).
 
@@ -33,13 +62,6 @@ class WeightColumns:
     weight_sq: Floats
     positive_sq: Floats
 
-    def __post_init__(self) -> None:
-        for name in ("weight", "positive", "weight_sq", "positive_sq"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Floats, ...]]:
-        return type(self), self.columns
-
     @property
     def columns(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The four columns in the order of the constructor."""
@@ -47,7 +69,7 @@ class WeightColumns:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ScoreTable:
+class ScoreTable(Arrays):
     """
     Rows grouped by distinct score: exact, whatever the order or the number of files they came from.
 
@@ -69,8 +91,7 @@ class ScoreTable:
     def __post_init__(self) -> None:
         score = sealed(np.asarray(self.score, dtype=np.float64) + 0.0)
         object.__setattr__(self, "score", score)
-        object.__setattr__(self, "rows", frozen(self.rows, np.int64))
-        object.__setattr__(self, "positive_rows", frozen(self.positive_rows, np.int64))
+        Arrays.__post_init__(self)
         if not (score.shape == self.rows.shape == self.positive_rows.shape):
             msg = "score, rows and positive_rows differ in shape"
             raise ValueError(msg)
@@ -82,9 +103,6 @@ class ScoreTable:
         if np.any(self.positive_rows < 0) or np.any(self.positive_rows > self.rows):
             msg = "positive_rows lies outside 0 .. rows"
             raise ValueError(msg)
-
-    def __reduce__(self) -> tuple[type[Self], tuple[Floats, Integers, Integers, WeightColumns | None]]:
-        return type(self), (self.score, self.rows, self.positive_rows, self.weights)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreTable) or (self.weights is None) != (other.weights is None):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import grid as counting
 from calibcli.stats.table.grid import ROW, Counting
@@ -117,6 +118,18 @@ def test_copies_stay_read_only(duplicate: Callable[[ScoreTable], ScoreTable], ta
         assert not column.flags.writeable
         with pytest.raises(ValueError, match="read-only"):
             column[0] = 0
+
+
+def test_curves_own_their_arrays_and_stay_read_only_in_another_process() -> None:
+    """A value made of arrays copies what it is given, in the type that it declares, also out of a pickle."""
+    given_rows, given_score = np.array([2.0, 3.0]), np.array([0.25, 0.5])
+    bins = BinnedCurve(*[given_score] * 2, given_rows, *[given_score] * 4, band="none")  # type: ignore[arg-type]
+    given_rows[0], given_score[0] = 7.0, 0.0
+    for curve in (bins, pickle.loads(pickle.dumps(bins))):  # noqa: S301 - our own bytes
+        assert curve.rows.dtype == np.int64
+        assert curve.rows.tolist() == [2, 3]
+        assert curve.score.tolist() == [0.25, 0.5]
+        assert not any(one.flags.writeable for one in (curve.rows, curve.score, curve.rate_upper))
 
 
 def test_column_that_was_a_view_does_not_change() -> None:
