@@ -14,6 +14,7 @@ from calibcli.commands.added_columns import (
     prepared,
     write_with_added_columns,
 )
+from calibcli.commands.evaluation import as_fitted
 from calibcli.commands.made_by import kept, refuse_other_maps
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
@@ -25,7 +26,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.pipes import STDIN
 from calibcli.data.tally import Refused
-from calibcli.documents.artifact import Artifact, SegmentArtifact
+from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
 from calibcli.options.rows import InputFormat, Reading
@@ -208,8 +209,9 @@ def apply_folder(
     for _, output in pairs:
         if output in there:
             refuse_existing(output, force=force or skip_existing, inputs=sources)
-    if isinstance(requested.loaded, Artifact | SegmentArtifact):
-        _refuse_columns(requested, found)
+    notes: tuple[str, ...] = ()
+    if not isinstance(requested.loaded, ClassArtifact):
+        requested, notes = _with_one_score(requested, found)
     unknown = refuse_other_maps(requested, out_dir, there) if skip_existing else ()
     wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
     how = reading or Reading()
@@ -240,26 +242,30 @@ def apply_folder(
         raise _with_written(problem, len(parts)) from problem.__cause__
     COMPLETION.expect(0)
     skipped = tuple(output for _, output in pairs if skip_existing and output in there)
-    return FolderApplyReport(
-        out_dir, tuple(parts), skipped, (*found.notes(made=[output for _, output in pairs]), *unknown)
-    )
+    made = found.notes(made=[output for _, output in pairs])
+    return FolderApplyReport(out_dir, tuple(parts), skipped, (*made, *unknown, *(notes if parts else ())))
 
 
-def _refuse_columns(requested: ApplyRequest, found: Found) -> None:
-    """Refuse files without the score column of the first one, before any output is written."""
+def _with_one_score(requested: ApplyRequest, found: Found) -> tuple[ApplyRequest, tuple[str, ...]]:
+    """
+    Name the score column of the first file for all, and return what is said of it.
+
+    Files without it are refused before any output is written.
+    """
     refused: list[CalibcliError] = []
-    first = None
+    columns, first = as_fitted(requested.columns, requested.loaded), None
     for file in found.files:
         try:
             part = list_fragments(replace(found, files=(file,)), input_format=requested.input_format)[0]
-            columns = columns_of(part, requested.columns, first=first, labelled=False)
-            first = columns if first is None else first
+            resolved = columns_of(part, columns, first=first, labelled=False)
+            first = resolved if first is None else first
         except InputProblem as problem:
             refused.append(problem)
             if len(refused) == _MOST_REFUSED:
                 break
-    if refused:
+    if refused or first is None:
         raise _together(refused)
+    return replace(requested, columns=replace(requested.columns, score=first.score)), first.notes
 
 
 def _together(refused: Sequence[CalibcliError]) -> CalibcliError:

@@ -176,6 +176,9 @@ def _require_two(columns: Columns, artifacts: Sequence[DocumentSource]) -> None:
 def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
     """Read the columns as the fits did where the user does not say otherwise."""
     ways = {path: as_fitted(columns, artifact) for path, artifact in loaded.items()}
+    if len({one.fitted for one in ways.values()}) > 1:
+        # Which of them is meant nobody says.
+        ways = {path: replace(one, fitted=None) for path, one in ways.items()}
     every = [one for one in loaded.values() if not isinstance(one, ClassArtifact)]
     members = [map_columns(one, columns.on_unseen) for one in every]
     looked_at = [one for one in members if one is not None]

@@ -84,7 +84,12 @@ def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:
     if isinstance(one, ClassArtifact):
         return columns
     phrases = None if one.score_map is None else tuple(one.score_map.items())
-    return replace(columns, positive=columns.positive or one.positive, score_map=columns.score_map or phrases)
+    return replace(
+        columns,
+        positive=columns.positive or one.positive,
+        score_map=columns.score_map or phrases,
+        fitted=None if one.columns is None else one.columns[0],
+    )
 
 
 def refuse_applied_twice(raw: Table, outputs: tuple[float, ...] | None, *, column: str, path: str) -> None:

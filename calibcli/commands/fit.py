@@ -45,6 +45,7 @@ from calibcli.names import (
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
+from calibcli.options.sources import RowsInMemory
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
@@ -266,7 +267,8 @@ def fit_files(
         rows = replace(rows, reading=replace(rows.reading, exact=True))
     extras_request = ExtrasRequest(sliced=(RAW,)) if grouped else _extras_request(columns, options)
     gathered = read_tables(rows, extras_request=extras_request, twice=True)
-    columns = replace(columns, by=())
+    stood_in = _columns_in(gathered, rows)
+    columns = replace(columns, by=(), fitted=None if stood_in is None else stood_in[0])
     choice: Choice | None = None
     once = options
     if which.of_one_score is FitMethod.AUTO:
@@ -341,7 +343,21 @@ def fit_table(
         notes=notes,
         selection=None if choice is None else choice.selection,
     )
-    return Artifact(recalibrator, record, columns.read_as, columns.positive, score_map=_phrases(columns))
+    return Artifact(
+        recalibrator,
+        record,
+        columns.read_as,
+        columns.positive,
+        score_map=_phrases(columns),
+        columns=None if columns.fitted is None else (columns.fitted,),
+    )
+
+
+def _columns_in(gathered: Gathered, rows: RowRequest) -> tuple[str, ...] | None:
+    """Return the columns that the scores stood in; None where arrays were given, whose names nobody chose."""
+    scores = gathered.resolved.scores
+    nameless = any(isinstance(one, RowsInMemory) and scores[0] in one.nameless for one in rows.inputs)
+    return None if nameless else scores
 
 
 def _phrases(columns: Columns) -> dict[str, float] | None:
@@ -568,7 +584,13 @@ def fit_segment_files(
         ),
     )
     artifact = SegmentArtifact(
-        "segments", fitted.map, record, columns.read_as, columns.positive, score_map=_phrases(columns)
+        "segments",
+        fitted.map,
+        record,
+        columns.read_as,
+        columns.positive,
+        score_map=_phrases(columns),
+        columns=_columns_in(gathered, rows),
     )
     report = replace(
         _report(gathered, FitMethod.SEGMENTS, record, output),
@@ -729,7 +751,9 @@ def fit_class_files(
     notes = (*selection_notes(gathered.input), *read_notes(gathered, columns.read_as), *recalibrator.notes)
     said = _options(method, options)
     record = _record(recalibrator, source, gathered.tables[RAW], options=said, notes=notes)
-    artifact = ClassArtifact(recalibrator, record, source.classes, scale=columns.read_as)
+    artifact = ClassArtifact(
+        recalibrator, record, source.classes, columns.read_as, columns=_columns_in(gathered, rows)
+    )
     report = ClassFitReport(
         input=gathered.input,
         method=method,

@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +124,7 @@ def artifact_report(source: DocumentSource) -> InspectReport:
     one = found.of_all_rows
     facts = (
         *before,
+        *_fitted(found.of_all_rows),
         (f"scale of the {what}", one.scale.value),
         *_phrases(found.of_all_rows),
         ("digest of the fit rows", one.fit.table_digest),
@@ -145,6 +146,12 @@ def _phrases(artifact: OneMap | ClassArtifact) -> Facts:
             ", ".join(f"{phrase} = {number:g}" for phrase, number in artifact.score_map.items()),
         )
     ]
+
+
+def _fitted(artifact: OneMap | ClassArtifact) -> Facts:
+    """Return the columns of the fit, if the map knows them."""
+    what = "score column" if artifact.classes is None else "columns of classes"
+    return [] if artifact.columns is None else [(what, _listed(artifact.columns))]
 
 
 def _of_one_score(artifact: Artifact) -> tuple[Facts, Facts]:
@@ -296,7 +303,7 @@ def _of_classes(artifact: ClassArtifact) -> tuple[Facts, Facts]:
     fit = artifact.fit
     before = [
         ("method", artifact.recalibrator.name.value),
-        ("classes", _classes(artifact.classes)),
+        ("classes", _listed(artifact.classes)),
         ("fitted on", f"{fit.rows:,} rows of {len(artifact.classes):,} classes"),
         ("rows of a class", f"{min(fit.class_rows):,} to {max(fit.class_rows):,}"),
         ("options", _options(fit.options)),
@@ -308,9 +315,9 @@ def _of_classes(artifact: ClassArtifact) -> tuple[Facts, Facts]:
     return before, [_parameters(artifact.recalibrator)]
 
 
-def _classes(classes: tuple[str, ...]) -> str:
-    listed = ", ".join(classes[:_MOST_LISTED])
-    more = len(classes) - _MOST_LISTED
+def _listed(names: Sequence[str]) -> str:
+    listed = ", ".join(names[:_MOST_LISTED])
+    more = len(names) - _MOST_LISTED
     return listed if more <= 0 else f"{listed} and {more:,} more"
 
 
@@ -391,8 +398,7 @@ def _cut_words(column: SegmentColumn) -> str:
     if column.kind == "numbers" and len(words) > 1:
         ends = f"{len(words):,} intervals, from {words[0]} to {words[-1]}"
         return f"{ends}; {column.crossed_own:,} in intersections"
-    listed = ", ".join(words[:_MOST_LISTED])
-    return listed if len(words) <= _MOST_LISTED else f"{listed} and {len(words) - _MOST_LISTED:,} more"
+    return _listed(words)
 
 
 # What is said of reports by the name of their schema.

@@ -391,7 +391,9 @@ def classes_chosen(
     every = reader.schema(fragment, ResolvedColumns(columns, header[0] if header else "", None))
     lists = [field.name for field in every if is_list_of_numbers(field.type)]
     columns = replace(columns, several=SeveralClasses("", on_sum=on_sum))
-    return columns_of_classes(loaded.classes, columns, header, lists=lists, path=fragment.shown)
+    return columns_of_classes(
+        loaded.classes, columns, header, lists=lists, path=fragment.shown, fitted=loaded.columns
+    )
 
 
 def _list_kind(resolved: ResolvedColumns, fragment: Fragment) -> pa.DataType | None:

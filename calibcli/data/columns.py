@@ -95,15 +95,23 @@ def listing(names: Sequence[str]) -> str:
 
 
 def named_or_usual(
-    requested: str | None, role: Literal["score", "label"], *, header: Sequence[str], path: str
+    requested: str | None,
+    role: Literal["score", "label"],
+    *,
+    header: Sequence[str],
+    path: str,
+    fitted: str | None = None,
 ) -> str:
-    """Return the column asked for, or the only one with a usual name."""
+    """Return the column asked for, or that of a fit, or the only one with a usual name."""
     if requested is not None:
         if role == "label" and requested not in header and is_score_pattern(requested):
             msg = f"{path}: --label {requested!r} is a pattern, and all scores are held against one label"
             own = "models with labels of their own belong in rows: compare --by MODEL --id QUESTION"
             raise InputProblem(msg, f"name one column; {own}")
         return named(requested, header, path=path)
+    if fitted is not None:
+        with suppress(InputProblem):
+            return named(fitted, header, path=path)
     usual = SCORE_NAMES if role == "score" else LABEL_NAMES
     candidates = [name for name in header if folded(name) in usual]
     candidates = candidates or [name for name in header if folded(name) in _TRADE_NAMES[role]]
@@ -112,7 +120,10 @@ def named_or_usual(
     if candidates:
         msg = f"{path}: {listing(candidates)} could each be the {role} column"
     else:
-        msg = f"{path}: no column looks like the {role}; the columns are {listing(header)}"
+        lacking = (
+            "" if fitted is None else f"there is no column {fitted!r}, which the map was fitted to, and "
+        )
+        msg = f"{path}: {lacking}no column looks like the {role}; the columns are {listing(header)}"
     raise InputProblem(
         msg, separator_hint(header) or (NAME_THE_SCORE if role == "score" else f"name it with --{role}")
     )
@@ -450,6 +461,11 @@ class ResolvedColumns:
         return tuple(dict.fromkeys((*(name for name in single if name is not None), *several)))
 
     @property
+    def other_than_fitted(self) -> tuple[str, ...]:
+        """What is said of a score that is not the column that the map was fitted to."""
+        return _other_than_fitted(self.requested, self.score)
+
+    @property
     def weights_are(self) -> WeightMeaning | None:
         """What a weight stands for, or None where there is none."""
         if self.weight is None:
@@ -493,7 +509,7 @@ def resolve(
     wide = (*header, *outside)
     probs, others = None, columns.others
     if columns.several is None:
-        score = named_or_usual(columns.score, "score", header=header, path=path)
+        score = named_or_usual(columns.score, "score", header=header, path=path, fitted=columns.fitted)
     else:
         probs = class_columns(columns.several, header, path=path)
         score, *rest = probs.names
@@ -512,6 +528,7 @@ def resolve(
     conditions = columns.rows.where
     rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
+    notes += _other_than_fitted(columns, score)
     if columns.score is None and probs is None and NEW_COLUMN in header:
         notes += (
             f"column {NEW_COLUMN!r}, as `apply` writes it, is there too: --score {NEW_COLUMN} looks at it",
@@ -552,6 +569,14 @@ def _members_named(member: MapColumns, header: Sequence[str], *, path: str) -> t
             hint = "; ".join(filter(None, (fitted, problem.hint)))
             raise InputProblem(problem.message, hint) from None
     return tuple(found)
+
+
+def _other_than_fitted(columns: Columns, score: str) -> tuple[str, ...]:
+    """Say that a score was guessed since that of the fit is not there."""
+    fitted = columns.fitted
+    if fitted is None or columns.score is not None or folded(fitted) == folded(score):
+        return ()
+    return (f"the map was fitted to column {fitted!r}, which these rows do not have",)
 
 
 def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:
@@ -597,17 +622,27 @@ def _in_order_of(
 
 
 def columns_of_classes(
-    classes: tuple[str, ...], columns: Columns, header: Sequence[str], *, lists: Sequence[str], path: str
+    classes: tuple[str, ...],
+    columns: Columns,
+    header: Sequence[str],
+    *,
+    lists: Sequence[str],
+    path: str,
+    fitted: tuple[str, ...] | None = None,
 ) -> ResolvedColumns:
     """
     Find the columns of classes whose names are known.
 
-    They are the columns whose names are those of the classes behind one common beginning, or else the one
-    column of lists.
+    They are those of the fit, if all are there; else the columns whose names are those of the classes behind
+    one common beginning, or else the one column of lists.
     """
     refuse_repeated(header, path=path)
-    shown, probs = _found(classes, header, lists, path=path)
-    several = replace(columns.several or SeveralClasses(shown), probs=shown)
+    shown, probs = _as_in_fit(classes, fitted or (), header, lists) or _found(
+        classes, header, lists, path=path
+    )
+    ends = probs.in_list or is_score_pattern(shown)
+    several = columns.several or SeveralClasses(shown)
+    several = replace(several, probs=shown, classes=several.classes if ends else probs.classes)
     score, *others = probs.names
     taken = f"column {shown!r} was" if probs.in_list else f"columns {shown!r} were"
     return ResolvedColumns(
@@ -618,6 +653,23 @@ def columns_of_classes(
         others=tuple(others),
         probs=probs,
     )
+
+
+def _as_in_fit(
+    classes: tuple[str, ...], fitted: tuple[str, ...], header: Sequence[str], lists: Sequence[str]
+) -> tuple[str, ClassColumns] | None:
+    """Return the columns of the fit, if all are there, in the order of the file, and how they are said."""
+    there = set(lists if len(fitted) == 1 else header)
+    if not fitted or not there.issuperset(fitted) or any(set(",*?[") & set(name) for name in fitted):
+        return None
+    if len(fitted) == 1:
+        return fitted[0], ClassColumns(fitted, classes)
+    class_of = dict(zip(fitted, classes, strict=True))
+    names = tuple(name for name in header if name in class_of)
+    start = os.path.commonprefix(names)  # noqa: RUF071 - of letters, not of folders
+    alike = start and all(start + one == name for name, one in class_of.items())
+    shown = f"{start}*" if alike else ",".join(names)
+    return shown, ClassColumns(names, tuple(class_of[name] for name in names))
 
 
 def _found(

@@ -71,6 +71,14 @@ Phrases = Annotated[
     "The numbers of scores in words, by phrase; absent where scores were numbers.",
 ]
 
+FittedColumns = Annotated[
+    tuple[str, ...] | None,
+    In("input"),
+    ABSENT,
+    "The columns of the scores in the fit rows, which are looked for first in other rows: one, or those "
+    "of the classes in their order, or one of lists. Absent where scores were arrays, and in older ones.",
+]
+
 
 class Doubted:
     """An artifact with a record `fit`, and `doubts`: what must be said of its document."""
@@ -202,6 +210,7 @@ class Artifact(Doubted, Declared):
     ] = None
     classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
     score_map: Phrases = None
+    columns: FittedColumns = None
     calibcli: Annotated[str, "The version that fitted it."] = __version__
     doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
 
@@ -333,6 +342,7 @@ class ClassArtifact(Doubted, Declared):
         "Their names, in the order of their columns.",
     ]
     scale: Annotated[Scale, In("input"), "What the columns held."] = Scale.PROB
+    columns: FittedColumns = None
     calibcli: Annotated[str, "The version that fitted it."] = __version__
     doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
 
@@ -484,11 +494,12 @@ class GroupArtifact(Declared):
     def check(self, node: Node) -> None:
         """Refuse maps that see scores otherwise than that of all rows, other rows, and two methods."""
         first = self.pooled
-        alike = {"scale": first.scale.value, "classes": None, "positive": first.positive}
-        phrases = {} if first.score_map is None else {"score_map": first.score_map}
+        alike: dict[str, object] = {"scale": first.scale.value, "classes": None, "positive": first.positive}
+        alike |= {} if first.score_map is None else {"score_map": first.score_map}
+        alike |= {} if first.columns is None else {"columns": list(first.columns)}
         for one in (node.child("pooled"), *node.child("members").members().values()):
             one.child("schema").expect(node.child("schema").value)
-            one.child("input").expect(alike | phrases)
+            one.child("input").expect(alike)
         _check_groups(node, self.members, self.shared, pooled=self.pooled)
         _check_methods(node, self.members, pooled=self.pooled)
 
@@ -516,6 +527,7 @@ class SegmentArtifact(Doubted, Declared):
     ] = None
     classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
     score_map: Phrases = None
+    columns: FittedColumns = None
     calibcli: Annotated[str, "The version that fitted it."] = __version__
     doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
 

@@ -377,6 +377,8 @@ class Columns:
     )  # fmt: skip
     rows: RowSelection = nested(ALL_ROWS, RowSelection)
     member: MapColumns | None = None
+    # The score column that a map was fitted to, which is taken where none is named.
+    fitted: str | None = None
     # Whether a row may lack some of its scores: who compares them takes the rows that each pair has.
     in_pairs: bool = False
     # What is said of columns that fit a pattern of scores.

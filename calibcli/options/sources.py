@@ -16,11 +16,13 @@ class RowsInMemory:
 
     Args:
         columns: What gives each column by its name, as one of Arrow; called whenever it is read.
+        nameless: Columns that were arrays, and are called by what they are.
     """
 
     name: str
     rows: int
     columns: Mapping[str, Callable[[], Any]]
+    nameless: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return self.name

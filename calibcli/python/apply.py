@@ -15,7 +15,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen
 from calibcli.options.rows import SeveralClasses, names_of
 from calibcli.python.frames import FRAME, columns_of_frame, rows_of_frame, settled, with_added_columns
-from calibcli.python.problems import reads_documents
+from calibcli.python.problems import reads_documents, warn_of
 from calibcli.python.recalibrator import (
     Recalibrator,
     asked_of,
@@ -100,7 +100,7 @@ def apply(
         artifact: A `Recalibrator`, or the path of one.
         rows: Scores, shape (n,); probabilities of several classes, shape (n, K); or a frame of pandas, polars
             or Arrow, a mapping of names to arrays, or anything with `__arrow_c_stream__`.
-        score: Score column of a frame; else the one with a usual name.
+        score: Score column of a frame; else that of the fit, or the one with a usual name.
         name: Name of the new column; the ends of Venn-Abers are `NAME_lower` and `NAME_upper`. Of several
             classes each gets `NAME_CLASS`, or all one column `NAME` of lists where they came as such;
             `NAME_class` is the most probable class and `NAME_confidence` its probability.
@@ -196,4 +196,5 @@ def _frame_with_added_columns(
     if predictor.resolved.member == predictor.resolved.score:
         msg = f"column {predictor.resolved.score!r} cannot be both score and group"
         raise UsageProblem(msg, "name another column with --score or --by")
+    warn_of(predictor.resolved.other_than_fitted)
     return with_added_columns(frame, columns_added(predictor, fragment))

@@ -182,7 +182,9 @@ def predicted_rows(
     if is_frame(rows):
         rows = settled(rows)
         columns = columns_of_frame(rows)
-        found = columns_of_classes(artifact.classes, whole, tuple(columns), lists=(), path=FRAME)
+        found = columns_of_classes(
+            artifact.classes, whole, tuple(columns), lists=(), path=FRAME, fitted=artifact.columns
+        )
         fragment = rows_in_memory(FRAME, len(columns[found.names[0]]()), columns)
         names = found.names
     elif arrow or is_matrix(rows):

@@ -50,6 +50,7 @@ class ColumnCollector:
         names_are_columns: Whether a text names a column, as it does beside a frame or files.
         rows: How many there are; None before the first column.
         first: The first rows that may have an index, by what they are.
+        nameless: Columns that are called by what they are.
     """
 
     names_are_columns: bool = True
@@ -57,6 +58,7 @@ class ColumnCollector:
     rows: int | None = None
     columns: dict[str, Callable[[], ArrowColumn]] = field(default_factory=dict)
     first: dict[str, object] = field(default_factory=dict)
+    nameless: set[str] = field(default_factory=set)
 
     def take_frame(self, frame: object) -> None:
         """Take all columns of a frame; those that are never read cost nothing."""
@@ -69,7 +71,9 @@ class ColumnCollector:
         frame = settled(rows) if is_frame(rows) else None
         self._align(frame, what)
         return self.join(
-            lists_of(matrix_of(rows if frame is None else _side_by_side(frame), what=what)), what
+            lists_of(matrix_of(rows if frame is None else _side_by_side(frame), what=what)),
+            what,
+            nameless=True,
         )
 
     def named(self, values: object, role: str) -> str | None:
@@ -83,8 +87,9 @@ class ColumnCollector:
             return values
         self._align(values, role)
         name = getattr(values, "name", None)
-        own = isinstance(name, str) and name.strip()
-        return self.join(column_of(values, what=role), str(name) if own else role)
+        if isinstance(name, str) and name.strip():
+            return self.join(column_of(values, what=role), name)
+        return self.join(column_of(values, what=role), role, nameless=True)
 
     def all_named(self, values: object, role: str) -> tuple[str, ...]:
         """Return the names of the columns that values are in: names, one array, or arrays by name."""
@@ -100,10 +105,12 @@ class ColumnCollector:
             return tuple(values)  # type: ignore[arg-type]
         return tuple(filter(None, [self.named(values, role)]))
 
-    def join(self, column: ArrowColumn, name: str) -> str:
+    def join(self, column: ArrowColumn, name: str, *, nameless: bool = False) -> str:
         """Add a column under a name that is free, and return the name."""
         while name in self.columns:
             name += "_"
+        if nameless:
+            self.nameless.add(name)
         if self.rows is None:
             self.rows = len(column)
         elif len(column) != self.rows:
@@ -114,7 +121,7 @@ class ColumnCollector:
 
     def source(self) -> RowsInMemory:
         """Return the rows under their name."""
-        return RowsInMemory(self.name, self.rows or 0, self.columns)
+        return RowsInMemory(self.name, self.rows or 0, self.columns, frozenset(self.nameless))
 
     def _align(self, values: object, what: str) -> None:
         """Hold rows against the first that have an index."""

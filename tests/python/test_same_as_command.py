@@ -197,7 +197,7 @@ def test_artifact_is_that_of_the_command(method: str, said: Said, tmp_path: Path
     expected = said("fit", path, "-s", "score", "-y", "label", "-m", method, *words)
     grouped = {"group": pd.Series(rows["patient"], name="patient"), "folds": 3}
     keywords = grouped if method == "auto" else {}
-    found = calibcli.fit(rows["score"], rows["label"], method=method, **keywords)
+    found = calibcli.fit(pd.Series(rows["score"], name="score"), rows["label"], method=method, **keywords)
     assert found.to_json() == expected
 
 

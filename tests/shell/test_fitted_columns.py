@@ -1,0 +1,158 @@
+"""An artifact knows the columns that it was fitted to, and other rows are looked through for these first."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import calibcli
+from command_line import Run
+
+CLASSES = ("a", "b", "c")
+NOT_THERE = "the map was fitted to column 'pd_grade', which these rows do not have"
+
+
+def written(path: Path, rows: dict[str, Sequence[object]]) -> Path:
+    """Write a CSV file."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(rows)
+        writer.writerows(zip(*rows.values(), strict=True))
+    return path
+
+
+@pytest.fixture(scope="module")
+def loans(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Loans with two scores, one of which has a usual name, fitted on the other; and some without that."""
+    folder = tmp_path_factory.mktemp("loans")
+    rng = np.random.default_rng(3)
+    grade = np.round(rng.uniform(0.01, 0.5, 600), 2)
+    rows = {
+        "pd": (grade**2).tolist(),
+        "pd_grade": grade.tolist(),
+        "default_flag": (rng.random(600) < grade).astype(int).tolist(),
+        "branch": rng.choice(["north", "south"], 600).tolist(),
+    }
+    written(folder / "fit.csv", rows)
+    written(folder / "new.csv", {name: values[:300] for name, values in rows.items()})
+    written(folder / "bare.csv", {name: rows[name] for name in ("pd", "default_flag", "branch")})
+    return folder
+
+
+@pytest.fixture(scope="module", params=["-m platt", "--by branch", "-m segments --on branch"])
+def fitted(request: pytest.FixtureRequest, loans: Path) -> Path:
+    """A map of each kind."""
+    from calibcli.shell.app import main
+
+    words = str(request.param).split()
+    path = loans / f"{'_'.join(words)}.json"
+    assert main(["fit", str(loans / "fit.csv"), "-s", "pd_grade", *words, "-q", "-o", str(path)]) == 0
+    return path
+
+
+def test_the_column_of_the_fit_comes_before_those_with_usual_names(
+    loans: Path, fitted: Path, run: Run, tmp_path: Path
+) -> None:
+    """Every command that reads rows through a map takes it, and says so; --score names another."""
+    artifact = json.loads(fitted.read_text())
+    assert artifact.get("pooled", artifact)["input"]["columns"] == ["pd_grade"]
+    by_name, by_itself = tmp_path / "named.csv", tmp_path / "guessed.csv"
+    run("apply", fitted, loans / "new.csv", "-s", "pd_grade", "-o", by_name)
+    said = run("apply", fitted, loans / "new.csv", "-o", by_itself)
+    assert by_itself.read_bytes() == by_name.read_bytes()
+    assert "column 'pd_grade' was taken as the score" in said.err
+    frame = calibcli.apply(str(fitted), pd.read_csv(loans / "new.csv"))
+    assert np.array_equal(frame["calibrated"], pd.read_csv(by_name)["calibrated"])
+    for command in (
+        ["measure", loans / "new.csv", "--json"],
+        ["verify", loans / "new.csv", "--max-ece", "0.9", "--json"],
+        ["compare", loans / "new.csv", "--json"],
+        ["segments", loans / "new.csv", "--on", "branch", "--json"],
+    ):
+        found = json.loads(run(*command, "--artifact", fitted).out)
+        assert found["input"]["score"] == "pd_grade", command
+    other = json.loads(run("measure", loans / "new.csv", "-s", "pd", "--artifact", fitted, "--json").out)
+    assert other["input"]["score"] == "pd"
+    assert not any("was fitted to column" in note for note in other["notes"])
+
+
+def test_without_it_the_guess_is_said(loans: Path, fitted: Path, run: Run, tmp_path: Path) -> None:
+    """A usual name is taken as before, and the rows are said to lack the column of the fit."""
+    said = run("apply", fitted, loans / "bare.csv", "-o", tmp_path / "out.csv")
+    assert said.code == 0
+    assert NOT_THERE in said.err
+    assert NOT_THERE in run("measure", loans / "bare.csv", "--artifact", fitted).out
+    with pytest.warns(UserWarning, match="was fitted to column 'pd_grade'"):
+        calibcli.apply(str(fitted), pd.read_csv(loans / "bare.csv"))
+    nothing = written(tmp_path / "none.csv", {"x": [0.5], "branch": ["north"]})
+    refused = run("apply", fitted, nothing)
+    assert refused.code == 3
+    assert (
+        "there is no column 'pd_grade', which the map was fitted to, and no column looks like" in refused.err
+    )
+
+
+def test_all_files_of_a_folder_have_the_column_of_the_first(
+    loans: Path, fitted: Path, run: Run, tmp_path: Path
+) -> None:
+    """A file that also has the column of the fit is not read otherwise than those before it."""
+    for name, source in (("1.csv", "bare.csv"), ("2.csv", "new.csv")):
+        (tmp_path / name).write_bytes((loans / source).read_bytes())
+    said = run("apply", fitted, tmp_path / "1.csv", tmp_path / "2.csv", "--out-dir", tmp_path / "out")
+    assert NOT_THERE in said.err
+    run("apply", fitted, tmp_path / "2.csv", "-s", "pd", "-o", tmp_path / "2_pd.csv")
+    assert (tmp_path / "out/2.csv").read_bytes() == (tmp_path / "2_pd.csv").read_bytes()
+    refused = run("apply", fitted, tmp_path / "2.csv", tmp_path / "1.csv", "--out-dir", tmp_path / "out2")
+    assert refused.code == 3
+    assert "1.csv: there is no column 'pd_grade'" in refused.err
+
+
+def test_maps_of_two_columns_leave_the_choice(loans: Path, run: Run, tmp_path: Path) -> None:
+    """Of two maps that were fitted to two columns neither says which is meant."""
+    for score in ("pd", "pd_grade"):
+        run("fit", loans / "fit.csv", "-s", score, "-o", tmp_path / f"{score}.json")
+    words = [word for score in ("pd_grade", "pd") for word in ("--artifact", tmp_path / f"{score}.json")]
+    found = json.loads(run("compare", loans / "new.csv", *words, "--json").out)
+    assert found["input"]["score"] == "pd"
+
+
+def test_arrays_have_no_column_and_series_have(loans: Path) -> None:
+    """What Python was given under no name leaves no name, and a series has its own."""
+    rows = pd.read_csv(loans / "fit.csv")
+    arrays = calibcli.fit(rows["pd_grade"].to_numpy(), rows["default_flag"].to_numpy())
+    assert "columns" not in json.loads(arrays.to_json())["input"]
+    for named in (
+        calibcli.fit(rows["pd_grade"], rows["default_flag"]),
+        calibcli.fit(rows, score="pd_grade", label="default_flag"),
+    ):
+        assert json.loads(named.to_json())["input"]["columns"] == ["pd_grade"]
+
+
+def test_columns_of_classes_are_found_as_in_the_fit(run: Run, tmp_path: Path) -> None:
+    """Also where their names do not end in the classes, or those of another model do."""
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet(np.ones(3), 300)
+    label = [CLASSES[rng.choice(3, p=one)] for one in rows]
+    table = {"y": label, **{f"q_{name}": rows[:, at] for at, name in enumerate(CLASSES)}}
+    table |= {name: rows[:, at] for at, name in enumerate(("first", "second", "third"))}
+    table |= {f"p_{name}": np.full(300, 1 / 3) for name in CLASSES}
+    source = written(tmp_path / "rows.csv", table)
+    fits = {"q": ["--probs", "q_*"], "named": ["--probs", "first,second,third", "--classes", "a,b,c"]}
+    for name, words in fits.items():
+        artifact = tmp_path / f"{name}.json"
+        assert run("fit", source, *words, "-y", "y", "-o", artifact).code == 0
+        for at, more in enumerate((words, [])):
+            assert run("apply", artifact, source, *more, "-o", tmp_path / f"{name}{at}.csv").code == 0
+        assert (tmp_path / f"{name}0.csv").read_bytes() == (tmp_path / f"{name}1.csv").read_bytes()
+        measured = run("measure", source, "-y", "y", "--artifact", artifact, "--json")
+        found = json.loads(measured.out)
+        assert found["input"]["score"] == ("q_*" if name == "q" else "first,second,third")
+    assert json.loads((tmp_path / "named.json").read_text())["input"]["columns"] == [
+        "first",
+        "second",
+        "third",
+    ]
