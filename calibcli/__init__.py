@@ -23,10 +23,9 @@ from calibcli.version import __version__
 
 # Where what is imported late comes from, by its name.
 _ROOMS = {
-    **{
-        name: name
-        for name in ("apply", "compare", "drift", "fit", "load", "measure", "plot", "segments", "verify")
-    },
+    **dict.fromkeys(("compare", "drift", "fit", "measure", "plot", "segments", "verify"), "functions"),
+    "apply": "apply",
+    "load": "load",
     "Compared": "results",
     "Drifted": "results",
     "Measured": "results",
