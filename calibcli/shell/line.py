@@ -22,13 +22,6 @@ if TYPE_CHECKING:
     from calibcli.reports.input import Setting
     from calibcli.shell.door import Command
 
-_VERBOSE = {"-v", "--verbose"}
-
-_QUIET = {"-q", "--quiet"}
-
-# What decides for somebody says which of its defaults had no effect, unless it is to be quiet.
-_GATES = {"verify", "compare"}
-
 
 @dataclass(slots=True)
 class Line:
@@ -85,15 +78,9 @@ class Line:
         return next((settings[option] for option in problem.options if option in settings), None)
 
     def pass_over(self, setting: "Setting") -> None:
-        """Leave a default out from now on, and say so where it is said what defaults there are."""
+        """Leave a default out from now on, and say so wherever `settle` has said that it is in force."""
         self.passed_over.add(setting.key)
-        if self._tells:
-            say_line(f"note: {setting.source} sets {setting.key}, which has no effect here")
-
-    @property
-    def _tells(self) -> bool:
-        words = set(self.words)
-        return (self.name in _GATES or bool(_VERBOSE & words)) and not _QUIET & words
+        say_line(f"note: {setting.source} sets {setting.key}, which has no effect here")
 
 
 class _Plain:

@@ -347,6 +347,23 @@ def test_a_default_yields_where_it_has_no_effect(
     ended = run(*line)
     assert ended.code == 0, ended.err
     assert ended.out == run(*line, "--isolated").out
+    assert ", which has no effect here" in run(*line, "-q").err
+
+
+def test_a_method_of_one_score_beside_several_classes_is_said(
+    run: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is refused if it is typed is passed over with a note: another method is fitted."""
+    rows = "p_a,p_b,p_c,label\n" + "0.5,0.25,0.25,a\n0.25,0.5,0.25,b\n0.25,0.25,0.5,c\n0.5,0.25,0.25,b\n" * 5
+    Path("rows.csv").write_text(rows)
+    line = ["fit", "rows.csv", "--probs", "p_*", "-y", "label", "-o", "map.json", "--force"]
+    (home / "calibcli.toml").write_text('[fit]\nmethod = "platt"\n')
+    ended = run(*line)
+    assert (ended.code, "sets method, which has no effect here" in ended.err) == (0, True), ended.err
+    (home / "calibcli.toml").unlink()
+    monkeypatch.setenv("CALIBCLI_FIT_METHOD", "platt")
+    assert "CALIBCLI_FIT_METHOD sets method, which has no effect here" in run(*line).err
+    assert run(*line, "--method", "platt").code == 2
 
 
 def test_a_default_that_yields_is_said_by_gates_and_writes_no_error_report(
