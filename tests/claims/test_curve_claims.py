@@ -1,12 +1,16 @@
-"""The indices of a smooth curve: how often their intervals hold, where the curve has a limit."""
+"""Curves and bands: how often intervals of indices, simultaneous bands and bounds at a threshold hold."""
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from calibcli.names import MeasureName
+from calibcli.names import Band, MeasureName
+from calibcli.stats.bounds.proportion import Shares
+from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.thresholds import standardised_ends
 from calibcli.stats.measures.if_calibrated import Shared
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.table.score_table import ScoreTable
@@ -90,3 +94,193 @@ def test_intervals_of_few_rows_seldom_call_calibrated_scores_wrong(scores: str, 
             wrong += [one.interval.ends[0] > SLACK for one in found]
     assert intervals > 30
     assert wrong.max() <= most_misses(intervals, 0.1)
+
+
+PLACES = np.linspace(0.1, 0.9, 9)
+
+
+def band_misses(rows: int, *, repetitions: int, between: bool = False) -> np.ndarray:
+    """
+    Return how often the fit leaves the band, labels drawn from the scores each time.
+
+    Args:
+        rows: How many.
+
+        repetitions: How often labels are drawn.
+
+        between: Whether to look between each two neighbouring cells of the band, and not at nine scores.
+    """
+    rng = generator_of("isotonic band", rows)
+    score = np.sort(rng.beta(0.8, 1.6, rows))
+    at = np.quantile(score, PLACES)
+    missed, band = np.zeros(0, dtype=int), None
+    for _ in range(repetitions):
+        curve = isotonic_curve(
+            ScoreTable.from_rows(score, rng.random(rows) < score),
+            generator=generator_of("draws", rows),
+            draws=1_000 if band is None else 1,
+        )
+        if band is None:
+            band = curve
+            at = 0.5 * (band.at[1:] + band.at[:-1]) if between else at
+            missed = np.zeros(at.size, dtype=int)
+        level = np.interp(at, curve.x, curve.rate)
+        low, high = (np.interp(at, band.at, end) for end in (band.lower, band.upper))
+        missed += (level < low - 1e-12) | (level > high + 1e-12)
+    return missed
+
+
+def check(rows: int, *, repetitions: int) -> None:
+    """Fail on strong evidence that the fit leaves the band more often than in 8 % of the draws at a score."""
+    assert band_misses(rows, repetitions=repetitions).max() <= most_misses(repetitions, 0.08)
+
+
+@pytest.mark.parametrize("rows", [400, 5_000])
+def test_fits_to_calibrated_labels_lie_in_the_band(rows: int) -> None:
+    """At 95 % and each score by itself, with cells and without; taking 1,000 draws may cost 3 points."""
+    check(rows, repetitions=100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [200, 2_000, 20_000, 50_000])
+def test_fits_to_calibrated_labels_lie_in_the_band_at_length(rows: int) -> None:
+    """The same with a thousand repetitions, in tables small and large."""
+    check(rows, repetitions=1_000)
+
+
+@pytest.mark.slow
+def test_between_cells_near_the_ends_fits_leave_the_band_more_often() -> None:
+    """On average 5 %, and at the worst of 500 places a few times as often: the small print says so."""
+    share = band_misses(50_000, repetitions=200, between=True) / 200.0
+    assert share.mean() < 0.065
+    assert share.max() < 0.35
+    assert min(int(share.argmax()), share.size - 1 - int(share.argmax())) < 25
+
+
+def _rare(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    score = rng.beta(0.3, 60.0, rows)
+    return score, score
+
+
+def _saturated(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return scores within 1e-9 of 0 and 1, one row in a hundred being wrong there."""
+    score = np.where(rng.random(rows) < 0.5, 1e-9 * rng.random(rows), 1.0 - 1e-9 * rng.random(rows))
+    return score, np.where(score < 0.5, 0.01, 0.99)
+
+
+def _one_bad_score(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return ties at ten scores, the highest of which is never right to be so high."""
+    score = rng.integers(0, 10, rows) / 10.0
+    return score, np.where(score == 0.9, 0.8, score)
+
+
+def _steep(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return a rate that jumps from 0 to 1."""
+    score = rng.random(rows)
+    return score, (score > 0.5).astype(float)
+
+
+RISING = {"rare": _rare, "saturated": _saturated, "one bad score": _one_bad_score, "steep": _steep}
+
+
+def outside(world: str, rows: int, *, repetitions: int) -> int:
+    """Return how often some row's rate lies outside the simultaneous band, anywhere."""
+    rng, missed = generator_of(f"simultaneous {world}", rows), 0
+    for _ in range(repetitions):
+        score, rate = RISING[world](rng, rows)
+        curve = isotonic_curve(
+            ScoreTable.from_rows(score, rng.random(rows) < rate), generator=rng, band=Band.SIMULTANEOUS
+        )
+        # Of the corners at and before a row, and of those at and after it, one says what holds there.
+        before = np.searchsorted(curve.at, score, side="right") - 1
+        after = np.searchsorted(curve.at, score)
+        wrong = (rate < curve.lower[before] - 1e-12) | (rate > curve.upper[after] + 1e-12)
+        missed += bool(np.isnan(curve.lower).any() or wrong.any())
+    return missed
+
+
+@pytest.mark.parametrize("rows", [30, 300])
+@pytest.mark.parametrize("world", RISING)
+def test_all_rates_lie_in_the_simultaneous_band(world: str, rows: int) -> None:
+    """At 95 % at once, where events are rare, scores certain, rates steep, and one score is bad."""
+    assert outside(world, rows, repetitions=10) <= most_misses(10, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "repetitions"), [(30, 2_000), (300, 500), (10_000, 200)])
+@pytest.mark.parametrize("world", RISING)
+def test_all_rates_lie_in_the_simultaneous_band_at_length(world: str, rows: int, repetitions: int) -> None:
+    """The same with more repetitions, and in a table of many cells."""
+    assert outside(world, rows, repetitions=repetitions) <= most_misses(repetitions, 0.05)
+
+
+REPETITIONS = 4_000
+THRESHOLDS = (0.01, 0.1, 0.3, 0.5, 0.8, 0.97)
+SHARES = [(p, q) for p, q in product((0.0, 0.002, 0.01, 0.05, 0.2, 0.45), (0.002, 0.01, 0.05, 0.2, 0.5))]
+FEW_SHARES = [(0.01, 0.01), (0.05, 0.5), (0.45, 0.2)]
+
+
+def worst_misses(shares: list[tuple[float, float]], *, rows: int) -> int:
+    """Draw rows that are missed, alarms or neither; return the most misses of either curve at a threshold."""
+    rng = np.random.default_rng(rows)
+    worst = 0
+    for p, q in shares:
+        drawn = rng.multinomial(rows, [p, q, 1.0 - p - q], size=REPETITIONS)[:, :2]
+        pairs, place = np.unique(drawn, axis=0, return_inverse=True)
+        for at in THRESHOLDS:
+            for a, b in ((2.0 * (1.0 - at), 2.0 * at), (1.0, -at / (1.0 - at))):
+                factors = np.stack((np.full(len(pairs), a), np.full(len(pairs), b)))
+                shares = Shares.of(pairs.T.astype(np.float64), rows=float(rows), confidence=0.95)
+                lower, upper = shares.bounds(factors)
+                truth = a * p + b * q
+                missed = (lower > truth + 1e-12) | (upper < truth - 1e-12)
+                worst = max(worst, int(missed[place.reshape(-1)].sum()))
+    return worst
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [20, 100, 1_000, 100_000])
+def test_bounds_of_two_shares_cover(rows: int) -> None:
+    """Every mix of rare and common errors, at thresholds from 0.01 to 0.97: 4,000 repetitions of each."""
+    assert worst_misses(SHARES, rows=rows) <= most_misses(REPETITIONS, 0.05)
+
+
+def test_bounds_of_two_shares_cover_in_short() -> None:
+    """Three mixes at 100 rows."""
+    assert worst_misses(FEW_SHARES, rows=100) <= most_misses(REPETITIONS, 0.05)
+
+
+# Label 1 treated and not, label 0 treated: rare events, and tests that are hardly ever right.
+TREATED = [
+    (base * hit, base * (1.0 - hit), (1.0 - base) * alarm)
+    for base, hit, alarm in product((0.01, 0.05, 0.2, 0.5), (0.05, 0.3, 0.9, 1.0), (0.005, 0.1, 0.6))
+]
+# Rows that only one of two scores treats: label 1 gained and lost, label 0 gained and lost.
+MOVED = list(product((0.0, 0.002, 0.05, 0.2), (0.0, 0.01, 0.1), (0.005, 0.1, 0.3), (0.0, 0.02, 0.2)))
+
+
+def share_misses(shares: tuple[float, ...], *, rows: int, at: float) -> int:
+    """Return how often the standardised net benefit (three shares) or a difference (four) was missed."""
+    rng = np.random.default_rng(rows)
+    drawn = rng.multinomial(rows, [*shares, 1.0 - sum(shares)], size=REPETITIONS)[:, :-1].astype(np.float64).T
+    odds, every = at / (1.0 - at), np.ones(REPETITIONS)
+    if len(shares) == 3:
+        lower, upper = standardised_ends(Shares.of(drawn, rows=float(rows), confidence=0.95), odds * every)
+        truth = (shares[0] - odds * shares[2]) / (shares[0] + shares[1])
+        # Without label 1 nothing is said.
+        return int((((lower > truth + 1e-9) | (upper < truth - 1e-9)) & (drawn[0] + drawn[1] > 0.0)).sum())
+    factors = np.array([1.0, -1.0, -odds, odds])[:, None] * every
+    lower, upper = Shares.of(drawn, rows=float(rows), confidence=0.95).bounds(factors)
+    truth = float(factors[:, 0] @ shares)
+    return int(((lower > truth + 1e-12) | (upper < truth - 1e-12)).sum())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [50, 500, 5_000])
+@pytest.mark.parametrize("shares", [TREATED, MOVED], ids=["standardised", "between scores"])
+def test_standardised_net_benefit_and_differences_cover(shares: list[tuple[float, ...]], rows: int) -> None:
+    """Of every world at thresholds from 0.01 to 0.8: 4,000 repetitions of each."""
+    worst = max(
+        share_misses(one, rows=rows, at=at) for one, at in product(shares, (0.01, 0.1, 0.3, 0.5, 0.8))
+    )
+    assert worst <= most_misses(REPETITIONS, 0.05)

@@ -1,4 +1,9 @@
-"""The page on agreement of several classes says what the tests hold."""
+"""
+Our numbers of several classes equal those of other packages, and the page on agreement says so.
+
+`golden_classes.py` compares on real predictions, `peer_classes.py` on the digits; `class_peers.py` tells how
+the others' numbers of these were made, and docs/agreement_classes.md has the largest differences.
+"""
 
 import math
 from pathlib import Path
@@ -6,10 +11,46 @@ from pathlib import Path
 import pytest
 
 from oracles.class_agreement import ROUNDING, ClassComparison, largest
-from oracles.golden_classes import GOLDEN
+from oracles.golden_classes import GOLDEN, left_out
 from oracles.peer_classes import OWN
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "agreement_classes.md"
+
+
+def named(comparison: ClassComparison) -> str:
+    """A test id."""
+    return f"{comparison.name} ({comparison.theirs})"
+
+
+@pytest.mark.parametrize("comparison", OWN, ids=named)
+def test_numbers_on_the_digits_are_those_of_the_peer(comparison: ClassComparison) -> None:
+    """Within what is allowed: rounding, or more for a reason, and none is given without a difference."""
+    found = largest(comparison)
+    assert found.size <= comparison.allowed, found
+    assert not comparison.why or found.size > 1e-10, found
+
+
+@pytest.mark.parametrize("comparison", GOLDEN, ids=named)
+@pytest.mark.usefixtures("shared_data")
+def test_numbers_of_real_predictions_are_those_of_others(comparison: ClassComparison) -> None:
+    """Within what the comparison allows, which is rounding unless it says why."""
+    found = largest(comparison)
+    assert found.size <= comparison.allowed, found
+
+
+@pytest.mark.usefixtures("shared_data")
+def test_every_record_of_ten_classes_is_compared() -> None:
+    """None is left out."""
+    assert left_out() == []
+
+
+@pytest.mark.usefixtures("shared_data")
+def test_no_other_temperature_has_a_lower_loss() -> None:
+    """Ours is the least log loss of the fit rows, whosever temperature stands beside it."""
+    beside = [one for one in GOLDEN if "log loss of the fit rows at theirs" in one.name]
+    pairs = [pair for one in beside for pair in one.pairs()]
+    assert len(pairs) == 5
+    assert all(ours <= theirs + 1e-15 for _, ours, theirs in pairs)
 
 
 def rows_of_page() -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -85,3 +86,13 @@ def test_bounds_are_those_of_the_slow_formulas(name: str) -> None:
 def test_slow_formulas_know_every_measure_and_test() -> None:
     """A measure without its slow formula cannot be added by oversight."""
     assert set(slowly("fifty rows")[1]) == {str(name) for name in (*MeasureName, *TestName)}
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "agreement.md"
+
+
+def test_page_has_a_row_for_every_measure_and_test() -> None:
+    """As the slow formulas do: `make agreement` was run since the last one was added."""
+    table = PAGE.read_text(encoding="utf-8").partition("## One row per measure")[2].partition("\n## ")[0]
+    rows = {line.split("|")[1].strip() for line in table.splitlines() if line.startswith("| ")}
+    assert {str(name) for name in (*MeasureName, *TestName)} <= rows

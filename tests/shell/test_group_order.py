@@ -1,5 +1,6 @@
-"""Groups in an order that somebody asked for, and grades in that of their scores where nobody did."""
+"""What comes first: what was asked for, and the worst group or class."""
 
+import json
 import re
 from pathlib import Path
 
@@ -10,13 +11,140 @@ import pytest
 import calibcli
 from calibcli.commands.pictures.diagram import PlotRequest
 from calibcli.commands.plot import diagram_of
-from calibcli.names import GroupOrder, PlotKind
+from calibcli.names import ClassMeasure, GroupOrder, MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.orders import has_own_order
 from calibcli.options.rows import Columns
 from calibcli.stats.curves.picture import CurvePanels
 from calibcli.stats.curves.trend import TrendCurve
 from command_line import Run
+
+
+@pytest.fixture
+def crossed(tmp_path: Path) -> Path:
+    """As many events as predicted, but too few where scores are high and too many where they are low."""
+    rng = np.random.default_rng(4)
+    score = np.repeat((0.3, 0.7), 600)
+    label = (rng.permutation(np.repeat((0, 1), 300)) for _ in range(2))
+    path = tmp_path / "rows.csv"
+    lines = (f"{one!r},{y}" for one, y in zip(score.tolist(), np.concatenate([*label]), strict=True))
+    path.write_text("\n".join(["score,label", *lines]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("metric", "first"),
+    [
+        ("oe", "The O/E ratio is 1.00 "),
+        ("citl", "The calibration intercept (CITL) is "),
+        ("hl", "Scores are miscalibrated (Hosmer-Lemeshow test: p "),
+        ("bias", "The bias is "),
+    ],
+)
+def test_what_was_asked_for_stands_first(run: Run, crossed: Path, metric: str, first: str) -> None:
+    """And what the ranges of scores show, after it."""
+    said = run("measure", crossed, "-m", metric).out.split("\n")
+    assert said[0].startswith(first)
+    assert said[1].startswith("Scores are too low ")
+
+
+def test_scores_that_are_the_same_are_said_to_be(run: Run, crossed: Path, tmp_path: Path) -> None:
+    """A map that changes nothing is no comparison; one that changes some rows is."""
+    for name, method in (("same", "identity"), ("other", "intercept")):
+        made = run("fit", crossed, "-m", method, "-o", tmp_path / f"{name}.json", "--limit", "900")
+        assert made.code == 0, made.err
+    same = run("compare", crossed, "--artifact", tmp_path / "same.json").out
+    assert "have the same score in every row." in same.split("\n")[0]
+    assert "same score in every row" not in run("compare", crossed, "--artifact", tmp_path / "other.json").out
+
+
+def test_a_note_on_few_values_names_the_score_that_has_them(run: Run, tmp_path: Path) -> None:
+    """Of two that are compared."""
+    rng = np.random.default_rng(5)
+    fine = rng.random(3_000)
+    path = tmp_path / "two.csv"
+    lines = (f"{s!r},{round(s, 2)!r},{int(rng.random() < s)}" for s in fine.tolist())
+    path.write_text("\n".join(["fine,coarse,label", *lines]), encoding="utf-8")
+    said = run("compare", path, "-s", "fine", "-s", "coarse", "-y", "label").out
+    assert "note: coarse takes 101 values, and 15 equal-width bins" in said
+
+
+def test_a_guess_says_that_the_repaired_score_is_there_too(run: Run, crossed: Path, tmp_path: Path) -> None:
+    """A gate after `apply` is hardly meant for the raw score."""
+    assert run("fit", crossed, "-m", "platt", "-o", tmp_path / "map.json").code == 0
+    both = tmp_path / "both.csv"
+    assert run("apply", tmp_path / "map.json", crossed, "-o", both).code == 0
+    note = "column 'calibrated', as `apply` writes it, is there too: --score calibrated looks at it"
+    assert note in run("verify", both, "--max-ece", "0.5").out
+    assert note not in run("verify", both, "-s", "score", "--max-ece", "0.5").out
+    assert note not in run("verify", crossed, "--max-ece", "0.5").out
+
+
+M = MeasureName
+
+
+@pytest.fixture(scope="module")
+def groups(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return rows of four groups that differ in rate, spread and order."""
+    rng = np.random.default_rng(2)
+    lines = ["g,s,p_a,p_b,y,c"]
+    for place, name in enumerate("abcd"):
+        score = rng.beta(2, 2, 150).round(3)
+        label = rng.random(150) < np.clip(0.5 + (score - 0.5) * (1.4 - 0.6 * place) + 0.1 * (place - 1), 0, 1)
+        for f, y in zip(score.tolist(), label.tolist(), strict=True):
+            lines.append(f"{name},{f},{f},{1 - f:.3f},{int(y)},{'a' if y else 'b'}")
+    path = tmp_path_factory.mktemp("groups") / "g.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+def names_of(page: str) -> list[str]:
+    """Return the groups of a page from top to bottom."""
+    return [line.split()[0] for line in page.splitlines() if line.startswith("g=")]
+
+
+@pytest.mark.parametrize("name", ["auroc", "oe", "cox_slope", "bias", "brier_dsc", "brier_skill", "brier"])
+def test_the_worst_group_is_the_first(run: Run, groups: Path, name: str) -> None:
+    """By the distance from the best value, or by how little there is where more is always better."""
+    words = ["measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", name]
+    names, slices = names_of(run(*words).out), json.loads(run(*words, "--json").out)["slices"]
+    assert sorted(names) == sorted(slices)
+    bad = [M(name).facts.badness(slices[one]["measures"][name]["value"]) for one in names]
+    assert bad == sorted(bad, reverse=True)
+
+
+def test_what_is_neither_good_nor_bad_orders_nothing(run: Run, groups: Path) -> None:
+    """The next measure that is does, and the page says so."""
+    out = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "observed_rate,auroc").out
+    alone = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "auroc").out
+    assert names_of(out) == names_of(alone)
+    assert "the worst AUROC first: observed rate alone is neither good nor bad." in " ".join(out.split())
+    plain = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "observed_rate").out
+    assert [line.split()[0] for line in plain.splitlines() if line.startswith("g=")] == [
+        f"g={one}" for one in "abcd"
+    ]
+    tests = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "ks").out
+    assert "Groups are listed" not in tests
+
+
+def test_measures_of_all_classes_are_said_to_be_of_no_group(run: Run, groups: Path) -> None:
+    """Accuracy is shown for all rows, and the table of groups has no such column."""
+    requested = ("measure", groups, "--probs", "p_*", "-y", "c", "--by", "g", "-m")
+    said = " ".join(run(*requested, "accuracy,auroc").out.split())
+    assert (
+        "Of all rows together, and not by group: accuracy; the accuracy of a group is its observed_rate."
+        in said
+    )
+    assert "and not by group" not in run(*requested, "auroc").out
+
+
+def test_best_values_lie_within_the_range() -> None:
+    """Where more is always better there is no limit, or the best is the limit."""
+    for name in (*MeasureName, *ClassMeasure):
+        best = name.facts.best
+        assert best is None or best == float("inf") or name.facts.least <= best <= name.facts.most
+        assert not name.facts.more_is_better or name.facts.badness(0.9) < name.facts.badness(0.1)
+
 
 # By their PDs; the alphabet has A, AA, AAA, B, BB.
 SCALE = {"AAA": 0.002, "AA": 0.005, "A": 0.02, "BB": 0.05, "B": 0.2}

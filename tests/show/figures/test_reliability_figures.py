@@ -13,13 +13,13 @@ from PIL import Image
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
-from calibcli.show.figures.bars import short_count
+from calibcli.show.figures.bars import draw_spread, short_count
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.formats import FORMATS
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, shortened
 from calibcli.show.figures.saving import save
-from calibcli.stats.curves.limits import Limits, binned_limits, limits_of, smooth_limits
+from calibcli.stats.curves.limits import Limits, Spread, binned_limits, limits_of, smooth_limits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from calibcli.stats.table.score_table import ScoreTable
@@ -323,3 +323,19 @@ def test_rates_far_from_the_scores_get_a_scale_of_their_own() -> None:
     assert found.x[1] < 0.02
     assert found.y[1] > 0.42
     assert "different scales" in found.sentence
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(), Limits((1e-3, 0.999), (1e-3, 0.999), scale=AxisScale.LOGIT)],
+    ids=["scores", "log-odds"],
+)
+def test_every_row_is_drawn_once(limits: Limits) -> None:
+    """Those at 0 and 1, on the outer edges, too; by log-odds they stand at the ends."""
+    table = ScoreTable(
+        np.array([0.0, 1e-3, 0.3, 0.999, 1.0]), np.array([40, 5, 30, 5, 20]), np.zeros(5, np.int64)
+    )
+    axes = Figure().add_subplot()
+    draw_spread(axes, Spread.of(table), limits=limits, look=look_of())
+    heights = axes.patches[0].get_data().values  # type: ignore[attr-defined]
+    assert heights.sum() == pytest.approx(1.0)

@@ -1,12 +1,15 @@
-"""Isotonic regression where it is delicate."""
+"""Isotonic regression where it is delicate, plain and centred."""
 
 import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from calibcli.errors import EmptyTable, InputProblem
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.isotonic import Isotonic
+from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline
 from calibcli.stats.table.score_table import ScoreTable
 
@@ -88,3 +91,72 @@ def test_pickled_fit_is_equal_and_still_read_only(step: bool) -> None:  # noqa: 
     assert isinstance(copy.curve, Polyline | BinMap)
     with pytest.raises(ValueError, match="read-only"):
         copy.curve.values[0] = 1.0
+
+
+TIED = table([0.1, 0.2, 0.2, 0.4, 0.5, 0.6, 0.7], [0, 1, 1, 0, 1, 1, 1])
+
+
+def test_a_block_is_one_point_at_its_mean_score() -> None:
+    """0 | 1 1 0 | 1 1 1: the middle block stands at the mean of its rows, ties counted."""
+    curve = CentredIsotonic.fit(TIED).curve
+    np.testing.assert_allclose(curve.knots, [0.1, 0.8 / 3, 0.5, 0.7], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(curve.values, [0.0, 2 / 3, 1.0, 1.0], rtol=0, atol=1e-15)
+
+
+def test_importance_weights_move_the_point() -> None:
+    """The mean score of a block is taken by weight, and rows of no weight are not there."""
+    weighted = table([0.2, 0.3, 0.4, 0.9], [1, 1, 0, 1], [3.0, 0.0, 1.0, 1.0])
+    curve = CentredIsotonic.fit(weighted).curve
+    np.testing.assert_allclose(curve.knots, [0.25, 0.9], rtol=0, atol=1e-15)
+    assert curve.values.tolist() == [0.75, 1.0]
+
+
+def test_ends_of_one_label_stay_flat_and_others_do_not() -> None:
+    """Below the first label 1 all is 0, above the last label 0 all is 1; between, the map rises strictly."""
+    fitted = CentredIsotonic.fit(table([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], [0, 0, 0, 1, 0, 1, 1, 1]))
+    assert fitted.curve.knots.tolist() == [0.1, 0.3, 0.45, 0.6, 0.8]
+    assert fitted.curve.values.tolist() == [0.0, 0.0, 0.5, 1.0, 1.0]
+    inside = fitted.predict(np.linspace(0.3, 0.6, 301))
+    assert np.all(np.diff(inside) > 0)
+    lowest_mixed = CentredIsotonic.fit(table([0.1, 0.2, 0.5, 0.6], [1, 0, 1, 1]))
+    assert lowest_mixed.predict(np.array([0.0, 0.1, 0.15])).tolist() == [0.5, 0.5, 0.5]
+    assert lowest_mixed.predict(np.array([0.16]))[0] > 0.5
+
+
+@given(rows=st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=4, max_size=60))
+def test_map_rises_strictly_inside_and_has_the_isotonic_levels(rows: list[tuple[int, bool]]) -> None:
+    """Points ascend in both coordinates but for the flat ends, and their levels are those of isotonic."""
+    score, label = [k / 12 for k, _ in rows], [int(one) for _, one in rows]
+    label[:2] = [0, 1]
+    centred, plain = CentredIsotonic.fit(table(score, label)), Isotonic.fit(table(score, label))
+    knots, values = centred.curve.knots, centred.curve.values
+    assert np.all(np.diff(knots) > 0)
+    flat = np.diff(values) == 0
+    assert np.all(np.isin(values[:-1][flat], [0.0, 1.0]))
+    assert set(values.tolist()) == set(plain.curve.values.tolist())
+    outside = np.array([0.0, 1.0])
+    assert centred.predict(outside).tolist() == plain.predict(outside).tolist()
+
+
+def test_neighbouring_doubles_keep_their_order() -> None:
+    """Blocks of scores a denormal number apart have points apart."""
+    fitted = CentredIsotonic.fit(table([0.0, 5e-324, 0.5, np.nextafter(0.5, 1)], [0, 1, 0, 1]))
+    assert np.all(np.diff(fitted.curve.knots) > 0)
+    assert fitted.predict(np.array([0.0, 1.0])).tolist() == [0.0, 1.0]
+
+
+def test_falling_labels_give_one_point_and_a_note() -> None:
+    """Where one block is all there is, the map is constant."""
+    fitted = CentredIsotonic.fit(table([0.1, 0.9], [1, 0]))
+    assert fitted.to_dict() == {"knots": [0.5], "values": [0.5]}
+    assert "One level" in fitted.notes[0]
+    assert (fitted.increasing, fitted.bins, fitted.guarantee) == (True, None, None)
+    assert CentredIsotonic.fit(TIED).notes == ()
+
+
+def test_rows_of_one_label_are_refused() -> None:
+    """Nothing can be fitted to no rows or to one label."""
+    with pytest.raises(InputProblem, match="both labels"):
+        CentredIsotonic.fit(table([0.1, 0.2], [1, 1]))
+    with pytest.raises(EmptyTable):
+        CentredIsotonic.fit(ScoreTable.empty())

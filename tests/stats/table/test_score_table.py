@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import grid as counting
-from calibcli.stats.table.grid import ROW, Counting
+from calibcli.stats.table.grid import ROW, Counting, digest, grid_of
 from calibcli.stats.table.score_table import ScoreTable, WeightColumns, merge_all
 from score_rows import table_of
 
@@ -316,3 +316,49 @@ def test_sum_survives_the_way_to_another_process() -> None:
     """Pickled and back it is the same sum."""
     whole = summed([0.1, 0.2, -1e300])
     assert pickle.loads(pickle.dumps(whole)).exact() == whole.exact()  # noqa: S301 - our own sum
+
+
+FIFTHS = st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=12)
+Fifths = list[tuple[int, bool]]
+
+
+def fifths(rows: Fifths) -> ScoreTable:
+    """Rows with scores in fifths."""
+    return ScoreTable.from_rows(np.array([s for s, _ in rows]) / 5, np.array([y for _, y in rows], bool))
+
+
+@given(rows=FIFTHS, seed=st.integers(0, 9), cut=st.integers(0, 12))
+def test_digest_is_stable_to_order_and_fragments(rows: Fifths, seed: int, cut: int) -> None:
+    """Shuffled and split rows have the digest of the whole, exact and on the grid."""
+    shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
+    merged = merge_all([fifths(shuffled[:cut]), fifths(shuffled[cut:])])
+    assert digest(merged) == digest(fifths(rows))
+    assert digest(grid_of(merged)) == digest(grid_of(fifths(rows)))
+
+
+@given(one=FIFTHS, other=FIFTHS)
+def test_different_tables_have_different_digests(one: Fifths, other: Fifths) -> None:
+    """Two tables have one digest exactly if they are equal."""
+    a, b = fifths(one), fifths(other)
+    assert (digest(a) == digest(b)) == (a == b)
+
+
+def test_kind_and_weights_are_part_of_the_digest() -> None:
+    """The same rows exact or on a grid have one digest; with unit weights another, and none a third."""
+    score, label = np.array([0.2, 0.6]), np.array([True, False])
+    plain = ScoreTable.from_rows(score, label)
+    weighted = ScoreTable.from_rows(score, label, weight=np.ones(2))
+    assert digest(plain) == digest(grid_of(plain))
+    assert len({digest(plain), digest(weighted), digest(ScoreTable.empty())}) == 3
+
+
+def test_digest_is_frozen() -> None:
+    """The digest of one small table, worked out by hand from its bytes, never changes."""
+    import hashlib
+    import struct
+
+    table = ScoreTable.from_rows(np.array([0.25, 0.5, 0.5]), np.array([True, False, True]))
+    # 0.25 and 0.5 are edges of cells, so nothing lies below them: codes, rows, positives, and two sums of 0.
+    codes = [32_112 - 2 + 720_720 // 4, 32_112 - 2 + 720_720 // 2]
+    packed = b"calibcli.table/1 grid 5 2\n" + struct.pack("<10q", *codes, 1, 2, 1, 1, 0, 0, 0, 0)
+    assert digest(table) == f"sha256:{hashlib.sha256(packed).hexdigest()}"
