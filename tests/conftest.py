@@ -76,8 +76,11 @@ def paused() -> Generator[None]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """See every module of the package once; tests are not traced while they are rewritten and imported."""
+    if session.config.pluginmanager.has_plugin("dsession"):
+        # Only its workers run tests.
+        return (yield)
     for module in pkgutil.walk_packages(calibcli.__path__, "calibcli."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
