@@ -205,6 +205,7 @@ def measure(
     power: float = 2.0,
     bandwidth: float | None = None,
     class_weights: Mapping[str, float] | None = None,
+    top: int | None = None,
     by: Groups | None = None,
     min_group_rows: int = 100,
     sort: str | None = None,

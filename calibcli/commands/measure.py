@@ -66,13 +66,14 @@ from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
 from calibcli.stats.measures.tests import calibration_tests, holm
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.again import Rows
-from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, Partition, binned, bins_of
+from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, Partition, binned, bins_of, equal_width_edges
 from calibcli.stats.table.grid import Table
 
 if TYPE_CHECKING:
     from calibcli.data.tally import ClassExtras
     from calibcli.stats.measures.classes import ClassViews
     from calibcli.stats.measures.classes.binned import Seen
+    from calibcli.stats.measures.classes.top import TopError
     from calibcli.stats.measures.clustered import Clusters
     from calibcli.stats.measures.differences import PairedSums
     from calibcli.stats.table.classes import ClassSums
@@ -277,6 +278,9 @@ def measure_files(
         raise IdleOption(
             msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
         )
+    if requested.top is not None and not each_class(columns):
+        msg = "--top looks at all of several classes, in rows that are independent"
+        raise IdleOption(msg, "name them with --probs, without --class and --cluster", options=("top",))
     if summary_out is not None:
         from calibcli.commands.summaries import refuse_summary
 
@@ -289,6 +293,7 @@ def measure_files(
         extras_request=replace(
             extras_request_of(rows),
             classes=each_class(columns),
+            top=_top(requested),
             thresholds=requested.thresholds,
             most_slices=MOST_IN_BRIEF if requested.brief else MOST_SLICES,
         ),
@@ -521,6 +526,11 @@ def with_classes(
         report = replace(report, notes=(*report.notes, f"marginal_l2 weighs classes: {given}, others 1"))
     views = class_views(evaluation.table, (rest, top), classes.sums, options=options, weights=weights)
     measures = tuple(class_measure(name, views) for name in requested)
+    largest: tuple[TopError, ...] = ()
+    if classes.sums.top is not None:
+        from calibcli.stats.measures.classes.top import top_errors
+
+        largest = top_errors(classes.sums.top, confidence=options.confidence)
     groups = (*rest.groups, *top.measured(1))
     seen = {one.key: found for one, found in zip(groups, (*views.rest, *views.top), strict=True)}
     many = len(classes.classes) > MOST_IN_FULL
@@ -534,7 +544,7 @@ def with_classes(
         for view, one in both.items()
         if view in wanted
     )
-    return replace(report, classes=ClassesReport(classes.classes, measures, shown, few))
+    return replace(report, classes=ClassesReport(classes.classes, measures, shown, few, largest))
 
 
 def _coarse_notes(both: tuple[Slices, Slices]) -> tuple[str, ...]:
@@ -568,6 +578,14 @@ def class_views(
         options.confidence,
         weights,
     )
+
+
+def _top(options: MeasureOptions) -> tuple[int, Bins] | None:
+    """Return how many of the largest probabilities are looked at together, and over which bins of each."""
+    if options.top is None:
+        return None
+    bins = options.bins or DEFAULT_BINS
+    return options.top, given_bins(options.edges) or Bins(Binning.EQUAL_WIDTH, equal_width_edges(bins))
 
 
 def _weighs_classes(columns: Columns, options: MeasureOptions) -> bool:

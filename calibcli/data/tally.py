@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from calibcli.stats.measures.classes.differences import ClassDifferences, Predicted
     from calibcli.stats.measures.clustered import ClusterSums
     from calibcli.stats.measures.differences import PairedSums
+    from calibcli.stats.table.bins import Bins
     from calibcli.stats.table.classes import ClassSums, RunningClasses
     from calibcli.stats.table.levels import RunningValues
     from calibcli.stats.table.sliced import RunningSlices
@@ -54,6 +55,7 @@ class ExtrasRequest:
         sliced: Keys whose rows are tabled for each part by itself as well.
         clustered: Keys whose losses are added up by cluster.
         classes: Whether each of several classes is tabled by itself as well.
+        top: With them, how many of the largest probabilities are looked at together, and how each is cut.
         by_id: Key whose rows are kept one by one, each with its identity; None for none.
         compared: Whether rows of several classes are compared with what they were before their map.
         one_class: The one class that is compared, or None for all.
@@ -70,6 +72,7 @@ class ExtrasRequest:
     sliced: tuple[str, ...] = ()
     clustered: tuple[str, ...] = ()
     classes: bool = False
+    top: "tuple[int, Bins] | None" = None
     by_id: str | None = None
     compared: bool = False
     one_class: str | None = None
@@ -133,7 +136,8 @@ class Extras:
 
             extras = replace(extras, clusters={key: ClusterSums() for key in extras_request.clustered})
         if extras_request.classes:
-            extras = replace(extras, classes=ClassExtras.start(classes, limit=limit))
+            found = ClassExtras.start(classes, limit=limit, top=extras_request.top)
+            extras = replace(extras, classes=found)
         if extras_request.by_id is not None:
             extras = replace(extras, by_id=RowsById())
         if extras_request.compared:
@@ -316,12 +320,19 @@ class ClassExtras:
     sums: "ClassSums"
 
     @classmethod
-    def start(cls, classes: tuple[str, ...], *, limit: int | None) -> Self:
+    def start(
+        cls, classes: tuple[str, ...], *, limit: int | None, top: "tuple[int, Bins] | None" = None
+    ) -> Self:
         """Return nothing yet; each row has one score in the one view, and one for each class in the other."""
         from calibcli.stats.table.classes import ClassSums, RunningClasses
         from calibcli.stats.table.sliced import RunningSlices
+        from calibcli.stats.table.top_cells import TopCells
 
-        return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), ClassSums(len(classes)))
+        if top is not None and top[0] > len(classes):
+            msg = f"--top {top[0]}, and there are {len(classes)} classes"
+            raise UsageProblem(msg, f"take at most {len(classes)}")
+        sums = ClassSums(len(classes), None if top is None else TopCells(*top))
+        return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), sums)
 
     def add(self, rows: Rows) -> None:
         """Add rows of several classes."""

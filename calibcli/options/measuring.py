@@ -8,6 +8,7 @@ from typing import Any
 
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import (
+    DEFAULT_BINS,
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
     DEFAULT_LP_POWER,
@@ -23,12 +24,14 @@ from calibcli.options.rows import SEED, listed
 from calibcli.values import dataclass
 
 MOST_BINS = 100_000
+MOST_TOP = 10
 # Of a bandwidth: the kernel resolves no less, and scores that are told apart by less are few.
 LEAST_SMOOTHING = 0.001
 MOST_CONFIDENCE = 0.999999
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
 # One percentage, or several.
 _SHARES = re.compile(r"\s*\d+(\.\d+)?\s*%(\s*,\s*\d+(\.\d+)?\s*%)*\s*")
+_MOST_BITS = 62
 _THRESHOLDS = "--threshold takes probabilities between 0 and 1, such as 0.1,0.2"
 BINS = Option(
     ("--bins",), section=Section.BINS, metavar="N", least=1,
@@ -107,6 +110,11 @@ class MeasureOptions:
         help="Weights of classes in marginal_l2, such as cat=3,dog=0; others weigh 1.",
         doc="Weights of classes in marginal_l2; those that are not named weigh 1.",
     )  # fmt: skip
+    top: int | None = option(
+        None, "--top", section=Section.MEASURE, metavar="K", least=1,
+        help="Also the l2 error of the k largest probabilities of a row together, for k = 1 to K.",
+        doc="How many of the largest probabilities of a row are measured together as well, by their l2 error.",
+    )  # fmt: skip
     complete: bool = True
     brief: bool = False
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_GROUP_ROWS)
@@ -155,6 +163,8 @@ class MeasureOptions:
         for one in self.thresholds:
             if not is_share(one):
                 refuse_number("--threshold", one, is_share, "probabilities between 0 and 1, such as 0.1,0.2")
+        if self.top is not None:
+            _check_top(self.top, bins=self.bins, binning=self.binning, edges=self.edges)
         if self.bandwidth is not None:
             if not LEAST_SMOOTHING <= self.bandwidth <= 1.0:
                 msg = f"--bandwidth {self.bandwidth:g} is out of range"
@@ -169,6 +179,22 @@ class MeasureOptions:
             raise UsageProblem(
                 msg, f"--power takes a number from 1 to {MOST_LP_POWER:.0f}; for the worst bin ask for linf"
             )
+
+
+def _check_top(
+    top: int, *, bins: int | None, binning: Binning | None, edges: tuple[float, ...] | None
+) -> None:
+    """Refuse more probabilities than are looked at together, and bins that are not settled before rows are read."""
+    if top > MOST_TOP:
+        msg = f"--top {top} is more than are looked at together"
+        raise UsageProblem(msg, f"take at most {MOST_TOP}")
+    if binning not in {None, Binning.EQUAL_WIDTH}:
+        msg = f"--top counts cells while rows are read, and {binning} bins follow from the rows"
+        raise IdleOption(msg, "leave out --binning, or take --edges", options=("top", "binning"))
+    cut = bins or DEFAULT_BINS if edges is None else len(edges) - 1
+    if top * math.log2(cut) > _MOST_BITS:
+        msg = f"--top {top} over {cut:,} bins makes more cells than have numbers"
+        raise UsageProblem(msg, "take fewer --bins, or a smaller --top")
 
 
 def class_weights_of(weights: str | Mapping[str, float] | None) -> Mapping[str, float] | None:

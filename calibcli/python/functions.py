@@ -88,7 +88,7 @@ def fit(
 
 
 @function(
-    "score label artifact *classes metric threshold power bandwidth class_weights by min_group_rows sort "
+    "score label artifact *classes metric threshold power bandwidth class_weights top by min_group_rows sort "
     "cluster bins binning edges bounds confidence seed *values unseen *rows raw *format *reading "
     "allow_edited",
     score=SEVERAL_SCORES,

@@ -21,6 +21,7 @@ from calibcli.show.words import four, printable
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.gates.claim import Verdict
+from calibcli.stats.measures.classes.top import TopError
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
 from calibcli.values import dataclass
 
@@ -168,6 +169,11 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
     def net_benefit(self) -> tuple[NetBenefit, ...]:
         """What acting on the score is worth at each of the thresholds asked for."""
         return self.report.net_benefit
+
+    @property
+    def top(self) -> tuple[TopError, ...]:
+        """The errors of the k largest probabilities of a row together, where `top` asked for them."""
+        return () if self.report.classes is None else self.report.classes.top
 
     @property
     def slices(self) -> "dict[str, Measured]":

@@ -23,6 +23,7 @@ from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.curves.reliability import ReliabilityCurve
+from calibcli.stats.measures.classes.top import TopError
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
 from calibcli.stats.measures.tests import CombinedTest
@@ -118,6 +119,12 @@ class ClassesReport(Declared):
         Key("few_measures"),
         "Whether slices were measured by a few measures only, because there are many classes.",
     ]
+    top: Annotated[
+        tuple[TopError, ...],
+        ABSENT,
+        "The errors of the k largest probabilities of a row together, for k = 1 to that of `--top`; absent "
+        "without it.",
+    ] = ()
 
     @property
     def measure_names(

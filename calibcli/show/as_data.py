@@ -215,6 +215,8 @@ def _rows(key: str, body: Mapping[str, Any]) -> Iterator[Row]:
         for name, found in one.items():
             if isinstance(found, Mapping):
                 yield _row(same, "net_benefit", name, {**found, "limit": one["threshold"]})
+    for one in body.get("classes", {}).get("top", ()):
+        yield _row(same, "top", f"top_{one['k']}_l2", one)
     for one in body["rules"].values():
         yield _row(same, "rule", one["expr"], one)
 

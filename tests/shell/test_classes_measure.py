@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import calibcli
 from calibcli.names import ClassMeasure, DocumentKind
 from calibcli.shell.app import main
 from class_files import write_zoo
@@ -47,6 +48,32 @@ def test_reports_of_classes_fit_their_schema(run: Run, zoo: Path) -> None:
         document["input"]["classes"]["mood"] = "good"
         assert not validator(DocumentKind.REPORT).is_valid(document)
     check(json.loads(run("measure", zoo, *probs, "--compat", "netcal", "--json").out), "compat")
+
+
+def test_largest_probabilities_together_are_told_everywhere(run: Run, zoo: Path, tmp_path: Path) -> None:
+    """In text, JSON, CSV and Python, the first as l2 of the confidence; files and workers change no digit."""
+    words = ("--probs", "p_*", "-y", "label", "--top", "3", "--metric", "l2,accuracy", "--bins", "12")
+    report = json.loads(run("measure", zoo, *words, "--json").out)
+    check(report, "report")
+    first, *others = report["classes"]["top"]
+    assert {name: first[name] for name in ("value", "lower", "upper", "method")} == {
+        name: pytest.approx(report["measures"]["l2"][name]) for name in ("value", "lower", "upper", "method")
+    }
+    assert [one["k"] for one in others] == [2, 3]
+    page = run("measure", zoo, *words).out
+    assert re.search(rf"^1 +{first['value']:.4g} +", page, re.MULTILINE)
+    assert "The k largest probabilities together" in page
+    table = run("measure", zoo, *words, "--format", "csv").out.splitlines()
+    assert [line.split(",")[2:4] for line in table if ",top_" in line]
+    lines = zoo.read_text().splitlines(keepends=True)
+    halves = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for path, rows in zip(halves, (lines[1:200], lines[200:]), strict=True):
+        path.write_text("".join([lines[0], *rows]))
+    again = json.loads(run("measure", *reversed(halves), *words, "--memory", "1", "--json").out)
+    assert again["classes"]["top"] == report["classes"]["top"]
+    found = calibcli.measure(zoo, probs="p_*", label="label", top=3, metric="l2", bins=12)
+    assert [one.value for one in found.top] == [one["value"] for one in report["classes"]["top"]]
+    assert calibcli.measure(zoo, probs="p_*", label="label", metric="accuracy").top == ()
 
 
 def test_the_page_says_what_was_seen(run: Run, zoo: Path) -> None:

@@ -36,7 +36,7 @@ max-l2 max-linf max-regression max-segment-bias max-smece max-values memory meth
 min-group-rows min-rows min-segment-rows multiclass name numeric on on-missing on-range on-sum
 output-sum pairs planned-rows positive power prior probs quiet randomised reference regression-metric
 rule sample scale score seed size skip-existing smooth-targets smoother sort split step table terminal
-theme threshold title to unseen verbose view weight weights-are where
+theme threshold title to top unseen verbose view weight weights-are where
 """.split()  # noqa: SIM905 - a list of words is read at a glance
 root_only = pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files to another user"

@@ -68,6 +68,7 @@ from calibcli.show.words import (
 )
 from calibcli.stats.bounds.proportion import SHARES
 from calibcli.stats.curves.reliability import ReliabilityCurve
+from calibcli.stats.measures.classes.top import TopError
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
@@ -664,11 +665,40 @@ def _net_benefits(
 
 
 def together_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
-    """Return the measures of several classes together."""
-    if report.classes is None or not report.classes.measures:
+    """Return the measures of several classes together, and the errors of the largest probabilities."""
+    if report.classes is None:
         return ()
-    title = paragraph(Line("All classes together", Tone.TITLE))
-    return (title, _measures(report, report.classes.measures, verbose=verbose))
+    blocks: list[Block] = []
+    if report.classes.measures:
+        blocks = [paragraph(Line("All classes together", Tone.TITLE))]
+        blocks.append(_measures(report, report.classes.measures, verbose=verbose))
+    if report.classes.top:
+        blocks += _largest(report, report.classes.top)
+    return tuple(blocks)
+
+
+_OF_TOP = """\
+L2 of the vector of the k largest probabilities and of which of their classes is right, over the cells that \
+the bins of all k make; k = 1 is l2 of the confidence. Asymptotic, for these scores; each interval holds by \
+itself."""
+
+
+def _largest(report: MeasureReport, errors: tuple[TopError, ...]) -> tuple[Block, Block]:
+    cells: Cells[TopError] = {
+        Column("k", numeric=True): lambda one: count(one.k),
+        "l2": lambda one: four(one.value),
+        f"{percent(report.confidence)} interval": lambda one: interval_words(one.interval),
+        Column("cells", numeric=True): lambda one: count(one.cells),
+        Column("rows alone", numeric=True): lambda one: count(one.rows_alone),
+    }
+    notes = [_OF_TOP]
+    if any(one.rows_alone for one in errors):
+        notes.append("Rows alone in their cell do not count: where they are many, take fewer --bins.")
+    if any(one.interval is None for one in errors):
+        notes.append("No interval: importance weights or too few rows leave none; --json says which.")
+    title = Line("The k largest probabilities together", Tone.TITLE)
+    caption = f"Errors of the k largest probabilities of {_named(report.input)}"
+    return paragraph(title), grid_of(errors, cells, notes, caption=caption)
 
 
 def _measures(

@@ -150,30 +150,50 @@ class TVariance:
         return 4.0 * (self.noise / self.energy if self.energy > 0 else self.floor) / self.total
 
 
-def t_variance(sums: BinnedTable) -> TVariance:
-    """Return the parts of the variance of T, estimated; some bin must have two rows."""
-    two = sums.rows >= 2
-    n, total = sums.weight[two], sums.total
-    share, gap = n / total, sums.residual[two] / n
-    null_variance = sums.variance[two] / n
-    sample_variance = (sums.residual_sq[two] - n * gap**2) / (n - 1.0)
-    a = 2.0 / total**2 * float((n / (n - 1.0) * null_variance**2).sum())
-    energy = float((share * gap**2).sum())
-    noise = np.maximum(sample_variance, null_variance)
-    d = max(float((share * gap**4).sum()) - energy**2, 0.0) / total
-    return TVariance(
-        a + d, energy, float((share * gap**2 * noise).sum()), float((share * noise).sum()), total
+def t_variance(*ranks: BinnedTable) -> TVariance:
+    """
+    Return the parts of the variance of T, estimated; some bin must have two rows.
+
+    Args:
+        ranks: The table over its bins; or several over the same ones, whose T are added, of classes of which
+            one is right at most. Their residuals have the covariance -p q in a row, if p and q are the
+            chances of two classes; mean scores and rates of a bin stand for these.
+    """
+    two = ranks[0].rows >= 2
+    n, total = ranks[0].weight[two], ranks[0].total
+
+    def each(column: str) -> Floats:
+        return np.stack([getattr(one, column)[two] for one in ranks])
+
+    share, gap, score, rate = n / total, each("residual") / n, each("score_sum") / n, each("positive") / n
+    null_variance = each("variance") / n
+    sample_variance = (each("residual_sq") - n * gap**2) / (n - 1.0)
+    null_square = (null_variance**2).sum(axis=0) + crossed(score**2)
+    a = 2.0 / total**2 * float((n / (n - 1.0) * null_square).sum())
+    square = share * gap**2
+    noise = np.maximum(
+        (square * sample_variance).sum(axis=0) - share * n / (n - 1.0) * crossed(gap * rate),
+        (square * null_variance).sum(axis=0) - share * crossed(gap * score),
     )
+    energy = float(square.sum())
+    d = max(float((share * (gap**2).sum(axis=0) ** 2).sum()) - energy**2, 0.0) / total
+    floor = float((share * np.maximum(sample_variance, null_variance)).sum())
+    return TVariance(a + d, energy, max(float(noise.sum()), 0.0), floor, total)
 
 
-def t_interval(t: float, *, still: float, slope: float, confidence: float) -> Interval:
-    """Return {theta >= 0: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta)."""
+def crossed(parts: Floats) -> Floats:
+    """Return the sum of products of different entries of each column: nothing where there is one."""
+    return np.asarray(parts.sum(axis=0) ** 2 - (parts**2).sum(axis=0))
+
+
+def t_interval(t: float, *, still: float, slope: float, confidence: float, most: float = 1.0) -> Interval:
+    """Return {0 <= theta <= most: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta)."""
     z = normal_quantile(0.5 + confidence / 2.0)
     middle = 2.0 * t + z * z * slope
     root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * still), 0.0))
     # Where T is far below 0, both ends can lie above the estimate, which is then 0.
     value = max(t, 0.0)
-    lower, upper = min(max(0.0, (middle - root) / 2.0), value), min(1.0, max(value, (middle + root) / 2.0))
+    lower, upper = min(max(0.0, (middle - root) / 2.0), value), min(most, max(value, (middle + root) / 2.0))
     return Interval(
         math.sqrt(lower), math.sqrt(upper), confidence, "score", Target.FIXED_DESIGN, finite_sample=False
     )

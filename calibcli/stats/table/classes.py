@@ -17,6 +17,7 @@ from calibcli.stats.table.parts import Parts
 from calibcli.stats.table.running import distinct_at_least
 from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
 from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell
+from calibcli.stats.table.top_cells import TopCells
 from calibcli.stats.table.value_cells import ValueCells
 from calibcli.values import dataclass
 
@@ -364,9 +365,16 @@ def _suffered(which: npt.NDArray[np.bool_], weight: Floats | None, counts: Integ
 
 
 class ClassSums:
-    """What is added up over rows of several classes, whatever their order and cut."""
+    """
+    What is added up over rows of several classes, whatever their order and cut.
 
-    def __init__(self, count: int) -> None:
+    Args:
+        count: How many classes there are.
+        top: Nothing yet over cells of the largest probabilities, or None where none are asked for.
+    """
+
+    def __init__(self, count: int, top: TopCells | None = None) -> None:
+        self.top = top
         self.rows = 0
         self.weighted = False
         self.weight = ExactSum()
@@ -398,6 +406,8 @@ class ClassSums:
         worst = math.inf if least <= 0.0 else -math.log(least)
         self.log_loss.add(log_loss_of(probability, label), weight, counts, worst=worst)
         self.brier.add(brier_of(probability, label), weight, counts, worst=2.0)
+        if self.top is not None:
+            self.top.add_rows(probability, label, counts=counts, weight=weight)
         right = predicted == label
         np.add.at(self.labelled, label, times)
         np.add.at(self.predicted, predicted, times)
@@ -411,6 +421,8 @@ class ClassSums:
         self.weight_sq.merge(other.weight_sq)
         self.log_loss.merge(other.log_loss)
         self.brier.merge(other.brier)
+        if self.top is not None and other.top is not None:
+            self.top.merge(other.top)
         self.labelled += other.labelled
         self.predicted += other.predicted
         self.correct += other.correct

@@ -1,0 +1,87 @@
+"""How often the interval of the k largest probabilities misses, at these scores with labels drawn anew."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from calibcli.names import Binning
+from calibcli.stats.measures.classes.top import top_errors
+from calibcli.stats.table.bins import Bins, bin_index, equal_width_edges
+from calibcli.stats.table.top_cells import TopCells
+from claims.simulation import generator_of, most_misses
+from class_rows import labels_of, softmax
+
+EDGES = equal_width_edges(15)
+FIFTEEN = Bins(Binning.EQUAL_WIDTH, EDGES)
+RANKS = 3
+WORLDS = ("calibrated", "too sure", "a little too sure", "one class rules", "noise", "swapped", "rare errors")
+
+
+def world(name: str, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return probabilities and the chances that labels have."""
+    rng = generator_of("top", name, rows, classes)
+    logits = 2.0 * rng.standard_normal((rows, classes))
+    if name == "one class rules":
+        logits[:, 0] += 6.0
+    probability = softmax(logits)
+    match name:
+        case "too sure" | "one class rules":
+            return probability, softmax(logits / 2.0)
+        case "a little too sure":
+            return probability, softmax(logits / 1.2)
+        case "noise":
+            return probability, softmax(logits + 0.5 * rng.standard_normal(logits.shape))
+        case "swapped":
+            # The second class is the third and the third the second, which the confidence does not see.
+            chance = np.sort(probability, axis=1)[:, ::-1]
+            return chance, chance[:, [0, 2, 1, *range(3, classes)]]
+        case "rare errors":
+            rest = rng.beta(1, 30, rows)[:, None] * rng.dirichlet(np.ones(classes - 1), rows)
+            both = [np.hstack([1.0 - few.sum(axis=1, keepdims=True), few]) for few in (rest, rest / 3.0)]
+            return both[1], both[0]
+        case _:
+            return probability, probability
+
+
+def true_error(probability: np.ndarray, chance: np.ndarray, k: int) -> float:
+    """Return the error at these scores, over cells of two rows or more."""
+    order = np.argsort(-probability, axis=1, kind="stable")[:, :k]
+    score, rate = (np.take_along_axis(one, order, axis=1) for one in (probability, chance))
+    cell = np.stack([bin_index(EDGES, score[:, rank]) for rank in range(k)])
+    _, where = np.unique(cell, axis=1, return_inverse=True)
+    rows = np.bincount(where.reshape(-1))
+    gap = np.stack([np.bincount(where.reshape(-1), one) for one in (rate - score).T])
+    return float(np.sqrt(((gap**2).sum(axis=0) / rows)[rows > 1].sum() / len(probability)))
+
+
+def misses(name: str, rows: int, classes: int, *, times: int) -> Counter[int]:
+    """Return by k how many intervals at 95 % do not hold the error."""
+    probability, chance = world(name, rows, classes)
+    truth = {k: true_error(probability, chance, k) for k in range(1, RANKS + 1)}
+    rng, found = generator_of("top", "labels", name, rows, classes), Counter[int]()
+    for _ in range(times):
+        cells = TopCells(RANKS, FIFTEEN)
+        cells.add_rows(probability, labels_of(chance, rng))
+        for one in top_errors(cells, confidence=0.95):
+            if one.interval is not None:
+                lower, upper = one.interval.ends
+                found[one.k] += not lower - 1e-12 <= truth[one.k] <= upper + 1e-12
+    return found
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_intervals_of_the_largest_probabilities_hold(name: str) -> None:
+    """40 repetitions of 200 rows of five classes, most of whose cells have few rows."""
+    found = misses(name, 200, 5, times=40)
+    assert max(found.values()) <= most_misses(40, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [200, 1000, 5000])
+@pytest.mark.parametrize("classes", [3, 10, 100])
+@pytest.mark.parametrize("name", WORLDS)
+def test_intervals_of_the_largest_probabilities_hold_in_full(name: str, classes: int, rows: int) -> None:
+    """400 repetitions."""
+    found = misses(name, rows, classes, times=400)
+    assert max(found.values()) <= most_misses(400, 0.05)
