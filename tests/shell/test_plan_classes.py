@@ -42,7 +42,6 @@ def test_a_view_of_classes_is_planned_as_the_score_that_it_is(run: Run, of_class
     unlabelled = of_classes / "unlabelled.parquet"
     pd.read_parquet(rows).drop(columns="label").to_parquet(unlabelled)
     alone = rows_needed(run, top, "-s", "top")["rows"]
-    assert rows_needed(run, rows, "--probs", "p_*")["rows"] == alone
     assert rows_needed(run, unlabelled, "--probs", "p_*")["rows"] == alone
     one = rows_needed(run, rows, "--probs", "p_*", "--view", "one-vs-rest", "--class", "b")["rows"]
     assert one == rows_needed(run, top, "-s", "p_b")["rows"]
@@ -95,18 +94,21 @@ def test_inspect_offers_the_score_that_apply_wrote(run: Run, tmp_path: Path) -> 
     assert "-s calibrated -y label" in run("inspect", str(tmp_path / "applied.csv")).out
 
 
-def test_rows_of_a_top_label_are_a_matter_of_chance(run: Run, of_classes: Path) -> None:
+@pytest.mark.parametrize(("times", "least"), [(12, 7), pytest.param(40, 29, marks=pytest.mark.slow)])
+def test_rows_of_a_top_label_are_a_matter_of_chance(
+    run: Run, of_classes: Path, times: int, least: int
+) -> None:
     """Every class passes as often as promised where each gets as many of the rows as happen to name it."""
     view = ["--probs", "p_*", "--view", "top-label"]
     rows = rows_needed(run, of_classes / "rows.parquet", *view)["rows"]
     probs = pd.read_parquet(of_classes / "rows.parquet").drop(columns="label").to_numpy()
     rng = np.random.default_rng(11)
     passed = []
-    for _ in range(40):
+    for _ in range(times):
         drawn = probs[rng.integers(len(probs), size=rows)]
         label = np.array(list("abc"))[(drawn.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1)]
         frame = pd.DataFrame(drawn, columns=["p_a", "p_b", "p_c"]).assign(label=label)
         found = calibcli.verify(frame, probs="p_*", label="label", view="top-label", max_ece=0.04)
         passed.append(found.passed)
-    # At 90 % one in 3,000 such tests has fewer than 29.
-    assert sum(passed) >= 29
+    # At 90 % one in 1,800 such tests has fewer, and one in 2,600 of the long ones.
+    assert sum(passed) >= least

@@ -96,7 +96,9 @@ def test_balance_of_bins_is_what_binomial_tails_say(counts: list[int]) -> None:
     assert ("do not settle" in said) == (not within and not over and not under)
 
 
-@pytest.mark.parametrize("rows", [40, 300, 5_000])
+@pytest.mark.parametrize(
+    "rows", [pytest.param(40, marks=pytest.mark.slow), 300, pytest.param(5_000, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     ("share", "wrong"),
     [
