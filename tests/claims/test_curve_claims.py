@@ -23,6 +23,7 @@ SCORES: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "usual": lambda rng, rows: rng.beta(1.2, 2.0, rows),
     "rare": lambda rng, rows: np.maximum(rng.beta(1.0, 60.0, rows), 1e-6),
     "tied": lambda rng, rows: rng.choice([0.05, 0.1, 0.2, 0.35, 0.5, 0.7], rows),
+    "sure": lambda rng, rows: np.abs(rng.integers(2, size=rows) - 10.0 ** rng.uniform(-9.0, -1.0, rows)),
 }
 RATES: dict[str, Callable[[Floats], Floats]] = {
     "calibrated": lambda f: f,
@@ -33,7 +34,7 @@ RATES: dict[str, Callable[[Floats], Floats]] = {
 }
 # 100 rows of rare events hold one or two.
 ROWS = (300, 1_000, 5_000)
-FEW = [("usual", "overconfident", 300), ("tied", "calibrated", 300)]
+FEW = [("usual", "overconfident", 300), ("tied", "calibrated", 300), ("sure", "overconfident", 100)]
 # Where intervals begin: some tables have none.
 LEAST = [("usual", 30), ("usual", 40), ("rare", 200)]
 # Below this an end on the wrong side of the truth is a matter of the places that are looked at.
@@ -85,14 +86,14 @@ def test_intervals_of_the_curve_hold_in_short(scores: str, rates: str, rows: int
 def test_intervals_of_few_rows_seldom_call_calibrated_scores_wrong(scores: str, rows: int) -> None:
     """Of tables that have an interval it is above 0 in about one in ten at most, at 95 %."""
     rng, wrong, intervals = generator_of("few", scores, rows), np.zeros(4, np.int64), 0
-    for _ in range(200):
+    for _ in range(300):
         score = SCORES[scores](rng, rows)
         table = ScoreTable.from_rows(score, rng.random(rows) < score)
         found = [calibration_index(table, name=name) for name in NAMES]
         if found[0].interval is not None:
             intervals += 1
             wrong += [one.interval.ends[0] > SLACK for one in found]
-    assert intervals > 30
+    assert intervals > 50
     assert wrong.max() <= most_misses(intervals, 0.1)
 
 

@@ -1,6 +1,7 @@
 """Measures by a kernel or a smooth curve: the kernel error and the calibration indices."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -8,10 +9,10 @@ import numpy as np
 
 from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, MeasureName, Purpose, RecalibratorName, Target
+from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import (
-    MANY_EVENTS,
     UNKNOWN,
     Measures,
     Range,
@@ -97,8 +98,8 @@ def energy(score: Floats, mass: Floats, *, width: float = _WIDTH) -> float:
     return float((mass**2).sum()) + 2.0 * across
 
 
-# So many curves are drawn for an interval, more where it may be wrong less often, at so many places.
-_DRAWS, _MOST_DRAWS, _PLACES = 400, 2_000, 200
+# So many curves are drawn for an interval, more where it may be wrong less often, at twice so many places.
+_DRAWS, _MOST_DRAWS, _PLACES = 400, 2_000, 100
 
 # Curves from the diagonal to the fitted one, among which the lower end is sought: close by with many rows.
 _WAY = np.concatenate((np.linspace(0.0, 0.9, 10), 1.0 - 0.1 * 0.5 ** np.arange(1, 6), [1.0]))
@@ -113,10 +114,10 @@ _UNDEFINED = (
     "no interval: undefined, as no curve is the best: scores or weights differ by many orders of magnitude"
 )
 
-# With fewer rows, or fewer of one label, coefficients are too far from normal for an interval to hold.
+# With fewer rows, or fewer of one label, no interval holds.
 _LEAST_ROWS, _LEAST_EVENTS = 30, 5
 
-_METHOD = "test inversion over spline coefficients; upper: bootstrap percentile"
+_METHOD = "test inversion over splines refitted; upper: bootstrap percentile"
 
 
 def calibration_index(
@@ -130,7 +131,8 @@ def calibration_index(
     Returns:
         The estimate with an approximate interval for the population's curve of the same kind: noise makes
         all four too large, so the lower end is where curves on the way from the diagonal to the fitted one
-        would seldom show as much, and the upper end a percentile of curves around the fitted one.
+        would seldom show as much, and the upper end a percentile of curves around the fitted one. All are
+        refitted to labels that are drawn, as they are for what calibrated scores show by chance.
 
     References:
         Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling Strategies,
@@ -142,16 +144,15 @@ def calibration_index(
     curve = (shared or Shared()).once(
         f"smooth curve {draws}", table, lambda: _Curve.of(table, draws=draws, seed=seed)
     )
-    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT, *curve.notes)
+    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT, *curve.notes, *curve.few)
     value = float(_SUMMARIES[name](curve.gap, table.weight))
     interval, reference = None, UNKNOWN
     if table.weighted:
         assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
-    if name in curve.drawn:
-        drawn, true = curve.drawn[name]
-        if float(open_variance(table).sum()) >= MANY_EVENTS:
-            reference = of_draws(drawn[0])
-        ends = _ends(drawn, true, true[-1], delta=delta)
+    if curve.way is not None:
+        reference = of_draws(curve.way.shown(name, 0)[0])
+    if curve.way is not None and not curve.few:
+        ends = curve.way.ends(name, delta=delta)
         ends = min(ends[0], value), max(ends[1], value)
         interval = Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False)
     return Estimate(
@@ -175,14 +176,15 @@ class _Curve:
         knots: How many there are.
         notes: What must be known of the fit.
         gap: |h(f) - f| at each score, shape (n_entries,).
-        drawn: By measure, what estimated curves show where the true one is so far on the way from the
-            diagonal to the fitted one, shape (way, draws), and what the true one is, shape (way,).
+        way: To the curve from the diagonal; None with importance weights, or where there is no curve.
+        few: Why there is no interval where the rows do not tell how far a curve may be off.
     """
 
     knots: int
     notes: tuple[str, ...]
     gap: Floats
-    drawn: Mapping[MeasureName, tuple[Floats, Floats]]
+    way: "_Way | None"
+    few: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, table: Table, *, draws: int, seed: int) -> "_Curve":
@@ -194,18 +196,83 @@ class _Curve:
             partial(spline_features, knots=knots) if knots else lambda score: np.ones((1, score.size)),
         )
         features = family.features(table.score)
-        found = _solved(family, points, near=0.0)
+        found = _solved(family, points, Aim.of(table, FitOptions(), separated=False))
         notes = (_PARTED,) if found is None else ()
         for near in _NEAR:
-            found = _solved(family, points, near=near) if found is None else found
+            aim = Aim(FitLoss.LOG, near, 1.0 - near, smoothed=False, separated=False)
+            found = _solved(family, points, aim) if found is None else found
         if found is None:
-            return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), {})
+            return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), None)
         fitted = np.array(found.coefficients) @ features
-        generator = stream(seed, Purpose.SMOOTH_CURVE)
-        few = () if table.weighted else _too_few(points, draws)
-        noise = generator.standard_normal((min(draws, _MOST_DRAWS), features.shape[0]))
-        drawn = {} if table.weighted or few else _drawn(table, features, fitted, noise=noise)
-        return cls(len(knots), (*notes, *few), np.abs(logistic(fitted) - table.score), drawn)
+        gap = np.abs(logistic(fitted) - table.score)
+        if table.weighted:
+            return cls(len(knots), notes, gap, None)
+        at, weight = _places(table)
+        score, start = table.score[at], logit(table.score[at])
+        odds = start + _WAY[:, None] * (fitted[at] - start)
+        # Labels drawn of a curve that runs up to 0 or 1 would be as sure as it: for them it is smoothed.
+        smoothed = _solved(family, points, Aim.of(table, FitOptions(), separated=True))
+        careful = odds[-1] if smoothed is None else np.array(smoothed.coefficients) @ features[:, at]
+        odds = np.vstack((odds, careful))
+        way = _Way(score, features[:, at], weight, odds, draws=min(draws, _MOST_DRAWS), seed=seed, seen={})
+        return cls(len(knots), notes, gap, way, _too_few(points, draws))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Way:
+    """
+    Curves on the way from the diagonal to the fitted one, in log odds, and what fits to labels of each show.
+
+    Args:
+        score: Of some rows, shape (places,).
+        features: The splines there, shape (k, places).
+        weight: The rows around each, shape (places,).
+        odds: The log odds of the curves there, shape (steps + 1, places), the last a smoothed one.
+        draws: How often labels are drawn of a curve.
+        seed: Of the draws.
+        seen: The steps of the way that were looked at.
+    """
+
+    score: Floats
+    features: Floats
+    weight: Floats
+    odds: Floats
+    draws: int
+    seed: int
+    seen: dict[int, Mapping[MeasureName, tuple[Floats, float]]]
+
+    def shown(self, name: MeasureName, step: int) -> tuple[Floats, float]:
+        """Return what fits to labels of a curve show, shape (draws,), and what that curve is."""
+        if step not in self.seen:
+            odds, weight = self.odds[step], self.weight
+            rate = logistic(odds)
+            generator = stream(self.seed, Purpose.SMOOTH_CURVE)
+            ones = generator.binomial(weight.astype(np.int64), rate, (self.draws, rate.size))
+            gap = np.abs(logistic(many_fits(self.features, ones / weight, weight, start=odds)) - self.score)
+            true = np.abs(rate - self.score)
+            self.seen[step] = {
+                one: (summary(gap, weight), float(summary(true, weight)))
+                for one, summary in _SUMMARIES.items()
+            }
+        return self.seen[step][name]
+
+    def ends(self, name: MeasureName, *, delta: float) -> tuple[float, float]:
+        """Return the least truth of which the value is no surprise, and a percentile of estimates."""
+        last = _WAY.size - 1
+        value, (drawn, _) = self.shown(name, last)[1], self.shown(name, _WAY.size)
+        upper = float(np.sort(drawn)[math.ceil((1.0 - delta) * drawn.size) - 1])
+
+        def below(step: int) -> float:
+            return float(np.mean(self.shown(name, step)[0] < value)) - (1.0 - delta)
+
+        if below(0) <= 0.0:
+            return 0.0, upper
+        if below(last) > 0.0:
+            return value, upper
+        surprised = bisect_left(range(last), True, key=lambda step: below(step + 1) <= 0.0)
+        one, other = below(surprised), below(surprised + 1)
+        here, there = (self.shown(name, step)[1] for step in (surprised, surprised + 1))
+        return here + one / (one - other) * (there - here), upper
 
 
 def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:
@@ -222,61 +289,76 @@ def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:
     return tuple(f"no interval: {reason}" for reason, holds in reasons.items() if holds)[:1]
 
 
-def _solved(family: Family, points: Labelled, *, near: float) -> Solution | None:
-    """Return the best curve for labels that are so near to 0 and 1, None where steps do not reach it."""
+def _solved(family: Family, points: Labelled, aim: Aim) -> Solution | None:
+    """Return the best curve, None where steps do not reach it."""
     try:
-        return solved(family, points, aim=Aim(FitLoss.LOG, near, 1.0 - near, smoothed=False, separated=False))
+        return solved(family, points, aim=aim)
     except NotConverged:
         return None
 
 
-def _drawn(
-    table: Table, features: Floats, fitted: Floats, *, noise: Floats
-) -> Mapping[MeasureName, tuple[Floats, Floats]]:
-    """Return what estimates of true curves show, their coefficients being normal around the truth."""
-    at, weight = _places(table.weight)
-    score, x = table.score[at], features[:, at]
-    start = logit(score)
-    gaps, true = [], []
-    for share in _WAY:
-        odds = start + share * (fitted[at] - start)
-        rate = logistic(odds)
-        # A fitted rate of next to 0 claims that no label is open there; half way to the score some are.
-        likely = 0.5 * (rate + score)
-        values, vectors = np.linalg.eigh((x * (weight * likely * (1.0 - likely))) @ x.T)
-        known = values > _LEAST_INFORMATION * values[-1]
-        spread = vectors * np.where(known, 1.0 / np.sqrt(np.where(known, values, 1.0)), 0.0)
-        gaps.append(np.abs(logistic(odds + noise @ (spread.T @ x)) - score))
-        true.append(np.abs(rate - score))
-    shown, truths = np.stack(gaps), np.stack(true)
-    return {name: (summary(shown, weight), summary(truths, weight)) for name, summary in _SUMMARIES.items()}
+def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats) -> Floats:
+    """
+    Return the log odds of many curves of most likelihood over the same features, by Newton's steps at once.
+
+    Args:
+        features: Shape (k, places).
+        target: How often label 1 was seen at each place, of each fit, shape (fits, places).
+        weight: Rows at each place, shape (places,).
+        start: Log odds of a curve of the family, from which the steps begin, shape (places,).
+
+    Returns:
+        Shape (fits, places). A curve that parts the labels is followed until its loss falls no more.
+    """
+    k = features.shape[0]
+    pairs = (features[:, None] * features).reshape(k * k, -1)
+    odds = np.tile(start, (target.shape[0], 1))
+    left, loss = np.arange(target.shape[0]), _losses(odds, target, weight)
+    for _ in range(_MOST_STEPS):
+        labels, rate = target[left], logistic(odds[left])
+        gradient = ((labels - rate) * weight) @ features.T
+        curvature = ((rate * (1.0 - rate) * weight) @ pairs.T).reshape(-1, k, k)
+        scale = np.sqrt(np.maximum(np.einsum("fii->fi", curvature), np.finfo(np.float64).tiny))
+        related = curvature / (scale[:, :, None] * scale[:, None, :]) + _RIDGE * np.eye(k)
+        step = (np.linalg.solve(related, (gradient / scale)[:, :, None])[:, :, 0] / scale) @ features
+        reached = np.full(left.size, math.inf)
+        # Where the loss would rise the step is halved.
+        for _ in range(_MOST_STEPS):
+            long = ~(reached <= loss[left])
+            if not long.any():
+                break
+            reached[long] = _losses(odds[left[long]] + step[long], labels[long], weight)
+            step[~(reached <= loss[left])] *= 0.5
+        moves = loss[left] - reached > _SETTLED
+        odds[left] += np.where((reached <= loss[left])[:, None], step, 0.0)
+        loss[left] = np.minimum(loss[left], reached)
+        left = left[moves]
+        if not left.size:
+            break
+    return odds
 
 
-_LEAST_INFORMATION, _ROUNDING = 1e-12, 1e-6
+# A loss, in nats over all rows, that falls by less has reached its least value.
+_SETTLED, _RIDGE, _MOST_STEPS = 1e-6, 1e-10, 50
 
 
-def _places(weight: Floats) -> tuple[Integers, Floats]:
-    """Return some places of a table, the first and the last among them, and the weight around each."""
-    reached = np.cumsum(weight)
-    requested = reached[-1] * (np.arange(_PLACES) + 0.5) / _PLACES
-    at = np.unique(np.concatenate(([0], np.searchsorted(reached, requested), [weight.size - 1])))
-    starts = np.concatenate(([0], (at[1:] + at[:-1] + 1) // 2))
-    return at, np.add.reduceat(weight, starts)
+def _losses(odds: Floats, target: Floats, weight: Floats) -> Floats:
+    """Return the log loss of each fit over all rows, shape (fits,)."""
+    return np.asarray((np.logaddexp(0.0, odds) - target * odds) @ weight)
 
 
-def _ends(drawn: Floats, true: Floats, value: float, *, delta: float) -> tuple[float, float]:
-    """Return the least truth of which the value is no surprise, and a percentile around the last one."""
-    below = np.mean(drawn < value, axis=1)
-    upper = float(np.sort(drawn[-1])[math.ceil((1.0 - delta) * drawn.shape[1]) - 1])
-    surprised = np.nonzero(below > 1.0 - delta)[0]
-    if not surprised.size:
-        return 0.0, upper
-    last = int(surprised[-1])
-    if last + 1 == len(_WAY):
-        return value, upper
-    # Between the last curve that would be one and the next.
-    part = (below[last] - (1.0 - delta)) / (below[last] - below[last + 1])
-    return float(true[last] + part * (true[last + 1] - true[last])), upper
+_ROUNDING = 1e-6
+
+
+def _places(table: Table) -> tuple[Integers, Floats]:
+    """Return places of a table, half by rows, half by where labels are open, and the rows around each."""
+    at = [np.array([0, table.weight.size - 1])]
+    for mass in (table.weight, open_variance(table)):
+        reached = np.cumsum(mass)
+        at.append(np.searchsorted(reached, reached[-1] * (np.arange(_PLACES) + 0.5) / _PLACES))
+    found = np.unique(np.concatenate(at))
+    starts = np.concatenate(([0], (found[1:] + found[:-1] + 1) // 2))
+    return found, np.add.reduceat(table.weight, starts)
 
 
 def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> Floats:

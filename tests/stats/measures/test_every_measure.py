@@ -155,7 +155,7 @@ def test_intervals_enclose_the_value_and_grow_with_confidence(rows: Rows) -> Non
 
 @pytest.mark.parametrize("rare", [False, True], ids=["even", "rare"])
 def test_grid_table_gives_the_same_numbers(*, rare: bool) -> None:
-    """On the grid every value agrees to 1e-6, an end to 2e-5, and the tests to three digits."""
+    """On the grid every value agrees to 1e-6, an end to 2e-5 or as draws do, and tests to three digits."""
     rng = np.random.default_rng(5)
     score = np.concatenate((rng.random(3000), [0.0, 1.0] * (not rare), np.arange(1, 16) / 16))
     score = np.concatenate((score, rng.beta(0.5, 40.0, 1000))) if rare else score
@@ -166,12 +166,14 @@ def test_grid_table_gives_the_same_numbers(*, rare: bool) -> None:
         found = grid[name]
         # What may be hidden within a cell is added to its upper end.
         hidden = cells.rows.max() / cells.total_rows if name is M.CUTOFF else 0.0
+        # Labels are drawn of curves at scores that are not quite the same: 400 draws scatter by this much.
+        close = 1e-3 if name in {M.ICI, M.E50, M.E90, M.EMAX} else 2e-5
         assert found.value == pytest.approx(estimate.value, abs=1e-6), name
         assert (found.interval is None) == (estimate.interval is None), name
         if found.interval is not None and estimate.interval is not None:
-            assert found.interval.lower == pytest.approx(estimate.interval.lower, abs=2e-5), name
+            assert found.interval.lower == pytest.approx(estimate.interval.lower, abs=close), name
             upper = estimate.interval.upper and estimate.interval.upper + hidden
-            assert found.interval.upper == pytest.approx(upper, abs=2e-5), name
+            assert found.interval.upper == pytest.approx(upper, abs=close), name
     bins = wide(7)
     for mine, theirs in zip(
         (*ks_and_kuiper(table), hosmer_lemeshow(table, bins=bins), u_test(table)),
