@@ -38,6 +38,7 @@ from calibcli.show.pages.header import (
 )
 from calibcli.show.pages.measure import MOST_ROWS, title_of
 from calibcli.show.words import (
+    NO_PROOF,
     UNDECIDED,
     VALID,
     better_when,
@@ -52,8 +53,6 @@ from calibcli.show.words import (
     standing,
     valid_for,
 )
-
-_NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show little."
 
 _MOST_LISTED = 5
 
@@ -193,7 +192,7 @@ def _gate(report: CompareReport) -> Paragraph:
     blind = listed(dict.fromkeys(one.name.value for one in gated if _blind(one)))
     by = f" by {judged}" if judged else ""
     without = [f"There is no interval for {blind}, so it is not part of this verdict."] if blind else []
-    return paragraph(Line(f"PASS  {second} is not shown to be worse{by}.", Tone.PASS), *without, _NO_PROOF)
+    return paragraph(Line(f"PASS  {second} is not shown to be worse{by}.", Tone.PASS), *without, NO_PROOF)
 
 
 def _where(report: CompareReport) -> str:

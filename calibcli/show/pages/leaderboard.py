@@ -16,6 +16,7 @@ from calibcli.show.pages.header import (
 )
 from calibcli.show.pages.measure import cluster_lines
 from calibcli.show.words import (
+    NO_PROOF,
     NONE,
     UNDECIDED,
     count,
@@ -28,8 +29,6 @@ from calibcli.show.words import (
     standing,
     valid_for,
 )
-
-_NO_PROOF = "Not shown to be worse is not shown to be no worse: few rows show little."
 
 
 def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
@@ -187,4 +186,4 @@ def _gate(report: LeaderboardReport) -> Paragraph:
         line = f"FAIL  {worse} {verb} shown to be worse than {reference}."
         return paragraph(Line(line, Tone.FAIL), error)
     line = f"PASS  no score is shown to be worse than {reference}."
-    return paragraph(Line(line, Tone.PASS), _NO_PROOF)
+    return paragraph(Line(line, Tone.PASS), NO_PROOF)
