@@ -4,11 +4,11 @@ from enum import IntEnum, StrEnum
 
 from calibcli.families.class_measures import ClassMeasure as ClassMeasure
 from calibcli.families.measures import MeasureName as MeasureName
+from calibcli.families.measures import SegmentMeasure as SegmentMeasure
 from calibcli.families.pictures import PlotKind as PlotKind
 from calibcli.families.recalibrators import ClassMethod as ClassMethod
 from calibcli.families.recalibrators import FitMethod as FitMethod
 from calibcli.families.recalibrators import RecalibratorName as RecalibratorName
-from calibcli.families.segment_measures import SegmentMeasure as SegmentMeasure
 from calibcli.families.tests import TestName as TestName
 
 
@@ -277,6 +277,9 @@ DEFAULT_SEED = 0
 DEFAULT_LP_POWER, MOST_LP_POWER = 2.0, 100.0
 
 STDOUT = "-"
+
+# What `apply` calls the column that it adds, unless it is told otherwise.
+NEW_COLUMN = "calibrated"
 
 # Of 8 bytes each, so many rows keep their identity.
 MOST_IDENTITIES = 10_000_000

@@ -42,7 +42,7 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     ask.refuse_idle()
     if ask.form in (None, SqlForm.SELECT):
         return _exported(artifact, ask)
-    from calibcli.export.sql_forms import MODEL, as_model, as_view
+    from calibcli.export.sql import MODEL, as_model, as_view
 
     if ask.form is SqlForm.VIEW:
         query = _exported(artifact, ask).decode()

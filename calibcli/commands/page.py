@@ -17,10 +17,9 @@ from calibcli.commands.plot import diagram_of, figure_of_diagram, refuse_axis
 from calibcli.commands.report import FullReport, ReportRequest, full_report
 from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.names import AxisScale, FigureSize, PlotKind
-from calibcli.options.pictures import PageOptions
+from calibcli.options.pictures import PageOptions, picture_format
 from calibcli.reports.input import Setting
 from calibcli.show.figures.drawing import figure_of
-from calibcli.show.figures.formats import picture_format
 from calibcli.show.figures.inline import Place, inline
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words

@@ -1,8 +1,10 @@
 """What is asked of pictures and pages."""
 
+from pathlib import Path
 from typing import Annotated
 
-from calibcli.names import AxisScale, Band, Benefit, FigureSize, FitLoss, PlotKind, Smoother, Theme
+from calibcli.errors import UsageProblem
+from calibcli.names import STDOUT, AxisScale, Band, Benefit, FigureSize, FitLoss, PlotKind, Smoother, Theme
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
@@ -102,3 +104,17 @@ PicturePath = Annotated[
         doc="Where to write it as well: .png, .svg or .pdf, the bytes that the command writes.",
     ),
 ]  # fmt: skip
+
+
+FORMATS = ("png", "svg", "pdf")
+
+
+def picture_format(path: str) -> str:
+    """Return the format that a file name asks for, so that a wrong one is refused before any file is read."""
+    if path == STDOUT:
+        return FORMATS[0]
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        msg = f"{path}: a picture is png, svg or pdf by its suffix"
+        raise UsageProblem(msg, f"name it {Path(path).stem or 'reliability'}.png")
+    return suffix

@@ -12,11 +12,13 @@ is said by the command line, a variable, or a file that `--config` names.
 """
 
 import difflib
+import math
 import os
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,6 @@ from calibcli.data.objects import content_unless_changed
 from calibcli.errors import UsageProblem
 from calibcli.options.declaring import Parameter, Reach, nearest
 from calibcli.shell.door import Command, options_of
-from calibcli.shell.option_types import Value, typed, value_of
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ _NO_OPTIONS = {"CALIBCLI_STATE_KEY", "CALIBCLI_REFRESH_GOLDEN", "CALIBCLI_UPDATE
 # What Kubernetes sets in every container beside a service that is called calibcli.
 _OF_SERVICES = ("CALIBCLI_SERVICE_", "CALIBCLI_PORT")
 _MOST_BYTES = 1 << 20
+Value = str | int | float | bool | list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,3 +299,65 @@ def _refuse_strangers(path: Path, owner: int) -> None:
             msg = f"{what} belongs to user {user}, and settings of other users are not used automatically"
             hint = f"pass --config {shown} to use it, or --isolated to ignore it"
             raise UsageProblem(msg, hint)
+
+
+# What options take, as the commands declare them.
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def value_of(text: str, kind: type) -> object:
+    """Return what a text of the environment means, or the text where it cannot mean that."""
+    if kind is bool:
+        word = text.strip().lower()
+        return word in _TRUE if word in (*_TRUE, *_FALSE) else text
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            return text
+    return text
+
+
+def typed(value: object, option: Parameter, *, place: str) -> Value:
+    """Return a value if the option can take it."""
+    if option.several:
+        many = value if isinstance(value, list) else [value]
+        return [str(_single(one, option, place)) for one in many]
+    return _single(value, option, place)
+
+
+def _single(value: object, option: Parameter, place: str) -> str | int | float | bool:
+    kind = option.kind
+    if issubclass(kind, StrEnum):
+        if value not in list(kind):
+            msg = f"{place}: is {_shown(value)}, should be one of {', '.join(kind)}"
+            raise UsageProblem(msg, nearest(str(value), list(kind)))
+        return str(value)
+    truth = isinstance(value, bool)
+    if kind is bool and truth:
+        return bool(value)
+    if kind is int and isinstance(value, int) and not truth:
+        return value
+    if kind is float and isinstance(value, int | float) and not truth:
+        try:
+            return float(value)
+        except OverflowError:
+            # A whole number beyond the largest float is infinite, as on the command line.
+            return math.inf if value > 0 else -math.inf
+    # A number is the name of a column, or a number of bins, as it is on the command line.
+    if kind is str and isinstance(value, str | int) and not truth:
+        return str(value)
+    words = {bool: "true or false", int: "a whole number", float: "a number"}.get(
+        kind, "a text or a whole number"
+    )
+    msg = f"{place}: is {_shown(value)}, should be {words}"
+    several = f" or several of them in brackets: {option.key} = [...]" if option.several else ""
+    raise UsageProblem(msg, f"--{option.key} takes {words}{several}")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    return repr(value) if not isinstance(value, bool) else str(value).lower()

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from calibcli.reports.verify import VerifyReport
     from calibcli.show import Report
     from calibcli.stats.bounds.interval import Interval
-    from calibcli.stats.curves.stretches import Stretch
+    from calibcli.stats.curves.reliability import Stretch
     from calibcli.stats.gates.claim import JudgedSegment, JudgedSegments, RowsNeeded, Verdict
     from calibcli.stats.measures.differences import Difference
     from calibcli.stats.measures.estimate import Estimated, TestResult
@@ -337,7 +337,7 @@ def _beyond_chance(one: "Estimated") -> bool:
 
 def _everywhere(report: "MeasureReport") -> bool:
     """Whether all scores are shown to err alike."""
-    from calibcli.stats.curves.stretches import stretches
+    from calibcli.stats.curves.reliability import stretches
 
     found = stretches(report.curve.binned, confidence=report.confidence)
     return len(found) == 1 and found[0].lower is found[0].upper is None
@@ -350,7 +350,7 @@ def _sure(report: "MeasureReport") -> bool:
     Together they call calibrated scores miscalibrated no more often than one of them with all of it would.
     Without tests every interval speaks for itself.
     """
-    from calibcli.stats.curves.stretches import stretches
+    from calibcli.stats.curves.reliability import stretches
 
     half = (1.0 - report.confidence) / 2.0
     combined = None if report.combined is None else report.combined.p_value
@@ -420,7 +420,7 @@ def _by_chance(estimate: "Estimated") -> str:
 
 def _where(report: "MeasureReport") -> str:
     """Return which scores are too low and which too high; nothing where no range of them is shown to be."""
-    from calibcli.stats.curves.stretches import stretches
+    from calibcli.stats.curves.reliability import stretches
 
     curve = report.curve.binned
     found = stretches(curve, confidence=report.confidence)

@@ -23,8 +23,8 @@ from calibcli.options.rows import Columns, RowRequest
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.picture import MOST_LINES, CurvePanels, Picture
+from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
-from calibcli.stats.curves.trend import TrendCurve
 from calibcli.stats.table.score_table import ScoreTable
 
 K = PlotKind

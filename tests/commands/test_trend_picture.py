@@ -17,7 +17,7 @@ from calibcli.options.rows import Columns
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.stats.curves.trend import TrendCurve
+from calibcli.stats.curves.segments import TrendCurve
 
 BY = Columns("pd", "default", by=("month",))
 MONTHS = [f"2024-{number}" for number in range(1, 13)]

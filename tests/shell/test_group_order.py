@@ -16,7 +16,7 @@ from calibcli.options.measuring import MeasureOptions
 from calibcli.options.orders import has_own_order
 from calibcli.options.rows import Columns
 from calibcli.stats.curves.picture import CurvePanels
-from calibcli.stats.curves.trend import TrendCurve
+from calibcli.stats.curves.segments import TrendCurve
 from command_line import Run
 
 

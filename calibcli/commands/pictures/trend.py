@@ -14,7 +14,7 @@ from calibcli.options.metrics import Metrics
 from calibcli.options.orders import by_name, has_own_order, in_order, is_over_time
 from calibcli.reports.measure import MeasureReport
 from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.curves.trend import TrendCurve
+from calibcli.stats.curves.segments import TrendCurve
 
 
 def trend_diagram(request: PlotRequest) -> Diagram:

@@ -109,7 +109,7 @@ def plot(
 
 def _check(output: str | None, *, force: bool, inputs: list[str], artifact: DocumentSource | None) -> None:
     """Refuse a picture that is named nowhere or cannot be written, before anything is read."""
-    from calibcli.show.figures.formats import picture_format
+    from calibcli.options.pictures import picture_format
 
     if output is None:
         msg = "no picture is named"
@@ -123,7 +123,7 @@ def _check(output: str | None, *, force: bool, inputs: list[str], artifact: Docu
 
 def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
     from calibcli.commands.plot import figure_of_diagram
-    from calibcli.show.figures.formats import picture_format
+    from calibcli.options.pictures import picture_format
     from calibcli.show.figures.saving import save
 
     figure = figure_of_diagram(diagram, look)

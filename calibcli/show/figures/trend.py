@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator
 from calibcli.show.figures.axes import dress, round_numbers
 from calibcli.show.figures.look import DASHES, Look, dashed
 from calibcli.show.figures.page import TICK, Entry, Sheet, Words, fitted, inches_of, inches_wide, new_page
-from calibcli.stats.curves.trend import TrendCurve
+from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.numerics import Floats
 
 _HEADINGS = ("Observed less predicted", "Both rates")

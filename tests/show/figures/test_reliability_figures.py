@@ -13,9 +13,9 @@ from PIL import Image
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
+from calibcli.options.pictures import FORMATS
 from calibcli.show.figures.bars import draw_spread, short_count
 from calibcli.show.figures.drawing import figure_of
-from calibcli.show.figures.formats import FORMATS
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, shortened
 from calibcli.show.figures.saving import save

@@ -18,11 +18,12 @@ from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
     ReliabilityCurve,
+    Stretch,
     binned_curve,
     residual_curve,
     smooth_curve,
+    stretches,
 )
-from calibcli.stats.curves.stretches import Stretch, stretches
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.measures.tests import ks_and_kuiper
