@@ -32,8 +32,7 @@ from calibcli.documents.state import MOST_BYTES
 from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
-from calibcli.names import DataFormat, EndsOf, OnMissing, OnRange, Scale
-from calibcli.options.maps import NEW_COLUMN
+from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading, RowRequest
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA

@@ -33,8 +33,8 @@ from calibcli.documents.artifact import (
     SegmentArtifact,
 )
 from calibcli.errors import UsageProblem
-from calibcli.names import EndsOf, OnMissing, OnSum, OutputSum
-from calibcli.options.maps import AS_IT_COMES, NEW_COLUMN, Shape
+from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
+from calibcli.options.maps import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.apply import ClassesApplied
 from calibcli.stats.recalibrators.classes.interface import kind_of_ends

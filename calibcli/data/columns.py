@@ -13,8 +13,7 @@ from typing import Literal
 
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import OnMissing, OnRange, OnSum, WeightMeaning
-from calibcli.options.maps import NEW_COLUMN
+from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, WeightMeaning
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.values import dataclass
 

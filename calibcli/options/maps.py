@@ -6,14 +6,11 @@ from pathlib import PurePath
 from typing import Any, assert_never
 
 from calibcli.errors import IdleOption, UsageProblem
-from calibcli.names import DataFormat, ExportTarget, OnUnseen, SqlDialect, SqlForm
+from calibcli.names import NEW_COLUMN, DataFormat, ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.options.rows import names_of
 from calibcli.values import dataclass
-
-# What `apply` calls the column that it adds, unless it is told otherwise.
-NEW_COLUMN = "calibrated"
 
 PRIOR = Option(
     ("--prior",), section=Section.COLUMNS, metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",

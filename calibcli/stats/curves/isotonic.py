@@ -66,6 +66,11 @@ class IsotonicCurve(Arrays):
 
     kind = PlotKind.ISOTONIC
 
+    @property
+    def laid_out(self) -> BinnedCurve | None:
+        """Bins of few different scores above 0."""
+        return None if self.points is None else self.points.grades
+
 
 @dataclass(frozen=True, slots=True)
 class _Cells:

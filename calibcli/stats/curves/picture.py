@@ -6,13 +6,15 @@ import numpy as np
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
-from calibcli.stats.curves.isotonic import IsotonicCurve
-from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve
 from calibcli.values import dataclass
 
 
 class Picture(Protocol):
-    """Everything that a figure draws; its kind names the figure."""
+    """
+    Everything that a figure draws; its kind names the figure.
+
+    One whose scores may be laid out by log-odds says by `laid_out` which bins that is judged by, if any.
+    """
 
     @property
     def kind(self) -> PlotKind:
@@ -68,27 +70,13 @@ _MOST_ROWS, _SMALL, _NEXT_TO_NONE, _EVEN = 0.9, 0.1, 0.01, 0.5
 def axis_for(picture: Picture) -> AxisScale:
     """Return how scores are laid out where nobody says: by log-odds if they are small, and can be seen so."""
     every = [one.curve for one in picture.panels] if isinstance(picture, CurvePanels) else [picture]
-    found = [bins for bins in map(_laid_out, every) if bins is not None]
+    found = [bins for bins in (getattr(one, "laid_out", None) for one in every) if bins is not None]
     if len(found) < len(every):
         return AxisScale.LINEAR
     rows, score = (np.concatenate([getattr(one, key) for one in found]) for key in ("rows", "score"))
     below, above = (rows[some].sum() / rows.sum() for some in (score < _SMALL, score > _EVEN))
     small = np.unique(score).size > 1 and below >= _MOST_ROWS and above <= _NEXT_TO_NONE
     return AxisScale.LOGIT if small else AxisScale.LINEAR
-
-
-def _laid_out(curve: Picture) -> BinnedCurve | None:
-    """Return bins of few different scores, such as grades, or those of a curve smoothed along log-odds."""
-    curve = curve.whole if isinstance(curve, ResidualCurve) else curve
-    bins = curve.points if isinstance(curve, IsotonicCurve) else None
-    if isinstance(curve, ReliabilityCurve):
-        bins = curve.binned
-        if curve.kind is PlotKind.SMOOTH:
-            # A kernel on scores is wider than many of them, and one on their log-odds is not.
-            return bins if curve.smooth_logit is not None else None
-    if bins is None or not bool(np.all(bins.lower == bins.upper) and bins.score[0] > 0.0):
-        return None
-    return bins
 
 
 def curves_of(picture: Picture, kind: type[C]) -> tuple[C, ...]:
