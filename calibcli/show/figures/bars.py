@@ -117,14 +117,7 @@ def _draw_error(axes: Axes, bars: Bars, look: Look) -> None:
     dark = strength(bars.rows / bars.rows.sum(), even=1.0 / 15.0)
     draw_area(axes, corners, above=height > base, dark=dark, palette=look.palette)
     for start, stop, level in zip(left, right, height, strict=True):
-        axes.plot(
-            [start, stop],
-            [level, level],
-            color=look.palette.ink,
-            linewidth=look.points(0.9),
-            marker="",
-            zorder=2.6,
-        )
+        axes.plot([start, stop], [level, level], **look.stroke(look.palette.ink, 0.9), zorder=2.6)
 
 
 def draw_points(axes: Axes, bars: Bars, look: Look) -> None:

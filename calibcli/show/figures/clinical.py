@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
 from calibcli.show.figures.bars import draw_diagonal
-from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_edges
+from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.stats.curves.clinical import ClinicalCurve
@@ -73,7 +73,7 @@ class ClinicalPlots:
         level = f"{100 * self.curves[0].confidence:g} %"
         entries: list[Entry] = []
         if any(has_band(one.rate) for one in self.curves):
-            entries.append((Line2D([], [], color=ink, linewidth=look.points(1.6), marker=""), "curve"))
+            entries.append((Line2D([], [], **look.stroke(ink, 1.6)), "curve"))
         if any(has_band(one.lower) for one in self.curves):
             entries.append((Patch(**band_fill(look)), f"{level} band"))
         dot = Line2D(
@@ -104,11 +104,9 @@ def _extent(curve: ClinicalCurve) -> Extent:
 def _draw(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
     ink, groups = look.palette.ink, curve.groups
     at, rate, lower, upper = (limits.held(one) for one in (curve.at, curve.rate, curve.lower, curve.upper))
-    if has_band(curve.lower):
-        axes.fill_between(at, lower, upper, **band_fill(look), zorder=0.5)
-        draw_edges(axes, at, (lower, upper), look=look)
+    draw_band(axes, at, lower, upper, look=look)
     draw_diagonal(axes, limits, look)
-    axes.plot(at, rate, color=ink, linewidth=look.points(1.6), marker="", zorder=3.0)
+    axes.plot(at, rate, **look.stroke(ink, 1.6), zorder=3.0)
     score, low, high, observed = (
         limits.held(one) for one in (groups.score, groups.rate_lower, groups.rate_upper, groups.rate)
     )

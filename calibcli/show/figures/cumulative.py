@@ -62,15 +62,8 @@ def draw_path(axes: Axes, curve: CumulativeCurve, *, look: Look) -> None:
     far = curve.farthest
     _bracket(axes, float(curve.share[far]), (0.0, float(curve.value[far])), look, _sign_colour(curve, look))
     _bracket(axes, _BRACKET, curve.range, look, palette.faint)
-    axes.plot(
-        curve.share,
-        curve.value,
-        color=palette.ink,
-        linewidth=look.points(1.2),
-        solid_joinstyle="round",
-        marker="",
-        zorder=3.0,
-    )
+    ink = look.stroke(palette.ink, 1.2)
+    axes.plot(curve.share, curve.value, **ink, solid_joinstyle="round", zorder=3.0)
 
 
 def write_scores(page: Page, axes: Axes, spread: Spread) -> None:
@@ -188,7 +181,7 @@ def _notes(curve: CumulativeCurve) -> list[str]:
 def _key(curve: CumulativeCurve, look: Look) -> list[Entry]:
     palette = look.palette
     entries: list[Entry] = [
-        (Line2D([], [], color=palette.ink, linewidth=look.points(1.2), marker=""), "cumulative difference"),
+        (Line2D([], [], **look.stroke(palette.ink, 1.2)), "cumulative difference"),
         (_mark(_sign_colour(curve, look), look), "farthest from zero (KS)"),
         (_mark(palette.faint, look), "range (Kuiper)"),
     ]

@@ -18,7 +18,7 @@ from calibcli.show.figures.bars import (
     show_shares,
     strength,
 )
-from calibcli.show.figures.look import Look, band_fill, draw_edges
+from calibcli.show.figures.look import Look, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import draw_binned
@@ -120,18 +120,10 @@ def draw_isotonic(
         draw_binned(panel, curve.points, limits=limits, look=look, counted=counted)
         _draw_points(panel.main, curve, curve.points, limits=limits, look=look)
         return
-    if has_band(curve.lower):
-        _draw_band(panel.main, curve, limits=limits, look=look)
+    draw_band(panel.main, *(limits.held(one) for one in (curve.at, curve.lower, curve.upper)), look=look)
     _draw_error(panel.main, curve, limits=limits, look=look)
-    panel.main.plot(
-        limits.held(curve.x),
-        limits.held(curve.rate),
-        color=look.palette.ink,
-        linewidth=look.points(1.5),
-        solid_joinstyle="miter",
-        marker="",
-        zorder=3.0,
-    )
+    ink = look.stroke(look.palette.ink, 1.5)
+    panel.main.plot(limits.held(curve.x), limits.held(curve.rate), **ink, solid_joinstyle="miter", zorder=3.0)
     draw_diagonal(panel.main, limits, look)
     if panel.strip is not None and not _draw_needles(panel.strip, curve, limits=limits, look=look):
         draw_spread(panel.strip, curve.spread, limits=limits, look=look)
@@ -152,20 +144,8 @@ def _draw_points(
         )
     if _apart(curve):
         return
-    axes.plot(
-        limits.held(points.score),
-        limits.held(points.rate),
-        color=look.palette.ink,
-        linewidth=look.points(0.8),
-        marker="",
-        zorder=2.9,
-    )
-
-
-def _draw_band(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:
-    at, lower, upper = (limits.held(one) for one in (curve.at, curve.lower, curve.upper))
-    axes.fill_between(at, lower, upper, **band_fill(look), zorder=0.5)
-    draw_edges(axes, at, (lower, upper), look=look)
+    ink = look.stroke(look.palette.ink, 0.8)
+    axes.plot(limits.held(points.score), limits.held(points.rate), **ink, zorder=2.9)
 
 
 def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look) -> None:

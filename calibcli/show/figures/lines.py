@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
 from calibcli.show.figures.axes import dress_panel
-from calibcli.show.figures.look import FONT, Look
+from calibcli.show.figures.look import FONT, Look, band_fill, draw_band
 from calibcli.show.figures.page import (
     FOOT,
     KEY,
@@ -24,7 +25,10 @@ from calibcli.show.figures.page import (
     new_page,
     told_apart,
 )
+from calibcli.stats.curves.limits import band_sentence, has_band
 from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels, Picture
+from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
+from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
@@ -60,6 +64,9 @@ class Reference:
     common: bool = False
 
 
+Banded = DecisionCurve | MurphyCurve | RiskCoverageCurve
+
+
 class Lines(Protocol):
     """Curves of one class, and how they are drawn on axes that they share."""
 
@@ -67,6 +74,14 @@ class Lines(Protocol):
     own: str
     # What tells whether two lines differ.
     tells: str
+
+    @property
+    def curves(self) -> Sequence[Banded]:
+        """The curves."""
+
+    @property
+    def rule(self) -> str:
+        """What a point of the curve is, for the small print."""
 
     @property
     def beside(self) -> str:
@@ -84,13 +99,13 @@ class Lines(Protocol):
         """Return the line of one of them."""
 
     def notes(self, scale: AxisScale) -> list[str]:
-        """Return what the picture shows, for the small print."""
+        """Return what else the picture shows, for the small print."""
 
     def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return what lines with the base rate of this one are held against."""
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
-        """Draw what is known of one curve by itself, such as its band."""
+        """Draw what is known of one curve by itself, above its band."""
 
     def key(self, look: Look) -> list[Entry]:
         """Return what these marks mean."""
@@ -106,8 +121,10 @@ def lines_figure(
     panels = picture.panels if isinstance(picture, CurvePanels) else ()
     same = len({round(one, 12) for one in lines.bases}) == 1
     references = lines.references(look) if same else _of_each(lines, min(len(panels), MOST_LINES), look)
-    foot = [*lines.notes(scale), *_notes(panels, lines, look, same=same), *words.foot]
-    key = _key(panels, look) if panels else [(_own(look), lines.own), *lines.key(look)]
+    first = lines.curves[0]
+    band = [] if panels else [band_sentence(first.band, first.lower)]
+    foot = [lines.rule, *band, *lines.notes(scale), *_notes(panels, lines, look, same=same), *words.foot]
+    key = _key(panels, look) if panels else [(_own(look), lines.own), *_band(first, look), *lines.key(look)]
     if panels and same:
         # Colours are those of the scores.
         references = [replace(one, style={**one.style, "color": look.palette.faint}) for one in references]
@@ -115,6 +132,7 @@ def lines_figure(
     page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_WIDE, key=key)
     axes = page.main
     if not panels:
+        draw_band(axes, lines.points(0)[0], first.lower, first.upper, look=look)
         lines.dress(axes, scale, look)
     for one in references:
         axes.plot(one.x, one.y, **one.style, zorder=2.0)
@@ -126,6 +144,13 @@ def lines_figure(
         every = [*map(lines.points, range(len(panels))), *((one.x, one.y) for one in references)]
         _name(axes, panels[:MOST_LINES], every, look)
     return page.figure
+
+
+def _band(curve: Banded, look: Look) -> list[Entry]:
+    """Return what the band of a curve means, where it has one."""
+    if not has_band(curve.lower):
+        return []
+    return [(Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval")]
 
 
 def _of_each(lines: Lines, count: int, look: Look) -> list[Reference]:
@@ -142,16 +167,10 @@ def _of_each(lines: Lines, count: int, look: Look) -> list[Reference]:
 def _style(place: int, look: Look, *, several: bool) -> dict[str, Any]:
     palette = look.palette
     if not several:
-        return {"color": palette.ink, "linewidth": look.points(1.6), "marker": "", "zorder": 3.0}
+        return {**look.stroke(palette.ink, 1.6), "zorder": 3.0}
     if place >= MOST_LINES:
-        return {"color": palette.line, "linewidth": look.points(0.9), "marker": "", "zorder": 2.5}
-    return {
-        "color": palette.series[place],
-        "linewidth": look.points(1.4),
-        "linestyle": _DASHES[place],
-        "marker": "",
-        "zorder": 3.0,
-    }
+        return {**look.stroke(palette.line, 0.9), "zorder": 2.5}
+    return {**look.stroke(palette.series[place], 1.4, _DASHES[place]), "zorder": 3.0}
 
 
 def _own(look: Look) -> Line2D:

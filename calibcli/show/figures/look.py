@@ -5,6 +5,7 @@ from typing import Any, assert_never
 from matplotlib.axes import Axes
 
 from calibcli.names import FigureSize, Theme
+from calibcli.stats.curves.limits import has_band
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
@@ -85,6 +86,10 @@ class Look:
         """Return a length, given as for a page, in inches."""
         return length * self.scale
 
+    def stroke(self, colour: str, width: float, dashes: object = "-") -> dict[str, Any]:
+        """Return how a line without marks is drawn, its width given as for a page."""
+        return {"color": colour, "linewidth": self.points(width), "linestyle": dashes, "marker": ""}
+
 
 def look_of(size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.LIGHT) -> Look:
     """Return the look of a size and a theme."""
@@ -108,17 +113,14 @@ def band_fill(look: Look) -> dict[str, Any]:
     return {"facecolor": look.palette.band, "edgecolor": "none", "linewidth": 0.0}
 
 
-def draw_edges(axes: Axes, x: Floats, ends: tuple[Floats, Floats], *, look: Look) -> None:
-    """Draw the edges of a band over the coloured area that covers it."""
-    for edge in ends:
-        axes.plot(x, edge, color=look.palette.edge, linewidth=look.points(0.6), marker="", zorder=1.5)
+def draw_band(axes: Axes, x: Floats, lower: Floats, upper: Floats, *, look: Look) -> None:
+    """Draw a band where there is one, its edges over the coloured area that covers it."""
+    if has_band(lower):
+        axes.fill_between(x, lower, upper, **band_fill(look), zorder=0.5)
+        for edge in (lower, upper):
+            axes.plot(x, edge, **look.stroke(look.palette.edge, 0.6), zorder=1.5)
 
 
 def dashed(look: Look) -> dict[str, Any]:
     """Return how a line is drawn that is only for comparison, such as the diagonal."""
-    return {
-        "color": look.palette.faint,
-        "linewidth": look.points(0.9),
-        "linestyle": DASHES,
-        "marker": "",
-    }
+    return look.stroke(look.palette.faint, 0.9, DASHES)

@@ -151,4 +151,4 @@ def _draw_map(axes: Axes, curve: MapCurve, limits: Limits, look: Look) -> None:
 
 
 def _line(look: Look) -> dict[str, Any]:
-    return {"color": look.palette.series[0], "linewidth": look.points(1.7), "marker": ""}
+    return look.stroke(look.palette.series[0], 1.7)

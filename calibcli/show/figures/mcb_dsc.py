@@ -177,10 +177,8 @@ def _write_names(
         taken.append(_around(place, half, tall))
         if far:
             ends = np.array([(x, y), (float(np.clip(x, place[0] - half, place[0] + half)), place[1])])
-            axes.plot(
-                *(ends / (wide, high)).T, transform=axes.transAxes, color=look.palette.faint,
-                linewidth=look.points(0.5), marker="", zorder=3.0,
-            )  # fmt: skip
+            faint = look.stroke(look.palette.faint, 0.5)
+            axes.plot(*(ends / (wide, high)).T, transform=axes.transAxes, **faint, zorder=3.0)
         _write(axes, place, text, size=size, colour=look.palette.ink, look=look)
 
 
@@ -221,7 +219,7 @@ def _write(
 
 
 def _line(look: Look) -> dict[str, Any]:
-    return {"color": look.palette.line, "linewidth": look.points(0.6), "marker": ""}
+    return look.stroke(look.palette.line, 0.6)
 
 
 def _dot(look: Look, *, full: bool) -> dict[str, Any]:

@@ -176,7 +176,7 @@ def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> N
             rows, curve.lower, curve.upper, facecolor=palette.band, edgecolor="none", linewidth=0.0
         )
         for edge in (curve.lower, curve.upper):
-            axes.plot(rows, edge, color=palette.edge, linewidth=look.points(0.7), marker="", zorder=1.5)
+            axes.plot(rows, edge, **look.stroke(palette.edge, 0.7), zorder=1.5)
     alone = known & ~np.append(False, known[:-1]) & ~np.append(known[1:], False)
     axes.vlines(
         rows[alone], curve.lower[alone], curve.upper[alone], colors=palette.edge,

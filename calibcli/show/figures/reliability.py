@@ -15,7 +15,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
 from calibcli.show.figures.axes import RATE_LABEL, dress_panel, log_odds_ticks, round_numbers
 from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
-from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_edges
+from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import (
     FOOT,
     Entry,
@@ -115,7 +115,7 @@ _RATE, _NO_SKILL = (0, (1, 2)), (0, (6, 2, 1, 2))
 
 
 def _reference(look: Look, dashes: tuple[int, tuple[int, ...]]) -> dict[str, Any]:
-    return {"color": look.palette.faint, "linewidth": look.points(0.8), "linestyle": dashes, "marker": ""}
+    return look.stroke(look.palette.faint, 0.8, dashes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +280,7 @@ class SmoothPlots:
 
     def key(self, look: Look) -> list[Entry]:
         """Return what the marks mean."""
-        line = Line2D([], [], color=look.palette.ink, linewidth=look.points(2.4), marker="")
+        line = Line2D([], [], **look.stroke(look.palette.ink, 2.4))
         entries: list[Entry] = [(line, "observed rate")]
         if any(has_band(one.lower) for one in self.curves):
             entries.append((Patch(**band_fill(look)), f"{100 * self.confidence:g} % band"))
@@ -326,9 +326,7 @@ def draw_smooth(panel: Panel, curve: SmoothCurve, *, limits: Limits, look: Look)
 def draw_strokes(panel: Panel, strokes: Strokes, *, limits: Limits, look: Look) -> None:
     """Draw a curve with its band, the area between it and its base and, below, the density of the scores."""
     axes, dark = panel.main, strength(strokes.density, even=1.0 / limits.span)
-    if has_band(strokes.lower):
-        axes.fill_between(strokes.x, strokes.lower, strokes.upper, **band_fill(look), zorder=0.5)
-        draw_edges(axes, strokes.x, (strokes.lower, strokes.upper), look=look)
+    draw_band(axes, strokes.x, strokes.lower, strokes.upper, look=look)
     _draw_error(axes, strokes, dark, look)
     _draw_line(axes, strokes, dark, look)
     _draw_dots(axes, strokes, dark, limits=limits, look=look)
@@ -393,7 +391,7 @@ def _draw_dots(axes: Axes, curve: Strokes, dark: Floats, *, limits: Limits, look
         axes.plot([x], [y], color=ink, linestyle="", marker="o", markersize=size, zorder=3.0)
         if not np.isnan(curve.lower[top]):
             ends = [curve.lower[top], curve.upper[top]]
-            axes.plot([x, x], ends, color=ink, linewidth=look.points(0.7), marker="", zorder=2.5)
+            axes.plot([x, x], ends, **look.stroke(ink, 0.7), zorder=2.5)
 
 
 def _pieces(curve: Strokes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

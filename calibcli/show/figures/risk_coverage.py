@@ -1,18 +1,14 @@
 """Drawing the risk of the rows that are kept against how many they are."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
 from calibcli.show.figures.axes import round_numbers
 from calibcli.show.figures.lines import Reference, lines_figure
-from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
+from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Words
-from calibcli.stats.curves.limits import band_sentence, has_band
 from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
 from calibcli.stats.numerics import Floats
@@ -46,6 +42,7 @@ class RiskCoverageLines:
     own = "kept by score"
     tells = "`compare`"
     beside = "Beside each name: its AURC, the area under its line."
+    rule = _RULE
 
     @property
     def bases(self) -> list[float]:
@@ -57,32 +54,24 @@ class RiskCoverageLines:
         return self.curves[place].coverage, self.curves[place].risk
 
     def notes(self, scale: AxisScale) -> list[str]:  # noqa: ARG002 - one shape for all
-        """Return what the picture shows, for the small print."""
-        first = self.curves[0]
-        return [_RULE, *([band_sentence(first.band, first.lower)] if len(self.curves) == 1 else [])]
+        """Return nothing: all of it is seen."""
+        return []
 
     def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return what keeping rows at random gives, and the best order."""
-        first = self.curves[place]
+        first, best = self.curves[place], look.stroke(look.palette.series[0], 1.2)
         ends = np.array([0.0, 1.0])
         return [
             Reference("kept at random", ends, np.full(2, first.base), dashed(look)),
-            Reference("kept in the best order", first.coverage, first.least, _best(look)),
+            Reference("kept in the best order", first.coverage, first.least, best),
         ]
 
-    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:  # noqa: ARG002 - one shape for all
-        """Draw the band."""
-        (curve,) = self.curves
-        if has_band(curve.lower):
-            axes.fill_between(curve.coverage, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
-            draw_edges(axes, curve.coverage, (curve.lower, curve.upper), look=look)
+    def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
+        """Draw nothing but the band."""
 
-    def key(self, look: Look) -> list[Entry]:
-        """Return what these marks mean."""
-        (curve,) = self.curves
-        if not has_band(curve.lower):
-            return []
-        return [(Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval")]
+    def key(self, look: Look) -> list[Entry]:  # noqa: ARG002 - one shape for all
+        """Return nothing: there are no other marks."""
+        return []
 
     def show(self, axes: Axes, scale: AxisScale) -> None:  # noqa: ARG002 - one shape for all
         """Give axes their ends and numbers."""
@@ -98,7 +87,3 @@ def _top(curve: RiskCoverageCurve, *, alone: bool) -> float:
     highest = float(curve.risk[known].max())
     band = float(np.nan_to_num(curve.upper[known]).max()) if alone else 0.0
     return min(1.0, 1.06 * max(highest, min(band, _HIGHEST * highest))) or 0.1
-
-
-def _best(look: Look) -> dict[str, Any]:
-    return {"color": look.palette.series[0], "linewidth": look.points(1.2), "marker": ""}

@@ -13,9 +13,9 @@ from matplotlib.patches import Patch
 from calibcli.names import AxisScale, Benefit
 from calibcli.show.figures.axes import log_odds_ticks, round_numbers
 from calibcli.show.figures.lines import Reference, lines_figure
-from calibcli.show.figures.look import Look, band_fill, dashed, draw_edges
+from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Words
-from calibcli.stats.curves.limits import Limits, band_sentence, has_band, limits_of, with_margin
+from calibcli.stats.curves.limits import Limits, limits_of, with_margin
 from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
@@ -115,6 +115,11 @@ class DecisionLines:
     tells = "`measure --threshold`"
 
     @property
+    def rule(self) -> str:
+        """What a point of the curve is, for the small print."""
+        return _RULE + _SCALES[self.curves[0].benefit]
+
+    @property
     def beside(self) -> str:
         """What stands beside each name."""
         first = self.curves[0]
@@ -167,9 +172,7 @@ class DecisionLines:
     def notes(self, scale: AxisScale) -> list[str]:
         """Return what the picture shows, for the small print."""
         axis, first = self._axis(scale), self.curves[0]
-        notes = [_RULE + _SCALES[first.benefit]]
-        if len(self.curves) == 1:
-            notes.append(band_sentence(first.band, first.lower))
+        notes = []
         if axis.by_log_odds:
             notes.append("Thresholds by log-odds.")
         elif len(first.marked) > 1:
@@ -183,7 +186,7 @@ class DecisionLines:
     def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return what it is worth to treat all rows, or none."""
         first = self.curves[place]
-        none = np.array([0.0, 1.0]), np.zeros(2), _none(look)
+        none = np.array([0.0, 1.0]), np.zeros(2), look.stroke(look.palette.faint, 0.9)
         marked = [
             Reference("" if k else "thresholds named", np.full(2, at), _BEYOND, _named(look), common=True)
             for k, at in enumerate(first.marked)
@@ -197,11 +200,8 @@ class DecisionLines:
         ]
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
-        """Draw the band, the raw score and, above the lower end, where the score is clearly better."""
+        """Draw the raw score and, above the lower end, where the score is clearly better."""
         (curve,) = self.curves
-        if has_band(curve.lower):
-            axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
-            draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
         if curve.raw is not None:
             axes.plot(*curve.raw, **_raw(look), zorder=2.5)
         (low, high), _ = self._heights(self._axis(scale))
@@ -213,8 +213,6 @@ class DecisionLines:
         """Return what these marks mean."""
         (curve,) = self.curves
         entries: list[Entry] = []
-        if has_band(curve.lower):
-            entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
         if curve.raw is not None:
             entries.append((Line2D([], [], **_raw(look)), "by raw score"))
         if curve.clearly_better:
@@ -234,34 +232,15 @@ def _ends(every: Iterable[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _raw(look: Look) -> dict[str, Any]:
-    return {
-        "color": look.palette.series[1],
-        "linewidth": look.points(0.9),
-        "linestyle": (0, (1, 1.2)),
-        "marker": "",
-    }
+    return look.stroke(look.palette.series[1], 0.9, (0, (1, 1.2)))
 
 
 def _named(look: Look) -> dict[str, Any]:
-    return {
-        "color": look.palette.ink,
-        "linewidth": look.points(0.7),
-        "linestyle": (0, (1, 3)),
-        "marker": "",
-    }
-
-
-def _none(look: Look) -> dict[str, Any]:
-    return {"color": look.palette.faint, "linewidth": look.points(0.9), "linestyle": "-", "marker": ""}
+    return look.stroke(look.palette.ink, 0.7, (0, (1, 3)))
 
 
 def _better(look: Look) -> dict[str, Any]:
-    return {
-        "color": look.palette.series[2],
-        "linewidth": look.points(3.0),
-        "solid_capstyle": "butt",
-        "marker": "",
-    }
+    return {**look.stroke(look.palette.series[2], 3.0), "solid_capstyle": "butt"}
 
 
 # A band that reaches farther than this times the highest curve is cut.
@@ -289,6 +268,7 @@ class MurphyLines:
     own = "score"
     tells = "`compare`"
     beside = "Beside each name: its Brier score, the area under its line."
+    rule = _COST
 
     @property
     def bases(self) -> list[float]:
@@ -304,18 +284,13 @@ class MurphyLines:
 
     def notes(self, scale: AxisScale) -> list[str]:
         """Return what the picture shows, for the small print."""
-        axis, first = self._axis(scale), self.curves[0]
-        notes = [_COST]
-        if len(self.curves) == 1:
-            notes.append(band_sentence(first.band, first.lower))
+        axis = self._axis(scale)
         if axis.by_log_odds:
-            notes.append("Thresholds by log-odds: areas do not show the size of the Brier score.")
-        elif axis.zoomed:
-            notes.append(
-                f"Zoomed: thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, "
-                "and with them a part of the area only."
-            )
-        return notes
+            return ["Thresholds by log-odds: areas do not show the size of the Brier score."]
+        if not axis.zoomed:
+            return []
+        ends = f"{axis.x[0]:.3g} to {axis.x[1]:.3g}"
+        return [f"Zoomed: thresholds from {ends}, and with them a part of the area only."]
 
     def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return the curve of the base rate."""
@@ -324,23 +299,14 @@ class MurphyLines:
         ]
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:  # noqa: ARG002 - one shape for all
-        """Draw the band, the recalibrated score and, as area, what it saves."""
+        """Draw the recalibrated score and, as area, what it saves."""
         (curve,) = self.curves
-        if has_band(curve.lower):
-            axes.fill_between(curve.at, curve.lower, curve.upper, **band_fill(look), zorder=0.5)
         axes.fill_between(curve.at, curve.recalibrated, curve.value, **_saving(look), zorder=1.0)
-        if has_band(curve.lower):
-            draw_edges(axes, curve.at, (curve.lower, curve.upper), look=look)
         axes.plot(curve.at, curve.recalibrated, **_best(look), zorder=2.5)
 
     def key(self, look: Look) -> list[Entry]:
         """Return what these marks mean."""
-        (curve,) = self.curves
-        entries: list[Entry] = []
-        if has_band(curve.lower):
-            entries.append((Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval"))
         return [
-            *entries,
             (Line2D([], [], **_best(look)), "after isotonic recalibration"),
             (Patch(**_saving(look)), "what that saves"),
         ]
@@ -357,7 +323,7 @@ class MurphyLines:
 
 
 def _best(look: Look) -> dict[str, Any]:
-    return {"color": look.palette.series[0], "linewidth": look.points(1.2), "marker": ""}
+    return look.stroke(look.palette.series[0], 1.2)
 
 
 def _saving(look: Look) -> dict[str, Any]:
