@@ -2,7 +2,7 @@
 
 import math
 from enum import Enum, StrEnum, auto
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 # What a definition says of a measure or test, in this order.
 LABELS = ("Reading", "Estimand", "Estimator", "Interval", "Assumes", "Reference")
@@ -60,7 +60,21 @@ class Facts(NamedTuple):
         return -value if math.isinf(self.best) else abs(value - self.best)
 
 
-class Explained(StrEnum):
+class Known(StrEnum):
+    """A name together with what is known of it, declared behind its value."""
+
+    facts: Any
+    words: str
+
+    def __new__(cls, value: str, facts: object = None, words: str = "") -> Self:
+        """Return the member; values alone are looked up by `Enum` itself."""
+        found = str.__new__(cls, value)
+        found._value_ = value
+        found.facts, found.words = facts, words
+        return found
+
+
+class Explained(Known):
     """
     A measure or test: its name, its facts and its words.
 
@@ -69,14 +83,6 @@ class Explained(StrEnum):
     """
 
     facts: Facts
-    words: str
-
-    def __new__(cls, value: str, facts: Facts = Facts(), words: str = "") -> Self:  # noqa: B008 - a constant
-        """Return the member; values alone are looked up by `Enum` itself."""
-        found = str.__new__(cls, value)
-        found._value_ = value
-        found.facts, found.words = facts, words
-        return found
 
     @property
     def meaning(self) -> str:

@@ -1,7 +1,8 @@
 """Diagrams: the title and the sentence of each, and what its axes are."""
 
-from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import NamedTuple
+
+from calibcli.families.explained import Known
 
 
 class PictureFacts(NamedTuple):
@@ -27,17 +28,10 @@ class PictureFacts(NamedTuple):
     several: bool = False
 
 
-class PlotKind(StrEnum):
+class PlotKind(Known):
     """Diagrams that `plot` draws."""
 
     facts: PictureFacts
-
-    def __new__(cls, value: str, *facts: PictureFacts) -> Self:
-        """Return the member; values alone are looked up by `Enum` itself."""
-        found = str.__new__(cls, value)
-        found._value_ = value
-        (found.facts,) = facts
-        return found
 
     SMOOTH = (
         "smooth",

@@ -1,7 +1,9 @@
 """Recalibrators of one score and of several classes: what is known of each before it is fitted."""
 
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import NamedTuple
+
+from calibcli.families.explained import Known
 
 
 class MapFacts(NamedTuple):
@@ -36,17 +38,10 @@ def _logistic(made: str, complexity: int, *heeds: str) -> MapFacts:
     return MapFacts(made, ("loss", "smooth_targets", *heeds), complexity, base=True, exact=True)
 
 
-class RecalibratorName(StrEnum):
+class RecalibratorName(Known):
     """Recalibration methods, as `fit --method` takes them."""
 
     facts: MapFacts
-
-    def __new__(cls, value: str, facts: MapFacts = MapFacts()) -> Self:  # noqa: B008 - a constant
-        """Return the member; values alone are looked up by `Enum` itself."""
-        found = str.__new__(cls, value)
-        found._value_ = value
-        found.facts = facts
-        return found
 
     IDENTITY = "identity", MapFacts("identity.Identity", candidate=False, exact=True)
     INTERCEPT = "intercept", _logistic("intercept.Intercept", 10)
@@ -118,17 +113,10 @@ class ClassMapFacts(NamedTuple):
     folds: bool = False
 
 
-class ClassMethod(StrEnum):
+class ClassMethod(Known):
     """How predictions of several classes are recalibrated, as `fit --multiclass` takes it."""
 
     facts: ClassMapFacts
-
-    def __new__(cls, value: str, facts: ClassMapFacts = ClassMapFacts()) -> Self:  # noqa: B008 - a constant
-        """Return the member; values alone are looked up by `Enum` itself."""
-        found = str.__new__(cls, value)
-        found._value_ = value
-        found.facts = facts
-        return found
 
     CONFIDENCE = "confidence", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)
     TOP_LABEL = "top-label", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)

@@ -235,6 +235,11 @@ def _interval_cells(interval: Interval | None) -> dict[str, object]:
     return {**{name: getattr(interval, name, None) for name in names}, "target": target}
 
 
+def _ends_of(name: str, interval: object) -> dict[str, object]:
+    """Return both ends of an interval as columns, None where there is none."""
+    return {f"{name}_{end}": getattr(interval, end, None) for end in ("lower", "upper")}
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Compared(Named[Comparison], Reported):
     """
@@ -314,12 +319,10 @@ def _standing_line(measure: str, against: str, one: Standing) -> dict[str, objec
         **_interval_cells(one.estimate.interval),
         "against": against,
         "difference": None if contrast is None else contrast.difference.value,
-        "difference_lower": None if own is None else own.lower,
-        "difference_upper": None if own is None else own.upper,
+        **_ends_of("difference", own),
         "common_rows": None if contrast is None else contrast.rows,
         "skill": None if skill is None else skill.value,
-        "skill_lower": None if skill is None or skill.interval is None else skill.interval.lower,
-        "skill_upper": None if skill is None or skill.interval is None else skill.interval.upper,
+        **_ends_of("skill", None if skill is None else skill.interval),
         "verdict": None if contrast is None else contrast.verdict.value,
     }
 
@@ -442,7 +445,6 @@ class Drifted(Reported):
 
 
 def _segment_line(one: Segment, score: str) -> dict[str, object]:
-    ends, ratio = one.bias_interval, one.ratio_interval
     return {
         "segment": " and ".join(one.where) or _WHOLE,
         "rows": one.rows,
@@ -450,11 +452,9 @@ def _segment_line(one: Segment, score: str) -> dict[str, object]:
         "mean_score": one.mean_score,
         "observed_rate": one.observed_rate,
         "bias": one.bias,
-        "bias_lower": None if ends is None else ends.lower,
-        "bias_upper": None if ends is None else ends.upper,
+        **_ends_of("bias", one.bias_interval),
         "observed_by_expected": one.observed_by_expected,
-        "ratio_lower": None if ratio is None else ratio.lower,
-        "ratio_upper": None if ratio is None else ratio.upper,
+        **_ends_of("ratio", one.ratio_interval),
         "sigma": one.sigma,
         "p_value": one.p_value,
         "smallest_detectable": one.smallest_detectable,
