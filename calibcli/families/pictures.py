@@ -227,3 +227,18 @@ class PlotKind(Known):
             logit=False,
         ),
     )
+
+    @classmethod
+    def _missing_(cls, value: object) -> "PlotKind | None":
+        """Return the diagram that is also called so."""
+        return cls(KIND_ALIASES[value]) if isinstance(value, str) and value in KIND_ALIASES else None
+
+
+KIND_ALIASES = {
+    "reliability": "smooth",
+    "calibration": "smooth",
+    "corp": "isotonic",
+    "dca": "decision",
+    "net-benefit": "decision",
+}
+"""What people and other packages call a diagram."""

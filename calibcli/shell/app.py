@@ -22,12 +22,12 @@ from calibcli.errors import (
     UsageProblem,
     without_secrets,
 )
-from calibcli.families.recalibrators import METHOD_ALIASES
-from calibcli.names import STDOUT, ViewName
+from calibcli.names import STDOUT
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import Command, signed
 from calibcli.shell.line import Line, Settled, Tree, is_piped, line_of
 from calibcli.shell.output import say, say_line
+from calibcli.shell.usage_words import called_otherwise
 from calibcli.version import __version__
 
 _NO_TEXT = "is not text in the encoding of this system"
@@ -295,19 +295,17 @@ def _outcome(words: list[str]) -> object:
 
 
 def _by_our_names(words: list[str]) -> list[str]:
-    """Return a line with the methods and views that others call otherwise by our names."""
+    """Return a line with what others call a method, a view or a diagram by our names."""
     found = list(words)
-    methods = METHOD_ALIASES if "fit" in words else {}
     for place, (word, following) in enumerate(pairwise([*words, ""])):
         option, equals, value = word.partition("=")
-        if option == "--method" and equals:
-            found[place] = f"{option}={methods.get(value, value)}"
-        elif word in ("-m", "--method") and following:
-            found[place + 1] = methods.get(following, following)
-        elif word == "--view" and following == "ovr":
-            found[place + 1] = ViewName.ONE_VS_REST.value
-        elif word == "--view=ovr":
-            found[place] = f"--view={ViewName.ONE_VS_REST.value}"
+        if option == "-m" and "fit" in words:
+            option = "--method"
+        others = called_otherwise(option)
+        if equals and value in others:
+            found[place] = f"{option}={others[value]}"
+        elif not equals and following in others:
+            found[place + 1] = others[following]
     return found
 
 

@@ -26,6 +26,7 @@ from calibcli.data.objects import content_unless_changed
 from calibcli.errors import UsageProblem
 from calibcli.options.declaring import Parameter, Reach, nearest
 from calibcli.shell.door import Command, options_of
+from calibcli.shell.usage_words import called_otherwise
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -329,10 +330,12 @@ def typed(value: object, option: Parameter, *, place: str) -> Value:
 def _single(value: object, option: Parameter, place: str) -> str | int | float | bool:
     kind = option.kind
     if issubclass(kind, StrEnum):
-        if value not in list(kind):
+        others = called_otherwise(f"--{option.key}")
+        ours = others.get(str(value), value)
+        if ours not in list(kind):
             msg = f"{place}: is {_shown(value)}, should be one of {', '.join(kind)}"
-            raise UsageProblem(msg, nearest(str(value), list(kind)))
-        return str(value)
+            raise UsageProblem(msg, nearest(str(value), (*kind, *others)))
+        return str(ours)
     truth = isinstance(value, bool)
     if kind is bool and truth:
         return bool(value)

@@ -2,7 +2,7 @@
 
 import re
 
-from calibcli.names import ClassMeasure, ClassMethod, MeasureName
+from calibcli.names import ClassMeasure, ClassMethod, MeasureName, ViewName
 from calibcli.options.declaring import FEW_NAMES, nearest
 
 _CHOICE = re.compile(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?")
@@ -18,6 +18,22 @@ _CLUSTERS = (
     "measure and compare take clusters; to draw them: measure --cluster COL --json -o m.json, plot m.json"
 )
 _MORE_FILES = "to compare many files, as of months, name a column: calibcli drift 'loans_*.csv' --by month"
+
+
+def called_otherwise(option: str) -> dict[str, str]:
+    """Return our names of what others call a value of an option otherwise."""
+    match option:
+        case "--method":
+            from calibcli.families.recalibrators import METHOD_ALIASES
+
+            return METHOD_ALIASES
+        case "--kind":
+            from calibcli.families.pictures import KIND_ALIASES
+
+            return KIND_ALIASES
+        case "--view":
+            return {"ovr": ViewName.ONE_VS_REST.value}
+    return {}
 
 
 def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
@@ -116,7 +132,8 @@ def _choice_hint(option: str, value: str, names: list[str], all_by: str) -> str:
         return f"of several classes it is --multiclass {wanted}, beside --probs"
     if option == "--multiclass" and value == _DIRICHLET:
         return f"Dirichlet calibration is --multiclass {wanted}"
-    return nearest(value, names, all_by=all_by if len(names) > FEW_NAMES else "")
+    near = (*names, *called_otherwise(option))
+    return nearest(value, near, all_by=all_by if len(names) > FEW_NAMES else "")
 
 
 def _whole_hint(option: str, value: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.families.pictures import KIND_ALIASES, PlotKind
 from calibcli.options.metrics import ALIASES, one_metric
 from calibcli.shell.commands import COMMANDS
 from command_line import SAMPLE, Run
@@ -37,6 +38,27 @@ def test_other_names_of_methods_and_measures(run: Run, tmp_path: Path) -> None:
     texts = {path.read_text() for path in tmp_path.glob("*.json")}
     assert len(texts) == 1
     assert [one_metric(alias) for alias in ALIASES] == list(ALIASES.values())
+
+
+def test_other_names_of_diagrams_and_the_nearest_of_all(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A diagram answers to what others call it, and a slip is held against these names too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    assert all(PlotKind(name) in PlotKind for name in KIND_ALIASES)
+    for name, ours in (("dca", "decision"), ("reliability", "smooth")):
+        assert run("plot", EVALUATION, "--kind", name, "-o", f"{name}.svg").code == 0
+        assert run("plot", EVALUATION, f"--kind={ours}", "-o", f"{ours}.svg").code == 0
+        assert Path(f"{name}.svg").read_bytes() == Path(f"{ours}.svg").read_bytes()
+    Path("calibcli.toml").write_text('[plot]\nkind = "dca"\n[fit]\nmethod = "sigmoid"\n')
+    run("plot", EVALUATION, "-o", "set.svg")
+    assert Path("set.svg").read_bytes() == Path("dca.svg").read_bytes()
+    for words, meant in (
+        (["plot", EVALUATION, "--kind", "relability"], "did you mean reliability?"),
+        (["fit", EVALUATION, "--method", "sigmoids"], "did you mean sigmoid?"),
+    ):
+        assert meant in run(*words, "-o", "none.svg").err
 
 
 def test_a_file_to_plan_with_is_one_to_be_like(run: Run) -> None:
