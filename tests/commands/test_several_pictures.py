@@ -122,9 +122,8 @@ def test_the_best_and_the_worst_stand_in_the_caption(rows: str) -> None:
     )
     (low, best), *_, (high, worst) = found
     assert said == f"Lowest Brier score: {best} {low:.4f}; highest: {worst} {high:.4f}"
-    assert (
-        drawn(rows, K.DECISION, "f1", "f5").drawn.caption[0].endswith("clearly worth using at some threshold")
-    )
+    worth = drawn(rows, K.DECISION, "f1", "f5").drawn.caption[0]
+    assert worth.endswith(" of 2 are clearly worth using at some threshold (95 %, all at once)")
 
 
 def test_of_many_lines_the_best_are_told_apart(rows: str) -> None:

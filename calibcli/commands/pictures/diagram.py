@@ -143,11 +143,13 @@ class Brief:
         lines: Up to two, each in wordings of falling length.
         foot: Small print.
         ranked: The number by which it is held against the others, which is the better the lower.
+        counted: Whether it is one of those that are as these words say.
     """
 
     lines: tuple[tuple[str, ...], ...]
     foot: tuple[str, ...] = ()
     ranked: tuple[str, float] | None = None
+    counted: tuple[bool, str] | None = None
 
     @property
     def number(self) -> float:

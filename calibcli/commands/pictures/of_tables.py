@@ -51,7 +51,13 @@ from calibcli.stats.curves.net_benefit import net_benefits
 from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.curves.risk_coverage import risk_coverage_curve
-from calibcli.stats.curves.thresholds import DecisionCurve, Range, decision_curve, murphy_curve
+from calibcli.stats.curves.thresholds import (
+    DecisionCurve,
+    Range,
+    decision_curve,
+    murphy_curve,
+    worth_somewhere,
+)
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.discrimination import aurc
 from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, TestResult
@@ -164,7 +170,9 @@ def drawn_of_tables(
             case PlotKind.RISK_COVERAGE:
                 drawn[name] = risk_coverage_drawn(table, options=options)
             case PlotKind.DECISION:
-                drawn[name] = decision_drawn(table, raw=raw, options=options, benefit=look.benefit)
+                drawn[name] = decision_drawn(
+                    table, raw=raw, options=options, benefit=look.benefit, looks=len(tables)
+                )
             case PlotKind.CLINICAL:
                 drawn[name] = clinical_drawn(table, source, options=options, smoother=smoother)
             case _:
@@ -202,8 +210,8 @@ def _best_of(briefs: Mapping[str, Brief]) -> str:
     """Say which is the best and which the worst, or how many are worth using."""
     ranked = [(one.ranked[1], name, one.ranked[0]) for name, one in briefs.items() if one.ranked is not None]
     if not ranked:
-        worth = sum(one.lines[0][0] != _NOWHERE for one in briefs.values())
-        return f"{worth} of {len(briefs)} are clearly worth using at some threshold"
+        counted = [one.counted for one in briefs.values() if one.counted is not None]
+        return f"{sum(yes for yes, _ in counted)} of {len(briefs)} are {counted[0][1]}"
     (low, best, word), (high, worst, _) = min(ranked), max(ranked)
     places = places_for(low)
     return f"Lowest {word}: {brief(best)} {low:.{places}f}; highest: {brief(worst)} {high:.{places}f}"
@@ -289,15 +297,18 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions, band: Band = Band.P
 
 _MOST_RANGES = 3
 
-_NOWHERE = "nowhere"
-
 
 def decision_drawn(
-    table: Table, *, raw: Table | None, options: MeasureOptions, benefit: Benefit = Benefit.NET
+    table: Table,
+    *,
+    raw: Table | None,
+    options: MeasureOptions,
+    benefit: Benefit = Benefit.NET,
+    looks: int = 1,
 ) -> Drawn:
     """
     Return the decision curve with the range of thresholds in which the
-    score is better than all and none.
+    score is better than all and none; it is one of `looks` in the picture.
     """
     curve = decision_curve(table, raw=raw, confidence=options.confidence, benefit=benefit)
     curve = replace(curve, marked=tuple(sorted(options.thresholds)))
@@ -310,9 +321,13 @@ def decision_drawn(
     )
     found = curve.better if curve.clearly_better is None else curve.clearly_better
     parts = "parts of " if len(found) > 1 else ""
-    where = f"{parts}{found[0][0]:.2g} to {found[-1][1]:.2g}" if found else _NOWHERE
+    where = f"{parts}{found[0][0]:.2g} to {found[-1][1]:.2g}" if found else "nowhere"
     foot = rounding_foot(table)
-    return Drawn(curve, caption, foot, Brief(((where,),), foot))
+    counted = bool(curve.better), "better than treating all or none at some threshold, by the estimate alone"
+    if not table.weighted:
+        words = f"clearly worth using at some threshold ({percent(options.confidence)}, all at once)"
+        counted = worth_somewhere(table, confidence=options.confidence, looks=looks), words
+    return Drawn(curve, caption, foot, Brief(((where,),), foot, counted=counted))
 
 
 def _finding(curve: DecisionCurve) -> tuple[str, ...]:

@@ -259,6 +259,21 @@ def decision_curve(
     )
 
 
+def worth_somewhere(table: Table, *, confidence: float, looks: int = 1) -> bool:
+    """
+    Return whether a score is shown to be worth more than treating all and none at some threshold.
+
+    The threshold is picked among many, and so is the score among `looks` of them: each bound has its share of
+    the error rate (Bonferroni), so that a wrong yes for any of them has a chance of at most 1 - `confidence`.
+    Both differences must be above 0, which needs no further share.
+    """
+    found = _below_one(thresholds_of(table))
+    # One end of a two-sided interval is enough to be wrong.
+    each = 1.0 - 2.0 * (1.0 - confidence) / (found.at.size * looks)
+    net, gain = net_benefit(found, confidence=each), gain_over_all(found, confidence=each)
+    return bool(((net.lower > 0.0) & (gain.lower > 0.0)).any())
+
+
 def _below_one(found: Thresholds) -> Thresholds:
     kept = found.at < 1.0
     return replace(found, at=found.at[kept], missed=found.missed[kept], alarms=found.alarms[kept])

@@ -9,7 +9,13 @@ from calibcli.errors import EmptyTable
 from calibcli.names import Benefit, MeasureName
 from calibcli.stats.bounds.proportion import Shares, clopper_pearson
 from calibcli.stats.curves.net_benefit import NetBenefit, Stated, against_first, net_benefits
-from calibcli.stats.curves.thresholds import MurphyCurve, decision_curve, murphy_curve, thresholds_of
+from calibcli.stats.curves.thresholds import (
+    MurphyCurve,
+    decision_curve,
+    murphy_curve,
+    thresholds_of,
+    worth_somewhere,
+)
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier
@@ -286,3 +292,38 @@ def test_a_grid_counts_as_the_table_does() -> None:
     label = np.random.default_rng(2).random(5_000) < score
     exact = net_benefits(ScoreTable.from_rows(score, label), AT, confidence=0.9)
     assert net_benefits(grid_of(ScoreTable.from_rows(score, label)), AT, confidence=0.9) == exact
+
+
+def worth_nothing_more(rows: int, power: float, rng: np.random.Generator) -> ScoreTable:
+    """
+    Return rows that are worth at every threshold exactly what treating all is worth.
+
+    With F(t) = (t / c)^a and a rate of (1 + 1/a) t, the rows below any t have label 1 at a rate of t.
+    """
+    score = power / (power + 1.0) * rng.random(rows) ** (1.0 / power)
+    return ScoreTable.from_rows(score, rng.random(rows) < score * (1.0 + 1.0 / power))
+
+
+def test_worth_somewhere_is_asked_at_all_thresholds_at_once() -> None:
+    """It is a part of what is so threshold by threshold, and more scores to pick from never help."""
+    good = ScoreTable.from_rows(*simulated(400, seed=3))
+    assert worth_somewhere(good, confidence=0.95)
+    found = []
+    rng = np.random.default_rng(11)
+    for _ in range(4):
+        table = worth_nothing_more(300, 4.0, rng)
+        yes = [worth_somewhere(table, confidence=level, looks=2) for level in (0.999, 0.95)]
+        assert yes == sorted(yes)
+        assert not yes[-1] or decision_curve(table).clearly_better
+        found.append(yes[-1])
+    assert sum(found) <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("power", [1.0, 4.0])
+@pytest.mark.parametrize("rows", [300, 1_000])
+def test_a_score_worth_no_more_is_seldom_said_to_be(power: float, rows: int) -> None:
+    """Of 300 such scores 0 or 1 is (15 may be); threshold by threshold 47 to 84 are somewhere."""
+    rng = np.random.default_rng(5)
+    wrong = sum(worth_somewhere(worth_nothing_more(rows, power, rng), confidence=0.95) for _ in range(300))
+    assert wrong <= 27
