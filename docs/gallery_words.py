@@ -217,7 +217,7 @@ DOTS = (
 GATE = (
     "The gate is `calibcli verify sample_data/churn_evaluation.parquet -s score -y label --artifact cal.json "
     f'--max-ece {LIMIT}`; its bound holds with 95 % confidence. "ece" is the calibration error itself. '
-    '"binned ece" is that of 15 bins fixed in advance, which errors within a bin escape; of a continuum no '
+    '"binned ECE" is that of 15 bins fixed in advance, which errors within a bin escape; of a continuum no '
     'number of rows can bound more. "many values": a continuum, or steps too many to list. "increasing '
     'on": on how many of the four sets the map never falls, but for the last digit.'
 )

@@ -33,7 +33,7 @@ from calibcli.options.metrics import Metrics
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import largest
 from calibcli.reports.measure import MeasureReport
-from calibcli.show.words import four, interval_words
+from calibcli.show.words import field_name, four, interval_words
 from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.recalibrators.interface import Recalibrator
 
@@ -254,7 +254,7 @@ def properties(hall: Hall) -> list[str]:
             options=VerifyOptions((largest(MeasureName.ECE, LIMIT),)),
         )
         (verdict,) = report.verdicts.values()
-        bounded = f"{verdict.claim.measure.replace('_', ' ')} at most {four(verdict.upper)}"
+        bounded = f"{field_name(verdict.claim.measure)} at most {four(verdict.upper)}"
         rows.append(table_row(name.value, order, outputs, bounded, verdict.outcome.value.upper()))
     return table(["method", "increasing on", "output on churn", "bound by `verify`", f"<= {LIMIT}"], rows)
 

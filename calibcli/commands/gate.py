@@ -49,6 +49,7 @@ from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
+from calibcli.show.words import field_name
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves, table_of
 from calibcli.stats.gates.claim import Verdict
@@ -719,7 +720,7 @@ def inspect_state(path: str) -> InspectReport:
 def report_of(path: str | None, state: GateState) -> InspectReport:
     """Return what a state holds, what it says, and, where it has a path, how to ask it again."""
     terms = state.terms
-    word = measure_word(terms.measure, terms.partition).replace("_", " ")
+    word = field_name(measure_word(terms.measure, terms.partition))
     within = "exactly" if terms.limit is None else f"within {terms.limit:g} ({word})"
     question = f"still calibrated {within}?" if terms.alarm else f"{word} <= {terms.limit:g}?"
     positive = state.sums.total_positive

@@ -349,7 +349,7 @@ class PlanOptions:
             raise UsageProblem(msg, "--error takes a number below the limit for a pass, above it for a fail")
         _refuse_equal_mass(self.binning)
         if self.any_time and self.measure is not MeasureName.ECE:
-            msg = f"plan --any-time speaks of the ece, not of {self.measure.value}"
+            msg = f"plan --any-time is for ece, not for {self.measure.value}"
             raise UsageProblem(msg, "pass --max-ece, or leave out --any-time to plan a single check")
 
     @property

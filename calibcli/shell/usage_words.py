@@ -69,7 +69,9 @@ def _rule_hint(problem: Exception) -> str | None:
         return None
     ends = {"max": f"--rule '{name}.upper<=0.02'", "min": f"--rule '{name}.lower>=0.8'"}
     other = f" and --rule '{name}.lower>=-0.02'" if (name, meant["end"]) == (MeasureName.BIAS, "max") else ""
-    return f"a limit of the {name} is a rule, such as {ends[meant['end']]}{other}"
+    from calibcli.show.words import field_name
+
+    return f"a limit of the {field_name(name)} is a rule, such as {ends[meant['end']]}{other}"
 
 
 def _elsewhere(problem: Exception, command: str) -> str | None:

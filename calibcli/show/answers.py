@@ -659,7 +659,7 @@ def planned(report: "PlanReport") -> tuple[str, ...]:
     """Return how many rows to collect, and what they are enough for."""
     passes = report.wanted is VerdictName.PASS
     aim = "pass" if passes else "fail"
-    claim = f"{report.measure.replace('_', ' ')} <= {report.limit:g}"
+    claim = f"{field_name(report.measure)} <= {report.limit:g}"
     if report.rows is None:
         from calibcli.stats.gates.plan import MOST_ROWS
 
@@ -704,7 +704,7 @@ def verdict_sentences(verdict: "Verdict") -> tuple[str, ...]:
 def _meaning(verdict: "Verdict") -> str:
     """Return what was concluded, for whom, and how likely that is to be wrong."""
     claim = verdict.claim
-    named = claim.words.replace(" - baseline", " less the baseline's")
+    named = field_name(claim.measure).replace(" - baseline", " less the baseline's")
     target = _decisive(verdict)
     what = named if target is None else f"{named} {whose(target)}"
     if verdict.outcome is VerdictName.INCONCLUSIVE:
@@ -723,9 +723,8 @@ def _meaning(verdict: "Verdict") -> str:
 def _alarm(verdict: "Verdict") -> str:
     """Return what is shown of the latest rows, not of all, and how often that is wrong."""
     claim = verdict.claim
-    what = (
-        f"The {claim.words} is above {claim.limit:g}" if claim.limit else "The score is no longer calibrated"
-    )
+    above = f"The {field_name(claim.measure)} is above {claim.limit:g}"
+    what = above if claim.limit else "The score is no longer calibrated"
     false = percent(1.0 - claim.confidence_of_fail)
     return f"{what} in the population that the latest rows come from; false alarms: at most {false}."
 
@@ -796,7 +795,8 @@ def _assumed(verdict: "Verdict", needed: "RowsNeeded", how: str) -> str:
     """Return the error that promised rows are for; of the estimate, noise of the labels is a part."""
     if needed.error is None:
         return f"the model is as {how} as it looks"
-    return f"the {verdict.claim.words} is {four(needed.error)}: the estimate without what chance adds"
+    name = field_name(verdict.claim.measure)
+    return f"the {name} is {four(needed.error)}: the estimate without what chance adds"
 
 
 def _at_best(needed: "RowsNeeded", rows: int) -> str:

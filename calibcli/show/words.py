@@ -216,12 +216,14 @@ NAMES = {
     ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: "top-label ECE, unweighted",
     SegmentMeasure.SEGMENT_BIAS: "bias of the worst segment",
 }
-_BY_KEY = {name.value: words for name, words in NAMES.items()}
+# A gate says whether its ECE is that of bins, or of each value by itself.
+_BY_KEY = {"binned_ece": "binned ECE", **{name.value: words for name, words in NAMES.items()}}
 
 
 def field_name(key: str) -> str:
-    """Return a measure or test as the field calls it; anything else as it is."""
-    return _BY_KEY.get(key, key)
+    """Return a measure or test, or one less its baseline, as the field calls it; anything else as it is."""
+    own, less, baseline = key.partition(" - ")
+    return f"{_BY_KEY.get(own, own)}{less}{baseline}"
 
 
 def as_in_papers(title: str) -> str:

@@ -75,7 +75,7 @@ def test_a_flag_beats_the_environment_beats_a_file(
     assert limits(ended) == {"max-ece": 0.4, "ece.value<=0.6": 0.6}
     assert json.loads(ended.out)["rules"]["max-ece"]["confidence"] == 0.9
     monkeypatch.setenv("CALIBCLI_VERIFY_JSON", "no")
-    assert "binned ece <= 0.4" in run("verify", thousand, "--max-ece", "0.4").out
+    assert "binned ECE <= 0.4" in run("verify", thousand, "--max-ece", "0.4").out
 
 
 def test_pyproject_counts_if_it_has_our_table(run: Run, home: Path, thousand: Path) -> None:

@@ -1,5 +1,6 @@
 """Words that plainly are what an option takes: taken by themselves as the framework would take them."""
 
+import re
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibcli.names import ClassMeasure, MeasureName, TestName
 from calibcli.shell.app import main, tree_of
 from calibcli.shell.line import plain
+from command_line import SAMPLE, Run
 
 COMMANDS = ("measure", "fit", "verify", "plot", "apply")
 
@@ -65,3 +68,26 @@ def test_what_is_no_value_is_refused_in_the_same_words(
     """The framework is asked whatever is not plain."""
     assert main(["measure", "nothing.csv", *words]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_verdicts_call_measures_as_the_field_does(run: Run) -> None:
+    """No sentence of a gate has a key of ours where the name of a measure belongs."""
+    rows = SAMPLE / "breast_cancer_evaluation.csv"
+    rules = ("oe<=2", "auroc.lower>=0.9", "brier<=0.5", "brier.value<=0.5")
+    line = [word for rule in rules for word in ("--rule", rule)]
+    said = "".join(
+        run(*words).out
+        for words in (
+            ["verify", rows, "--max-ece", "0.5", *line],
+            ["verify", rows, "--max-smece", "0.001", "-v"],
+            ["verify", rows, "--max-dce", "0.001"],
+            ["plan", "--like", rows, "--max-ece", "0.1"],
+        )
+    )
+    keys = {*MeasureName, *ClassMeasure, *TestName, "ece"} - {"bias"}
+    found = re.findall(
+        r"\b(?:[Tt]he|pass) (?:binned )?([a-z0-9_]+) (?:in the pop|for these|of these|<=)", said
+    )
+    assert not keys & set(found)
+    for name in ("binned ECE", "O/E ratio", "AUROC", "Brier score"):
+        assert f"The {name} " in said, name

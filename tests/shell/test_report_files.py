@@ -133,7 +133,7 @@ def test_github_is_told_by_itself_in_its_workflows(run: Run, runner: Path) -> No
     assert ended.out.startswith("FAIL")
     assert [one.name for one in commands_of(ended.err)] == ["error"]
     summary, outputs = ((runner / name).read_text() for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
-    assert summary.startswith("before=1\n**FAIL  binned ece")
+    assert summary.startswith("before=1\n**FAIL  binned ECE")
     found = outputs_in(outputs)
     assert (found["before"], found["verdict"], found["exit_code"]) == ("1", "fail", "1")
     assert float(found["max_ece_lower"]) > 0.001

@@ -628,7 +628,7 @@ def test_one_bad_batch_is_seen_among_good_ones(run: Run, tmp_path: Path) -> None
         ended = run("verify", path, "--max-ece", "0.3", "--state", state)
         assert ("1 batch stands out: n3.csv" in " ".join(ended.out.split())) is (night >= 3), ended.out
     assert ended.code == 0
-    assert "last batch alone, n5.csv: binned ece 0.0" in ended.out
+    assert "last batch alone, n5.csv: binned ECE 0.0" in ended.out
     own = json.loads(run("verify", "--state", state, "--max-ece", "0.3", "--json").out)["state"]["own_errors"]
     assert list(own) == ["n3.csv", "n5.csv"]
     assert own["n3.csv"]["value"] > own["n3.csv"]["seldom"] > own["n3.csv"]["by_chance"]

@@ -295,7 +295,7 @@ def test_error_above_the_limit_plans_a_fail(run: Run, artifact: Path) -> None:
     assert found["wanted"] == "fail"
     assert found["pattern"] != "labels follow the scores"
     text = run("plan", "--max-ece", "0.02", "--artifact", artifact, "--error", "0.06").out
-    assert "labelled rows to fail ece <= 0.02." in text
+    assert "labelled rows to fail ECE <= 0.02." in text
     assert found["pattern"] in text
 
 
@@ -312,7 +312,7 @@ def test_page_says_the_number_first(run: Run, artifact: Path) -> None:
     ran = run("plan", "--max-ece", "0.02", "--artifact", artifact, "-v")
     lines = ran.out.splitlines()
     assert lines[0].startswith("Collect about 13,")
-    assert lines[0].endswith(" labelled rows to pass ece <= 0.02.")
+    assert lines[0].endswith(" labelled rows to pass ECE <= 0.02.")
     assert "If labels follow the scores, a gate checked once after so many rows passes" in lines[1]
     assert "The textbook bound (Theorem 12.4 in docs/gate.md) would need" in ran.out
     assert "assumes  rows are independent draws" in ran.out
@@ -325,7 +325,7 @@ def test_limit_out_of_reach_is_said(run: Run, artifact: Path) -> None:
     """A limit next to the error takes more rows than anybody has."""
     words = ("plan", "--max-ece", "0.02", "--artifact", artifact, "--error", "0.0199999")
     assert run(*words).out.startswith(
-        "More than 1,000,000,000 labelled rows would be needed to pass ece <= 0.02."
+        "More than 1,000,000,000 labelled rows would be needed to pass ECE <= 0.02."
     )
 
 

@@ -115,7 +115,7 @@ def test_junit_repeats_the_whole_verdict(several: VerifyReport) -> None:
     failure, error = root.find(".//failure"), root.find(".//error")
     assert failure is not None
     assert error is not None
-    assert failure.get("message", "").startswith("FAIL  ece <= 0.02")
+    assert failure.get("message", "").startswith("FAIL  ECE <= 0.02")
     for words in (
         "lower bound 0.02000001 at",
         "Valid at any sample size; 15 equal-width bins",
@@ -123,7 +123,7 @@ def test_junit_repeats_the_whole_verdict(several: VerifyReport) -> None:
     ):
         assert words in (failure.text or "")
     assert "Too close to the limit to decide" in (error.text or "")
-    assert "PASS  ece <= 0.02" in root.findtext(".//system-out", "")
+    assert "PASS  ECE <= 0.02" in root.findtext(".//system-out", "")
 
 
 @pytest.mark.parametrize("outcome", VerdictName)
@@ -213,7 +213,7 @@ def test_annotations_come_worst_first(several: VerifyReport) -> None:
 def test_an_annotation_holds_the_verdict(reports: dict[str, Any]) -> None:
     """Line breaks and per cents survive the runner."""
     (one,) = commands_of(written(GateFormat.GITHUB, reports["verify_fail"]))
-    assert one.message.split("\n")[0].startswith("FAIL  ece <= 0.02  (0.1271; lower bound 0.02000001 at 95 %")
+    assert one.message.split("\n")[0].startswith("FAIL  ECE <= 0.02  (0.1271; lower bound 0.02000001 at 95 %")
     assert "has a probability of at most 5 %." in one.message
 
 

@@ -57,7 +57,7 @@ def test_diagram_keeps_its_numbers(reports: dict[str, Any]) -> None:
 
 def test_verdict_comes_first(reports: dict[str, Any]) -> None:
     """The first line of a gate is its verdict, in bold."""
-    assert written(reports["verify_pass"]).startswith("**PASS  ece &lt;= 0.02  (0.004800; upper bound")
+    assert written(reports["verify_pass"]).startswith("**PASS  ECE &lt;= 0.02  (0.004800; upper bound")
 
 
 @pytest.mark.parametrize("name", _HOSTILE)

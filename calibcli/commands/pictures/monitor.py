@@ -9,16 +9,10 @@ from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, rows
 from calibcli.documents.state import read_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import VerdictName
+from calibcli.show.words import field_name
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.state import GateState, Look, measure_word, verdict_on_file
-
-_WORDS = {
-    "ece": "ECE",
-    "binned_ece": "binned ECE",
-    "dce": "distance to calibration",
-    "segment_bias": "largest bias of a segment",
-}
 
 
 def monitor_diagram(request: PlotRequest) -> Diagram:
@@ -78,7 +72,7 @@ def monitor_curve(state: GateState, verdict: Verdict) -> MonitorCurve:
 
 
 def _measure(state: GateState) -> str:
-    return _WORDS[measure_word(state.terms.measure, state.terms.partition)]
+    return field_name(measure_word(state.terms.measure, state.terms.partition))
 
 
 def _starts(state: GateState) -> Starts:

@@ -35,6 +35,7 @@ from calibcli.show.words import (
     about,
     beside,
     count,
+    field_name,
     first_of,
     four,
     listed,
@@ -83,18 +84,20 @@ def verdict_paragraph(verdict: Verdict, *, verbose: bool) -> Paragraph:
 def _alarm_headline(verdict: Verdict) -> str:
     claim = verdict.claim
     raised, since = verdict.outcome is VerdictName.FAIL, verdict.evidence and verdict.evidence.since
-    watched = f"{claim.words} {'above' if raised else 'not shown to be above'} {claim.limit:g}"
+    name = field_name(claim.measure)
+    watched = f"{name} {'above' if raised else 'not shown to be above'} {claim.limit:g}"
     if claim.limit == 0.0:
         watched = "no longer calibrated" if raised else "not shown to be miscalibrated"
     value = beside(verdict.value, claim.limit)
-    over_all = f"over all {plural(verdict.rows, 'row')} the {claim.words} is {value}"
+    over_all = f"over all {plural(verdict.rows, 'row')} the {name} is {value}"
     start = f"since {since.named} " if since else ""
     return f"{verdict_word(verdict)}  {start}{watched}  ({over_all})"
 
 
 def claim_words(claim: Claim) -> str:
-    """Return the claim in one line, without underscores."""
-    return claim.expression.replace(claim.measure, claim.words, 1)
+    """Return the claim in one line: of a measure by its name, of an end or a p-value as rules have it."""
+    plain = f"{field_name(claim.measure)} {claim.relation.value} {claim.limit:g}"
+    return claim.expression if "." in claim.expression.split(" ")[0] else plain
 
 
 def evidence_words(verdict: Verdict) -> str:
@@ -175,10 +178,9 @@ def _footing(verdict: Verdict, *, verbose: bool) -> list[Line]:
     scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
     lines = [f"How: {how}." if verbose else _worth(verdict), *([f"Scope: {scope}."] if scope else [])]
     if verbose and verdict.fixed_design_upper is not None:
-        lines.append(
-            f"For information: {verdict.claim.words} for these very scores (fixed-design) is at most "
-            f"{four(verdict.fixed_design_upper)} at {percent(verdict.claim.confidence)} confidence."
-        )
+        name, bound = field_name(verdict.claim.measure), four(verdict.fixed_design_upper)
+        sure = f"is at most {bound} at {percent(verdict.claim.confidence)} confidence"
+        lines.append(f"For information: the {name} for these very scores (fixed-design) {sure}.")
     return [Line(line, Tone.FAINT) for line in lines]
 
 
@@ -297,7 +299,7 @@ def _own_lines(state: StateSummary) -> list[Line]:
         return []
     *_, (name, own) = state.own_errors.items()
     usual = f"calibrated scores usually show up to {four(own.by_chance)}"
-    lines = [Line(f"last batch alone, {quoted(name)}: binned ece {four(own.value)} ({usual})")]
+    lines = [Line(f"last batch alone, {quoted(name)}: binned ECE {four(own.value)} ({usual})")]
     out = [(one, error) for one, error in state.own_errors.items() if error.stands_out]
     if out:
         few = [f"{quoted(one)} ({four(error.value)})" for one, error in out]

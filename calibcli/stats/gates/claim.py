@@ -90,11 +90,6 @@ class Claim(Declared):
         )
 
     @property
-    def words(self) -> str:
-        """The measure as sentences name it."""
-        return self.measure.replace("_", " ")
-
-    @property
     def confidence_of_fail(
         self,
     ) -> Annotated[

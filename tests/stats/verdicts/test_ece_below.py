@@ -97,7 +97,7 @@ def test_partition_is_named_in_the_assumptions() -> None:
     bins = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
     binned_verdict = ece_below(table, claim(), ground=Ground(bins, 0.1))
     assert binned_verdict.partition == "15 equal-width bins"
-    assert binned_verdict.claim.words == "binned ece"
+    assert binned_verdict.claim.measure == "binned_ece"
     assert "15 equal-width bins, fixed in advance" in binned_verdict.assumptions
     assert any("one check" in text for text in binned_verdict.assumptions)
 
