@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from calibcli.reports.drift import DriftColumn, DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.leaderboard import LeaderboardReport, Ranking
-    from calibcli.reports.measure import GroupsSummary, MeasureReport, WorstGroup
+    from calibcli.reports.measure import GroupsSummary, MeasureReport, ViewSummary
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport
     from calibcli.reports.verify import VerifyReport
@@ -112,13 +112,12 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
     groups, classes = report.groups, report.classes
     further = []
     if groups is not None and len(groups.measured) > 1:
-        further.append(_worst(report, groups.worst, groups.measured, "groups", groups.confidence))
+        further.append(_worst(report, groups, "groups"))
         further.append(_groups(report, groups))
     for view in () if classes is None else classes.views:
         if len(view.measured) > 1:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
-            said = _worst(report, view.worst, view.measured, what, view.confidence, view.at_least)
-            further.append(said)
+            further.append(_worst(report, view, what, view.at_least))
     levels = report.selected and tuple(one.name for one in report.measures) == CLINICAL
     return (
         *(_levels(report) if levels else _of_each_score(report)),
@@ -451,16 +450,16 @@ def _range(stretch: "Stretch", *, atoms: bool) -> str:
 
 def _worst(
     report: "MeasureReport",
-    worst: "WorstGroup | None",
-    keys: Sequence[str],
+    summary: "GroupsSummary | ViewSummary",
     what: str,
-    confidence: float,
     at_least: "Mapping[str, float] | None" = None,
 ) -> str:
     """Return how many groups or classes are shown to be off, and which is shown to be most off."""
+    worst, keys = summary.worst, summary.measured
     if worst is None:
         return ""
-    many = f"Of {count(len(keys))} {what}"
+    large = f" of at least {count(summary.least_rows)} rows" if summary.left_out else ""
+    many = f"Of {count(len(keys))} {what}{large}"
     if worst.by_lower is None:
         # Another measure may show what the ECE does not.
         told = what == "groups" and report.groups is not None and _groups(report, report.groups)
@@ -470,10 +469,10 @@ def _worst(
     if at_least is not None:
         shown = sum(bound > 0.0 for bound in at_least.values())
     are = "is" if shown == 1 else "are"
-    some = f"All {count(shown)} {what}" if shown == len(keys) else f"{many} {count(shown)}"
+    some = f"All {count(shown)} {what}{large}" if shown == len(keys) else f"{many} {count(shown)}"
     name = worst.by_lower if what == "groups" else worst.by_lower.partition("=")[2]
     least = f"{name}, off by {three(worst.lower)} or more on average"
-    together = f"; all at once with {percent(report.confidence)} confidence" if confidence else ""
+    together = f"; all at once with {percent(report.confidence)} confidence" if summary.confidence else ""
     return f"{some} {are} shown to be miscalibrated, above all {least}{together}."
 
 
