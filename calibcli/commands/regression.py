@@ -16,8 +16,8 @@ from calibcli.options.rules import Rule
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA
 from calibcli.stats.bounds.interval import Interval, stated
-from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of, refuse_weights
-from calibcli.stats.gates.other_rules import measured
+from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of
+from calibcli.stats.gates.other_rules import bounded
 from calibcli.stats.measures.differences import (
     PAIRED,
     UNDECIDED,
@@ -25,7 +25,7 @@ from calibcli.stats.measures.differences import (
     PairedSums,
     difference_of_intervals,
 )
-from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures.estimate import HOEFFDING, Estimate
 from calibcli.stats.table.bins import ATOMS, Bins, bins_of, looks_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -200,7 +200,8 @@ def against_report(
     the new bound with what that leaves of delta: then new upper - old lower bounds the difference from above,
     and new lower - old upper from below (Bonferroni).
     """
-    refuse_weights(table)
+    if table.weighted:
+        _refuse_approximate(before, requested.measures)
     return {
         f"regression:{name.value}": _verdict(
             table, name, _since(table, name, before, ground=ground), requested.limit, ground=ground
@@ -209,11 +210,19 @@ def against_report(
     }
 
 
+def _refuse_approximate(before: Before, names: Sequence[MeasureName]) -> None:
+    """Refuse intervals that hold for many rows only, which few heavy ones never are."""
+    for name in names:
+        if not before.measures[name].interval.finite_sample:
+            held = f"{before.path}: its interval of {name.value} is approximate"
+            msg = f"{held}, and a gate over importance weights takes none"
+            raise UsageProblem(msg, "compare row by row with --baseline-score, or by --regression-metric ece")
+
+
 def against_score(
     table: Table, other: Table, paired: PairedSums, *, requested: Regression, ground: Ground
 ) -> dict[str, Verdict]:
     """Judge "measure - baseline <= limit" by two scores of the same rows."""
-    refuse_weights(table)
     bins = ground.bins
     if bins is ATOMS and not looks_discrete(other):
         bins = bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=other)
@@ -221,7 +230,7 @@ def against_score(
 
     def gap(name: MeasureName) -> _Gap:
         if name in PAIRED:
-            return _row_by_row(paired, name, ground=ground)
+            return _row_by_row(paired, name, weighted=table.weighted, ground=ground)
         return _two_intervals(table, other, name, bins=bins, ground=ground)
 
     return {
@@ -259,11 +268,13 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
     )
 
 
-def _row_by_row(paired: PairedSums, name: MeasureName, *, ground: Ground) -> _Gap:
-    """Return the mean difference of a loss, each bound by Gaffke's bound."""
-    above = paired.difference(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
-    below = paired.difference(name, confidence=1.0 - 2.0 * min(ground.fail_delta, _MOST_ERROR))
-    return _of_differences(above, below, "paired, Gaffke's bound", "")
+def _row_by_row(paired: PairedSums, name: MeasureName, *, weighted: bool, ground: Ground) -> _Gap:
+    """Return the mean difference of a loss, each bound by Gaffke's bound; of weighted rows by Hoeffding's."""
+    found = paired.difference_here if weighted else paired.difference
+    above = found(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
+    below = found(name, confidence=1.0 - 2.0 * min(ground.fail_delta, _MOST_ERROR))
+    how = HOEFFDING if weighted else "Gaffke's bound"
+    return _of_differences(above, below, f"paired, {how}", "")
 
 
 def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins, ground: Ground) -> _Gap:
@@ -321,7 +332,7 @@ def _verdict(table: Table, name: MeasureName, gap: _Gap, limit: float, *, ground
 
 def _estimate(table: Table, name: MeasureName, bins: Bins, *, error: float) -> Estimate:
     """Return a measure of which each end of the interval may be wrong with this probability."""
-    return measured(name, table, bins, confidence=1.0 - 2.0 * min(error, _MOST_ERROR))
+    return bounded(name, table, bins, confidence=1.0 - 2.0 * min(error, _MOST_ERROR))
 
 
 def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:

@@ -147,7 +147,8 @@ class MeasureName(Explained):
             one where each bin holds one score, the lower one for any bins. `sun` is the set of Sun et al. at
             the confidence of the interval, asymptotic. It reads "0 or a to b"; 0 is left out where T is too
             large for calibrated labels. It fails where errors are rare and costly. At 95 % it held in 77 % of
-            2,000 simulations of 1,000 rows (docs/coverage.md), where `l2` itself held in 94 %.
+            2,000 simulations of 1,000 rows (docs/coverage.md), where `l2` itself held in 94 %. With
+            importance weights: that of l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.
@@ -161,7 +162,9 @@ class MeasureName(Explained):
             that noise.
         Interval: {_THESE} The upper end adds √(ln(1/δ)/(2n)) (Hoeffding in the direction of the true gaps).
             The lower end is the Chernoff bound on counts, which for a single score is that of Clopper and
-            Pearson. Above 100 bins it is that of ece, which the l2 error is never below.
+            Pearson. Above 100 bins it is that of ece, which the l2 error is never below. With importance
+            weights 1/n is the largest Σw²/(Σw W) of a bin, W the weight of all rows, and the lower end that
+            of ece.
         Assumes: {_UNSEEN}
         Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 4.1; Hoeffding (1956), Ann. Math. Statist.
             27, Theorem 3.
@@ -244,10 +247,11 @@ class MeasureName(Explained):
             where there is one score). The other is max_j min(σ_j, norm at σ_j - b_j - √(ln(m/δ)/(2n))) over m
             = 16 bandwidths fixed in advance (0.005 to 0.5), with b_j = ∫√(Σ_i K(f_i, t)²) dt/(2n). With
             --bandwidth the upper end is the least norm that the same bets refute at that bandwidth, and m =
-            1.
+            1. With importance weights both ends are for these very scores: the fixpoint of the norm plus
+            Hoeffding's margin at (Σw)²/Σw² rows, and |bias|.
         Assumes: Rows are independent, for the upper end identically distributed too. They were not used to
             train or recalibrate. The interval is very safe. Its lower end is weak below a few thousand rows
-            where errors of opposite sign cancel. No interval with importance weights.
+            where errors of opposite sign cancel.
         Reference: Błasiok & Nakkiran (2023), "Smooth ECE: Principled Reliability Diagrams via Kernel
             Smoothing"; Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """

@@ -3,18 +3,32 @@
 import numpy as np
 import pytest
 
-from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
+from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, Bins, bin_index, equal_width_edges
+from calibcli.stats.table.kernel import cosine_series, fixpoint
 from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
+from class_rows import labels_of, softmax, views_of
 
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
 DELTA = 0.05
-WORLDS = ("few heavy rows", "rare events", "saturated", "one bad bin", "weights against the error")
-MEASURES = (MeasureName.ECE, MeasureName.LINF, MeasureName.BIAS)
+WORLDS = (
+    "few heavy rows",
+    "heavier still",
+    "rare events",
+    "saturated",
+    "one bad bin",
+    "weights against the error",
+)
+M, C = MeasureName, ClassMeasure
+BY_VALUE = (M.LINF, M.L2)
+MEASURES = (M.ECE, M.BIAS, M.SMECE, M.BRIER, M.LOG_LOSS, *BY_VALUE)
+CLASSES = (C.CLASSWISE_ECE, C.TOP_LABEL_ECE, C.ACCURACY, C.CLASS_BRIER, C.CLASS_LOG_LOSS)
 
 
 def world(name: str, rows: int, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -22,6 +36,9 @@ def world(name: str, rows: int, draw: np.random.Generator) -> tuple[np.ndarray, 
     score, weight = draw.random(rows), draw.lognormal(0.0, 2.0, rows)
     if name == "few heavy rows":
         return score, np.clip(score + 0.1, 0.0, 1.0), weight
+    if name == "heavier still":
+        # Without a mean: one row of many weighs as much as the others.
+        return score, np.clip(score + 0.1, 0.0, 1.0), draw.pareto(0.9, rows) + 1.0
     if name == "rare events":
         score = draw.beta(0.1, 5.0, rows)
         return score, np.minimum(1.0, 2.0 * score), draw.choice([1.0, 50.0], rows, p=[0.95, 0.05])
@@ -35,14 +52,27 @@ def world(name: str, rows: int, draw: np.random.Generator) -> tuple[np.ndarray, 
     return score, np.where(wrong, 1.0 - score, score), np.where(wrong, 20.0, 1.0)
 
 
+def mean_losses(measure: MeasureName, score: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """Return what each row loses on average over its label."""
+    if measure is M.BRIER:
+        return rate * (1.0 - score) ** 2 + (1.0 - rate) * score**2
+    return -rate * np.log(score) - (1.0 - rate) * np.log1p(-score)
+
+
 def truth(measure: MeasureName, score: np.ndarray, rate: np.ndarray, weight: np.ndarray) -> float:
     """The error of these scores and weights, straight from its definition."""
     place = bin_index(FIFTEEN.edges, score)
-    if measure is MeasureName.LINF:
+    if measure in (M.BRIER, M.LOG_LOSS):
+        return float((weight * mean_losses(measure, score, rate)).sum() / weight.sum())
+    if measure is M.SMECE:
+        return fixpoint(cosine_series(score, weight * (rate - score) / weight.sum()))
+    if measure in BY_VALUE:
         place = np.unique(score, return_inverse=True)[1]
     gap, total = np.bincount(place, weight * (rate - score)), np.bincount(place, weight)
     if measure is MeasureName.BIAS:
         return float(gap.sum() / total.sum())
+    if measure is M.L2:
+        return float(np.sqrt((gap[total > 0.0] ** 2 / total[total > 0.0]).sum() / total.sum()))
     if measure is MeasureName.LINF:
         return float(np.max(np.abs(gap[total > 0.0]) / total[total > 0.0]))
     return float(np.abs(gap).sum() / total.sum())
@@ -51,7 +81,7 @@ def truth(measure: MeasureName, score: np.ndarray, rate: np.ndarray, weight: np.
 def wrong_verdicts(name: str, measure: MeasureName, rows: int, repetitions: int) -> tuple[int, int]:
     """Return how often a limit that is the truth is passed, and how often it is failed."""
     draw = generator_of("weighted gates", name, measure.value, rows)
-    passes, fails, few = 0, 0, measure is MeasureName.LINF
+    passes, fails, few = 0, 0, measure in BY_VALUE
     for _ in range(repetitions):
         score, rate, weight = world(name, rows, draw)
         # The largest error of a value can be bounded where there are few.
@@ -78,8 +108,87 @@ def test_weighted_verdicts_at_the_limit_are_seldom_wrong(name: str, measure: Mea
 def test_weighted_verdicts_at_the_limit_are_wrong_in_at_most_five_percent(
     name: str, measure: MeasureName, rows: int
 ) -> None:
-    """Two thousand tables each; the limit is the truth itself."""
-    assert max(wrong_verdicts(name, measure, rows, 2_000)) <= most_misses(2_000, DELTA)
+    """Two thousand tables each, of smece three hundred; the limit is the truth itself."""
+    times = 300 if measure is M.SMECE else 2_000
+    assert max(wrong_verdicts(name, measure, rows, times)) <= most_misses(times, DELTA)
+
+
+def wrong_comparisons(name: str, measure: MeasureName, rows: int, repetitions: int) -> tuple[int, int]:
+    """Return how often a difference to another score, row by row, lies below its interval, and above."""
+    draw, below, above = generator_of("weighted baseline", name, measure.value, rows), 0, 0
+    for _ in range(repetitions):
+        score, rate, weight = world(name, rows, draw)
+        other = np.clip(0.9 * score + 0.05 * draw.random(rows), 1e-9, 1.0 - 1e-9)
+        sums = PairedSums()
+        sums.add(other, score, draw.random(rows) < rate, weight=weight)
+        found = sums.difference_here(measure, confidence=1.0 - 2.0 * DELTA)
+        mean = mean_losses(measure, score, rate) - mean_losses(measure, other, rate)
+        if found.interval is not None:
+            lower, upper = found.interval.ends
+            below += float(weight @ mean / weight.sum()) < lower
+            above += float(weight @ mean / weight.sum()) > upper
+    return below, above
+
+
+def wrong_verdicts_on_classes(measure: ClassMeasure, rows: int, repetitions: int) -> tuple[int, int]:
+    """Return how often a limit that is the truth is passed, and failed, with weights that have no mean."""
+    draw, passes, fails = generator_of("weighted classes", measure.value, rows), 0, 0
+    for _ in range(repetitions):
+        logits = 1.5 * draw.standard_normal((rows, 4))
+        probability, chance, weight = softmax(2.0 * logits), softmax(logits), draw.pareto(0.9, rows) + 1.0
+        top, share = probability.argmax(axis=1), weight / weight.sum()
+        place = np.stack([bin_index(FIFTEEN.edges, column) for column in probability.T], axis=1)
+        gap = share[:, None] * (chance - probability)
+        each = np.arange(rows)
+        squares = (probability**2).sum(axis=1) - 2.0 * (probability * chance).sum(axis=1) + 1.0
+        limit = {
+            C.CLASSWISE_ECE: np.mean([np.abs(np.bincount(place[:, k], gap[:, k])).sum() for k in range(4)]),
+            C.TOP_LABEL_ECE: np.abs(np.bincount(15 * top + place[each, top], gap[each, top])).sum(),
+            C.ACCURACY: share @ chance[each, top],
+            C.CLASS_BRIER: share @ squares,
+            C.CLASS_LOG_LOSS: -(share @ (chance * np.log(probability)).sum(axis=1)),
+        }[measure]
+        views = views_of(probability, labels_of(chance, draw), bins=FIFTEEN, weight=weight)
+        rule = Rule("rule", measure, Bound.UPPER, Relation.AT_MOST, float(limit))
+        verdict = class_rule(views, rule, ground=Ground(FIFTEEN, least_rows=10))
+        assert verdict.finite_sample
+        passes += verdict.outcome is VerdictName.PASS
+        fails += verdict.outcome is VerdictName.FAIL
+    return passes, fails
+
+
+@pytest.mark.parametrize("measure", [M.BRIER, M.LOG_LOSS])
+@pytest.mark.parametrize("name", WORLDS)
+def test_weighted_comparisons_with_a_baseline_are_seldom_wrong(name: str, measure: MeasureName) -> None:
+    """Sixty tables of 300 rows."""
+    assert max(wrong_comparisons(name, measure, 300, 60)) <= most_misses(60, DELTA)
+
+
+@pytest.mark.parametrize("measure", CLASSES)
+def test_weighted_verdicts_on_classes_are_seldom_wrong(measure: ClassMeasure) -> None:
+    """Forty tables of 200 rows."""
+    assert max(wrong_verdicts_on_classes(measure, 200, 40)) <= most_misses(40, DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [30, 300, 3_000])
+@pytest.mark.parametrize("measure", [M.BRIER, M.LOG_LOSS])
+@pytest.mark.parametrize("name", WORLDS)
+def test_weighted_comparisons_with_a_baseline_are_wrong_in_at_most_five_percent(
+    name: str, measure: MeasureName, rows: int
+) -> None:
+    """Two thousand tables each."""
+    assert max(wrong_comparisons(name, measure, rows, 2_000)) <= most_misses(2_000, DELTA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [30, 300])
+@pytest.mark.parametrize("measure", CLASSES)
+def test_weighted_verdicts_on_classes_are_wrong_in_at_most_five_percent(
+    measure: ClassMeasure, rows: int
+) -> None:
+    """Two thousand tables each."""
+    assert max(wrong_verdicts_on_classes(measure, rows, 2_000)) <= most_misses(2_000, DELTA)
 
 
 def test_a_weighted_gate_can_pass_and_fail() -> None:

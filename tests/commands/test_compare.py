@@ -12,7 +12,7 @@ from calibcli.commands.compare import compare_files
 from calibcli.commands.fit import fit_files
 from calibcli.commands.measure import measure_files
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, WeightMeaning
+from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, Target, WeightMeaning
 from calibcli.options.comparing import SHOWN, CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
@@ -196,13 +196,14 @@ def test_bins_that_cut_cells_need_the_exact_table(tmp_path: Path) -> None:
 
 
 def test_importance_weights_leave_the_differences_they_can(tmp_path: Path) -> None:
-    """Losses keep their interval, and smECE has none and says why."""
+    """Losses keep their interval, and errors have those of both for these very scores."""
     report = compare_files(RowRequest([str(write(tmp_path / "p.csv"))], replace(TWO, weight="w")))
     found = found_of(report)
     assert found[MeasureName.BRIER].difference.interval is not None
     assert found[MeasureName.ECE].difference.interval is not None
-    assert found[MeasureName.SMECE].difference.interval is None
-    assert any(text.startswith("no interval") for text in found[MeasureName.SMECE].difference.assumptions)
+    smece = found[MeasureName.SMECE].difference.interval
+    assert smece is not None
+    assert (smece.target, smece.finite_sample) == (Target.FIXED_DESIGN, True)
 
 
 def test_few_values_are_compared_by_value_only_if_both_have_few(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify good.csv --min-auc-roc 0.01", "", "calibcli verify --help"),
     (2, "plan good.csv --max-ece 0.1 -y label", "No such option: -y", "from scores alone: leave the label"),
     (2, "apply cal.json good.csv -y label", "No such option: -y", "-y is an option of fit, measure,"),
-    (2, "verify weights.csv -w w --max-smece 0.02", "for importance weights", "ece, dce or bias"),
+    (2, "verify weights.csv -w w --rule auroc>=0.5", "for importance weights: its", "ece, dce, smece"),
     (2, "verify weights.csv -w w --max-ece 0.02 --state s", "importance weights are no counts", "--state"),
     (3, "verify t.csv --baseline nope.json --max-regression 0.01", "", "--json -o report.json` writes"),
     (2, "verify t.csv --baseline cal.json --max-regression 0", "cal.json: is an artifact", "--json"),

@@ -99,6 +99,30 @@ def test_baseline_score_of_the_same_rows(run: Run, grouped: Path, tmp_path: Path
     assert mapped.code in (0, 1, 4), mapped.err
 
 
+def test_weighted_rows_are_gated_by_bounds_for_these_rows(run: Run, csv_of: Make, tmp_path: Path) -> None:
+    """Losses, smece and a baseline on the same rows; approximate intervals of a report are refused."""
+    rng = np.random.default_rng(0)
+    score, weight = rng.random(2000), rng.pareto(1.5, 2000) + 1.0
+    rows = zip(score, 0.8 * score + 0.1, rng.random(2000) < score, weight, strict=True)
+    path = csv_of("score,old,label,w", *(f"{a:.6f},{b:.6f},{c:d},{d:.6f}" for a, b, c, d in rows))
+    ask = (path, "-s", "score", "-y", "label", "-w", "w")
+    rules = ("brier<=0.3", "log_loss<=0.9", "smece<=0.2", "ece<=0.2")
+    passed = run("verify", *ask, "--json", *(word for one in rules for word in ("--rule", one)))
+    assert passed.code == 0, passed.out
+    found = json.loads(passed.out)["rules"]
+    assert {(one["target"], one["finite_sample"]) for one in found.values()} == {("fixed-design", True)}
+    beside = ("--baseline-score", "old", "--max-regression", "0.05", "--regression-metric", "brier", "--json")
+    against = json.loads(run("verify", *ask, *beside).out)["rules"]["regression:brier"]
+    assert (against["status"], against["finite_sample"]) == ("pass", True)
+    base = tmp_path / "base.json"
+    run("measure", *ask, "--json", "-o", base)
+    refused = run("verify", *ask, "--baseline", base, *beside[2:])
+    assert refused.code == 2
+    assert "its interval of brier is approximate" in refused.err
+    whole = run("verify", *ask, "--baseline", base, "--max-regression", "0.5", "--regression-metric", "ece")
+    assert whole.code == 0, whole.err
+
+
 def test_groups_on_a_grid_keep_to_its_cells(run: Run, grouped: Path, csv_of: Make) -> None:
     """Bins that would cut cells, and values that a grid does not keep apart, are refused with the group."""
     ended = run(

@@ -5,6 +5,7 @@ together, and about numbers as they are.
 
 import math
 from dataclasses import replace
+from typing import TypeVar
 
 from calibcli.errors import UsageProblem
 from calibcli.names import (
@@ -21,7 +22,8 @@ from calibcli.names import (
     VerdictName,
 )
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.interval import stated
+from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.gates.claim import (
     NO_CONFIDENCE,
     ONE_LOOK,
@@ -40,10 +42,25 @@ from calibcli.stats.gates.claim import (
 )
 from calibcli.stats.measures.bias import population_bounds
 from calibcli.stats.measures.classes import ClassViews, class_measure
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
+from calibcli.stats.measures.estimate import (
+    HOEFFDING,
+    INDEPENDENT_ROWS,
+    NOT_BY_LABELS,
+    ClassEstimate,
+    Estimate,
+    TestResult,
+    effective_rows,
+)
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import DRAWS, Settings, draw_calibrated
-from calibcli.stats.measures.scores import unseen_words
+from calibcli.stats.measures.scores import (
+    log_error,
+    losses_of,
+    range_of_mean,
+    spherical_error,
+    squared_error,
+    unseen_words,
+)
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import normal_quantile, stream
 from calibcli.stats.table.bins import Bins, binned, bins_of
@@ -205,16 +222,14 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         interval is approximate.
     """
     name = _with_interval(rule)
-    if table.weighted and name is MeasureName.LINF:
-        refuse_many_values(table, ground, words="l-infinity")
+    if table.weighted and name in _BY_VALUE:
+        refuse_many_values(table, ground, words=_BY_VALUE[name])
     claim = claim_of(rule, ground, measure=_named(name, ground))
     at_lower, at_upper = levels(rule, ground)
-    estimate = measured(name, table, ground.bins, confidence=_coverage(name, at_upper))
-    if table.weighted:
-        estimate = _weighted(estimate)
+    estimate = bounded(name, table, ground.bins, confidence=_coverage(name, at_upper))
     ends = ends_of(estimate)
     if at_lower != at_upper:
-        other = measured(name, table, ground.bins, confidence=_coverage(name, at_lower))
+        other = bounded(name, table, ground.bins, confidence=_coverage(name, at_lower))
         ends = replace(ends, lower=ends_of(other).lower)
     outcome, reason = outcome_of(table, claim, ground, lower=ends.lower, upper=ends.upper)
     if reason is None:
@@ -240,17 +255,68 @@ def _named(name: MeasureName, ground: Ground) -> str:
     return "binned_ece" if name is MeasureName.ECE and ground.bins.edges is not None else name.value
 
 
-_NOT_BY_LABELS = "the weights of rows must not depend on their labels"
+# Errors value by value, of which no number of rows bounds that of a score with many.
+_BY_VALUE = {MeasureName.LINF: "l-infinity", MeasureName.L2: "l2"}
+
+_LOSSES = {
+    MeasureName.BRIER: squared_error,
+    MeasureName.LOG_LOSS: log_error,
+    MeasureName.SPHERICAL: spherical_error,
+}
 
 
-def _weighted(estimate: Estimate) -> Estimate:
+def bounded(name: MeasureName, table: Table, bins: Bins, *, confidence: float) -> Estimate:
+    """
+    Measure a table by bounds for a gate: with importance weights by such as hold for any.
+
+    A mean loss is then a sum of independent terms, each of which takes one of two values at its score and
+    weight: Hoeffding's bound for these, at these very scores. That of a score of 0 or 1 may be infinite.
+    """
+    estimate = measured(name, table, bins, confidence=confidence)
+    if not table.weighted:
+        return estimate
+    if name in _LOSSES:
+        moved = range_of_mean(table, losses_of(table, _LOSSES[name]))
+        return with_margin(estimate, moved, confidence=confidence)
+    return _weighted(estimate)
+
+
+E = TypeVar("E", Estimate, ClassEstimate)
+
+
+def with_margin(estimate: E, moved: float, *, confidence: float) -> E:
+    """Return a mean with Hoeffding's bounds for these scores and weights; `moved` is range_of_mean."""
+    value = estimate.value
+    margin = moved * hoeffding_deviation(1.0, (1.0 - confidence) / 2.0)
+    interval: Interval | None = None
+    why: tuple[str, ...] = (INDEPENDENT_ROWS, NOT_BY_LABELS)
+    if not math.isfinite(value):
+        why = estimate.assumptions
+    elif not math.isfinite(margin):
+        why = (
+            *why,
+            f"{_NO_INTERVAL}there are scores of exactly 0 or 1, of which the log loss may be infinite",
+        )
+    else:
+        most = min(value + margin, estimate.name.facts.most)
+        interval = Interval(
+            max(0.0, value - margin), most, confidence, HOEFFDING, Target.FIXED_DESIGN, finite_sample=True
+        )
+    return replace(estimate, interval=interval, assumptions=why, details={})
+
+
+def _weighted(estimate: E) -> E:
     """Return an estimate over importance weights if its bounds hold for any, at every number of rows."""
     if estimate.interval is None or not estimate.interval.finite_sample:
-        msg = f"a gate on {estimate.name.value} has no valid bound for importance weights"
-        raise UsageProblem(
-            msg, "gate on ece, dce or bias; pass --weights-are frequency if weights count rows"
-        )
-    return replace(estimate, assumptions=(*estimate.assumptions, _NOT_BY_LABELS))
+        msg = f"a gate on {estimate.name.value} has no valid bound for importance weights: {_OPEN}"
+        raise UsageProblem(msg, _JUDGED)
+    return replace(estimate, assumptions=(*estimate.assumptions, NOT_BY_LABELS))
+
+
+_OPEN = "its interval holds for many rows only, or there is none"
+
+_JUDGED = """\
+gate on ece, dce, smece, bias, brier or log_loss; pass --weights-are frequency if weights count rows"""
 
 
 def _with_interval(rule: Rule) -> MeasureName:
@@ -319,18 +385,33 @@ def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
         estimate = _measured(views, rule, confidence=ground.confidence)
         few = fewer_rows(views.rows, least=ground.least_rows)
         return verdict_by_value(claim, estimate, few=few, rows=views.rows)
-    refuse_weights(views.whole)
     at_lower, at_upper = levels(rule, ground)
-    estimate = _measured(views, rule, confidence=1.0 - 2.0 * at_upper)
+    estimate = _bounded(views, rule, confidence=1.0 - 2.0 * at_upper)
     ends = ends_of(estimate)
     if at_lower != at_upper:
-        ends = replace(ends, lower=ends_of(_measured(views, rule, confidence=1.0 - 2.0 * at_lower)).lower)
+        ends = replace(ends, lower=ends_of(_bounded(views, rule, confidence=1.0 - 2.0 * at_lower)).lower)
     said = _outcome(views, claim, ground, ends=ends, estimate=estimate)
     return verdict_by_ends(claim, estimate, ends, said=said, rows=views.rows)
 
 
 def _measured(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstimate:
     return class_measure(ClassMeasure(rule.subject), replace(views, confidence=confidence))
+
+
+def _bounded(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstimate:
+    """Return a measure by bounds for a gate; with importance weights the most that any label could move."""
+    estimate = _measured(views, rule, confidence=confidence)
+    if not views.whole.weighted:
+        return estimate
+    ranges = {
+        ClassMeasure.ACCURACY: 1.0,
+        ClassMeasure.CLASS_BRIER: 2.0,
+        ClassMeasure.CLASS_LOG_LOSS: views.joint.log_loss.worst,
+    }
+    if estimate.name not in ranges:
+        return _weighted(estimate)
+    moved = ranges[estimate.name] / math.sqrt(effective_rows(views.whole))
+    return with_margin(estimate, moved, confidence=confidence)
 
 
 def _outcome(

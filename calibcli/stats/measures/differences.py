@@ -5,7 +5,7 @@ mean over rows, else by both intervals.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import Annotated
 
@@ -16,8 +16,15 @@ from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.names import GAVE_ZERO, ClassMeasure, ComparisonName, MeasureName, Target
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
-from calibcli.stats.bounds.proportion import difference_of_shares
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, ClassEstimate, Estimate
+from calibcli.stats.bounds.proportion import difference_of_shares, hoeffding_deviation
+from calibcli.stats.measures.estimate import (
+    HELD_OUT,
+    HOEFFDING,
+    INDEPENDENT_ROWS,
+    NOT_BY_LABELS,
+    ClassEstimate,
+    Estimate,
+)
 from calibcli.stats.measures.scores import (
     NO_MORE_EXTREME,
     from_cells,
@@ -116,17 +123,21 @@ class _Sums:
         linear: Of w d.
         squared_linear: Of w^2 d; left empty without importance weights, where it is `linear`.
         squares: Of w^2 d^2.
+        moved: Of w^2 times the square of what the label changes of d; empty without importance weights.
         cells: How often d had which size; left empty with importance weights.
         infinite: Rows where the loss of the first score is infinite, and of the second.
         worst: The largest loss that a row can have by the first score, and by the second.
+        certain: Weighted rows of which the loss of a label is infinite, seen or not.
     """
 
     linear: ExactSum = field(default_factory=ExactSum)
     squared_linear: ExactSum = field(default_factory=ExactSum)
     squares: ExactSum = field(default_factory=ExactSum)
+    moved: ExactSum = field(default_factory=ExactSum)
     cells: ValueCells = field(default_factory=ValueCells)
     infinite: tuple[int, int] = (0, 0)
     worst: tuple[float, float] = (0.0, 0.0)
+    certain: int = 0
 
     def turned(self) -> "_Sums":
         """Return the sums of the first less the second."""
@@ -134,9 +145,11 @@ class _Sums:
             self.linear.negated(),
             self.squared_linear.negated(),
             self.squares,
+            self.moved,
             self.cells.mirrored(),
             self.infinite[::-1],
             self.worst[::-1],
+            self.certain,
         )
 
     def could_be(self, worst: tuple[float, float]) -> None:
@@ -188,6 +201,8 @@ class PairedSums:
             times = None if counts is None else counts[part]
             self._move(*scores, some, counts=times)
             heavy = None if weight is None else weight[part]
+            if heavy is not None:
+                self._add_moved(*scores, heavy)
             self.add_losses(
                 {
                     name: (losses_of_rows(name, scores[0], some), losses_of_rows(name, scores[1], some))
@@ -217,6 +232,21 @@ class PairedSums:
             self._of[name].could_be(worst[name])
             _add(self._of[name], *pair, counts=counts, weight=weight)
 
+    def _add_moved(self, first: Floats, second: Floats, weight: Floats) -> None:
+        some = weight > 0.0
+        first, second, weight = first[some], second[some], weight[some]
+        one, other = np.ones(weight.size, np.bool_), np.zeros(weight.size, np.bool_)
+        for name in PAIRED:
+            with np.errstate(invalid="ignore"):
+                right, wrong = (
+                    losses_of_rows(name, second, label) - losses_of_rows(name, first, label)
+                    for label in (one, other)
+                )
+            moved = np.where(np.isfinite(right - wrong), weight * (right - wrong), 0.0)
+            sums = self._of[name]
+            sums.certain += int(np.count_nonzero(~np.isfinite(right - wrong)))
+            sums.moved.add(moved * moved)
+
     @property
     def moves(self) -> Floats:
         """Rows that only one of the two scores takes to each threshold, shape (4, n), or without any."""
@@ -243,6 +273,8 @@ class PairedSums:
             sums.linear.merge(theirs.linear)
             sums.squared_linear.merge(theirs.squared_linear)
             sums.squares.merge(theirs.squares)
+            sums.moved.merge(theirs.moved)
+            sums.certain += theirs.certain
             sums.cells.merge(theirs.cells)
             sums.could_be(theirs.worst)
             sums.infinite = (
@@ -301,6 +333,26 @@ class PairedSums:
             assumptions.append(NO_MORE_EXTREME)
         why = _why_open(interval, values, reach)
         return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
+
+    def difference_here(self, name: Compared, *, confidence: float) -> Difference:
+        """
+        Return the same of rows with importance weights, with bounds that hold for any weights.
+
+        At these very scores and weights the mean is a sum of independent terms, each of which takes one of
+        two values: Hoeffding's bound, by how far these lie apart, which is little where the scores agree.
+        """
+        found, sums = self.difference(name, confidence=confidence), self._of[name]
+        if found.interval is None or found.value is None:
+            return found
+        assumptions = (INDEPENDENT_ROWS, HELD_OUT, NOT_BY_LABELS)
+        if sums.certain:
+            why = "no interval: a score is 0 or 1, and one that is wrong makes the log loss infinite"
+            return replace(found, interval=None, assumptions=(*assumptions, why))
+        moved = math.sqrt(float(sums.moved.exact())) / float(self._weight.exact())
+        margin = moved * hoeffding_deviation(1.0, (1.0 - confidence) / 2.0)
+        ends = found.value - margin, found.value + margin
+        interval = Interval(*ends, confidence, HOEFFDING, Target.FIXED_DESIGN, finite_sample=True)
+        return replace(found, interval=interval, assumptions=assumptions)
 
     @property
     def names(self) -> tuple[Compared, ...]:

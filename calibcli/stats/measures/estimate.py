@@ -17,6 +17,10 @@ HELD_OUT = "no row was used to train the model, the recalibrator or the bins"
 
 NO_WEIGHTED_INTERVAL = "no interval: importance weights leave only bounds that this measure does not have"
 
+NOT_BY_LABELS = "the weights of rows must not depend on their labels"
+
+HOEFFDING = "Hoeffding with what each label moves, by its weight"
+
 
 @dataclass(frozen=True, slots=True)
 class Estimated(Declared):

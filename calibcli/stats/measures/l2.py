@@ -21,7 +21,6 @@ from calibcli.stats.measures.binned import lower_bound as lower_bound_of_ece
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     INDEPENDENT_ROWS,
-    NO_WEIGHTED_INTERVAL,
     Estimate,
     TestResult,
 )
@@ -50,7 +49,8 @@ def debiased_l2(
     estimate is 0; T itself is among the details. NaN when no bin has two rows.
 
     Returns:
-        The estimate with the score interval for T, asymptotic; NaN where no bin has two rows.
+        The estimate with the score interval for T, asymptotic; NaN where no bin has two rows. With
+        importance weights that of the plug-in, which speaks of the same error and is finite-sample.
 
     References:
         Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ.
@@ -63,10 +63,11 @@ def debiased_l2(
         assumptions.append(f"{lonely:,} rows alone in their bin do not count")
     defined = bool(pairs_in(sums).any())
     interval = None
-    if table.weighted:
-        assumptions.append(NO_WEIGHTED_INTERVAL)
-    elif not defined:
+    if not defined:
         assumptions.append("no interval: no bin has two rows")
+    elif table.weighted:
+        interval = interval_around_plug_in(table, sums, math.sqrt(max(t, 0.0)), confidence=confidence)
+        assumptions[2] = f"of {bins.after_of}"
     elif not sums.variance.any() and t == 0.0:
         assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
     else:
@@ -335,17 +336,23 @@ def plug_in_l2(
     sums = binned(table, bins)
     found = gaps_in(sums)
     value = math.sqrt(l2_squared_plug_in(sums))
+    interval = interval_around_plug_in(table, sums, value, confidence=confidence)
+    null = gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=2.0))
+    return estimate_of_gaps(MeasureName.L2_PLUG_IN, value, sums=sums, interval=interval, null=null)
+
+
+def interval_around_plug_in(table: Table, sums: BinnedTable, value: float, *, confidence: float) -> Interval:
+    """Return the interval of the l2 error at these scores that encloses a value, by the plug-in's bounds."""
     delta = (1.0 - confidence) / 2.0
     lower, method = lower_bound(table, sums, delta=delta)
-    interval = for_these_scores(
+    margin = margin_of_norm(gaps_in(sums), power=2.0, delta=delta)
+    return for_these_scores(
         value,
         lower=lower,
-        upper=value + margin_of_norm(found, power=2.0, delta=delta),
+        upper=math.sqrt(l2_squared_plug_in(sums)) + margin,
         confidence=confidence,
         method=f"upper: Hoeffding; lower: {method}",
     )
-    null = gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=2.0))
-    return estimate_of_gaps(MeasureName.L2_PLUG_IN, value, sums=sums, interval=interval, null=null)
 
 
 Bounds = dict[str, float | int | str]

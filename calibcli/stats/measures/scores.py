@@ -315,6 +315,13 @@ def unseen_words(costly: float, rows: float, *, largest: float, delta: float) ->
     )
 
 
+def range_of_mean(table: Table, losses: Losses) -> float:
+    """Return the root of the sum of (w times what a label changes of the loss)^2, over the sum of weights."""
+    some = table.weight_sq > 0.0
+    moved = losses.if_positive[some] - losses.if_negative[some]
+    return math.sqrt(float((table.weight_sq[some] * moved**2).sum())) / float(table.weight.sum())
+
+
 def interval_of_mean(values: Values, *, most: float, confidence: float) -> Interval:
     """Return the interval of the mean of a loss between 0 and `most`, which may be infinite."""
     delta = (1.0 - confidence) / 2.0

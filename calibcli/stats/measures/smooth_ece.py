@@ -9,7 +9,8 @@ from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures.binned import for_these_scores
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     CalibratedDraws,
@@ -162,8 +163,11 @@ def smooth_error_at(
     at = f"at the given bandwidth {bandwidth:g}, not at one of its own"
     mixed = "the upper bound speaks of the population, the lower of these scores"
     interval = None
-    if table.weighted:
-        mixed = NO_WEIGHTED_INTERVAL
+    if table.weighted and confidence is not None:
+        interval, mixed = (
+            _weighted_interval(table, value, lambda margin: value + margin, confidence),
+            _ONLY_THESE,
+        )
     elif table.total_rows < 2:
         mixed = "no interval: one row"
     elif confidence is not None:
@@ -241,8 +245,16 @@ def smooth_ece_along(
         least = f"{LEAST_BANDWIDTH * axis.length:.2g}"
         assumptions.append(f"bandwidths below {least} are not resolved: at least the value shown")
     interval = None
-    if table.weighted:
-        assumptions[2] = NO_WEIGHTED_INTERVAL
+    if table.weighted and confidence is not None:
+
+        def fixed(margin: float) -> float:
+            norms = series.l1_norm
+            return (
+                axis.length
+                * (bandwidths_around(lambda at: axis.length * at - float(norms(at)) - margin, within=1e-9)[1])
+            )
+
+        interval, assumptions[2] = _weighted_interval(table, value, fixed, confidence), _ONLY_THESE
     elif table.total_rows < 2:
         assumptions.append("no interval: one row")
     elif confidence is not None:
@@ -256,6 +268,29 @@ def smooth_ece_along(
         rows=table.total_rows,
         details={"bandwidth": value, **axis.details},
         null_range=null[1],
+    )
+
+
+_ONLY_THESE = "both bounds speak of these scores"
+
+
+def _weighted_interval(
+    table: Table, value: float, upper: Callable[[float], float], confidence: float
+) -> Interval:
+    """
+    Return an interval for these scores with importance weights.
+
+    A norm is the largest weighted mean of residual times a function into [-1, 1]; that of the true norm is a
+    fixed one, whose mean strays by no more than Hoeffding's margin at the effective number of rows. Below
+    stands the mean residual alone. `upper` says which upper bound follows from a margin.
+    """
+    delta = (1.0 - confidence) / 2.0
+    return for_these_scores(
+        value,
+        lower=least_error(table, lambda _: 0.0, delta=delta),
+        upper=upper(deviation(table, delta=delta)),
+        confidence=confidence,
+        method="upper: Hoeffding at the effective number of rows; lower: |bias|",
     )
 
 

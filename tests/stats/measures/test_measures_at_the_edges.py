@@ -6,15 +6,15 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, TestName
+from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, Target, TestName
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.binned import binned_ece
-from calibcli.stats.measures.estimate import NO_WEIGHTED_INTERVAL
+from calibcli.stats.measures.estimate import deviation
 from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
-from calibcli.stats.measures.l2 import debiased_l2
+from calibcli.stats.measures.l2 import debiased_l2, plug_in_l2
 from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
-from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.measures.smooth_ece import smooth_ece, smooth_error_at
 from calibcli.stats.measures.tests import calibration_tests, ks_and_kuiper, spiegelhalter
 from calibcli.stats.table.bins import ATOMS, Bins, bins_of
 from calibcli.stats.table.grid import Table, grid_of
@@ -110,14 +110,29 @@ def test_grid_log_loss_is_settled_near_zero_and_one() -> None:
 
 
 def test_importance_weights_have_no_tests_and_say_why() -> None:
-    """With importance weights no test is defined, nor are intervals that need counted rows."""
+    """With importance weights no test is defined."""
     results, combined = calibration_tests(DEFAULT_TESTS, WEIGHTED, bins=TEN, calibrated=None)
     assert all(r.statistic is None and r.p_value is None for r in results)
     assert all("importance weights" in r.assumptions[0] for r in results)
     assert combined.p_value is None
-    for estimate in (debiased_l2(WEIGHTED, bins=TEN), smooth_ece(WEIGHTED)):
-        assert estimate.interval is None
-        assert NO_WEIGHTED_INTERVAL in estimate.assumptions
+
+
+def test_importance_weights_bound_the_errors_of_these_scores() -> None:
+    """L2 has the bounds of its plug-in, which speak of the same error; smece Hoeffding's at its fixpoint."""
+    generator = np.random.default_rng(1)
+    score, weight = generator.random(300), generator.lognormal(0.0, 1.0, 300)
+    table = ScoreTable.from_rows(score, generator.random(300) < 0.8 * score, weight=weight)
+    found, plain = debiased_l2(table, bins=TEN).interval, plug_in_l2(table, bins=TEN).interval
+    assert found is not None
+    assert plain is not None
+    assert (found.ends, found.target, found.finite_sample) == (plain.ends, Target.FIXED_DESIGN, True)
+    estimate, margin = smooth_ece(table), deviation(table, delta=0.025)
+    assert estimate.interval is not None
+    upper = estimate.interval.ends[1]
+    norm = smooth_error_at(table, upper)
+    assert norm.value + margin == pytest.approx(upper, abs=1e-6)
+    assert norm.interval is not None
+    assert norm.interval.ends[1] == pytest.approx(upper, abs=1e-6)
 
 
 def test_importance_weights_use_the_effective_rows() -> None:

@@ -314,3 +314,29 @@ def test_infinite_estimate_has_no_difference() -> None:
     """Infinity less a number is no number to print."""
     found = difference_of_intervals(estimate(0.1, (0.0, 0.2)), estimate(float("inf"), None), confidence=0.95)
     assert (found.value, found.interval) == (None, None)
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_weighted_difference_here_strays_by_what_labels_move(name: MeasureName) -> None:
+    """By hand, in parts as in one; a certain score leaves no bound of log loss."""
+    generator = np.random.default_rng(4)
+    score, label, weight = generator.random(80), generator.random(80) < 0.5, generator.lognormal(size=80)
+    other = 0.9 * score + 0.03
+    whole, parts = PairedSums(), PairedSums()
+    whole.add(other, score, label, weight=weight)
+    for some in (slice(0, 30), slice(30, 80)):
+        one = PairedSums()
+        one.add(other[some], score[some], label[some], weight=weight[some])
+        parts.merge(one)
+    found = whole.difference_here(name, confidence=0.9)
+    assert parts.difference_here(name, confidence=0.9) == found
+    yes, no = np.ones(80, bool), np.zeros(80, bool)
+    gap = [losses(name, score, label) - losses(name, other, label) for label in (yes, no)]
+    margin = math.sqrt(math.log(20.0) / 2.0 * ((weight * (gap[0] - gap[1])) ** 2).sum()) / weight.sum()
+    assert found.value is not None
+    assert bounds(found) == pytest.approx((found.value - margin, found.value + margin), rel=1e-9)
+    assert bounds(whole.turned().difference_here(name, confidence=0.9)) == pytest.approx(
+        (-found.value - margin, -found.value + margin), rel=1e-9
+    )
+    whole.add(np.array([0.5]), np.array([1.0]), np.array([True]), weight=np.array([1.0]))
+    assert (whole.difference_here(name, confidence=0.9).interval is None) == (name is LOG_LOSS)

@@ -105,12 +105,12 @@ def test_where_no_curve_is_the_best_the_missing_interval_has_its_reason(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_importance_weights_leave_only_hoeffding(name: MeasureName) -> None:
-    """Only the distances have an interval, for these scores, and it is wider than with as many equal rows."""
+    """Distances and smece have an interval, for these scores, wider than with as many equal rows."""
     rng = np.random.default_rng(1)
     score, label = rng.random(500), rng.random(500) < 0.5
     weighted = ScoreTable.from_rows(score, label, weight=rng.exponential(size=500))
     estimate = measured(name, weighted)
-    if name in {M.DCE, M.DCE_LOWER}:
+    if name in {M.DCE, M.DCE_LOWER, M.SMECE, M.SMECE_LOGIT, M.SMECE_PROBIT}:
         assert estimate.interval.target is Target.FIXED_DESIGN
         assert estimate.interval.lower <= estimate.value <= estimate.interval.upper
         equal = measured(name, ScoreTable.from_rows(score, label, weight=np.ones(500))).interval

@@ -1,5 +1,7 @@
 """Claims about several classes together: each end of the interval is used by itself."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import beta
@@ -107,10 +109,21 @@ def test_row_that_was_certain_and_wrong_fails_every_log_loss() -> None:
     assert (verdict.outcome, verdict.lower, verdict.upper) == (VerdictName.FAIL, np.inf, None)
 
 
-def test_importance_weights_have_no_bound() -> None:
-    """A usage error for bounds; the value may be compared."""
-    views = views_of(*ROWS, weight=np.random.default_rng(0).exponential(size=900))
-    with pytest.raises(UsageProblem, match="importance weights"):
-        class_rule(views, rule(C.ACCURACY, 0.5, AT_LEAST), ground=Ground(FIFTEEN))
+def test_importance_weights_have_bounds_for_these_rows_or_none() -> None:
+    """Of means Hoeffding's at the effective rows; errors that have no such bound are refused, not values."""
+    weight = np.random.default_rng(0).exponential(size=900)
+    views = views_of(*ROWS, weight=weight)
+    with pytest.raises(UsageProblem, match="no valid bound for importance weights: its interval"):
+        class_rule(views, rule(C.MARGINAL_L2, 0.5), ground=Ground(FIFTEEN))
+    margin = math.sqrt(math.log(20.0) / 2.0 * (weight**2).sum()) / weight.sum()
+    for name, width in (
+        (C.ACCURACY, 1.0),
+        (C.CLASS_BRIER, 2.0),
+        (C.CLASS_LOG_LOSS, views.joint.log_loss.worst),
+    ):
+        found = class_rule(views, rule(name, 0.5), ground=Ground(FIFTEEN))
+        assert found.upper == pytest.approx(min(found.value + width * margin, name.facts.most))
+        assert (found.target, found.finite_sample) == (Target.FIXED_DESIGN, True)
+        assert "the weights of rows must not depend on their labels" in found.assumptions
     verdict = class_rule(views, rule(C.ACCURACY, 0.1, AT_LEAST, Bound.VALUE), ground=Ground(FIFTEEN))
     assert verdict.outcome is VerdictName.PASS

@@ -1,5 +1,6 @@
 """Laws that every verdict obeys, whatever is judged."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.names import Binning, Bound, MeasureName, Relation, TestName, VerdictName
+from calibcli.names import Binning, Bound, MeasureName, Relation, Target, TestName, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
@@ -169,9 +170,9 @@ def test_errors_of_single_scores_are_refused_where_scores_are_many(measure: Meas
     assert all(option in str(caught.value.hint) for option in ("--max-ece", "--max-smece", "--max-dce"))
 
 
-@pytest.mark.parametrize("measure", WITH_BOUNDS)
+@pytest.mark.parametrize("measure", [*WITH_BOUNDS, M.LOG_LOSS, M.SPHERICAL])
 def test_importance_weights_have_the_bounds_of_measure_or_are_refused(measure: MeasureName) -> None:
-    """Those that hold at any number of rows, one end at a time; an estimate is compared all the same."""
+    """Those that hold at any number of rows, one end at a time, and means what each label can move."""
     rng = np.random.default_rng(0)
     table = ScoreTable.from_rows(
         np.repeat(FEW, 100), rng.random(300) < np.repeat(FEW, 100), weight=rng.random(300)
@@ -182,6 +183,16 @@ def test_importance_weights_have_the_bounds_of_measure_or_are_refused(measure: M
         ends = (estimate.interval.lower, estimate.interval.upper)
         assert (verdict.lower, verdict.upper) == pytest.approx(ends, rel=1e-12)
         assert verdict.finite_sample
+    elif measure in (MeasureName.BRIER, MeasureName.LOG_LOSS, MeasureName.SPHERICAL):
+        verdict = judge(table, rule(measure, 0.5), ground=Ground(ATOMS))
+        moved = {
+            MeasureName.BRIER: 1.0 - 2.0 * table.score,
+            MeasureName.LOG_LOSS: np.log(table.score / (1.0 - table.score)),
+            MeasureName.SPHERICAL: (1.0 - 2.0 * table.score) / np.hypot(table.score, 1.0 - table.score),
+        }[measure]
+        margin = math.sqrt(math.log(20.0) / 2.0 * (table.weight_sq * moved**2).sum()) / table.weight.sum()
+        assert verdict.upper == pytest.approx(estimate.value + margin, rel=1e-9)
+        assert (verdict.target, verdict.finite_sample) == (Target.FIXED_DESIGN, True)
     else:
         with pytest.raises(UsageProblem, match="importance weights") as caught:
             judge(table, rule(measure, 0.5), ground=Ground(ATOMS))
