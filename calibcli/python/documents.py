@@ -1,17 +1,20 @@
-"""Results as the documents that tasks read: what was measured need not be written to be looked at again."""
+"""
+Results as the documents that tasks read: what was measured need not be written to be looked at again.
+
+Maps and all their methods are imported where one may be given: `measure` of plain rows needs none of them.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from calibcli.options.sources import DocumentInMemory, DocumentSource
-from calibcli.python.recalibrator import ArtifactLike, Recalibrator
 from calibcli.python.results import Measured, SavedReport
 
 if TYPE_CHECKING:
+    from calibcli.python.recalibrator import ArtifactLike
     from calibcli.python.rows import Names
 
-if TYPE_CHECKING:
     ReportLike: TypeAlias = Measured | SavedReport | str | os.PathLike[str]
 
 _JSON = ".json"
@@ -19,6 +22,8 @@ _JSON = ".json"
 
 def plotted_document(result: object) -> DocumentInMemory | None:
     """Return a result as the document that `plot` draws; None for anything else."""
+    from calibcli.python.recalibrator import Recalibrator
+
     if isinstance(result, Measured | SavedReport):
         return _report(result)
     if isinstance(result, Recalibrator):
@@ -44,15 +49,19 @@ def pair_of(rows: object, labels: object, *, score: "Names | None", probs: "Name
     return score
 
 
-def artifact_source(artifact: ArtifactLike) -> DocumentSource:
+def artifact_source(artifact: "ArtifactLike") -> DocumentSource:
     """Return a recalibrator, or the path of one, as commands take it."""
+    from calibcli.python.recalibrator import Recalibrator
+
     if isinstance(artifact, Recalibrator):
         return DocumentInMemory(artifact.name, artifact.artifact)
     return os.fspath(artifact)
 
 
-def artifact_sources(artifact: ArtifactLike | Sequence[ArtifactLike]) -> tuple[DocumentSource, ...]:
+def artifact_sources(artifact: "ArtifactLike | Sequence[ArtifactLike]") -> tuple[DocumentSource, ...]:
     """Return one artifact or several as commands take them; of two with one name the second says so."""
+    from calibcli.python.recalibrator import Recalibrator
+
     many = (artifact,) if isinstance(artifact, Recalibrator | str | os.PathLike) else artifact
     found: list[DocumentSource] = []
     for one in map(artifact_source, many):
