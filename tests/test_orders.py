@@ -65,12 +65,20 @@ def test_months_without_a_year_stand_as_in_a_year() -> None:
     assert by_time(["Apr-24", "Aug-23", "Dec-99"]) == ["Aug-23", "Apr-24", "Dec-99"]
 
 
-@pytest.mark.parametrize("name", ["grade A", "Q5 2024", "2024-13", "May be", "1/2/2024", "", "W7"])
+@pytest.mark.parametrize("name", ["grade A", "Q5 2024", "2024-13", "May be", "", "W7"])
 def test_what_is_no_period_is_none(name: str) -> None:
-    """A day written with two numbers first could be of either month."""
+    """It is refused by its name."""
     assert period_of(name) is None
     with pytest.raises(UsageProblem, match="is no date, month, quarter, week or year"):
         by_time(["2024-01", name])
+
+
+def test_days_that_could_be_of_either_month_are_told_from_what_is_no_date() -> None:
+    """Day and month cannot be told apart, and another way of writing can."""
+    assert period_of("1/2/2024") is None
+    with pytest.raises(UsageProblem, match="month cannot be told from that of the day") as refused:
+        by_time(["03/04/2024", "05/06/2024"])
+    assert refused.value.hint == "write days like 2024-04-03, or sort by name"
 
 
 @pytest.mark.parametrize(

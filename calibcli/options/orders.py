@@ -83,6 +83,9 @@ def by_time(names: Sequence[str]) -> list[str]:
     periods = periods_of(names)
     other = next((name for name, period in periods.items() if period is None), None)
     if other is not None:
+        if any(way.fullmatch(other.strip().casefold()) for way in _EITHER):
+            msg = f"{other!r}: in these days the number of the month cannot be told from that of the day"
+            raise UsageProblem(msg, "write days like 2024-04-03, or sort by name")
         msg = f"{other!r} is no date, month, quarter, week or year"
         raise UsageProblem(
             msg, "sort by name, or write periods like 2024-07, 2024-Q3, Jul 2024 or 2024-07-31"
