@@ -326,3 +326,17 @@ def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run:
     assert worst[1] == plain[1]
     none = run("drift", str(tmp_path / "old.csv"), str(tmp_path / "new.csv"), "-s", "pd", "--sort", "score")
     assert "--sort orders the values of further columns" in none.err
+
+
+def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
+    """Nothing less can come of so many draws; a p-value above that is as it was found."""
+    old, new, same = tmp_path / "old.csv", tmp_path / "new.csv", tmp_path / "same.csv"
+    old.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 60)
+    new.write_text("score,label\n" + "0.8,0\n0.9,1\n" * 60)
+    same.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 50)
+    column = json.loads(run("drift", old, new, "-s", "score", "--json").out)["columns"]
+    far = run("drift", old, new, "-s", "score", "-v").out
+    near = run("drift", old, same, "-s", "score", "-v").out
+    assert "draws" in str(column)
+    assert "at most" in next(line for line in far.splitlines() if line.startswith("score "))
+    assert "at most" not in near
