@@ -482,13 +482,14 @@ def _about_axes(limits: Limits) -> list[str]:
     """Return what a reader must be told of the axes."""
     if limits.certain:
         return [limits.sentence]
-    outside = f"{100.0 * limits.outside:.1g} % of the rows"
+    outside = limits.outside_words
+    outside = f"{outside[:1].upper()}{outside[1:]}"
     notes = []
     if limits.scale is AxisScale.LOGIT:
         notes.append("Scores by log-odds: areas do not show the size of the error.")
-        if limits.outside:
+        if outside:
             notes.append(f"{outside} stand at the ends.")
-    elif limits.outside > 1e-6:
+    elif outside:
         notes.append(f"{outside} lie outside.")
     return [" ".join(notes)] if notes else []
 

@@ -36,6 +36,9 @@ _FARTHEST = 1e-6
 # Scores nearer than this to 0 or 1 are there: an axis shorter than that has no readable ticks.
 _SMALLEST = 1e-8
 
+# A share below the first is what a kernel spreads out, and no row; below the second it is not told exactly.
+_SPREAD, _FEW_OUTSIDE = 1e-6, 1e-4
+
 # Rounding must not move an end by a tick.
 _NEARLY = 1e-9
 
@@ -74,10 +77,20 @@ class Limits:
         return self.x[1] - self.x[0]
 
     @property
+    def outside_words(self) -> str:
+        """How many rows are not shown at their scores, or nothing."""
+        if self.outside <= _SPREAD:
+            return ""
+        share = f"{100.0 * self.outside:.2g}"
+        few = f"fewer than {100.0 * _FEW_OUTSIDE:g}"
+        return f"{few if self.outside < _FEW_OUTSIDE else share} % of the rows"
+
+    @property
     def sentence(self) -> str:
         """What a reader must be told, or nothing."""
         if self.scale is AxisScale.LOGIT:
-            beyond = f" {100.0 * self.outside:.3g} % of the rows stand at the ends." if self.outside else ""
+            outside = self.outside_words
+            beyond = f" {outside[:1].upper()}{outside[1:]} stand at the ends." if outside else ""
             return f"Both axes by log-odds: areas do not show the size of the error.{beyond}"
         if self.certain:
             linear = replace(self, certain=False).sentence
@@ -90,7 +103,7 @@ class Limits:
             ends = f"both axes run from {scores}"
         else:
             ends = f"scores from {scores}, rates from {self.y[0]:.3g} to {self.y[1]:.3g}, on different scales"
-        left_out = f"; {100.0 * self.outside:.1g} % of the rows lie outside" if self.outside > 1e-6 else ""
+        left_out = f"; {self.outside_words} lie outside" if self.outside_words else ""
         cut = " The curve leaves the picture where rows are few." if self.cut else ""
         return f"Zoomed: {ends}{left_out}.{cut}"
 

@@ -15,6 +15,7 @@ from calibcli.names import AxisScale, Binning, MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.reports.input import InputSummary
+from calibcli.stats.curves.limits import Limits
 from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
@@ -357,3 +358,20 @@ def test_a_curve_along_log_odds_is_drawn_where_scores_are_small() -> None:
     ).curve
     assert spread.smooth_logit is None
     assert "smooth_logit" not in spread.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("outside", "words"),
+    [
+        (0.0, ""),
+        (3e-9, ""),
+        (2.87e-6, "Fewer than 0.01 % of the rows stand"),
+        (0.0123, "1.2 % of the rows stand"),
+    ],
+)
+def test_less_than_a_row_is_not_told_to_six_digits(outside: float, words: str) -> None:
+    """What a kernel spreads beyond an axis is no number of rows."""
+    limits = Limits((0.01, 0.5), (0.01, 0.5), outside, scale=AxisScale.LOGIT)
+    said = limits.sentence.partition("error.")[2].strip()
+    assert said.startswith(words)
+    assert bool(said) is bool(words)
