@@ -204,6 +204,7 @@ def measure(
     threshold: float | Sequence[float] | None = None,
     power: float = 2.0,
     bandwidth: float | None = None,
+    smoother: str | None = None,
     class_weights: Mapping[str, float] | None = None,
     top: int | None = None,
     by: Groups | None = None,

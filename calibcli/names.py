@@ -52,7 +52,7 @@ class Band(StrEnum):
 
 
 class Smoother(StrEnum):
-    """What draws the curve of a calibration plot, as `plot --smoother` takes it."""
+    """What draws the curve that calibration plots show and calibration indices are of (`--smoother`)."""
 
     SPLINE = "spline"
     KERNEL = "kernel"

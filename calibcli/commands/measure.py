@@ -1,8 +1,9 @@
 """Measure the miscalibration of exported predictions."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from calibcli.commands.gathering import RAW, Gathered
@@ -39,6 +40,7 @@ from calibcli.names import (
     MeasureName,
     PlotKind,
     Purpose,
+    Smoother,
     ViewName,
 )
 from calibcli.options.declaring import nearest
@@ -68,6 +70,7 @@ from calibcli.stats.numerics import stream
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, Partition, binned, bins_of, equal_width_edges
 from calibcli.stats.table.grid import Table
+from calibcli.stats.table.score_table import Floats
 
 if TYPE_CHECKING:
     from calibcli.data.tally import ClassExtras
@@ -179,7 +182,17 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
         options.seed,
         bounds,
         alone,
+        smooth=_other_curve(options),
     )
+
+
+def _other_curve(options: MeasureOptions) -> Callable[[Table], tuple[Floats, str]] | None:
+    """Return what draws the curve of the calibration indices, where it is not the spline of their own."""
+    if options.smoother in (None, Smoother.SPLINE):
+        return None
+    from calibcli.stats.curves.clinical import smoothed
+
+    return partial(smoothed, smoother=options.smoother, confidence=options.confidence, seed=options.seed)
 
 
 def _curve(
@@ -265,6 +278,9 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
     raise UsageProblem(msg, "leave out --class, or ask for ece")
 
 
+_INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
+
+
 def measure_files(
     rows: RowRequest, *, options: MeasureOptions | None = None, summary_out: str | None = None
 ) -> MeasureReport:
@@ -278,6 +294,9 @@ def measure_files(
         raise IdleOption(
             msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
         )
+    if requested.smoother is not None and not _INDICES & {*requested.metrics.measures}:
+        msg = "--smoother draws the curve of ici, e50, e90 and emax, and none of them is measured"
+        raise IdleOption(msg, "add --metric ici, or leave it out", options=("smoother",))
     if requested.top is not None and not each_class(columns):
         msg = "--top looks at all of several classes, in rows that are independent"
         raise IdleOption(msg, "name them with --probs, without --class and --cluster", options=("top",))

@@ -125,7 +125,7 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
     for option, given, meant in (
         ("band", look.band is not Band.POINTWISE, K.ISOTONIC),
-        ("smoother", look.smoother is not None, K.CLINICAL),
+        ("smoother", options.smoother is not None, K.CLINICAL),
         ("benefit", look.benefit is not Benefit.NET, K.DECISION),
         ("loss", look.loss is not None, K.MCB_DSC),
         ("threshold", bool(options.thresholds), K.DECISION),

@@ -17,6 +17,7 @@ from calibcli.names import (
     Binning,
     GroupOrder,
     MeasureName,
+    Smoother,
 )
 from calibcli.options.declaring import METRICS, Option, Section, is_share, option, refuse_number
 from calibcli.options.metrics import Metrics, metrics_of
@@ -104,6 +105,12 @@ class MeasureOptions:
         None, "--bandwidth", section=Section.MEASURE, metavar="S",
         help="Bandwidth of smece, such as 0.05, instead of the one it finds.",
         doc="The bandwidth of smece, instead of the one it finds.",
+    )  # fmt: skip
+    smoother: Smoother | None = option(
+        None, "--smoother", section=Section.MEASURE,
+        help="Curve of ici, e50, e90 and emax, and of plot --kind clinical. [default: spline]",
+        doc='The curve of "ici", "e50", "e90" and "emax", and of the picture "clinical"; by default a spline. Those of '
+        "others have no interval.",
     )  # fmt: skip
     class_weights: Mapping[str, float] | None = option(
         None, "--class-weights", section=Section.MEASURE, metavar="A=W,...", shell=str | None, python="Mapping[str, float] | None",

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from calibcli.errors import UsageProblem
-from calibcli.names import STDOUT, AxisScale, Band, Benefit, FigureSize, FitLoss, PlotKind, Smoother, Theme
+from calibcli.names import STDOUT, AxisScale, Band, Benefit, FigureSize, FitLoss, PlotKind, Theme
 from calibcli.options.declaring import Option, Reach, Section, option
 from calibcli.options.output import OUTPUT
 from calibcli.values import dataclass
@@ -40,10 +40,6 @@ class PictureOptions:
         False, "--attributes", section=Section.PICTURE,
         help="Add the base rate and the line of no skill to reliability diagrams, as forecasters do.",
         doc="Whether reliability diagrams have the base rate and the line of no skill (attributes diagram).",
-    )  # fmt: skip
-    smoother: Smoother | None = option(
-        None, "--smoother", section=Section.PICTURE, help="What draws the curve of --kind clinical. [default: spline]",
-        doc='What draws the curve of `kind="clinical"`; by default a spline.',
     )  # fmt: skip
     loss: FitLoss | None = option(
         None, "--loss", section=Section.PICTURE, help="Loss of --kind mcb-dsc. [default: brier]",

@@ -88,9 +88,9 @@ def fit(
 
 
 @function(
-    "score label artifact *classes metric threshold power bandwidth class_weights top by min_group_rows sort "
-    "cluster bins binning edges bounds confidence seed *values unseen *rows raw *format *reading "
-    "allow_edited",
+    "score label artifact *classes metric threshold power bandwidth smoother class_weights top by "
+    "min_group_rows sort cluster bins binning edges bounds confidence seed *values unseen *rows raw *format "
+    "*reading allow_edited",
     score=SEVERAL_SCORES,
 )
 def measure(

@@ -206,6 +206,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --on label", "--on without a rule about segments", "--max-segment-bias"),
     (2, "verify t.csv --max-ece 0.1 --depth 3", "--depth without a rule about segments", ""),
     (2, "verify t.csv --max-segment-bias 0.1", "no column is named whose values make", "--on country"),
+    (2, "measure t.csv -m ece --smoother loess", "--smoother draws the curve of ici", "--metric ici"),
     (2, "measure t.csv -m ece --bandwidth 0.1", "--bandwidth without the metric smece", "--metric smece"),
     (2, f"measure {ZOO} --top 4", "--top 4, and there are 3 classes", "at most 3"),
     (2, f"measure {ZOO} --top 11", "--top 11 is more than are looked at together", "at most 10"),

@@ -159,7 +159,6 @@ def drawn_of_tables(
 ) -> Drawn:
     """Return the picture of one table, `raw` being it before recalibration, or of several by name."""
     look = look or PictureOptions()
-    smoother = look.smoother or Smoother.SPLINE
     drawn = {}
     for name, table in tables.items():
         match kind:
@@ -174,7 +173,7 @@ def drawn_of_tables(
                     table, raw=raw, options=options, benefit=look.benefit, looks=len(tables)
                 )
             case PlotKind.CLINICAL:
-                drawn[name] = clinical_drawn(table, source, options=options, smoother=smoother)
+                drawn[name] = clinical_drawn(table, source, options=options)
             case _:
                 drawn[name] = isotonic_drawn(table, options=options, band=look.band)
     return _together(kind, drawn, tables)
@@ -380,27 +379,28 @@ _REPORTED = {
     MeasureName.OE: "O/E ratio",
     MeasureName.CITL_LOGIT: "CITL",
     MeasureName.COX_SLOPE: "Slope",
-    MeasureName.ICI: "ICI (spline)",
+    MeasureName.ICI: "ICI",
     MeasureName.AUROC: "AUROC",
 }
 
 
-def clinical_drawn(
-    table: Table, source: InputSummary, *, options: MeasureOptions, smoother: Smoother
-) -> Drawn:
+def clinical_drawn(table: Table, source: InputSummary, *, options: MeasureOptions) -> Drawn:
     """Return the calibration plot of a prediction model, with what is reported of it."""
+    smoother = options.smoother or Smoother.SPLINE
     requested = replace(options, metrics=Metrics(tuple(_REPORTED), ()), drawn=False, complete=False)
     measures = {one.name: one for one in measure_table(table, source, options=requested).measures}
-    box = tuple((word, _reported(measures[name])) for name, word in _REPORTED.items())
+    words = {**_REPORTED, MeasureName.ICI: f"ICI ({smoother.value})"}
+    box = tuple((word, _reported(measures[name])) for name, word in words.items())
     curve = clinical_curve(
         table, smoother=smoother, box=box, confidence=options.confidence, seed=options.seed
     )
     rows = rows_line(table.total_rows, table.total_positive_rows)
-    words = zip(("O/E", "slope", "AUROC"), (box[0], box[2], box[4]), strict=True)
-    said = ", ".join(f"{word} {number}" for word, (_, number) in words)
+    named = zip(("O/E", "slope", "AUROC"), (box[0], box[2], box[4]), strict=True)
+    said = ", ".join(f"{word} {number}" for word, (_, number) in named)
     caption = said, f"{rows}; intervals at {percent(options.confidence)}"
+    of = "a spline" if smoother is Smoother.SPLINE else f"the {smoother.value} curve"
     large = "CITL: calibration in the large, on the scale of log odds."
-    foot = "ICI: mean distance of a spline from the score. AUROC: the C statistic.", *rounding_foot(table)
+    foot = f"ICI: mean distance of {of} from the score. AUROC: the C statistic.", *rounding_foot(table)
     oe, _, slope, ici, auroc = (_reported(replace(measures[name], interval=None)) for name in _REPORTED)
     lines = (f"O/E {oe}, slope {slope}", f"slope {slope}"), (f"ICI {ici}, AUROC {auroc}", f"AUROC {auroc}")
     ranked = ("ICI", measures[MeasureName.ICI].value)

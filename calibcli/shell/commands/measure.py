@@ -32,8 +32,8 @@ def _explained(given: Mapping[str, Any]) -> bool:
 
 @command(
     "score label by where probs artifact metric explain json output | threshold *classes power bandwidth "
-    "class_weights top compat min_group_rows sort cluster bins binning edges bounds confidence seed unseen "
-    "*rows *values *format *reading allow_edited fmt summary_out force quiet verbose color debug",
+    "smoother class_weights top compat min_group_rows sort cluster bins binning edges bounds confidence seed "
+    "unseen *rows *values *format *reading allow_edited fmt summary_out force quiet verbose color debug",
     instead=_explained,
     score=SEVERAL_SCORES,
 )

@@ -779,10 +779,13 @@ def _curves(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
     found: dict[str, list[str]] = {}
     for one in measures:
         if "knots" in one.details:
-            found.setdefault(str(one.details["knots"]), []).append(one.name.value)
-    return [
-        f"Of a restricted cubic spline with {knots} knots: {listed(names)}." for knots, names in found.items()
-    ]
+            curve = f"a restricted cubic spline with {one.details['knots']} knots"
+        elif "curve" in one.details:
+            curve = f"another curve ({one.details['curve']})"
+        else:
+            continue
+        found.setdefault(curve, []).append(one.name.value)
+    return [f"Of {curve}: {listed(names)}." for curve, names in found.items()]
 
 
 def _by_chance(estimate: Estimate | ClassEstimate) -> str:

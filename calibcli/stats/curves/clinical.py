@@ -93,10 +93,7 @@ def clinical_curve(
     """
     refuse_empty(table)
     present = table.weight > 0.0
-    if np.unique(table.score[present]).size <= _FEWEST:
-        found = _no_curve(table.score[present])
-    else:
-        found = _CURVES[smoother](table, confidence=confidence, seed=seed)
+    found = _fitted(table, smoother, confidence=confidence, seed=seed)
     lower, upper = (np.full_like(found.at, math.nan),) * 2 if table.weighted else (found.lower, found.upper)
     groups = bins_of(Binning.EQUAL_MASS, _GROUPS, table=table)
     span = float(table.score[present].min()), float(table.score[present].max())
@@ -116,6 +113,23 @@ def clinical_curve(
         box=box,
         confidence=confidence,
     )
+
+
+def smoothed(table: Table, *, smoother: Smoother, confidence: float, seed: int) -> tuple[Floats, str]:
+    """Return the curve of the picture at each score, straight between its places, and what it is."""
+    refuse_empty(table)
+    found = _fitted(table, smoother, confidence=confidence, seed=seed)
+    drawn = np.isfinite(found.rate)
+    if not drawn.any():
+        return np.full_like(table.score, math.nan), found.how
+    return np.interp(table.score, found.at[drawn], found.rate[drawn]), found.how
+
+
+def _fitted(table: Table, smoother: Smoother, *, confidence: float, seed: int) -> "_Fit":
+    score = table.score[table.weight > 0.0]
+    if np.unique(score).size <= _FEWEST:
+        return _no_curve(score)
+    return _CURVES[smoother](table, confidence=confidence, seed=seed)
 
 
 def _around(low: float, high: float) -> Floats:

@@ -536,6 +536,8 @@ class Settings:
         bounds: Whether `ece`, `ece_equal_mass` and `l2` list every other bound there is.
         values_alone: Measures whose intervals nobody will see.
         shared: Fits and curves that more than one measure needs.
+        smooth: Returns the curve of the calibration indices at each score of a table, and what it is; None
+            for a spline with its interval.
     """
 
     bins: BinnedTable
@@ -548,6 +550,7 @@ class Settings:
     bounds: bool = False
     values_alone: tuple[MeasureName, ...] = ()
     shared: Shared = field(default_factory=Shared)
+    smooth: Callable[[Table], tuple[Floats, str]] | None = None
 
     def confidence_of(self, name: MeasureName) -> float | None:
         """Return the coverage asked of a measure's interval, None where only its value is."""

@@ -381,7 +381,27 @@ _SUMMARIES: Mapping[MeasureName, Callable[[Floats, Floats], Floats]] = {
 }
 
 
+def _of_curve(
+    name: MeasureName, table: Table, *, smooth: Callable[[Table], tuple[Floats, str]], shared: Shared
+) -> Estimate:
+    """Return an index of a curve that is drawn otherwise, of which no interval is known."""
+    rate, how = shared.once("other curve", table, lambda: smooth(table))
+    why = "no interval: how often one would hold for this curve is not known; that of a spline has one"
+    return Estimate(
+        name=name,
+        value=float(_SUMMARIES[name](np.abs(rate - table.score), table.weight)),
+        interval=None,
+        null=UNKNOWN[0],
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"curve: {how}", why),
+        rows=table.total_rows,
+        details={"curve": how},
+        null_range=UNKNOWN[1],
+    )
+
+
 def _index(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+    if settings.smooth is not None:
+        return _of_curve(name, table, smooth=settings.smooth, shared=settings.shared)
     return calibration_index(
         table, name=name, confidence=settings.confidence, seed=settings.seed, shared=settings.shared
     )

@@ -5,7 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from calibcli.names import RecalibratorName, Smoother
+from calibcli.commands.measure import measure_table
+from calibcli.names import MeasureName, RecalibratorName, Smoother
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.metrics import Metrics
+from calibcli.reports.input import InputSummary
 from calibcli.stats.curves.clinical import ClinicalCurve, clinical_curve
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table.score_table import ScoreTable
@@ -119,3 +123,29 @@ def test_local_regression_has_no_band_of_few_events_and_never_one_of_no_width() 
     assert some.rate.min() == 0.0
     assert np.all(some.upper - some.lower > 0.001)
     assert np.all((some.lower <= some.rate) & (some.rate <= some.upper))
+
+
+@pytest.mark.parametrize("smoother", Smoother)
+def test_indices_are_of_the_curve_that_is_drawn(smoother: Smoother) -> None:
+    """Mean, median, 90th percentile and maximum distance of the drawn line; only a spline has an interval."""
+    rng = np.random.default_rng(8)
+    score = rng.beta(1.5, 3.0, 400)
+    table = ScoreTable.from_rows(score, rng.random(400) < score**1.3)
+    names = (MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX)
+    options = MeasureOptions(metrics=Metrics(names, ()), smoother=smoother, drawn=False)
+    source = InputSummary(("rows",), "score", "label", None, 400, 0, 0)
+    found = {one.name: one for one in measure_table(table, source, options=options).measures}
+    curve = clinical_curve(table, smoother=smoother, box=(), confidence=0.95, seed=0)
+    drawn = np.isfinite(curve.rate)
+    gap = np.abs(np.interp(table.score, curve.at[drawn], curve.rate[drawn]) - table.score)
+    expected = (
+        gap.mean(),
+        *(np.quantile(gap, share, method="inverted_cdf") for share in (0.5, 0.9)),
+        gap.max(),
+    )
+    # The spline of the numbers is not straight between the places of the picture.
+    close = 2e-4 if smoother is Smoother.SPLINE else 1e-12
+    for name, value in zip(names, expected, strict=True):
+        assert found[name].value == pytest.approx(value, abs=close), name
+        assert (found[name].interval is None) is (smoother is not Smoother.SPLINE)
+        assert found[name].null is None or smoother is Smoother.SPLINE
