@@ -76,9 +76,9 @@ if TYPE_CHECKING:
     from calibcli.data.tally import ClassExtras
     from calibcli.stats.measures.classes import ClassViews
     from calibcli.stats.measures.classes.binned import Seen
-    from calibcli.stats.measures.classes.top import TopError
     from calibcli.stats.measures.clustered import Clusters
     from calibcli.stats.measures.differences import PairedSums
+    from calibcli.stats.measures.estimate import TopError
     from calibcli.stats.table.classes import ClassSums
 
 

@@ -21,8 +21,7 @@ from calibcli.show.words import four, printable
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.gates.claim import Verdict
-from calibcli.stats.measures.classes.top import TopError
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult
+from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult, TopError
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

@@ -63,12 +63,13 @@ def test_import_loads_the_errors_and_nothing_else() -> None:
 
 
 def test_arrays_are_measured_without_pandas_and_scipy() -> None:
-    """Lists and arrays do not pay for what they do not need, and rows without a map not for maps."""
+    """Lists and arrays do not pay for what they do not need, such as maps and several classes."""
     code = (
         "import sys, numpy as np, calibcli\n"
         "s = np.linspace(0.05, 0.95, 200); y = (np.arange(200) % 3 == 0)\n"
         "calibcli.measure(s, y, by=['a', 'b'] * 100); calibcli.measure(s.tolist(), y.tolist())\n"
         "assert 'calibcli.python.recalibrator' not in sys.modules, 'maps'\n"
+        "assert 'calibcli.stats.measures.classes' not in sys.modules, 'several classes'\n"
         "calibcli.verify(s, y, max_ece=0.5)\n"
         "print([one for one in ('pandas', 'scipy', 'matplotlib', 'polars') if one in sys.modules])"
     )

@@ -68,7 +68,6 @@ from calibcli.show.words import (
 )
 from calibcli.stats.bounds.proportion import SHARES
 from calibcli.stats.curves.reliability import ReliabilityCurve
-from calibcli.stats.measures.classes.top import TopError
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
@@ -77,6 +76,7 @@ from calibcli.stats.measures.estimate import (
     Estimate,
     Estimated,
     TestResult,
+    TopError,
 )
 
 # What stands beside the names of slices is so wide at most; further columns make a table of their own.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Annotated
 
-from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Declared, Fraction
+from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Between, Declared, Fraction
 from calibcli.names import ClassMeasure, MeasureName, TestName
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import hoeffding_deviation
@@ -70,6 +70,20 @@ class ClassEstimate(Estimated):
     """The value of a measure of several classes together, with its two-sided interval."""
 
     name: Annotated[ClassMeasure, HIDDEN]
+
+
+@dataclass(frozen=True, slots=True)
+class TopError(Declared):
+    """How far the k largest probabilities of a row are, as one vector, from how often each is right."""
+
+    k: Annotated[int, Between(1), "How many of the largest probabilities are looked at together."]
+    value: Annotated[AnyNumber, "The l2 error, the part due to chance taken off."]
+    interval: Annotated[Interval | None, INLINE]
+    t: Annotated[AnyNumber, "What it is the root of, which may be below 0."]
+    plug_in: Annotated[float, "The same error with the part due to chance."]
+    cells: Annotated[int, "Cells that hold rows: a bin for each of the k probabilities."]
+    rows_alone: Annotated[int, "Rows alone in their cell, which do not count."]
+    assumptions: Annotated[tuple[str, ...], "Under which value and interval mean what they say."]
 
 
 @dataclass(frozen=True, slots=True)

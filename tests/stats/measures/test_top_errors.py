@@ -8,7 +8,8 @@ import pytest
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning
-from calibcli.stats.measures.classes.top import TopError, top_errors
+from calibcli.stats.measures.classes.top import top_errors
+from calibcli.stats.measures.estimate import TopError
 from calibcli.stats.measures.l2 import debiased_l2, t_variance
 from calibcli.stats.table import top_cells
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges

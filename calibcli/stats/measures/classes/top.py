@@ -1,30 +1,12 @@
 """The l2 error of the largest probabilities of a row together."""
 
 import math
-from typing import Annotated
 
 import numpy as np
 
-from calibcli.codec import INLINE, AnyNumber, Between, Declared
-from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL
+from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, TopError
 from calibcli.stats.measures.l2 import l2_squared_plug_in, pairs_in, t_interval, t_statistic, t_variance
 from calibcli.stats.table.top_cells import TopCells
-from calibcli.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class TopError(Declared):
-    """How far the k largest probabilities of a row are, as one vector, from how often each is right."""
-
-    k: Annotated[int, Between(1), "How many of the largest probabilities are looked at together."]
-    value: Annotated[AnyNumber, "The l2 error, the part due to chance taken off."]
-    interval: Annotated[Interval | None, INLINE]
-    t: Annotated[AnyNumber, "What it is the root of, which may be below 0."]
-    plug_in: Annotated[float, "The same error with the part due to chance."]
-    cells: Annotated[int, "Cells that hold rows: a bin for each of the k probabilities."]
-    rows_alone: Annotated[int, "Rows alone in their cell, which do not count."]
-    assumptions: Annotated[tuple[str, ...], "Under which value and interval mean what they say."]
 
 
 def top_errors(cells: TopCells, *, confidence: float) -> tuple[TopError, ...]:
