@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,13 @@ def validator(kind: DocumentKind) -> Draft202012Validator:
 def check(document: Any, kind: str) -> None:
     """Fail where a document is not what its schema says."""
     validator(DocumentKind(kind)).validate(document)
+
+
+def state_of(path: Path) -> dict[str, object]:
+    """Return a state as JSON, having checked it against its schema."""
+    document: dict[str, object] = json.loads(path.read_text())
+    check(document, "gate")
+    return document
 
 
 def places(value: Any, path: Place = (), *, one_of: tuple[str, ...] = ()) -> Iterator[Place]:

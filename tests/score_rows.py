@@ -91,11 +91,26 @@ def table_of(rows: list[tuple[float, bool]], weight: object = None) -> ScoreTabl
     return ScoreTable.from_rows(score, label, weight=None if weight is None else np.asarray(weight, float))
 
 
+def table_of_columns(score: list[float], label: list[int], weight: list[float] | None = None) -> ScoreTable:
+    """Count scores and labels, with importance weights if there are any."""
+    return ScoreTable.from_rows(
+        np.array(score), np.array(label, dtype=bool), weight=None if weight is None else np.array(weight)
+    )
+
+
 def uniform(rows: int, power: float = 1.0, seed: int = 0) -> ScoreTable:
     """Uniform scores and labels of rate score^power."""
     rng = np.random.default_rng(seed)
     score = rng.random(rows)
     return ScoreTable.from_rows(score, rng.random(rows) < score**power)
+
+
+def calibrated(rows: int, seed: int = 0, *, weighted: bool = False) -> ScoreTable:
+    """Calibrated rows."""
+    rng = np.random.default_rng(seed)
+    score = rng.beta(0.7, 1.3, rows)
+    weight = rng.exponential(size=rows) if weighted else None
+    return ScoreTable.from_rows(score, rng.random(rows) < score, weight=weight)
 
 
 def turned(table: Table) -> Table:

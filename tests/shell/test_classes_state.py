@@ -1,6 +1,5 @@
 """`verify --state`, `merge` and `inspect` of several classes: one e-process for a view or a class of it."""
 
-import json
 import shlex
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from calibcli.shell.app import main
 from class_files import ZOO, write_zoo
 from command_line import Run
-from published import check
+from published import state_of
 
 PROBS = ("--probs", "p_*", "-y", "label", "--max-ece", "0.2")
 VIEWS = [
@@ -18,13 +17,6 @@ VIEWS = [
     ("--view", "one-vs-rest", "--class", "cat"),
     ("--view", "top-label", "--class", "cat"),
 ]
-
-
-def state_of(path: Path) -> dict[str, object]:
-    """Return a state as JSON, having checked it against its schema."""
-    document: dict[str, object] = json.loads(path.read_text())
-    check(document, "gate")
-    return document
 
 
 @pytest.fixture

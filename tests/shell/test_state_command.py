@@ -19,7 +19,7 @@ import pytest
 
 from calibcli.documents.state import locked, read_state
 from command_line import SAMPLE, Make, Run
-from published import check
+from published import state_of
 
 GATE = ["-s", "score", "-y", "label", "--max-ece", "0.05"]
 
@@ -40,13 +40,6 @@ def batch_of(tmp_path: Path) -> Make:
         return path
 
     return write
-
-
-def state_of(path: Path) -> dict[str, object]:
-    """Return a state as JSON, having checked it against its schema."""
-    document: dict[str, object] = json.loads(path.read_text())
-    check(document, "gate")
-    return document
 
 
 @pytest.mark.parametrize(

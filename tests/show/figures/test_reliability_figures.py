@@ -18,12 +18,11 @@ from calibcli.show.figures.bars import draw_spread, short_count
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, shortened
-from calibcli.show.figures.saving import save
 from calibcli.stats.curves.limits import Limits, Spread, binned_limits, limits_of, smooth_limits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
 from calibcli.stats.table.score_table import ScoreTable
-from picture_checks import clashes
+from picture_checks import clashes, content
 
 CAPTION = ("smECE 0.0560 [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
 KINDS = (PlotKind.SMOOTH, PlotKind.BINNED)
@@ -78,13 +77,6 @@ shapes = pytest.mark.parametrize("shape", SHAPES)
 def drawn(curve: ReliabilityCurve, kind: PlotKind, *, title: str = "preds.csv: score") -> Figure:
     """Draw with a caption."""
     return figure_of(replace(curve, kind=kind), Words(title, CAPTION))
-
-
-def content(figure: Figure, picture_format: str) -> bytes:
-    """Save to memory."""
-    target = io.BytesIO()
-    save(figure, target, picture_format)
-    return target.getvalue()
 
 
 @pytest.mark.untraced

@@ -14,14 +14,7 @@ from calibcli.stats.recalibrators.histogram import Histogram, training_guarantee
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
-
-
-def drawn(rows: int, seed: int = 0, *, weighted: bool = False) -> ScoreTable:
-    """Calibrated rows."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(0.7, 1.3, rows)
-    weight = rng.exponential(size=rows) if weighted else None
-    return ScoreTable.from_rows(score, rng.random(rows) < score, weight=weight)
+from score_rows import calibrated
 
 
 def width(bins: int) -> FitOptions:
@@ -60,7 +53,7 @@ def test_score_on_an_edge_belongs_to_the_left_bin() -> None:
 
 def test_grid_table_gives_the_same_equal_width_fit() -> None:
     """Cells nest in equal-width bins, so the fit on a grid is the exact one."""
-    table = drawn(500)
+    table = calibrated(500)
     exact = Histogram.fit(table, options=width(15))
     assert Histogram.fit(grid_of(table), options=width(15)) == exact
 
@@ -92,7 +85,7 @@ def test_atoms_are_refused() -> None:
     """One bin for each distinct score is no histogram."""
     with pytest.raises(UsageProblem, match="cannot bin each distinct score"):
         FitOptions(binning=Binning.ATOMS)
-    parameters = {**Histogram.fit(drawn(20), options=FitOptions(bins=2)).to_dict(), "binning": "atoms"}
+    parameters = {**Histogram.fit(calibrated(20), options=FitOptions(bins=2)).to_dict(), "binning": "atoms"}
     with pytest.raises(DocumentProblem, match="equal-mass"):
         Histogram.from_dict(Node(parameters))
 
@@ -106,7 +99,7 @@ def test_guarantee_holds_the_numbers_of_the_theorem() -> None:
 
 def test_guarantee_of_equal_mass_bins_says_what_is_not_proved() -> None:
     """Population bounds of bins cut from the rows carry a reservation; the fixed-design one needs none."""
-    guarantee = Histogram.fit(drawn(200), options=FitOptions(bins=5)).guarantee
+    guarantee = Histogram.fit(calibrated(200), options=FitOptions(bins=5)).guarantee
     assert guarantee is not None
     assert ["cut at quantiles" in one.statement for one in guarantee.bounds] == [True, True, True, False]
     assert guarantee.bins == 5
@@ -114,7 +107,7 @@ def test_guarantee_of_equal_mass_bins_says_what_is_not_proved() -> None:
 
 def test_importance_weights_void_the_guarantee() -> None:
     """With importance weights there are not n equal rows, and nothing is promised."""
-    assert Histogram.fit(drawn(50, weighted=True), options=FitOptions(bins=3)).guarantee is None
+    assert Histogram.fit(calibrated(50, weighted=True), options=FitOptions(bins=3)).guarantee is None
 
 
 def test_fixed_design_guarantee_is_kept() -> None:
@@ -146,6 +139,6 @@ def test_impossible_numbers_of_bins_are_refused(bins: int) -> None:
 @pytest.mark.parametrize("name", RecalibratorName)
 def test_every_method_fits_with_the_default_options(name: RecalibratorName) -> None:
     """Each member of the vocabulary leads to a recalibrator of that name."""
-    fitted = fit_recalibrator(name, drawn(200))
+    fitted = fit_recalibrator(name, calibrated(200))
     assert fitted.name is name
     assert set(FitOptions().used_by(name)) <= set(FitOptions.__slots__)

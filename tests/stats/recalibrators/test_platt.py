@@ -11,13 +11,7 @@ from calibcli.stats.recalibrators.newton import Points, Slopes, logit, minimise
 from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
-
-
-def table(score: list[float], label: list[int], weight: list[float] | None = None) -> ScoreTable:
-    """Rows as a table."""
-    return ScoreTable.from_rows(
-        np.array(score), np.array(label, dtype=bool), weight=None if weight is None else np.array(weight)
-    )
+from score_rows import table_of_columns
 
 
 def drawn(rows: int = 3000, *, slope: float = 0.6) -> ScoreTable:
@@ -39,7 +33,7 @@ def test_known_curve_is_recovered() -> None:
 @pytest.mark.parametrize(("label", "increasing"), [([0, 0, 1, 1], True), ([1, 1, 0, 0], False)])
 def test_separated_labels_get_smoothed_targets(label: list[int], increasing: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Where a threshold parts the labels, in either direction, targets are smoothed and that is said."""
-    fitted = Platt.fit(table([0.1, 0.2, 0.8, 0.9], label))
+    fitted = Platt.fit(table_of_columns([0.1, 0.2, 0.8, 0.9], label))
     assert fitted.record.separated
     assert fitted.record.smoothed
     assert fitted.increasing is increasing
@@ -51,8 +45,8 @@ def test_separated_labels_get_smoothed_targets(label: list[int], increasing: boo
 
 def test_labels_that_share_one_score_are_separated() -> None:
     """Labels that meet in a single score have no finite fit either."""
-    assert Platt.fit(table([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1])).record.separated
-    assert not Platt.fit(table([0.1, 0.5, 0.4, 0.9], [0, 0, 1, 1])).record.separated
+    assert Platt.fit(table_of_columns([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1])).record.separated
+    assert not Platt.fit(table_of_columns([0.1, 0.5, 0.4, 0.9], [0, 0, 1, 1])).record.separated
 
 
 def test_smoothed_targets_are_those_of_platt() -> None:
@@ -67,7 +61,7 @@ def test_smoothed_targets_are_those_of_platt() -> None:
 
 def test_negative_slope_is_fitted_and_said() -> None:
     """Scores that rank the labels backwards give a decreasing map with a note."""
-    fitted = Platt.fit(table([0.1, 0.3, 0.4, 0.6, 0.9], [1, 1, 0, 1, 0]))
+    fitted = Platt.fit(table_of_columns([0.1, 0.3, 0.4, 0.6, 0.9], [1, 1, 0, 1, 0]))
     assert fitted.slope < 0
     assert not fitted.increasing
     assert any("negative" in note for note in fitted.notes)
@@ -75,10 +69,12 @@ def test_negative_slope_is_fitted_and_said() -> None:
 
 def test_certain_scores_are_limited_inside_the_logit_and_counted() -> None:
     """Scores of 0 and 1 take part, limited to 2^-53 from the end, and their rows are counted."""
-    fitted = Platt.fit(table([0.0, 0.0, 1e-20, 0.4, 0.5, 1.0], [0, 1, 0, 1, 0, 1]))
+    fitted = Platt.fit(table_of_columns([0.0, 0.0, 1e-20, 0.4, 0.5, 1.0], [0, 1, 0, 1, 0, 1]))
     assert fitted.record.limited_rows == 4
     assert "4 fit rows" in fitted.notes[-1]
-    near = Platt.fit(table([2.0**-53, 2.0**-53, 2.0**-53, 0.4, 0.5, 1 - 2.0**-53], [0, 1, 0, 1, 0, 1]))
+    near = Platt.fit(
+        table_of_columns([2.0**-53, 2.0**-53, 2.0**-53, 0.4, 0.5, 1 - 2.0**-53], [0, 1, 0, 1, 0, 1])
+    )
     assert (near.slope, near.intercept) == (fitted.slope, fitted.intercept)
     assert near.record.limited_rows == 0
 
@@ -86,11 +82,11 @@ def test_certain_scores_are_limited_inside_the_logit_and_counted() -> None:
 def test_one_label_is_refused() -> None:
     """A fit to rows of one label is an input error that counts them."""
     with pytest.raises(InputProblem, match="needs both labels: all 3 rows have label 1"):
-        Platt.fit(table([0.1, 0.2, 0.3], [1, 1, 1]))
+        Platt.fit(table_of_columns([0.1, 0.2, 0.3], [1, 1, 1]))
     with pytest.raises(InputProblem, match="the only row has label 0"):
-        Platt.fit(table([0.1], [0]))
+        Platt.fit(table_of_columns([0.1], [0]))
     with pytest.raises(InputProblem, match="all 2 rows have weight 0 or label 0"):
-        Platt.fit(table([0.1, 0.2], [0, 1], [1.0, 0.0]))
+        Platt.fit(table_of_columns([0.1, 0.2], [0, 1], [1.0, 0.0]))
 
 
 def test_no_rows_are_refused() -> None:
@@ -98,12 +94,12 @@ def test_no_rows_are_refused() -> None:
     with pytest.raises(EmptyTable, match="needs rows"):
         Platt.fit(ScoreTable.empty())
     with pytest.raises(EmptyTable, match="all 2 rows have weight 0"):
-        Platt.fit(table([0.1, 0.2], [0, 1], [0.0, 0.0]))
+        Platt.fit(table_of_columns([0.1, 0.2], [0, 1], [0.0, 0.0]))
 
 
 def test_least_squares_without_a_minimum_is_refused() -> None:
     """Where a step would be best, the squared error has no minimum, and the error says what to try."""
-    outlier = table([0.1] * 10 + [0.9] * 10 + [0.99], [0] * 10 + [1] * 10 + [0])
+    outlier = table_of_columns([0.1] * 10 + [0.9] * 10 + [0.99], [0] * 10 + [1] * 10 + [0])
     assert not Platt.fit(outlier).record.separated
     with pytest.raises(NotConverged, match="squared error has no minimum") as problem:
         Platt.fit(outlier, options=FitOptions(loss=FitLoss.BRIER))
@@ -114,9 +110,9 @@ def test_least_squares_without_a_minimum_is_refused() -> None:
 def test_hopeless_weights_are_refused() -> None:
     """Weights hundreds of orders of magnitude apart end in an error and not in a warning."""
     with pytest.raises(NotConverged, match="no minimum"):
-        Platt.fit(table([0.1, 0.2, 0.3], [0, 1, 0], [1e-170, 1e-170, 1e20]))
+        Platt.fit(table_of_columns([0.1, 0.2, 0.3], [0, 1, 0], [1e-170, 1e-170, 1e20]))
     with pytest.raises(NotConverged, match="orders of magnitude"):
-        Platt.fit(table([0.1, 0.2, 0.3], [0, 1, 0], [1e-310, 1e-310, 1e20]))
+        Platt.fit(table_of_columns([0.1, 0.2, 0.3], [0, 1, 0], [1e-310, 1e-310, 1e20]))
 
 
 def test_loss_that_falls_for_ever_is_given_up() -> None:

@@ -17,14 +17,7 @@ from calibcli.stats.recalibrators.scaling_binning import ScalingBinning, _balanc
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
-
-
-def drawn(rows: int, seed: int = 0, *, weighted: bool = False) -> ScoreTable:
-    """Calibrated rows."""
-    rng = np.random.default_rng(seed)
-    score = rng.beta(0.7, 1.3, rows)
-    weight = rng.exponential(size=rows) if weighted else None
-    return ScoreTable.from_rows(score, rng.random(rows) < score, weight=weight)
+from score_rows import calibrated
 
 
 def test_scaling_binning_outputs_bin_means_of_its_base() -> None:
@@ -54,7 +47,7 @@ def test_scaling_binning_of_falling_labels_falls() -> None:
 
 def test_three_way_split_uses_a_third_for_each_step() -> None:
     """The bins of a three-way fit hold the rows of the last third only, and the seed decides which."""
-    table = drawn(301)
+    table = calibrated(301)
     one, same, other = (
         fit_recalibrator(
             RecalibratorName.SCALING_BINNING,
@@ -71,7 +64,7 @@ def test_three_way_split_uses_a_third_for_each_step() -> None:
 def test_three_way_bin_without_rows_outputs_its_midpoint() -> None:
     """With more bins than rows in the last third, some are empty, and the note counts them."""
     options = FitOptions(bins=30, split=Split.THREE_WAY)
-    fitted = fit_recalibrator(RecalibratorName.SCALING_BINNING, drawn(90), options=options)
+    fitted = fit_recalibrator(RecalibratorName.SCALING_BINNING, calibrated(90), options=options)
     assert fitted.bins is not None
     empty = [one for one in fitted.bins if one.rows == 0]
     assert empty
@@ -118,7 +111,7 @@ def test_what_is_said_of_balance_is_seldom_wrong(rows: int, share: list[float], 
 
 def test_balance_is_said_of_rows_that_cut_no_bins() -> None:
     """After a three-way split, and not where the same rows cut the bins."""
-    table = drawn(3_000)
+    table = calibrated(3_000)
     for split, said in ((Split.THREE_WAY, 1), (Split.NONE, 0)):
         fitted = ScalingBinning.fit(table, options=FitOptions(bins=10, split=split))
         assert sum("equal share of rows" in note for note in fitted.notes) == said
@@ -133,7 +126,7 @@ def test_three_way_split_needs_rows_and_unit_weights() -> None:
             ScoreTable.from_rows(np.array([0.1, 0.2]), np.array([False, True])),
             options=options,
         )
-    for table in (grid_of(drawn(50)), drawn(50, weighted=True)):
+    for table in (grid_of(calibrated(50)), calibrated(50, weighted=True)):
         with pytest.raises(UsageProblem, match="cannot be split"):
             fit_recalibrator(RecalibratorName.SCALING_BINNING, table, options=options)
 
@@ -146,7 +139,7 @@ def test_unknown_base_is_refused() -> None:
 
 def test_least_squares_base_is_asked_for_by_loss() -> None:
     """The base of scaling-binning minimises what `loss` says."""
-    fitted = ScalingBinning.fit(drawn(300), options=FitOptions(loss=FitLoss.BRIER))
+    fitted = ScalingBinning.fit(calibrated(300), options=FitOptions(loss=FitLoss.BRIER))
     assert isinstance(fitted.base, Platt)
     assert fitted.base.record.loss is FitLoss.BRIER
 
@@ -155,7 +148,7 @@ def test_least_squares_base_is_asked_for_by_loss() -> None:
 @pytest.mark.parametrize("split", Split)
 def test_every_base_is_binned_and_restored(base: RecalibratorName, split: Split) -> None:
     """Outputs are means of the base's outputs in bins of nearly equal mass, and survive a round trip."""
-    table = drawn(900, seed=3)
+    table = calibrated(900, seed=3)
     fitted = ScalingBinning.fit(table, options=FitOptions(bins=6, base=base, split=split))
     assert fitted.base.name is base
     assert fitted.bins is not None
@@ -168,7 +161,7 @@ def test_every_base_is_binned_and_restored(base: RecalibratorName, split: Split)
 
 def test_bins_of_an_isotonic_base_hold_its_levels() -> None:
     """Ties in the base's output are never split, and the mean of the bins is the mean label."""
-    table = drawn(700, seed=4)
+    table = calibrated(700, seed=4)
     fitted = ScalingBinning.fit(table, options=FitOptions(bins=5, base=RecalibratorName.ISOTONIC))
     assert fitted.base == Isotonic.fit(table)
     level, final = fitted.base.predict(table.score), fitted.predict(table.score)
@@ -192,8 +185,10 @@ def test_randomised_base_is_refused() -> None:
     """Noise before the bins would make the output depend on the place of a row."""
     options = FitOptions(base=RecalibratorName.SMOOTH, randomised=True)
     with pytest.raises(UsageProblem, match="cannot bin randomised outputs"):
-        ScalingBinning.fit(drawn(100), options=options)
-    parameters = ScalingBinning.fit(drawn(100), options=FitOptions(base=RecalibratorName.SMOOTH)).to_dict()
+        ScalingBinning.fit(calibrated(100), options=options)
+    parameters = ScalingBinning.fit(
+        calibrated(100), options=FitOptions(base=RecalibratorName.SMOOTH)
+    ).to_dict()
     base = parameters["base_parameters"]
     assert isinstance(base, dict)
     with pytest.raises(DocumentProblem, match="randomised"):
