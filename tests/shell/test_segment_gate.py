@@ -209,7 +209,7 @@ def test_a_state_says_what_it_holds_and_how_to_ask_again(
     again = looked.out.partition("next  calibcli ")[2].strip().replace("NEW.csv", str(files[1])).split()
     assert run(*again).code in (1, 4)
     assert run("plot", state, "--kind", "monitor", "-o", tmp_path / "looks.svg").code == 0
-    assert "largest bias of a segment" in (tmp_path / "looks.svg").read_text()
+    assert "ias of the worst segment" in (tmp_path / "looks.svg").read_text()
     for words, problem in [
         (["--depth", 1], "--depth 2 .* not .*--depth 1"),
         (["--min-segment-rows", 50], "--min-segment-rows 100, not .*--min-segment-rows 50"),
