@@ -34,7 +34,7 @@ test: $(VENV)/.stamp-dev  ## lint, and beside it every test but those of claims 
 
 tests: $(VENV)/.stamp-dev
 	$(PYTHON) -m compileall -q calibcli
-	$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300 -m "not slow and not system" --cov=calibcli --cov-branch --cov-fail-under=95
+	$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --timeout 300 -m "not slow and not system" --cov=calibcli --cov-branch --cov-report= --cov-fail-under=95
 
 test-system: $(VENV)/.stamp-system  ## the tests that need Java and Spark, a browser, or a server of an object store
 	$(PYTHON) -m pytest -m system
