@@ -159,7 +159,7 @@ def test_a_page_has_the_section_and_both_pictures(rows: str, tmp_path: Path) -> 
     assert 'id="picture-segments"' in text
     assert 'id="picture-heatmap"' in text
     assert "Scores are too high for country = BR" in text
-    assert "FAIL  segment bias" in text
+    assert "FAIL  bias of the worst segment" in text
     assert (
         main(["report", rows, "-s", "score", "-y", "label", "--depth", "3", "-o", str(page), "--force"]) == 2
     )
