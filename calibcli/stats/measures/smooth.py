@@ -16,6 +16,7 @@ from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     Measures,
     Range,
+    Reference,
     Settings,
     Shared,
     of_draws,
@@ -150,9 +151,9 @@ def calibration_index(
     if table.weighted:
         assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
     if curve.way is not None:
-        reference = of_draws(curve.way.shown(name, 0)[0])
+        reference = curve.way.if_calibrated(name)
     if curve.way is not None and not curve.few:
-        ends = curve.way.ends(name, delta=delta)
+        ends = curve.way.ends(name, value, delta=delta)
         ends = min(ends[0], value), max(ends[1], value)
         interval = Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False)
     return Estimate(
@@ -230,7 +231,8 @@ class _Way:
         odds: The log odds of the curves there, shape (steps + 1, places), the last a smoothed one.
         draws: How often labels are drawn of a curve.
         seed: Of the draws.
-        seen: The steps of the way that were looked at.
+        seen: What was looked at of the steps: the gaps that fits to labels show, shape (draws, places), the
+            true ones, and the rows around each place in as many samples of them.
     """
 
     score: Floats
@@ -239,27 +241,35 @@ class _Way:
     odds: Floats
     draws: int
     seed: int
-    seen: dict[int, Mapping[MeasureName, tuple[Floats, float]]]
+    seen: dict[int, tuple[Floats, Floats, Floats]]
 
-    def shown(self, name: MeasureName, step: int) -> tuple[Floats, float]:
-        """Return what fits to labels of a curve show, shape (draws,), and what that curve is."""
+    def looked_at(self, step: int) -> tuple[Floats, Floats, Floats]:
+        """Return what fits to labels of a curve show, the curve, and rows drawn anew."""
         if step not in self.seen:
             odds, weight = self.odds[step], self.weight
-            rate = logistic(odds)
+            rate, counts = logistic(odds), weight.astype(np.int64)
             generator = stream(self.seed, Purpose.SMOOTH_CURVE)
-            ones = generator.binomial(weight.astype(np.int64), rate, (self.draws, rate.size))
-            gap = np.abs(logistic(many_fits(self.features, ones / weight, weight, start=odds)) - self.score)
-            true = np.abs(rate - self.score)
-            self.seen[step] = {
-                one: (summary(gap, weight), float(summary(true, weight)))
-                for one, summary in _SUMMARIES.items()
-            }
-        return self.seen[step][name]
+            ones = generator.binomial(counts, rate, (self.draws, rate.size))
+            fits = many_fits(self.features, ones / weight, weight, start=odds)
+            again = generator.multinomial(counts.sum(), weight / weight.sum(), self.draws).astype(np.float64)
+            self.seen[step] = np.abs(logistic(fits) - self.score), np.abs(rate - self.score), again
+        return self.seen[step]
 
-    def ends(self, name: MeasureName, *, delta: float) -> tuple[float, float]:
+    def if_calibrated(self, name: MeasureName) -> Reference:
+        """Return what calibrated labels of these very scores show."""
+        return of_draws(_SUMMARIES[name](self.looked_at(0)[0], self.weight))
+
+    def shown(self, name: MeasureName, step: int) -> tuple[Floats, float]:
+        """Return what samples of a population with this curve show, shape (draws,), and what is true."""
+        gap, true, again = self.looked_at(step)
+        # The largest gap of a population is no smaller because a sample lacks its row.
+        weight = np.broadcast_to(self.weight, again.shape) if name is MeasureName.EMAX else again
+        return _SUMMARIES[name](gap, weight), float(_SUMMARIES[name](true, self.weight))
+
+    def ends(self, name: MeasureName, value: float, *, delta: float) -> tuple[float, float]:
         """Return the least truth of which the value is no surprise, and a percentile of estimates."""
         last = _WAY.size - 1
-        value, (drawn, _) = self.shown(name, last)[1], self.shown(name, _WAY.size)
+        drawn, _ = self.shown(name, _WAY.size)
         upper = float(np.sort(drawn)[math.ceil((1.0 - delta) * drawn.size) - 1])
 
         def below(step: int) -> float:
@@ -364,7 +374,7 @@ def _places(table: Table) -> tuple[Integers, Floats]:
 def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> Floats:
     """Return the least value that at least this share of the weight does not exceed, over the last axis."""
     order = np.argsort(value, axis=-1, kind="stable")
-    reached = np.cumsum(weight[order], axis=-1)
+    reached = np.cumsum(np.take_along_axis(np.broadcast_to(weight, value.shape), order, -1), axis=-1)
     # The sum may fall short of the share by rounding.
     enough = reached >= share * reached[..., -1:] * (1.0 - 1e-12)
     first = np.argmax(enough, axis=-1, keepdims=True)
@@ -374,7 +384,7 @@ def weighted_quantile(value: Floats, weight: Floats, *, share: float) -> Floats:
 
 # What is said of the sizes of gaps, with the weights of their rows, over the last axis.
 _SUMMARIES: Mapping[MeasureName, Callable[[Floats, Floats], Floats]] = {
-    MeasureName.ICI: lambda gap, weight: np.asarray((gap * weight).sum(axis=-1) / weight.sum()),
+    MeasureName.ICI: lambda gap, weight: np.asarray((gap * weight).sum(axis=-1) / weight.sum(axis=-1)),
     MeasureName.E50: lambda gap, weight: weighted_quantile(gap, weight, share=0.5),
     MeasureName.E90: lambda gap, weight: weighted_quantile(gap, weight, share=0.9),
     MeasureName.EMAX: lambda gap, weight: np.asarray(np.where(weight > 0.0, gap, 0.0).max(axis=-1)),

@@ -167,7 +167,7 @@ def test_grid_table_gives_the_same_numbers(*, rare: bool) -> None:
         # What may be hidden within a cell is added to its upper end.
         hidden = cells.rows.max() / cells.total_rows if name is M.CUTOFF else 0.0
         # Labels are drawn of curves at scores that are not quite the same: 400 draws scatter by this much.
-        close = 1e-3 if name in {M.ICI, M.E50, M.E90, M.EMAX} else 2e-5
+        close = 3e-3 if name in {M.ICI, M.E50, M.E90, M.EMAX} else 2e-5
         assert found.value == pytest.approx(estimate.value, abs=1e-6), name
         assert (found.interval is None) == (estimate.interval is None), name
         if found.interval is not None and estimate.interval is not None:
