@@ -67,11 +67,11 @@ def _rule_hint(problem: Exception) -> str | None:
     name = meant["measure"].replace("-", "_")
     if name not in {*MeasureName, *ClassMeasure}:
         return None
-    ends = {"max": f"--rule '{name}.upper<=0.02'", "min": f"--rule '{name}.lower>=0.8'"}
-    other = f" and --rule '{name}.lower>=-0.02'" if (name, meant["end"]) == (MeasureName.BIAS, "max") else ""
+    ends = {"max": f"--rule '{name}.upper<=X'", "min": f"--rule '{name}.lower>=X'"}
+    other = f" and --rule '{name}.lower>=-X'" if (name, meant["end"]) == (MeasureName.BIAS, "max") else ""
     from calibcli.show.words import field_name
 
-    return f"a limit of the {field_name(name)} is a rule, such as {ends[meant['end']]}{other}"
+    return f"a limit X of the {field_name(name)} is a rule: {ends[meant['end']]}{other}"
 
 
 def _elsewhere(problem: Exception, command: str) -> str | None:

@@ -236,7 +236,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --state s --by label --by score", "--by takes one", "--by month"),
     (2, "verify t.csv --max-ece 0.1 --state s --by score --batch x", "--by takes one", "leave out --batch"),
     (2, "verify t.csv --max-ece 0.1 --max-regression 0.1", "--max-regression without a baseline", " "),
-    (2, "verify good.csv --max-bias 0.01", "", "--rule 'bias.upper<=0.02' and --rule 'bias.lower>=-0.02'"),
+    (2, "verify good.csv --max-bias 0.01", "", "--rule 'bias.upper<=X' and --rule 'bias.lower>=-X'"),
     (2, "verify good.csv --min-auc-roc 0.01", "", "calibcli verify --help"),
     (2, "plan good.csv --max-ece 0.1 -y label", "No such option: -y", "from scores alone: leave the label"),
     (2, "apply cal.json good.csv -y label", "No such option: -y", "-y is an option of fit, measure,"),
