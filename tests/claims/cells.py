@@ -33,7 +33,8 @@ from calibcli.stats.gates.plan import Gate, is_given, planned, population_of
 from calibcli.stats.measures.clustered import ClusterSums, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, PairedSums
 from calibcli.stats.measures.family import measure_named
-from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
+from calibcli.stats.measures.if_calibrated import Settings, Shared, draw_calibrated
+from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.table.bins import ATOMS, binned, bins_of, looks_discrete
 from calibcli.stats.table.score_table import ScoreTable
@@ -54,6 +55,9 @@ INFINITE = 1e12
 CORRELATION = 0.3
 LOOKS, GROUPS = 20, 5
 SMOOTH = (M.SMECE, M.SMECE_LOGIT, M.SMECE_PROBIT, M.DCE, M.SMCE)
+CURVE = (M.ICI, M.E50, M.E90, M.EMAX)
+# What the curve of a population is fitted to has so many rows for each of a law.
+FINER = 10**7
 MEASURES = (
     M.ECE, M.ECE_EQUAL_MASS, M.ACE, M.L2, M.LP, M.LINF, M.OVERCONFIDENCE, M.UNDERCONFIDENCE,
     M.BIAS, M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE, M.BRIER, M.BRIER_SKILL, M.BRIER_RELIABILITY_CORRECTED,
@@ -315,6 +319,23 @@ def measure(drawn: Drawn, found: Found) -> None:
 def smooth(drawn: Drawn, found: Found) -> None:
     """Count the intervals of SmoothECE and of the distances."""
     _intervals(drawn, found, drawn.table(), drawn.law().smooth)
+
+
+def curves(drawn: Drawn, found: Found) -> None:
+    """Count the intervals of the calibration indices, whose truth is that of the curve of the population."""
+    table, truth, shared = drawn.table(), _limits(drawn.cell.world), Shared()
+    for name in CURVE:
+        interval = calibration_index(table, name=name, shared=shared).interval
+        found.interval(name, interval, (truth[name], truth[name]))
+
+
+@cache
+def _limits(world: str) -> dict[str, float]:
+    law, shared = _law(world, FINE, second=False), Shared()
+    rows = law.table.rows * FINER
+    ones = np.rint(rows * law.rate).astype(np.int64)
+    table = ScoreTable(law.table.score, rows, ones)
+    return {name: calibration_index(table, name=name, shared=shared).value for name in CURVE}
 
 
 @patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None))
@@ -630,6 +651,7 @@ KINDS = {
         0.08,
         ((30, EVERY, ANEW), (1_000, EVERY, ANEW), (1_000, SMOOTHED, (FIXED,)), (100_000, LARGEST, ANEW)),
     ),
+    "curves": Kind(curves, 0.06, ((300, EVERY, ANEW), (1_000, EVERY, ANEW))),
     "auto": Kind(automatic, 0.3, ((1_500, (*MANY_VALUES[1:3], "label noise", "calibrated"), ANEW),)),
     "plan": Kind(plan, 0.02, ((1_000, (*LARGEST, "three values", "discrete", "disc4"), ANEW),)),
 }

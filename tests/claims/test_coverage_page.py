@@ -16,6 +16,7 @@ from calibcli.stats.table.bins import ATOMS, binned
 from calibcli.stats.table.score_table import ScoreTable
 from claims import cells as c
 from claims.cells import (
+    CURVE,
     FIXED,
     MEASURES,
     OF_RATES,
@@ -59,9 +60,7 @@ def test_every_interval_and_test_is_simulated() -> None:
     with_interval = {name for name, one in measures.items() if one.interval is not None}
     # The lower distance comes with the interval of the distance, the plug-in l2 error with the bounds of l2.
     elsewhere = {MeasureName.DCE_LOWER.value, MeasureName.L2_PLUG_IN.value}
-    # The curve's indices have worlds of their own, in which a spline has a limit (test_curve_claims.py).
-    elsewhere |= {MeasureName.ICI.value, "e50", "e90", "emax"}
-    assert {one.value for one in (*MEASURES, *SMOOTH)} | elsewhere == with_interval
+    assert {one.value for one in (*MEASURES, *SMOOTH, *CURVE)} | elsewhere == with_interval
     assert MeasureName.L2_PLUG_IN in simulated(Cell("bounds", "two values", 200, FIXED), 1)
     assert {*TESTS, *OF_RATES} == {one.value for one in TestName}
 
