@@ -234,6 +234,7 @@ def _column(shift: Shift, joint: float, *, confidence: float) -> DriftColumn:
             DriftLevel(words, one, other, one / old, other / new, part)
             for words, (one, other), part in zip(shift.levels.words, rows, shift.parts.tolist(), strict=True)
         ),
+        at_most=shift.drawn,
     )
 
 

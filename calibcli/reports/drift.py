@@ -42,6 +42,11 @@ class DriftColumn(Declared):
     shifted: Annotated[bool, "Whether a shift is shown, for all columns at once."]
     method: Annotated[str, "How the law was found."]
     levels: tuple[DriftLevel, ...]
+    at_most: Annotated[
+        bool,
+        ABSENT,
+        "Whether the p-value is the least that so many draws can give, and may be any smaller one.",
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

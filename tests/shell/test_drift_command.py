@@ -334,9 +334,12 @@ def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
     old.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 60)
     new.write_text("score,label\n" + "0.8,0\n0.9,1\n" * 60)
     same.write_text("score,label\n" + "0.1,0\n0.2,1\n" * 50)
-    column = json.loads(run("drift", old, new, "-s", "score", "--json").out)["columns"]
+    (column,) = json.loads(run("drift", old, new, "-s", "score", "--json").out)["columns"]
+    (other,) = json.loads(run("drift", old, same, "-s", "score", "--json").out)["columns"]
     far = run("drift", old, new, "-s", "score", "-v").out
     near = run("drift", old, same, "-s", "score", "-v").out
-    assert "draws" in str(column)
+    assert "draws" in column["method"]
+    assert column["at_most"] is True
+    assert not other.get("at_most", False)
     assert "at most" in next(line for line in far.splitlines() if line.startswith("score "))
     assert "at most" not in near

@@ -1,7 +1,5 @@
 """The page of `drift`: which columns have shifted, by how much, and in which levels."""
 
-import re
-
 from calibcli.options.numerals import percent
 from calibcli.reports.drift import DriftColumn, DriftReport
 from calibcli.reports.input import InputSummary
@@ -16,8 +14,6 @@ _CONVENTION = (
     f"By convention a PSI below {LITTLE_SHIFT:g} is little, up to {MUCH_SHIFT:g} some, and above that much, "
     "whatever the number of rows."
 )
-
-_DRAWS = re.compile(r"([\d,]+) draws")
 
 
 def drift_page(report: DriftReport, *, verbose: bool) -> Page:
@@ -53,7 +49,7 @@ def _columns(report: DriftReport) -> Grid:
         "column" if report.by is None else report.by.column: lambda one: one.name,
         "PSI": lambda one: three(one.psi),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
-        "p, jointly": lambda one: "at most " * _at_most(one) + p_words(one.p_joint),
+        "p, jointly": lambda one: "at most " * one.at_most + p_words(one.p_joint),
         "shift": lambda one: "shown" if one.shifted else "not shown",
         "by convention": lambda one: shift_size(one.psi),
         "p-value from": lambda one: one.method,
@@ -63,12 +59,6 @@ def _columns(report: DriftReport) -> Grid:
     chance = f'"By chance": where nothing has shifted, {sure} of such {of} show no more{of_any}.'
     notes = (f"{chance} Rows are independent.", _CONVENTION)
     return grid_of(report.columns, cells, notes, spare=("p-value from",))
-
-
-def _at_most(column: DriftColumn) -> bool:
-    """Whether a p-value is the least that so many draws can give."""
-    drawn = _DRAWS.match(column.method)
-    return drawn is not None and column.p_value * (int(drawn[1].replace(",", "")) + 1) < 1.5
 
 
 def _levels(column: DriftColumn, report: DriftReport, *, verbose: bool) -> Grid:

@@ -37,6 +37,7 @@ class Shift:
         old: Rows in each level.
         parts: What each level adds to `psi`.
         by_chance: What PSI exceeds with the error asked for where nothing has shifted.
+        drawn: Whether the p-value is the least that so many draws can give: it may be any smaller one.
     """
 
     levels: Levels
@@ -47,6 +48,7 @@ class Shift:
     p_value: float
     by_chance: float
     method: str
+    drawn: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +133,7 @@ def shift_of(
     method = f"{draws:,} draws of which rows are old"
     if draws * error < 1.0:
         method += f", too few to show a shift at {error:.1g}"
-    return Shift(levels, *counts, parts, psi, p, least, method)
+    return Shift(levels, *counts, parts, psi, p, least, method, drawn=p * (draws + 1) < 1.5)
 
 
 def contributions(old: Integers, new: Integers) -> Floats:
