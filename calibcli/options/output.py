@@ -34,7 +34,11 @@ class Output:
         doc="Whether an existing `path` may be replaced.",
     )  # fmt: skip
     quiet: bool = option(
-        False, "-q", "--quiet", section=Section.OUTPUT, help="No notes on stderr but what calibcli.toml sets."
+        False,
+        "-q",
+        "--quiet",
+        section=Section.OUTPUT,
+        help="No notes on stderr, except for settings from calibcli.toml.",
     )
     verbose: bool = option(
         False, "-v", "--verbose", section=Section.OUTPUT, help="Say what each number means and assumes."

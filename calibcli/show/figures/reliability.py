@@ -13,6 +13,7 @@ from matplotlib.patches import Patch
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
+from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import RATE_LABEL, dress_panel, log_odds_ticks, round_numbers
 from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
 from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
@@ -156,7 +157,7 @@ class BinnedPlots:
             whisker = Line2D(
                 [], [], color=ink, linestyle="", marker="|", markersize=size, markeredgewidth=width
             )
-            entries.append((whisker, f"{100 * self.confidence:g} % interval"))
+            entries.append((whisker, f"{percent(self.confidence)} interval"))
         return [*entries, *area_key(look)]
 
     def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
@@ -283,7 +284,7 @@ class SmoothPlots:
         line = Line2D([], [], **look.stroke(look.palette.ink, 2.4))
         entries: list[Entry] = [(line, "observed rate")]
         if any(has_band(one.lower) for one in self.curves):
-            entries.append((Patch(**band_fill(look)), f"{100 * self.confidence:g} % band"))
+            entries.append((Patch(**band_fill(look)), f"{percent(self.confidence)} band"))
         return [*entries, *area_key(look)]
 
     def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
@@ -482,16 +483,10 @@ def _about_axes(limits: Limits) -> list[str]:
     """Return what a reader must be told of the axes."""
     if limits.certain:
         return [limits.sentence]
-    outside = limits.outside_words
-    outside = f"{outside[:1].upper()}{outside[1:]}"
-    notes = []
-    if limits.scale is AxisScale.LOGIT:
-        notes.append("Scores by log-odds: areas do not show the size of the error.")
-        if outside:
-            notes.append(f"{outside} stand at the ends.")
-    elif outside:
-        notes.append(f"{outside} lie outside.")
-    return [" ".join(notes)] if notes else []
+    by_log_odds = limits.scale is AxisScale.LOGIT
+    first = "Scores by log-odds: areas do not show the size of the error. " if by_log_odds else ""
+    note = f"{first}{limits.outside_sentence}".rstrip()
+    return [note] if note else []
 
 
 def _notes(curve: ResidualCurve) -> list[str]:

@@ -678,9 +678,9 @@ def together_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...
 
 
 _OF_TOP = """\
-L2 of the vector of the k largest probabilities and of which of their classes is right, over the cells that \
-the bins of all k make; k = 1 is l2 of the confidence. Asymptotic, for these scores; each interval holds by \
-itself."""
+How far the k largest probabilities of a row are, together, from how often each of their classes is right: \
+l2 error over the cells that their bins make. k = 1 is l2 of the confidence. Intervals are large-sample, for \
+these rows, each by itself."""
 
 
 def _largest(report: MeasureReport, errors: tuple[TopError, ...]) -> tuple[Block, Block]:
@@ -694,8 +694,8 @@ def _largest(report: MeasureReport, errors: tuple[TopError, ...]) -> tuple[Block
     notes = [_OF_TOP]
     if any(one.rows_alone for one in errors):
         notes.append("Rows alone in their cell do not count: where they are many, take fewer --bins.")
-    if any(one.interval is None for one in errors):
-        notes.append("No interval: importance weights or too few rows leave none; --json says which.")
+    without = (text for one in errors for text in one.assumptions if text.startswith("no interval"))
+    notes += [f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(without)]
     title = Line("The k largest probabilities together", Tone.TITLE)
     caption = f"Errors of the k largest probabilities of {_named(report.input)}"
     return paragraph(title), grid_of(errors, cells, notes, caption=caption)
@@ -781,7 +781,7 @@ def _curves(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
         if "knots" in one.details:
             curve = f"a restricted cubic spline with {one.details['knots']} knots"
         elif "curve" in one.details:
-            curve = f"another curve ({one.details['curve']})"
+            curve = f"a curve by {one.details['curve']}"
         else:
             continue
         found.setdefault(curve, []).append(one.name.value)

@@ -86,12 +86,18 @@ class Limits:
         return f"{few if self.outside < _FEW_OUTSIDE else share} % of the rows"
 
     @property
+    def outside_sentence(self) -> str:
+        """The same as a sentence: by log-odds these rows stand at the ends, else they lie outside."""
+        words = self.outside_words
+        where = "stand at the ends" if self.scale is AxisScale.LOGIT else "lie outside"
+        return f"{words[:1].upper()}{words[1:]} {where}." if words else ""
+
+    @property
     def sentence(self) -> str:
         """What a reader must be told, or nothing."""
         if self.scale is AxisScale.LOGIT:
-            outside = self.outside_words
-            beyond = f" {outside[:1].upper()}{outside[1:]} stand at the ends." if outside else ""
-            return f"Both axes by log-odds: areas do not show the size of the error.{beyond}"
+            by_log_odds = "Both axes by log-odds: areas do not show the size of the error."
+            return f"{by_log_odds} {self.outside_sentence}".rstrip()
         if self.certain:
             linear = replace(self, certain=False).sentence
             why = "Axes are linear: log-odds have no room for scores within 0.000001 of 0 or 1."

@@ -118,7 +118,7 @@ _UNDEFINED = (
 # With fewer rows, or fewer of one label, no interval holds.
 _LEAST_ROWS, _LEAST_EVENTS = 30, 5
 
-_METHOD = "test inversion over splines refitted; upper: bootstrap percentile"
+_METHOD = "test inversion over refitted splines; upper: bootstrap percentile"
 
 
 def calibration_index(
@@ -133,7 +133,7 @@ def calibration_index(
         The estimate with an approximate interval for the population's curve of the same kind: noise makes
         all four too large, so the lower end is where curves on the way from the diagonal to the fitted one
         would seldom show as much, and the upper end a percentile of curves around the fitted one. All are
-        refitted to labels that are drawn, as they are for what calibrated scores show by chance.
+        refitted to rows and labels that are drawn; by chance, to labels that follow these very scores.
 
     References:
         Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling Strategies,
@@ -396,15 +396,21 @@ def _of_curve(
 ) -> Estimate:
     """Return an index of a curve that is drawn otherwise, of which no interval is known."""
     rate, how = shared.once("other curve", table, lambda: smooth(table))
-    why = "no interval: how often one would hold for this curve is not known; that of a spline has one"
+    value = float(_SUMMARIES[name](np.abs(rate - table.score), table.weight))
+    drawn = not math.isnan(value)
+    why = (
+        "none is known for this curve, only for the spline"
+        if drawn
+        else "undefined: too few scores for a curve"
+    )
     return Estimate(
         name=name,
-        value=float(_SUMMARIES[name](np.abs(rate - table.score), table.weight)),
+        value=value,
         interval=None,
         null=UNKNOWN[0],
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"curve: {how}", why),
+        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"curve: {how}", f"no interval: {why}"),
         rows=table.total_rows,
-        details={"curve": how},
+        details={"curve": how} if drawn else {},
         null_range=UNKNOWN[1],
     )
 

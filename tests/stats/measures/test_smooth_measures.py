@@ -33,7 +33,7 @@ from calibcli.stats.measures.if_calibrated import (
     expected_smece,
     expected_smece_along,
 )
-from calibcli.stats.measures.smooth import calibration_index, energy, weighted_quantile
+from calibcli.stats.measures.smooth import calibration_index, energy, many_fits, weighted_quantile
 from calibcli.stats.measures.smooth_ece import (
     logit_axis,
     noise_of_norm,
@@ -88,6 +88,28 @@ def test_smooth_curve_has_ordered_distances(rows: list[tuple[float, bool]]) -> N
     ici, half, most, worst = (measured(name, table).value for name in (M.ICI, M.E50, M.E90, M.EMAX))
     assert 0.0 <= half <= most <= worst <= 1.0
     assert ici <= worst + 1e-12
+
+
+def test_many_fits_are_each_the_curve_of_most_likelihood() -> None:
+    """As scipy finds it one by one, from any curve; where labels are parted the loss goes to 0."""
+    rng = np.random.default_rng(3)
+    z = np.sort(rng.normal(0.0, 3.0, 40))
+    features, weight = np.vstack((np.ones(40), z, z**2 / 10.0)), rng.integers(1, 20, 40).astype(float)
+    start = np.array([0.3, 1.5, -0.2]) @ features
+    target = rng.binomial(weight.astype(int), 1.0 / (1.0 + np.exp(-z)), (6, 40)) / weight
+
+    def loss(odds: np.ndarray, labels: np.ndarray) -> float:
+        return float((np.logaddexp(0.0, odds) - labels * odds) @ weight)
+
+    for odds, labels in zip(many_fits(features, target, weight, start=start), target, strict=True):
+        one = scipy.optimize.minimize(
+            lambda at, labels=labels: loss(at @ features, labels), np.zeros(3), tol=1e-12
+        )
+        assert loss(odds, labels) == pytest.approx(one.fun, abs=1e-4)
+        np.testing.assert_allclose(odds, one.x @ features, atol=5e-3)
+    parted = (z > 0.2).astype(float)
+    (odds,) = many_fits(features, parted[None], weight, start=start)
+    assert loss(odds, parted) < 1e-4
 
 
 def test_where_no_curve_is_the_best_the_missing_interval_has_its_reason(
