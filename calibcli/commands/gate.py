@@ -40,7 +40,7 @@ from calibcli.names import (
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.numerals import number_of, phrases_said
+from calibcli.options.numerals import in_full, number_of, percent, phrases_said
 from calibcli.options.orders import in_order
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule, limit_option
@@ -240,8 +240,8 @@ def _measure_and_limit(
         hint = "a state takes --max-ece, --max-dce or --max-segment-bias; leave out --state for a single look"
         raise UsageProblem(msg, hint)
     if rule.bound is not Bound.UPPER or rule.relation is not Relation.AT_MOST:
-        msg = f"--state with {subject.value}.{rule.bound.value}{rule.relation.value}{rule.limit:g}"
-        raise UsageProblem(msg, f"a state takes --{limit_option(subject)} {rule.limit:g}")
+        msg = f"--state with {subject.value}.{rule.bound.value}{rule.relation.value}{in_full(rule.limit)}"
+        raise UsageProblem(msg, f"a state takes --{limit_option(subject)} {in_full(rule.limit)}")
     if not is_share(rule.limit):
         refuse_number(
             f"--{limit_option(subject)}", rule.limit, is_share, "a number between 0 and 1, such as 0.02"
@@ -297,9 +297,8 @@ def declared_values(options: VerifyOptions, columns: Columns, *, mapped: bool) -
     found = on_scale(np.array(options.values), columns.read_as)
     wrong = np.flatnonzero(~((found >= 0.0) & (found <= 1.0)))
     if wrong.size:
-        msg = (
-            f"--bins names {options.values[wrong[0]]:g}, which is no score on --scale {columns.read_as.value}"
-        )
+        named = in_full(options.values[wrong[0]])
+        msg = f"--bins names {named}, which is no score on --scale {columns.read_as.value}"
         raise UsageProblem(msg, "write the values as they stand in the score column")
     return tuple(found.tolist())
 
@@ -721,11 +720,12 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
     """Return what a state holds, what it says, and, where it has a path, how to ask it again."""
     terms = state.terms
     word = field_name(measure_word(terms.measure, terms.partition))
-    within = "exactly" if terms.limit is None else f"within {terms.limit:g} ({word})"
-    question = f"still calibrated {within}?" if terms.alarm else f"{word} <= {terms.limit:g}?"
+    limit = in_full(terms.limit or 0.0)
+    within = "exactly" if terms.limit is None else f"within {limit} ({word})"
+    question = f"still calibrated {within}?" if terms.alarm else f"{word} <= {limit}?"
     positive = state.sums.total_positive
     facts = [
-        ("question", f"{question} at {100.0 * terms.confidence:g} % confidence, however often you check"),
+        ("question", f"{question} at {percent(terms.confidence)} confidence, however often you check"),
         ("judged over", terms.partition.described),
         ("score", f"{terms.score} ({terms.scale.value})"),
         ("label", terms.label or "not known: the state was begun as version 1"),

@@ -33,6 +33,7 @@ from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
+from calibcli.options.numerals import in_full
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading, RowRequest
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
@@ -142,7 +143,7 @@ def _phrases(artifact: OneMap | ClassArtifact) -> Facts:
     return [
         (
             "scores in words",
-            ", ".join(f"{phrase} = {number:g}" for phrase, number in artifact.score_map.items()),
+            ", ".join(f"{phrase} = {in_full(number)}" for phrase, number in artifact.score_map.items()),
         )
     ]
 
@@ -284,7 +285,7 @@ def _compat_report(path: str, root: Node) -> InspectReport:
 def _plan_report(path: str, root: Node) -> InspectReport:
     rows, power = root.child("rows").value, root.child("power").number(0.0, 1.0)
     facts = (
-        ("gate", f"{root.child('measure').text()} <= {root.child('limit').number(0.0, 1.0):g}"),
+        ("gate", f"{root.child('measure').text()} <= {in_full(root.child('limit').number(0.0, 1.0))}"),
         ("rows", "more than a billion" if rows is None else f"{root.child('rows').whole():,}"),
         ("for", f"a {root.child('wanted').text()} with a power of {power:g}"),
         ("if", root.child("pattern").text()),

@@ -46,6 +46,7 @@ from calibcli.names import (
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.numerals import in_full
 from calibcli.options.rows import Columns, RowRequest, memory_for
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
@@ -232,7 +233,7 @@ def _bandwidth_notes(options: MeasureOptions) -> tuple[str, ...]:
     """Say that smece is not at its own bandwidth, which other reports have."""
     if options.bandwidth is None:
         return ()
-    return (f"smece is smoothed at --bandwidth {options.bandwidth:g}: compare it at this one only",)
+    return (f"smece is smoothed at --bandwidth {in_full(options.bandwidth)}: compare it at this one only",)
 
 
 def _table_notes(table: Table) -> tuple[str, ...]:
@@ -541,7 +542,7 @@ def with_classes(
         report = report if summed else replace(report, notes=(*report.notes, _NOT_SUMMED))
     weights = _class_weights(options, classes.classes)
     if weights is not None:
-        given = ", ".join(f"{name}={weight:g}" for name, weight in weights.items() if weight != 1.0)
+        given = ", ".join(f"{name}={in_full(weight)}" for name, weight in weights.items() if weight != 1.0)
         report = replace(report, notes=(*report.notes, f"marginal_l2 weighs classes: {given}, others 1"))
     views = class_views(evaluation.table, (rest, top), classes.sums, options=options, weights=weights)
     measures = tuple(class_measure(name, views) for name in requested)

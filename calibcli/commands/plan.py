@@ -26,6 +26,7 @@ from calibcli.documents.artifact import (
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, MeasureName, Purpose, VerdictName, ViewName
 from calibcli.options.gating import PlanOptions
+from calibcli.options.numerals import in_full
 from calibcli.options.rows import RowRequest
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.input import InputSummary
@@ -290,7 +291,8 @@ def _of_smaller(found: Plan, least: float, smaller: float, *, rows: int) -> tupl
 
 def _refuse_unresolved(limit: float) -> None:
     if limit < LEAST_BANDWIDTH:
-        msg = f"no number of rows passes smece <= {limit:g}: less than {LEAST_BANDWIDTH:.2g} is not resolved"
+        why = f"less than {LEAST_BANDWIDTH:.2g} is not resolved"
+        msg = f"no number of rows passes smece <= {in_full(limit)}: {why}"
         raise UsageProblem(msg, f"ask for --max-smece {1.1 * LEAST_BANDWIDTH:.2g} or more")
 
 

@@ -12,6 +12,7 @@ from calibcli.documents.sealed import Document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning, Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.gating import Regression
+from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA
@@ -151,9 +152,9 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
         found.child("value").number(), interval, None if partition is None else partition.text()
     )
     if measured.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
-        held = f"{path}: its interval of {name.value} is at a confidence of {interval.confidence:g}"
+        held = f"{path}: its interval of {name.value} is at a confidence of {in_full(interval.confidence)}"
         msg = f"{held}, too low for verdicts that are wrong with probability {1.0 - confidence:g} at most"
-        raise UsageProblem(msg, f"{again} --confidence {confidence:g} --json -o report.json")
+        raise UsageProblem(msg, f"{again} --confidence {in_full(confidence)} --json -o report.json")
     return measured
 
 

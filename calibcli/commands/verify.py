@@ -20,6 +20,7 @@ from calibcli.names import Binning, ClassMeasure, GroupOrder, Relation, ViewName
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.numerals import in_full
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
@@ -45,7 +46,7 @@ def refuse_segment_rules(options: VerifyOptions | PlanOptions, rows: RowRequest)
     rule = found[0]
     if rule.relation is not Relation.AT_MOST:
         msg = f"{rule.key}: a rule for segments needs <="
-        raise UsageProblem(msg, f"write --max-segment-bias {rule.limit:g}")
+        raise UsageProblem(msg, f"write --max-segment-bias {in_full(rule.limit)}")
     if columns.by or columns.each_in is not None:
         other = "--by" if columns.by else "--view"
         msg = f"{rule.key} is a rule for all rows together, and {other} makes a rule for each part"

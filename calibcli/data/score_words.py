@@ -12,7 +12,7 @@ from calibcli.data.arrays import Booleans, Column, Decoded, nulls, plain, withou
 from calibcli.data.columns import ResolvedColumns
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Scale
-from calibcli.options.numerals import number_of
+from calibcli.options.numerals import in_full, number_of
 from calibcli.options.rows import ScoreMap
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
@@ -58,7 +58,9 @@ def score_map_of(said: object) -> ScoreMap | None:
             msg = f"--score-map: {phrase!r} {what}"
             raise UsageProblem(msg, "leave it out")
         if found.setdefault(key, float(number)) != float(number):
-            msg = f"--score-map: {phrase!r} has two numbers, {found[key]:g} and {float(number):g}"
+            msg = (
+                f"--score-map: {phrase!r} has two numbers, {in_full(found[key])} and {in_full(float(number))}"
+            )
             raise UsageProblem(msg, "phrases are compared without regard to case and blanks: leave one out")
     return tuple(found.items())
 

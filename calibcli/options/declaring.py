@@ -17,6 +17,7 @@ from types import UnionType
 from typing import Any, NamedTuple, NoReturn
 
 from calibcli.errors import UsageProblem
+from calibcli.options.numerals import in_full
 
 
 @unique
@@ -154,7 +155,7 @@ def refuse_number(option: str, value: float, fits: Callable[[float], bool], take
     """Refuse a number that is out of range, with what was meant where that was a percentage."""
     meant = value / 100.0
     hint = f"did you mean {meant:.10g}?" if fits(meant) else f"{option} takes {takes}"
-    msg = f"{option} {value:g} is out of range"
+    msg = f"{option} {in_full(value)} is out of range"
     raise UsageProblem(msg, hint)
 
 

@@ -27,6 +27,7 @@ from calibcli.options.measuring import (
     check_confidence,
     numbers_of,
 )
+from calibcli.options.numerals import in_full
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, listed
 from calibcli.options.rules import Rule, rules_of
@@ -148,7 +149,7 @@ class Regression:
             msg = "a baseline without --max-regression"
             raise UsageProblem(msg, f"say how much worse is too much: {_HOW}")
         if not 0.0 <= limit < 1.0:
-            msg = f"a regression of {limit:g}"
+            msg = f"a regression of {in_full(limit)}"
             raise UsageProblem(msg, "--max-regression takes a number from 0 to below 1, such as 0.01")
         names = tuple(dict.fromkeys(measures or (MeasureName.ECE,)))
         for name in names:
@@ -345,7 +346,7 @@ class PlanOptions:
             msg = f"a true error of {self.error!r}"
             raise UsageProblem(msg, "--error takes a number from 0 to 1, such as half the limit")
         if self.error == self.rule.limit:
-            msg = f"a true error of {self.error:g} is the limit itself: no number of rows can tell them apart"
+            msg = f"a true error of {in_full(self.error)} is the limit itself: no number of rows can tell them apart"
             raise UsageProblem(msg, "--error takes a number below the limit for a pass, above it for a fail")
         _refuse_equal_mass(self.binning)
         if self.any_time and self.measure is not MeasureName.ECE:

@@ -21,6 +21,7 @@ from calibcli.names import (
 )
 from calibcli.options.declaring import METRICS, Option, Section, is_share, option, refuse_number
 from calibcli.options.metrics import Metrics, metrics_of
+from calibcli.options.numerals import in_full
 from calibcli.options.rows import SEED, listed
 from calibcli.values import dataclass
 
@@ -174,7 +175,7 @@ class MeasureOptions:
             _check_top(self.top, bins=self.bins, binning=self.binning, edges=self.edges)
         if self.bandwidth is not None:
             if not LEAST_SMOOTHING <= self.bandwidth <= 1.0:
-                msg = f"--bandwidth {self.bandwidth:g} is out of range"
+                msg = f"--bandwidth {in_full(self.bandwidth)} is out of range"
                 raise UsageProblem(
                     msg, f"a bandwidth is a number from {LEAST_SMOOTHING:g} to 1, such as 0.05"
                 )
@@ -223,7 +224,7 @@ def class_weights_of(weights: str | Mapping[str, float] | None) -> Mapping[str, 
         found = {str(name): float(number) for name, number in weights.items()}
     for name, number in found.items():
         if not (name and 0.0 <= number < math.inf):
-            msg = f"--class-weights gives {name!r} the weight {number:g}"
+            msg = f"--class-weights gives {name!r} the weight {in_full(number)}"
             raise UsageProblem(msg, "a weight is a number of at least 0")
     return found
 
@@ -267,7 +268,9 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
         raise IdleOption(msg, "leave out one of them", options=("bins", "binning", "edges"))
     ascending = all(low < high for low, high in pairwise(edges))
     if not ascending or len(edges) < 2 or (edges[0], edges[-1]) != (0.0, 1.0):
-        msg = f"edges {','.join(f'{edge:g}' for edge in edges[:10])}{',...' if len(edges) > 10 else ''}"
+        msg = (
+            f"edges {','.join(f'{in_full(edge)}' for edge in edges[:10])}{',...' if len(edges) > 10 else ''}"
+        )
         raise UsageProblem(msg, _EDGES)
     if len(edges) > MOST_BINS + 1:
         msg = f"{len(edges) - 1:,} bins"

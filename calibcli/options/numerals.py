@@ -95,6 +95,12 @@ def _of_float(value: float) -> Decimal:
     return Decimal(value) if value.is_integer() else Decimal(repr(value))
 
 
+def in_full(value: float) -> str:
+    """Return a number in as few digits as it has, six or more: a limit is never rounded."""
+    text = f"{value:g}"
+    return text if float(text) == value else repr(float(value))
+
+
 def percent(share: float) -> str:
     """Return a confidence or an error probability in per cent, never rounded to 0 or 100."""
     value = 100.0 * share

@@ -10,6 +10,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, SegmentMeasure, TestName
 from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.metrics import ALIASES
+from calibcli.options.numerals import in_full
 from calibcli.values import dataclass
 
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
@@ -93,8 +94,7 @@ def rule_of(text: str) -> Rule:
     bound = _bound(subject, end, relation, text)
     limit = _limit(number, text)
     _refuse_empty(subject, bound, relation, limit=limit, text=text)
-    shown = f"{limit:g}" if float(f"{limit:g}") == limit else repr(limit)
-    key = f"{subject.value}.{bound.value}{relation.value}{shown}"
+    key = f"{subject.value}.{bound.value}{relation.value}{in_full(limit)}"
     return Rule(key, subject, bound, relation, limit)
 
 
@@ -172,8 +172,12 @@ def _refuse_empty(subject: Subject, bound: Bound, relation: Relation, *, limit: 
 
 def _refuse_limit(subject: Subject, least: float, most: float, *, kept_by_all: bool, text: str) -> NoReturn:
     what = "a p-value" if isinstance(subject, TestName) else subject.value
-    where = f"{what} lies between {least:g} and {most:g}"
+    where = f"{what} lies between {in_full(least)} and {in_full(most)}"
     if math.isinf(least) or math.isinf(most):
-        where = f"{what} is at most {most:g}" if math.isinf(least) else f"{what} is at least {least:g}"
+        where = (
+            f"{what} is at most {in_full(most)}"
+            if math.isinf(least)
+            else f"{what} is at least {in_full(least)}"
+        )
     msg = f"{text!r} holds whatever the rows say" if kept_by_all else f"{text!r} can never be shown to hold"
     raise UsageProblem(msg, f"{where}: choose a limit inside that range")

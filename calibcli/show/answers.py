@@ -23,7 +23,7 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.metrics import CLINICAL
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import in_full, percent
 from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG
 from calibcli.show.words import (
     ALARM,
@@ -658,7 +658,7 @@ def planned(report: "PlanReport") -> tuple[str, ...]:
     """Return how many rows to collect, and what they are enough for."""
     passes = report.wanted is VerdictName.PASS
     aim = "pass" if passes else "fail"
-    claim = f"{field_name(report.measure)} <= {report.limit:g}"
+    claim = f"{field_name(report.measure)} <= {in_full(report.limit)}"
     if report.rows is None:
         from calibcli.stats.gates.plan import MOST_ROWS
 
@@ -710,7 +710,8 @@ def _meaning(verdict: "Verdict") -> str:
         one_sided = verdict.lower is None or verdict.upper is None
         undecided = "there is only one bound, and it does not decide" if one_sided else None
         open_ones = None if verdict.segments is None else "some segments are too small, or too near the limit"
-        why = verdict.reason or open_ones or undecided or f"the bounds lie on both sides of {claim.limit:g}"
+        around = f"the bounds lie on both sides of {in_full(claim.limit)}"
+        why = verdict.reason or open_ones or undecided or around
         concluded = f"Nothing is concluded about the {what}: {why}."
     else:
         concluded = _alarm(verdict) if verdict_word(verdict) == ALARM else _concluded(verdict, what)
@@ -722,7 +723,7 @@ def _meaning(verdict: "Verdict") -> str:
 def _alarm(verdict: "Verdict") -> str:
     """Return what is shown of the latest rows, not of all, and how often that is wrong."""
     claim = verdict.claim
-    above = f"The {field_name(claim.measure)} is above {claim.limit:g}"
+    above = f"The {field_name(claim.measure)} is above {in_full(claim.limit)}"
     what = above if claim.limit else "The score is no longer calibrated"
     false = percent(1.0 - claim.confidence_of_fail)
     return f"{what} in the population that the latest rows come from; false alarms: at most {false}."
@@ -739,7 +740,7 @@ def _decisive(verdict: "Verdict") -> Target | None:
 
 
 def _concluded(verdict: "Verdict", what: str) -> str:
-    claim, limit = verdict.claim, f"{verdict.claim.limit:g}"
+    claim, limit = verdict.claim, in_full(verdict.claim.limit)
     passed = verdict.outcome is VerdictName.PASS
     if claim.bound is Bound.P_VALUE:
         if passed:

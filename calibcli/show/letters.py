@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import AxisScale, PlotKind
+from calibcli.options.numerals import percent
 from calibcli.show.blocks import Line, Paragraph, Tone
 from calibcli.show.terminal import TerminalRenderer, styled
 from calibcli.stats.curves.limits import (
@@ -220,7 +221,7 @@ class _Drawing:
 
     def key(self, confidence: float) -> str:
         """Return what the letters mean."""
-        letters, share = self.letters, f"{100.0 * confidence:g} %"
+        letters, share = self.letters, percent(confidence)
         if isinstance(self.curve, SmoothCurve):
             x = self.limits.shares(self.curve.x)
             single = any(_is_single(x[run]) for run in unbroken(self.curve.x))

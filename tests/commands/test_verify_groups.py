@@ -20,6 +20,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import Regression, VerifyOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import metrics_of
+from calibcli.options.numerals import in_full
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import largest, rule_of
 from calibcli.reports.verify import VerifyReport
@@ -159,7 +160,7 @@ def test_regression_takes_the_far_ends_of_both_intervals(
     ]
     assert (verdict.lower, verdict.upper) == pytest.approx((lower, upper))
     assert verdict.outcome is outcome
-    assert verdict.claim.expression == f"ece - baseline <= {limit:g}"
+    assert verdict.claim.expression == f"ece - baseline <= {in_full(limit)}"
 
 
 def test_regression_beside_other_claims_cannot_fail_on_a_weak_report(

@@ -3,9 +3,11 @@
 import math
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import in_full, percent
 from calibcli.show.blocks import Bar
 from calibcli.show.pages.header import file_words, left_out_words
 from calibcli.show.pages.measure import light
@@ -220,3 +222,12 @@ def test_a_level_has_as_few_digits_as_tell_it_from_its_neighbours(level: float, 
 def test_some_rows_do_not_read_as_none_nor_most_as_all(part: int, words: str) -> None:
     """One of 2,505 rows is a share above 0."""
     assert share(part, 2_505) == words
+
+
+@settings(max_examples=200)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_limit_is_never_rounded(value: float) -> None:
+    """What is printed reads as the limit that was typed; few digits stay few."""
+    assert float(in_full(value)) == value
+    assert in_full(0.02) == "0.02"
+    assert in_full(0.0123456789) == "0.0123456789"

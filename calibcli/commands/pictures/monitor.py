@@ -9,6 +9,7 @@ from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, rows
 from calibcli.documents.state import read_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import VerdictName
+from calibcli.options.numerals import in_full, percent
 from calibcli.show.words import field_name
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.gates.claim import Verdict
@@ -102,11 +103,11 @@ def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
     if state.terms.alarm:
         if verdict.outcome is not VerdictName.FAIL:
             return (f"no alarm: {measured} over all rows", *told, counted)
-        above = f"{_measure(state)} above {state.terms.limit or 0.0:g}"
+        above = f"{_measure(state)} above {in_full(state.terms.limit or 0.0)}"
         return (f"ALARM since {state.change.named}: {above}", *told, f"{counted}; {measured} over all")
     limit = state.terms.limit or 0.0
     upper = 1.0 if verdict.upper is None else verdict.upper
     bounds = f"from {verdict.lower or 0.0:.4f} to {upper:.4f}"
-    each = f"each bound at {100.0 * state.terms.confidence:g} %, at any time"
-    outcome = f"{verdict.outcome.value.upper()} at limit {limit:g}"
+    each = f"each bound at {percent(state.terms.confidence)}, at any time"
+    outcome = f"{verdict.outcome.value.upper()} at limit {in_full(limit)}"
     return (f"{outcome}: {measured}, {bounds}", f"{counted}; {each}", *told)

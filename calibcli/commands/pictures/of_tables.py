@@ -39,7 +39,7 @@ from calibcli.names import (
 )
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import in_full, percent
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
 from calibcli.show.words import UNDEFINED, first_of, p_equals, quoted, three
@@ -354,7 +354,7 @@ def _worth_at(table: Table, curve: DecisionCurve) -> tuple[str, ...]:
     for one in found:
         value, interval = one.net_benefit.value, one.net_benefit.interval
         ends = "" if interval is None else f" ({three(interval.ends[0])} to {three(interval.ends[1])})"
-        said.append(f"{one.threshold:g}: {three(value)}{ends}")
+        said.append(f"{in_full(one.threshold)}: {three(value)}{ends}")
     return (f"Net benefit at {'; '.join(said)}",) if 0 < len(said) <= _MOST_MARKED else ()
 
 

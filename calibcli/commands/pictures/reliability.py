@@ -31,6 +31,7 @@ from calibcli.names import ClassMeasure, MeasureName, PlotKind, ViewName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
+from calibcli.options.numerals import percent
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA, MeasureReport
 from calibcli.stats.curves.picture import CurvePanel, CurvePanels
@@ -524,7 +525,7 @@ def _foot(found: _Many, shown: int, *, ordered: bool) -> tuple[str, ...]:
     if found.confidence != found.together:
         lines.append(
             f"Every interval is at {100.0 * found.confidence:.6g} %, so that those of {every} "
-            f"hold at once with {100.0 * found.together:g} % (Bonferroni)."
+            f"hold at once with {percent(found.together)} (Bonferroni)."
         )
     if found.left_out:
         few = sorted(found.left_out.items(), key=lambda one: (-one[1], one[0]))

@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
+from calibcli.options.numerals import percent
 from calibcli.show.figures.bars import draw_diagonal
 from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
@@ -70,7 +71,7 @@ class ClinicalPlots:
     def key(self, look: Look) -> list[Entry]:
         """Return what the marks mean."""
         ink = look.palette.ink
-        level = f"{100 * self.curves[0].confidence:g} %"
+        level = f"{percent(self.curves[0].confidence)}"
         entries: list[Entry] = []
         if any(has_band(one.rate) for one in self.curves):
             entries.append((Line2D([], [], **look.stroke(ink, 1.6)), "curve"))

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
+from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress_panel
 from calibcli.show.figures.look import FONT, Look, band_fill, draw_band
 from calibcli.show.figures.page import (
@@ -150,7 +151,7 @@ def _band(curve: Banded, look: Look) -> list[Entry]:
     """Return what the band of a curve means, where it has one."""
     if not has_band(curve.lower):
         return []
-    return [(Patch(**band_fill(look)), f"{100 * curve.confidence:g} % interval")]
+    return [(Patch(**band_fill(look)), f"{percent(curve.confidence)} interval")]
 
 
 def _of_each(lines: Lines, count: int, look: Look) -> list[Reference]:

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from calibcli.options.numerals import in_full, percent
 from calibcli.show.figures.axes import dress, round_numbers
 from calibcli.show.figures.look import DASHES, Look, band_fill, dashed
 from calibcli.show.figures.page import Entry, Page, Sheet, Words, new_page
@@ -89,7 +90,7 @@ def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[s
         if curve.starts.since is None:
             notes.append("Ring: the strongest.")
         else:
-            sure = f"{100.0 * curve.confidence:g} % sure"
+            sure = f"{percent(curve.confidence)} sure"
             notes.append(
                 f"Ring: the batch that the change most likely came with. Shaded: where it may lie ({sure})."
             )
@@ -122,8 +123,8 @@ def _key(curve: MonitorCurve, look: Look) -> list[Entry]:
         entries.append((hollow, "each batch alone"))
     if not np.isnan(curve.lower).all():
         band = Patch(facecolor=palette.band, edgecolor=palette.edge, linewidth=look.points(0.6))
-        entries.append((band, f"{100.0 * curve.confidence:g} % bounds"))
-    what = f"{_enough(curve)} decides" + ("" if curve.limit is None else f"; limit {curve.limit:g}")
+        entries.append((band, f"{percent(curve.confidence)} bounds"))
+    what = f"{_enough(curve)} decides" + ("" if curve.limit is None else f"; limit {in_full(curve.limit)}")
     return [*entries, (_stroke(palette.faint, look.points(0.9), DASHES), what)]
 
 

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress_panel, round_numbers
 from calibcli.show.figures.look import FONT, Look, dashed
 from calibcli.show.figures.page import (
@@ -38,7 +39,7 @@ def points_figure(points: SegmentPoints, words: Words, *, look: Look) -> Figure:
     """Draw the bias of every segment against its rows, with its interval."""
     top, cut = _height(points)
     foot = [
-        f"Lines: {100 * points.confidence:g} % intervals, which hold for all segments at once.",
+        f"Lines: {percent(points.confidence)} intervals, which hold for all segments at once.",
         *(["Intervals are cut at the ends of the picture."] if cut else []),
         *words.foot,
     ]

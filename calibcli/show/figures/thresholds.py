@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale, Benefit
+from calibcli.options.numerals import in_full, percent
 from calibcli.show.figures.axes import log_odds_ticks, round_numbers
 from calibcli.show.figures.lines import Reference, lines_figure
 from calibcli.show.figures.look import Look, dashed
@@ -125,7 +126,7 @@ class DecisionLines:
         first = self.curves[0]
         if first.clearly_better is None:
             return "Beside each name: where it is better than treating all and none, by the estimate alone."
-        level = f"{100 * first.confidence:g} %, threshold by threshold"
+        level = f"{percent(first.confidence)}, threshold by threshold"
         return f"Beside each name: where it is clearly worth using ({level})."
 
     @property
@@ -176,7 +177,7 @@ class DecisionLines:
         if axis.by_log_odds:
             notes.append("Thresholds by log-odds.")
         elif len(first.marked) > 1:
-            notes.append(f"Thresholds from {axis.x[0]:g} to {axis.x[1]:g}, as asked for.")
+            notes.append(f"Thresholds from {in_full(axis.x[0])} to {in_full(axis.x[1])}, as asked for.")
         elif axis.zoomed:
             notes.append(f"Thresholds from {axis.x[0]:.3g} to {axis.x[1]:.3g}, where scores lie.")
         if self._heights(axis)[1]:

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator
 
+from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress, round_numbers
 from calibcli.show.figures.look import DASHES, Look, dashed
 from calibcli.show.figures.page import TICK, Entry, Sheet, Words, fitted, inches_of, inches_wide, new_page
@@ -26,7 +27,7 @@ def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
     ends = _ends(curve)
     cut = bool(np.any(curve.lower < ends[0]) or np.any(curve.upper > ends[1]))
     foot = [
-        f"Lines: {100.0 * curve.confidence:g} % intervals, which hold for all groups at once.",
+        f"Lines: {percent(curve.confidence)} intervals, which hold for all groups at once.",
         *(["Intervals are cut at the ends of the picture."] if cut else []),
         *words.foot,
     ]

@@ -1,6 +1,6 @@
 """The page of `plan`: how many rows to collect, and what that number supposes."""
 
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import in_full, percent
 from calibcli.reports.plan import PlanReport
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Listing, Page, Paragraph, Tone, paragraph
@@ -47,7 +47,7 @@ def _theorem(report: PlanReport) -> list[str]:
 
 
 def _grounds(report: PlanReport) -> Listing:
-    error = "none: calibrated" if report.error == 0.0 else f"{report.error:g}"
+    error = "none: calibrated" if report.error == 0.0 else f"{in_full(report.error)}"
     partition = f"{report.partition}; " if report.partition else ""
     gate = f"{partition}{report.method}; {percent(report.confidence)} confidence"
     return Listing(

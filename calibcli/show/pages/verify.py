@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import accumulate
 
 from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
-from calibcli.options.numerals import percent
+from calibcli.options.numerals import in_full, percent
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences
 from calibcli.show.blocks import (
@@ -85,7 +85,7 @@ def _alarm_headline(verdict: Verdict) -> str:
     claim = verdict.claim
     raised, since = verdict.outcome is VerdictName.FAIL, verdict.evidence and verdict.evidence.since
     name = field_name(claim.measure)
-    watched = f"{name} {'above' if raised else 'not shown to be above'} {claim.limit:g}"
+    watched = f"{name} {'above' if raised else 'not shown to be above'} {in_full(claim.limit)}"
     if claim.limit == 0.0:
         watched = "no longer calibrated" if raised else "not shown to be miscalibrated"
     value = beside(verdict.value, claim.limit)
@@ -96,7 +96,7 @@ def _alarm_headline(verdict: Verdict) -> str:
 
 def claim_words(claim: Claim) -> str:
     """Return the claim in one line: of a measure by its name, of an end or a p-value as rules have it."""
-    plain = f"{field_name(claim.measure)} {claim.relation.value} {claim.limit:g}"
+    plain = f"{field_name(claim.measure)} {claim.relation.value} {in_full(claim.limit)}"
     return claim.expression if "." in claim.expression.split(" ")[0] else plain
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, Self
 from calibcli.codec import ABSENT, HIDDEN, INLINE, LATELY, AnyNumber, Chance, Declared, Fraction, Key
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Bound, Relation, Target, VerdictName
+from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.table.bins import Bins
 from calibcli.stats.table.grid import Table
@@ -79,7 +80,7 @@ class Claim(Declared):
         """The claim in one line; no bound is named where it is the one that must keep to the limit."""
         plain = self.bound in BOUNDS and not self.only_not_refuted
         end = "" if plain else f".{self.bound.value}"
-        return f"{self.measure}{end} {self.relation.value} {self.limit:g}"
+        return f"{self.measure}{end} {self.relation.value} {in_full(self.limit)}"
 
     @property
     def only_not_refuted(self) -> bool:

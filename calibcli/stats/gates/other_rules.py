@@ -21,6 +21,7 @@ from calibcli.names import (
     TestName,
     VerdictName,
 )
+from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.interval import Interval, stated
 from calibcli.stats.bounds.proportion import hoeffding_deviation
@@ -470,7 +471,7 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     exact = name is not TestName.JEFFREYS and (
         result.p_asymptotic is None or result.p_value != result.p_asymptotic
     )
-    level = f"{rule.limit:g} at most" if exact else f"about {rule.limit:g}"
+    level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
     words = (
         f"a calibrated score fails with a probability of {level}, whatever the confidence of other rules"
         if rule.relation is Relation.AT_LEAST

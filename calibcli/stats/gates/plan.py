@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName, VerdictName
+from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import (
     GroupedResiduals,
@@ -124,7 +125,7 @@ def erring(population: Population, measure: MeasureName, error: float) -> tuple[
         return (population,)
     found = (*_spread(population, measure, error), *_in_one_bin(population, measure, error))
     if not found:
-        msg = f"no labels can give these scores an error of {error:g}"
+        msg = f"no labels can give these scores an error of {in_full(error)}"
         raise UsageProblem(msg, "pass a smaller --error, such as half the limit")
     return found
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from calibcli.errors import UsageProblem
 from calibcli.names import VerdictName
+from calibcli.options.numerals import in_full
 from calibcli.stats.gates.claim import LEAST_RARER
 from calibcli.stats.gates.plan import CALIBRATED, MOST_ROWS, Effort, Gate, Plan, Population, searched
 from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
@@ -168,7 +169,7 @@ def _erring(
             found = _shifted(calibrated, sign, error)
             if found is not None:
                 return place, found
-    msg = f"no labels can give any of {len(names):,} segments a bias of {error:g}"
+    msg = f"no labels can give any of {len(names):,} segments a bias of {in_full(error)}"
     raise UsageProblem(msg, "pass a smaller --error, such as half the limit")
 
 

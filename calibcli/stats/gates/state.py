@@ -41,7 +41,7 @@ from calibcli.names import (
     VerdictName,
     ViewName,
 )
-from calibcli.options.numerals import phrases_said
+from calibcli.options.numerals import in_full, phrases_said
 from calibcli.stats.bounds.betting import Stakes
 from calibcli.stats.gates.any_time import (
     MOST_EPOCHS,
@@ -492,7 +492,7 @@ def differences(mine: Terms, other: Terms) -> list[str]:
     pairs = [
         ("measure", mine.measure.value, other.measure.value),
         ("limit", _limit(mine), _limit(other)),
-        ("confidence", f"{mine.confidence:g}", f"{other.confidence:g}"),
+        ("confidence", f"{in_full(mine.confidence)}", f"{in_full(other.confidence)}"),
         ("question", _question(mine), _question(other)),
         ("artifact", mine.artifact or "none", other.artifact or "none"),
         ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
@@ -682,7 +682,7 @@ def _no_longer(passed: int, look: Look) -> str:
 def _alarm(state: GateState, look: Look) -> Verdict:
     terms = state.terms
     alarmed = state.failed_at is not None
-    within = "calibrated" if terms.limit is None else f"calibrated within {terms.limit:g}"
+    within = "calibrated" if terms.limit is None else f"calibrated within {in_full(terms.limit)}"
     reason = NO_ALARM
     since = state.change if alarmed else None
     if since is not None:

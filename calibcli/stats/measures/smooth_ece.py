@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from calibcli.names import MeasureName, Target
+from calibcli.options.numerals import in_full
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
@@ -160,7 +161,7 @@ def smooth_error_at(
     """
     series = cosine_series(table.score, residuals(table) / table.weight.sum())
     value = float(series.l1_norm(bandwidth))
-    at = f"at the given bandwidth {bandwidth:g}, not at one of its own"
+    at = f"at the given bandwidth {in_full(bandwidth)}, not at one of its own"
     mixed = "the upper bound speaks of the population, the lower of these scores"
     interval = None
     if table.weighted and confidence is not None:

@@ -8,6 +8,7 @@ from calibcli.codec import INLINE, Declared, Node
 from calibcli.errors import UsageProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
+from calibcli.options.numerals import in_full
 from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, constant, logit
@@ -58,7 +59,7 @@ class Intercept(Declared, FittedMap):
 def check_prior(prior: float) -> None:
     """Refuse a base rate that leaves nothing to predict."""
     if not 0.0 < prior < 1.0:
-        msg = f"a base rate of {prior:g}"
+        msg = f"a base rate of {in_full(prior)}"
         raise UsageProblem(msg, "--prior takes a number between 0 and 1, such as 0.05")
 
 

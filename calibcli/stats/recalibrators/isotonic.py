@@ -7,6 +7,7 @@ import numpy as np
 from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
+from calibcli.options.numerals import in_full
 from calibcli.stats.recalibrators.interface import FittedBin, FittedMap, checked_scores
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline, one_level
 from calibcli.stats.recalibrators.pooling import Blocks, entries_to_pool, pooled
@@ -122,7 +123,7 @@ class CentredIsotonic(Declared, FittedMap):
         for level in (0.0, 1.0):
             same = [item for item in levels if item.number() == level]
             if len(same) > 2:
-                msg = f"is {level:g} like the two before it, where a flat end has two points"
+                msg = f"is {in_full(level)} like the two before it, where a flat end has two points"
                 raise same[2].problem(msg)
 
     def predict(self, scores: Floats) -> Floats:

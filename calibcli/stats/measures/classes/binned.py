@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from calibcli.names import ClassMeasure
+from calibcli.options.numerals import in_full
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
@@ -472,7 +473,7 @@ def _weights(views: ClassViews) -> tuple[Floats, str]:
     """Return the weight of each class against the rest, and what is said of them."""
     if views.weights is None:
         return np.ones(len(views.rest)), "every class counts alike"
-    given = [f"{name}={weight:g}" for name, weight in views.weights.items() if weight != 1.0]
+    given = [f"{name}={in_full(weight)}" for name, weight in views.weights.items() if weight != 1.0]
     return np.array([*views.weights.values()]), f"weights of classes: {', '.join(given)}, others 1"
 
 
