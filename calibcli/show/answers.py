@@ -289,7 +289,7 @@ def _errors(report: "MeasureReport") -> list[str]:
     ways = _ways(report, but=known)
     said += [f"{stated(way)}." for way in ways]
     said += [f"Range by range they are {off}."] if off and ways and not where else []
-    if where and not off and report.selected and not any(map(_way, report.measures)):
+    if where and not off and report.selected and not ways and not any(map(_way, report.measures)):
         # What was asked for shows no direction, and is the answer all the same.
         said = [*(_first(report) or _tested(report)), *said]
     contradicted = _contradicted(report)
@@ -952,9 +952,7 @@ def drifted(report: "DriftReport") -> tuple[str, ...]:
     score, *others = report.columns
     index, chance = f"PSI {three(score.psi)}", f"up to {three(score.by_chance)} can be chance"
     if score.shifted:
-        p = p_words(score.p_joint)
-        p = f"p {'' if p.startswith('below') else '= '}{p}"
-        first = f"The scores have shifted: {index} ({p}"
+        first = f"The scores have shifted: {index} (p {p_equals(score.p_joint, at_most=score.at_most)}"
         first += f"; {chance})" if score.psi > score.by_chance else ")"
         first += f". By convention that is {shift_size(score.psi)}."
     else:

@@ -63,20 +63,20 @@ def share(part: int, whole: int) -> str:
     return f"{value:g} %"
 
 
-def p_words(p_value: float | None, p_method: str = "") -> str:
+def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False) -> str:
     """Return a p-value with two significant digits; only a contradiction makes it an honest zero."""
     if p_value is None:
         return NONE
     if p_method == "contradiction":
         return "0 (contradiction)"
-    if p_method.startswith("monte-carlo") and p_value <= _LEAST_DRAWN:
+    if at_most or (p_method.startswith("monte-carlo") and p_value <= _LEAST_DRAWN):
         return f"at most {p_value:.2g}"
     return "below 1e-300" if p_value < 1e-300 else f"{p_value:.2g}"
 
 
-def p_equals(p_value: float | None, p_method: str = "") -> str:
+def p_equals(p_value: float | None, p_method: str = "", *, at_most: bool = False) -> str:
     """Return what a p-value is, such as "= 0.014" or "at most 0.001"."""
-    words = p_words(p_value, p_method)
+    words = p_words(p_value, p_method, at_most=at_most)
     return words if words.startswith(("at most", "below")) else f"= {words}"
 
 

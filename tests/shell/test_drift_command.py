@@ -155,7 +155,7 @@ def test_grades_are_compared_one_by_one(run: Run, tmp_path: Path) -> None:
     assert (cut["pd"]["kind"], cut["code"]["kind"]) == ("quantiles", "quantiles")
     assert cut["answer"].startswith("The scores have shifted: PSI ")
     text = run("drift", *paths, "-s", "pd").out
-    assert "more levels that add less; -v shows all." in text
+    assert "more levels add less; -v shows all." in text
     assert (
         found(run, *paths, "-s", "pd", "--on", "code", "--categorical", "code", "--max-values", "3")["code"][
             "levels"
@@ -342,4 +342,5 @@ def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
     assert column["at_most"] is True
     assert not other.get("at_most", False)
     assert "at most" in next(line for line in far.splitlines() if line.startswith("score "))
+    assert "(p at most 0.0005; " in far.splitlines()[0]
     assert "at most" not in near

@@ -167,6 +167,14 @@ def test_the_answer_is_built_from_what_was_asked_for(metrics: str, first: str) -
     assert answer_of(measured(1.0, metrics, rows=1000, shift=0.03))[0].startswith(first)
 
 
+@pytest.mark.parametrize("metrics", ["jeffreys", "binomial", "binomial,hl"])
+def test_no_sentence_of_the_answer_stands_twice(metrics: str) -> None:
+    """Where ranges show the direction as well, what a test shows of all scores is still said once."""
+    found = answer_of(measured(1.0, metrics, rows=2000, shift=0.1))
+    assert any(one.startswith("Scores are too low ") for one in found)
+    assert len(set(found)) == len(found)
+
+
 def test_a_test_that_sees_one_side_makes_no_claim_of_the_other() -> None:
     """Scores that are too high do not reject; nothing is said of both sides."""
     (said,) = answer_of(measured(1.0, "jeffreys", rows=300, shift=-0.03))

@@ -49,7 +49,7 @@ def _columns(report: DriftReport) -> Grid:
         "column" if report.by is None else report.by.column: lambda one: one.name,
         "PSI": lambda one: three(one.psi),
         f"by chance ({sure})": lambda one: f"up to {three(one.by_chance)}",
-        "p, jointly": lambda one: "at most " * one.at_most + p_words(one.p_joint),
+        "p, jointly": lambda one: p_words(one.p_joint, at_most=one.at_most),
         "shift": lambda one: "shown" if one.shifted else "not shown",
         "by convention": lambda one: shift_size(one.psi),
         "p-value from": lambda one: one.method,
@@ -69,7 +69,12 @@ def _levels(column: DriftColumn, report: DriftReport, *, verbose: bool) -> Grid:
     notes = [Line("PSI: what each level adds to it.", Tone.FAINT)]
     hidden = len(column.levels) - len(levels)
     if hidden:
-        notes.append(Line(f"{plural(hidden, 'more level')} that add less; -v shows all.", Tone.FAINT))
+        notes.append(
+            Line(
+                f"{plural(hidden, 'more level')} {'adds' if hidden == 1 else 'add'} less; -v shows all.",
+                Tone.FAINT,
+            )
+        )
     old, new = (sum(getattr(one, which) for one in column.levels) for which in ("old", "new"))
     names = (column.name, "old", "new")
     if report.by is not None:
