@@ -34,7 +34,6 @@ from calibcli.show.words import (
     four,
     listed,
     p_equals,
-    p_words,
     plural,
     printable,
     quoted,
@@ -934,6 +933,11 @@ def _segment_sentence(segment: "Segment", sure: str) -> str:
     way = "too high" if part.gap > 0.0 else "too low"
     between = f"from {three(part.lower)} to {three(part.upper)}"
     return f"Scores {between} are {way} {rows}: by {three(abs(part.gap))} there; {means} on average."
+
+
+def untested_words(many: int, reason: str | None) -> str:
+    """Return that so many segments are not tested for a reason."""
+    return f"{plural(many, 'segment')} {'is' if many == 1 else 'are'} not tested: {reason}"
 
 
 # By convention, which says nothing of chance (Siddiqi 2006, Credit Risk Scorecards).

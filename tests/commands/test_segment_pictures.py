@@ -58,6 +58,18 @@ def report(rows: str) -> SegmentsReport:
     return segments_files(RowRequest([rows], ON), options=SegmentOptions())
 
 
+def test_pictures_say_why_segments_are_not_tested(tmp_path: Path) -> None:
+    """Thousands of rows that expect hardly an event are not called too few."""
+    path = tmp_path / "rare.csv"
+    lines = [
+        f"{0.0005 if k % 2 else 0.3},{int(k % 8 == 0)},{'AB'[k % 2]},{'XY'[k // 2 % 2]}" for k in range(6_000)
+    ]
+    path.write_text("score,label,grade,shop\n" + "\n".join(lines))
+    on = Columns("score", "label", on=("grade", "shop"))
+    said = "\n".join(drawn(str(path), PlotKind.HEATMAP, on).drawn.foot)
+    assert said == "3 segments are not tested: too few events or non-events expected."
+
+
 def test_points_are_the_segments_that_are_tested(rows: str, report: SegmentsReport) -> None:
     """Rows, bias, ends and what stands out are those of the report; the listed ones are named in the foot."""
     found = drawn(rows, None).drawn
@@ -77,7 +89,8 @@ def test_points_are_the_segments_that_are_tested(rows: str, report: SegmentsRepo
     assert "too high by" in said
     assert "country = DE" in said
     assert f"{standing - named} stand out as far as a larger one does." in said
-    assert f"{len(report.untested)} segments are not tested" in said
+    reasons = [one.not_tested for one in report.untested]
+    assert f"{reasons.count(reasons[0])} segments are not tested: {reasons[0]}." in said
 
 
 def test_cells_are_pairs_and_their_edges(rows: str, report: SegmentsReport) -> None:

@@ -1,6 +1,7 @@
 """Pictures of segments: as points over their rows, and as cells of two columns."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 
@@ -14,7 +15,7 @@ from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import PlotKind
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.reports.segments import Segment, SegmentColumn, SegmentsReport
-from calibcli.show.answers import segment_name
+from calibcli.show.answers import segment_name, untested_words
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 
@@ -128,9 +129,9 @@ def _not_named(report: SegmentsReport, named: int) -> tuple[str, ...]:
 
 
 def _untested(report: SegmentsReport) -> tuple[str, ...]:
-    few = len(report.untested)
-    some = "1 segment is" if few == 1 else f"{few:,} segments are"
-    return (f"{some} not tested: too few rows, or the same rows as another.",) if few else ()
+    """Return how many were not tested for which reason."""
+    reasons = Counter(one.not_tested for one in report.untested)
+    return tuple(f"{untested_words(many, reason)}." for reason, many in reasons.items())
 
 
 def _short(column: SegmentColumn) -> tuple[str, ...]:

@@ -237,7 +237,7 @@ def _cell_key(cells: SegmentCells, look: Look) -> list[Entry]:
             (Patch(facecolor=_mixed(colour, palette.paper, _DARKEST), edgecolor="none"), name)
             for name, colour in shades
         ),
-        *([(few, "too few rows to be tested")] if (cells.rows > 0)[~cells.is_tested].any() else []),
+        *([(few, "not tested")] if (cells.rows > 0)[~cells.is_tested].any() else []),
     ]
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 from calibcli.options.numerals import percent
 from calibcli.reports.segments import Ends, Segment, SegmentsReport
-from calibcli.show.answers import segment_name, segmented
+from calibcli.show.answers import segment_name, segmented, untested_words
 from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages.header import (
     artifact_lines,
@@ -102,8 +102,7 @@ def _untested(report: SegmentsReport) -> tuple[Block, ...]:
     for reason, many in Counter(one.not_tested for one in left_out).items():
         largest = sorted((one for one in left_out if one.not_tested == reason), key=lambda one: -one.rows)
         names = [f"{segment_name(one)} ({count(one.rows)})" for one in largest]
-        are = "segment is" if many == 1 else "segments are"
-        lines.append(Line(f"{count(many)} {are} not tested: {reason}{_option(report, reason)}.", Tone.NOTE))
+        lines.append(Line(f"{untested_words(many, reason)}{_option(report, reason)}.", Tone.NOTE))
         lines.append(Line(f"  {first_of(names, _MOST_NAMED)}", Tone.FAINT))
     return (paragraph(*lines),)
 
