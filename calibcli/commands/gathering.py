@@ -22,6 +22,7 @@ from calibcli.data.fault_words import (
     mixed,
     never_positive,
     note_without,
+    other_labels_words,
     phrase_words,
     problem_of,
     soft_words,
@@ -119,6 +120,9 @@ def summary_of_input(
         notes.append(
             f"{shown}, column {resolved.label!r}: {soft_words(findings.soft)} by {requested}; {SOFT}"
         )
+    elif resolved.requested.positive is not None:
+        others = other_labels_words(findings, resolved.requested.positive)
+        notes += [f"{shown}, column {resolved.label!r}: {others}"] if others else []
     if findings.counted_classes:
         named = [f"{place} = {name}" for place, name in enumerate(resolved.classes[:_LISTED])]
         more = [] if len(resolved.classes) <= _LISTED else ["..."]

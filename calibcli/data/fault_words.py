@@ -78,6 +78,18 @@ def note_without(findings: Findings) -> tuple[str, ...]:
     return (f"{first}; and so in {len(others):,} more" if others else first,)
 
 
+def other_labels_words(findings: Findings, positive: str) -> str:
+    """Return which labels count as 0 beside `--positive`, where that is hardly seen at once; else nothing."""
+    wanted = folded(positive)
+    alike = [label for label in findings.others if folded(label) == wanted]
+    if len(findings.others) < 2 and not alike:
+        return ""
+    count = "counts" if len(findings.others) == 1 else "count"
+    case = f"; is {listing(alike)} meant to be the same?" if alike else ""
+    requested = f"--positive {shlex.quote(positive)}"
+    return f"{_labels_listed(findings.others)} {count} as 0 by {requested}{case}"
+
+
 def soft_words(rows: int) -> str:
     """Return that labels are neither 0 nor 1 and count as 0, as soft labels may without being meant to."""
     are, count = ("labels are numbers", "count") if rows != 1 else ("label is a number", "counts")

@@ -138,6 +138,8 @@ class Findings:
         texts: For each such column of text the first file where it is.
         renamed: Such columns of types whose values had other names in the first version of states.
         respelled: For each such column a text that is a number written otherwise than its name, and its file.
+        others: The first different labels that count as 0 beside `--positive`, at most one more than
+            `MOST_LABELS`, in order of appearance.
         soft: Rows used whose label is a number between 0 and 1, and not the positive one.
         without: What there is to say of each file of which no label is the positive one.
         sums: What rows of several classes that are read as logits sum to; None where there are none.
@@ -168,6 +170,7 @@ class Findings:
     texts: dict[str, str] = field(default_factory=dict)
     renamed: set[str] = field(default_factory=set)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
+    others: dict[str, None] = field(default_factory=dict)
     soft: int = 0
     without: list[str] = field(default_factory=list)
     sums: RowSums | None = None
@@ -203,6 +206,12 @@ class Findings:
         for label in labels:
             if len(self.labels) <= MOST_LABELS:
                 self.labels.setdefault(label)
+
+    def note_others(self, labels: Iterable[str]) -> None:
+        """Add labels that count as 0 beside `--positive`, in order of appearance."""
+        for label in labels:
+            if len(self.others) <= MOST_LABELS:
+                self.others.setdefault(label)
 
     def note_groups(self, groups: Iterable[str]) -> None:
         """Add groups, as long as it matters how many there are."""
@@ -247,6 +256,7 @@ class Findings:
         for (kind, column), fault in later.faults.items():
             self.note(kind, fault, column=column)
         self.note_labels(later.labels)
+        self.note_others(later.others)
         self.note_groups(later.groups)
         self.rows += later.rows
         self.dropped += later.dropped

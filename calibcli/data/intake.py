@@ -21,7 +21,7 @@ from calibcli.data.arrays import (
 from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fault_words import not_numbers, problem_of
-from calibcli.data.faults import Fault, FaultKind, Findings, Places
+from calibcli.data.faults import MOST_LABELS, Fault, FaultKind, Findings, Places
 from calibcli.data.fields import (
     Labels,
     can_be_labels,
@@ -384,7 +384,10 @@ class Intake:
         if labels.between is not None:
             self.findings.soft += int(np.count_nonzero(places.select(labels.between)))
         strange = self._note_labels(FaultKind.NOT_BINARY, labels, labels.strange, places)
-        unseen = self._resolved.requested.positive is not None and not positive.any()
+        chosen = self._resolved.requested.positive is not None
+        if chosen and len(self.findings.others) <= MOST_LABELS:
+            self.findings.note_others(labels.distinct(places.some(np.flatnonzero(~positive))))
+        unseen = chosen and not positive.any()
         if strange or len(self.findings.labels) < 2 or unseen:
             self.findings.note_labels(labels.distinct(places))
 

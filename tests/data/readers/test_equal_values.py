@@ -681,16 +681,19 @@ def test_a_file_without_the_positive_label_is_named(tmp_path: Path) -> None:
     one = write(tmp_path, "a.csv", ["s,y", "0.5,yes", "0.25,no"])
     other = write(tmp_path, "b.csv", ["s,y", "0.5,YES", "0.25,no"])
     said = f"{other}, column 'y': no label is 'yes', as --positive says: the labels are 'YES' and 'no'"
-    assert tally_of(one, other, positive="yes").input.notes == (said,)
+    alike = "'YES' and 'no' count as 0 by --positive yes; is 'YES' meant to be the same?"
+    both = f"{one} and 1 more, column 'y': {alike}"
+    assert tally_of(one, other, positive="yes").input.notes == (said, both)
     third = write(tmp_path, "c.csv", ["s,y", "0.5,no"])
-    assert tally_of(one, other, third, positive="yes").input.notes == (f"{said}; and so in 1 more",)
+    said_once, *_ = tally_of(one, other, third, positive="yes").input.notes
+    assert said_once == f"{said}; and so in 1 more"
     part = gather(
         [other],
         Columns("s", "y", positive="yes"),
         engine=ThreadEngine(1),
         extras_request=ExtrasRequest(part=True),
     )
-    assert part.input.notes == (said,)
+    assert part.input.notes == (said, f"{other}, column 'y': {alike}")
     assert not tally_of(one, positive="yes").input.notes
 
 
@@ -718,4 +721,29 @@ def test_soft_labels_beside_a_positive_one_are_counted_and_said(labels: Any, tmp
     # Grades that are whole numbers, and a label of that kind that was asked for, are what they seem.
     grades = tmp_path / "grades.parquet"
     pq.write_table(pa.table({"s": [0.5] * 3, "y": [0.5, 1.0, 2.0]}), grades)
-    assert not tally_of(str(grades), positive="0.5").input.notes
+    (note,) = tally_of(str(grades), positive="0.5").input.notes
+    assert note == f"{grades}, column 'y': '1' and '2' count as 0 by --positive 0.5"
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive", "said"),
+    [
+        (["yes", "no", "yes"], "yes", None),
+        (["Yes", "yes ", "no"], "yes", "'Yes' and 'no' count as 0 by --positive yes; is 'Yes' meant to be the same?"),  # noqa: E501
+        (["Yes", "yes"], "yes", "'Yes' counts as 0 by --positive yes; is 'Yes' meant to be the same?"),
+        (["cat", "dog", "emu", None], "cat", "'dog' and 'emu' count as 0 by --positive cat"),
+        ([2, 0, 1], "2", "'0' and '1' count as 0 by --positive 2"),
+        ([True, False], "true", None),
+        (list("xabcdefg"), "x", "'a', 'b', 'c', 'd', 'e' and more count as 0 by --positive x"),
+    ],
+)  # fmt: skip
+def test_labels_that_count_as_0_are_said_where_there_are_several(
+    labels: list[Any], positive: str, said: str | None, tmp_path: Path
+) -> None:
+    """However the rows are cut into files and batches, the first that appear are named."""
+    paths = [str(tmp_path / name) for name in ("a.parquet", "b.parquet")]
+    pq.write_table(pa.table({"s": [0.5] * len(labels), "y": labels}), paths[0])
+    pq.write_table(pa.table({"s": [0.5] * len(labels), "y": labels[::-1]}), paths[1], row_group_size=1)
+    for files in (paths[:1], paths):
+        notes = tally_of(*files, positive=positive, on_missing=OnMissing.DROP).input.notes
+        assert [note.partition("column 'y': ")[2] for note in notes] == ([said] if said else [])
