@@ -412,7 +412,11 @@ def _reported(one: Estimate) -> str:
     if math.isnan(one.value):
         return UNDEFINED
     ends = () if one.interval is None else one.interval.ends
-    places = 3 if one.name is MeasureName.ICI else 2
+    places = 2
+    if one.name is MeasureName.ICI:
+        # Two digits of the largest that is not 0.
+        largest = max(map(abs, (one.value, *ends)))
+        places = max(3, 1 - math.floor(math.log10(largest))) if 0.0 < largest < 1.0 else 3
     # Rounding leaves no zero below zero.
     value, *bounds = (f"{round(number, places) + 0.0:.{places}f}" for number in (one.value, *ends))
     return f"{value} ({bounds[0]} to {bounds[1]})" if bounds else value
@@ -437,7 +441,7 @@ def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
             rows_line(table.total_rows, table.total_positive_rows),
         ),
         ("MCB miscalibration, DSC discrimination, UNC uncertainty.", *rounding_foot(table)),
-        Brief(((f"{score.value:.4f}",),), rounding_foot(table), ("Brier score", score.value)),
+        Brief(((f"{score.value:.{places}f}",),), rounding_foot(table), ("Brier score", score.value)),
     )
 
 

@@ -216,13 +216,18 @@ _BARS = 64
 def draw_spread(axes: Axes, spread: Spread, *, limits: Limits, look: Look) -> None:
     """Draw how many rows lie between evenly spaced places of the axis."""
     edges = evenly(limits, limits.x, parts=_BARS)
-    share = spread.between(edges)
-    if limits.scale is AxisScale.LOGIT:
-        # What lies beyond the ends stands at them.
-        share[0] += spread.around(float(edges[0]))[0]
-        share[-1] += 1.0 - spread.around(float(edges[-1]))[1]
+    share = shares_between(spread, edges, limits)
     axes.stairs(share, edges, baseline=0.0, fill=True, facecolor=look.palette.rows, edgecolor="none")
     show_shares(axes, share)
+
+
+def shares_between(spread: Spread, edges: Floats, limits: Limits) -> Floats:
+    """Return the share of the rows between edges; by log-odds what lies beyond the ends stands there."""
+    share = spread.between(edges)
+    if limits.scale is AxisScale.LOGIT:
+        share[0] += spread.around(float(edges[0]))[0]
+        share[-1] += 1.0 - spread.around(float(edges[-1]))[1]
+    return share
 
 
 def show_shares(axes: Axes, share: Floats) -> None:

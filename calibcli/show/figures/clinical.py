@@ -10,13 +10,15 @@ from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
-from calibcli.show.figures.bars import draw_diagonal
+from calibcli.show.figures.bars import draw_diagonal, evenly, shares_between
 from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
 from calibcli.show.figures.panels import panels_figure
+from calibcli.show.figures.reliability import point_beyond
 from calibcli.stats.curves.clinical import ClinicalCurve
-from calibcli.stats.curves.limits import Extent, Limits, band_sentence, has_band
+from calibcli.stats.curves.limits import FARTHEST, Extent, Limits, band_sentence, has_band
 from calibcli.stats.curves.picture import Picture, curves_of
+from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 
 _LETTERS = 7.5
@@ -25,6 +27,12 @@ _LETTERS = 7.5
 _LINE, _GAP = 1.35, 0.02
 
 _POINTS = 72.0
+
+# So many bars show where scores lie, and by log-odds the curve is drawn at so many places and its own.
+_BARS, _PLACES = 60, 200
+
+# Of an outer group this part stands at the end of its scores.
+_AT_THE_ENDS = 0.01
 
 # Groups up to so many times as large as the least are about equal.
 _ALIKE = 1.5
@@ -95,19 +103,34 @@ class ClinicalPlots:
 
 
 def _extent(curve: ClinicalCurve) -> Extent:
-    groups = curve.groups
-    mass = groups.rows / groups.rows.sum()
-    held = np.flatnonzero(curve.events + curve.others > 0.0)
-    ends = float(curve.edges[held[0]]), float(curve.edges[held[-1] + 1])
-    return Extent(groups.score, groups.rate, mass, groups.rate_lower, groups.rate_upper, reach=ends)
+    """Return what the groups ask for, a little of the outer ones being where the rows end."""
+    groups, scores = curve.groups, curve.scores
+    inner = scores[(scores >= FARTHEST) & (scores <= 1.0 - FARTHEST)]
+    first, last = (scores if inner.size == 0 else inner)[[0, -1]]
+    rate, lower, upper = (
+        np.concatenate((one[:1], one, one[-1:]))
+        for one in (groups.rate, groups.rate_lower, groups.rate_upper)
+    )
+    mass = np.pad(groups.rows / groups.rows.sum(), 1, mode="edge")
+    mass[[0, -1]] *= _AT_THE_ENDS
+    return Extent(
+        np.concatenate(([first], groups.score, [last])),
+        rate,
+        mass,
+        lower,
+        upper,
+        reach=(scores[0], scores[-1]),
+    )
 
 
 def _draw(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
     ink, groups = look.palette.ink, curve.groups
-    at, rate, lower, upper = (limits.held(one) for one in (curve.at, curve.rate, curve.lower, curve.upper))
+    at, *heights = _along_the_axis(curve, limits)
+    rate, lower, upper = (limits.held(one) for one in heights)
     draw_band(axes, at, lower, upper, look=look)
     draw_diagonal(axes, limits, look)
-    axes.plot(at, rate, **look.stroke(ink, 1.6), zorder=3.0)
+    # A line along the edge would be read as a rate.
+    axes.plot(at, np.where(rate == heights[0], rate, np.nan), **look.stroke(ink, 1.6), zorder=3.0)
     score, low, high, observed = (
         limits.held(one) for one in (groups.score, groups.rate_lower, groups.rate_upper, groups.rate)
     )
@@ -116,18 +139,35 @@ def _draw(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
         score, observed, color=ink, linestyle="", marker="o", markersize=look.points(4.0),
         markerfacecolor=look.palette.paper, markeredgewidth=look.points(0.9), zorder=4.0,
     )  # fmt: skip
+    point_beyond(axes, groups, limits, look)
+
+
+def _along_the_axis(curve: ClinicalCurve, limits: Limits) -> tuple[Floats, ...]:
+    """Return the places of the curve that the axis shows, the rate there, and both ends of the band."""
+    at, *lines = curve.at, curve.rate, curve.lower, curve.upper
+    if limits.scale is AxisScale.LINEAR:
+        return at, *lines
+    if not np.isnan(at).any():
+        # What is straight over scores is none over log-odds.
+        more = limits.at(np.linspace(0.0, 1.0, _PLACES))
+        at = np.union1d(at, more[(more > at[0]) & (more < at[-1])])
+        lines = [np.interp(at, curve.at, one) for one in lines]
+    shown = ~((at < limits.x[0]) | (at > limits.x[1]))
+    return at[shown], *(one[shown] for one in lines)
 
 
 def _draw_scores(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
     """Draw how many rows of either label have which score."""
-    palette = look.palette
-    left, right = limits.held(curve.edges[:-1]), limits.held(curve.edges[1:])
-    for sign, rows, color in ((1.0, curve.events, palette.ink), (-1.0, curve.others, palette.rows)):
-        axes.bar(
-            left, sign * rows, width=right - left, align="edge", color=color, edgecolor="none", linewidth=0.0
-        )
+    palette, edges, top = look.palette, evenly(limits, limits.x, parts=_BARS), 1.0
+    sides = (1.0, curve.events, palette.ink), (-1.0, curve.others, palette.rows)
+    for weight, (sign, spread, color) in zip(curve.weights, sides, strict=True):
+        if spread is None:
+            continue
+        rows = weight * shares_between(spread, edges, limits)
+        axes.stairs(sign * rows, edges, baseline=0.0, fill=True, facecolor=color, edgecolor="none")
+        top = max(top, float(rows.max()))
     axes.axhline(0.0, color=palette.faint, linewidth=look.points(0.6))
-    top = 1.08 * max(float(curve.events.max()), float(curve.others.max()), 1.0)
+    top *= 1.08
     axes.set_ylim(-top, top)
     axes.set_yticks([])
 

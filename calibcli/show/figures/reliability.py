@@ -175,11 +175,11 @@ def draw_binned(
     )
     bars = Bars(left, right, score, rate, lower, upper, base=score, rows=curve.rows)
     draw_bars(panel, bars, limits=limits, look=look, counted=counted)
-    _point_beyond(panel.main, curve, limits, look)
+    point_beyond(panel.main, curve, limits, look)
     draw_diagonal(panel.main, limits, look)
 
 
-def _point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) -> None:
+def point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) -> None:
     """Mark rates of 0 and 1, for which log-odds have no place, with an arrow and the count of events."""
     if limits.scale is AxisScale.LINEAR:
         return

@@ -10,6 +10,7 @@ from calibcli.errors import NotConverged
 from calibcli.names import Binning, FitLoss, PlotKind, Purpose, RecalibratorName, Smoother
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.curves.limits import Spread
 from calibcli.stats.curves.reliability import (
     NO_WEIGHTED_BAND,
     BinnedCurve,
@@ -30,8 +31,8 @@ from calibcli.values import dataclass
 # Groups are tenths of the rows.
 _GROUPS = 10
 
-# At so many places the curve is drawn, and so many bars show where scores lie.
-_PLACES, _BARS = 200, 60
+# At so many places the curve is drawn.
+_PLACES = 200
 
 # What local regression looks at: this share of the rows.
 SPAN = 0.75
@@ -50,9 +51,9 @@ class ClinicalCurve(Arrays):
         how: What drew the curve.
         band: What the band is, or why there is none.
         groups: Tenths of the rows with the interval of each rate.
-        edges: Of the bars below, shape (n_bars + 1,).
-        events: Weight of label 1 in each bar.
-        others: Weight of label 0.
+        events: Where rows of label 1 lie, None where there are none.
+        others: Where rows of label 0 lie.
+        weights: Of all rows of label 1, and of label 0.
         box: What is said in the picture: a name and a number with its interval, line by line.
         confidence: Of intervals and the band.
 
@@ -69,13 +70,18 @@ class ClinicalCurve(Arrays):
     how: str
     band: str
     groups: BinnedCurve
-    edges: Floats
-    events: Floats
-    others: Floats
+    events: Spread | None
+    others: Spread | None
+    weights: tuple[float, float]
     box: tuple[tuple[str, str], ...]
     confidence: float
 
     kind = PlotKind.CLINICAL
+
+    @property
+    def scores(self) -> Floats:
+        """Scores that rows have, ascending, the least and the largest among them."""
+        return np.unique(np.concatenate([one.score for one in (self.events, self.others) if one is not None]))
 
 
 def clinical_curve(
@@ -92,13 +98,10 @@ def clinical_curve(
         seed: Of labels that are drawn for the band of the kernel.
     """
     refuse_empty(table)
-    present = table.weight > 0.0
     found = _fitted(table, smoother, confidence=confidence, seed=seed)
     lower, upper = (np.full_like(found.at, math.nan),) * 2 if table.weighted else (found.lower, found.upper)
     groups = bins_of(Binning.EQUAL_MASS, _GROUPS, table=table)
-    span = float(table.score[present].min()), float(table.score[present].max())
-    edges = np.linspace(0.0, 1.0, _BARS + 1) if span[1] - span[0] > 0.5 else _around(*span)
-    events = np.histogram(table.score, edges, weights=table.positive)[0]
+    positive, negative = table.positive, np.maximum(table.weight - table.positive, 0.0)
     return ClinicalCurve(
         at=found.at,
         rate=found.rate,
@@ -107,9 +110,9 @@ def clinical_curve(
         how=found.how,
         band=NO_WEIGHTED_BAND if table.weighted else found.band,
         groups=binned_curve(table, bins=groups, confidence=confidence),
-        edges=edges,
-        events=events,
-        others=np.histogram(table.score, edges, weights=np.maximum(table.weight - table.positive, 0.0))[0],
+        events=Spread.of(table.score, positive) if positive.any() else None,
+        others=Spread.of(table.score, negative) if negative.any() else None,
+        weights=(float(positive.sum()), float(negative.sum())),
         box=box,
         confidence=confidence,
     )
@@ -130,11 +133,6 @@ def _fitted(table: Table, smoother: Smoother, *, confidence: float, seed: int) -
     if np.unique(score).size <= _FEWEST:
         return _no_curve(score)
     return _CURVES[smoother](table, confidence=confidence, seed=seed)
-
-
-def _around(low: float, high: float) -> Floats:
-    room = 0.02 * (high - low) or 0.005
-    return np.linspace(max(0.0, low - room), min(1.0, high + room), _BARS + 1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,6 +171,9 @@ def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: 
     features = partial(spline_features, knots=knots) if knots else lambda score: np.ones((1, score.size))
     family = Family(RecalibratorName.SPLINE, features)
     at = _places(table)
+    # By log-odds as well: there the places above are few near 0 and 1.
+    low, high = logit(at[[0, -1]]).tolist()
+    at = np.union1d(at, logistic(np.linspace(low, high, _PLACES)).clip(at[0], at[-1]))
     x, inside = family.features(at), family.features(table.score)
     for near in _NEAR:
         try:

@@ -69,6 +69,6 @@ def cumulative_curve(table: Table) -> CumulativeCurve:
         share=np.minimum(share[kept], 1.0),
         value=value[kept],
         deviation=math.sqrt(variance) / total,
-        spread=Spread.of(table),
+        spread=Spread.of(table.score, table.weight),
         weighted=table.weighted,
     )

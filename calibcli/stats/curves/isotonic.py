@@ -146,7 +146,7 @@ def isotonic_curve(
         share=share,
         lower=lower,
         upper=upper,
-        spread=Spread.of(table),
+        spread=Spread.of(table.score, table.weight),
         points=_points(table, x, rate) if looks_discrete(table) or cells.score.size == 1 else None,
         confidence=confidence,
         band=said,

@@ -5,6 +5,7 @@ and no more points than can be seen.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from calibcli.names import AxisScale
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
-from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Arrays, run_starts
 from calibcli.values import dataclass
 
@@ -31,7 +31,7 @@ _KERNEL = 2.5
 _SKEWED = 4.0
 
 # By log-odds nothing nearer to 0 or 1 is looked at.
-_FARTHEST = 1e-6
+FARTHEST = 1e-6
 
 # Scores nearer than this to 0 or 1 are there: an axis shorter than that has no readable ticks.
 _SMALLEST = 1e-8
@@ -155,7 +155,7 @@ def limits_of(
         scale: How axes are laid out; by log-odds they hold every score but strays, to whole powers of ten.
     """
     if scale is AxisScale.LOGIT:
-        if np.any((score >= _FARTHEST) & (score <= 1.0 - _FARTHEST)):
+        if np.any((score >= FARTHEST) & (score <= 1.0 - FARTHEST)):
             return _by_log_odds(score, rate, mass=mass)
         linear = limits_of(score, rate, mass=mass, lower=lower, upper=upper, reach=reach)
         return replace(linear, certain=True)
@@ -264,7 +264,7 @@ def _reach_of_bins(curve: BinnedCurve) -> tuple[float, float]:
 def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
     """Return ends at ticks that hold all scores but strays, and the rates where rows are many."""
     share = mass / mass.sum()
-    inner = (score >= _FARTHEST) & (score <= 1.0 - _FARTHEST)
+    inner = (score >= FARTHEST) & (score <= 1.0 - FARTHEST)
     reached = np.cumsum(share[inner]) / share[inner].sum()
     first, last = np.searchsorted(reached, [_STRAY, 1.0 - _STRAY])
     held = score[inner][[first, min(last, reached.size - 1)]]
@@ -272,7 +272,7 @@ def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
     low, high = min(held[0], dense.min(initial=1.0)), max(held[1], dense.max(initial=0.0))
     below = [tick for tick in LOG_ODDS_TICKS if tick <= low * (1.0 + _NEARLY)]
     above = [tick for tick in LOG_ODDS_TICKS if 1.0 - tick <= (1.0 - high) * (1.0 + _NEARLY)]
-    ends = (max(below, default=_FARTHEST), min(above, default=1.0 - _FARTHEST))
+    ends = (max(below, default=FARTHEST), min(above, default=1.0 - FARTHEST))
     if ends[0] >= ends[1]:
         ends = (0.1, 0.9)
     outside = float(share[(score < ends[0]) | (score > ends[1])].sum())
@@ -344,11 +344,11 @@ class Spread(Arrays):
     upto: Floats
 
     @classmethod
-    def of(cls, table: Table) -> "Spread":
-        """Return the spread of a table that has rows, thinned to what can be seen."""
-        some = np.flatnonzero(table.weight > 0.0)
-        score, weight = table.score[some], table.weight[some]
-        upto = np.cumsum(weight)
+    def of(cls, score: Floats, weight: npt.NDArray[np.number[Any]]) -> "Spread":
+        """Return the spread of weights, some above 0, over ascending scores, thinned to what can be seen."""
+        some = np.flatnonzero(weight > 0.0)
+        score = score[some]
+        upto = np.cumsum(weight[some], dtype=np.float64)
         upto /= upto[-1]
         below = np.concatenate(([0.0], upto[:-1]))
         # Evenly along the scores, and evenly along the rows.

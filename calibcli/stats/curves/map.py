@@ -98,7 +98,7 @@ def map_curve(
         band=words,
         marks=np.searchsorted(score, marked),
         randomised=randomised(recalibrator) is not None,
-        spread=None if table is None else Spread.of(table),
+        spread=None if table is None else Spread.of(table.score, table.weight),
         points=points,
         partition=partition,
     )

@@ -328,6 +328,6 @@ def test_every_row_is_drawn_once(limits: Limits) -> None:
         np.array([0.0, 1e-3, 0.3, 0.999, 1.0]), np.array([40, 5, 30, 5, 20]), np.zeros(5, np.int64)
     )
     axes = Figure().add_subplot()
-    draw_spread(axes, Spread.of(table), limits=limits, look=look_of())
+    draw_spread(axes, Spread.of(table.score, table.weight), limits=limits, look=look_of())
     heights = axes.patches[0].get_data().values  # type: ignore[attr-defined]
     assert heights.sum() == pytest.approx(1.0)
