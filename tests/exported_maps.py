@@ -254,6 +254,9 @@ MANY = [
     ("one-vs-rest venn-abers", Scale.LOGIT, 12),
     ("matrix", Scale.LOGPROB, 12),
     ("temperature", Scale.LOGIT, 24),
+    ("confidence platt", Scale.PROB, 5),
+    ("top-label histogram", Scale.LOGIT, 5),
+    ("one-vs-one platt", Scale.PROB, 5),
 ]
 
 

@@ -52,6 +52,8 @@ class Lists:
         at: The number at a place, counted from 1.
         each: A list of an expression of each number `x` of another.
         product: The sum of the products of two lists.
+        level: What numbers `of`, one of them 0, are multiplied by so that they add up to `left` where none of
+            the `count` comes above `most`: of all ways to put the largest at the limit, what gives most.
     """
 
     listed: str
@@ -60,6 +62,7 @@ class Lists:
     total: str
     largest: str
     product: str
+    level: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,9 @@ def _of_spark() -> Spelling:
             total="aggregate({}, 0.0e0D, (a, x) -> a + x)",
             largest="array_max({})",
             product="aggregate(zip_with({}, {}, (x, y) -> x * y), 0.0e0D, (a, x) -> a + x)",
+            level="aggregate(array_sort({of}), named_struct('t', 0.0e0D, 'i', 0, 's', 0.0e0D), (a, x) ->"
+            " named_struct('t', a.t + x, 'i', a.i + 1, 's', greatest(a.s, if(a.t + x > 0.0e0D,"
+            " greatest({left} - ({count} - a.i - 1) * {most}, 0.0e0D) / (a.t + x), 0.0e0D))), a -> a.s)",
         ),
     )
 
@@ -160,6 +166,9 @@ SPELLINGS = {
             total="LIST_SUM({})",
             largest="LIST_MAX({})",
             product="LIST_DOT_PRODUCT({}, {})",
+            level="LIST_REDUCE([{{'t': x, 'i': 1, 's': 0.0e0}} FOR x IN LIST_SORT({of})], lambda a, b:"
+            " {{'t': a.t + b.t, 'i': a.i + 1, 's': GREATEST(a.s,"
+            " GREATEST({left} - ({count} - a.i - 1) * {most}, 0.0e0) / (a.t + b.t))}}).s",
         ),
     ),
     SqlDialect.SPARK: _of_spark(),
@@ -192,6 +201,9 @@ SPELLINGS = {
             total="(SELECT SUM(x) FROM UNNEST({}) AS u(x))",
             largest="(SELECT MAX(x) FROM UNNEST({}) AS u(x))",
             product="(SELECT SUM(x * y) FROM UNNEST({}, {}) AS u(x, y))",
+            level="(SELECT MAX(GREATEST({left} - ({count} - i) * {most}, 0) / NULLIF(t, 0)) FROM"
+            " (SELECT SUM(x) OVER w AS t, ROW_NUMBER() OVER w AS i FROM UNNEST({of}) AS u(x)"
+            " WINDOW w AS (ORDER BY x ROWS UNBOUNDED PRECEDING)) AS s)",
         ),
         longest_name=63,
     ),

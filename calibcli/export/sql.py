@@ -421,13 +421,17 @@ def assembled(
     lines = []
     if definitions:
         lines.append("WITH " + ",\n".join(definitions))
-    written = (
+    selected = (
         f"  CASE WHEN {valid}\n    THEN {column}\n  END AS {name(one, ask.dialect)}"
         for one, column in columns.items()
     )
-    lines += ["SELECT", f"  {ROWS}.*,", ",\n".join(written)]
+    lines += ["SELECT", f"  {ROWS}.*,", ",\n".join(selected)]
     lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {ROWS}", *joins]
-    text, most = translated("\n".join(lines), ask.dialect), most_text(ask.dialect)
+    written, most = "\n".join(lines), most_text(ask.dialect)
+    if len(written) > 2 * most:
+        # Before it is translated, which takes ten seconds a million characters.
+        raise too_long(ask.dialect, most)
+    text = translated(written, ask.dialect)
     if ask.dialect is SqlDialect.TSQL and any(one in text for one in ("GREATEST(", "LEAST(")):
         head.append("-- GREATEST and LEAST need SQL Server 2022 or newer")
     found, unasked = "\n".join([*head, text, ""]), SPELLINGS[ask.dialect].read_bytes

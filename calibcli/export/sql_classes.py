@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -37,8 +38,10 @@ from calibcli.export.sql import (
 from calibcli.names import OutputSum, Scale, SqlDialect
 from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
+from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
 from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
@@ -57,6 +60,11 @@ _MOST_SUMMED = 200
 # Below this a weight is 0: its product with a logarithm may be too small for Postgres.
 _LEAST_WEIGHT = 1e-150
 
+# Shares of pairs below this are taken for it: a hundred of what they are divided into add up to a double.
+_LEAST_SHARE = 1e-305
+
+_LEAST_NORMAL = 2.0**-1022
+
 
 def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Origin) -> str:
     """
@@ -65,14 +73,15 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
     A row with a score that is NULL, NaN or out of range, or whose probabilities miss a sum of one by more
     than 0.001, gets NULL.
     """
-    if not isinstance(recalibrator, (ClassTemperature, Linear, OneVsRest)):
-        what = f"a {recalibrator.name.value} map of several classes"
-        msg = f"{what} has no expression in SQL that is short enough"
-        other = "; or fit --multiclass one-vs-rest" if SPELLINGS[ask.dialect].lateral else ""
-        raise UsageProblem(msg, f"use --to python, sklearn or onnx{other}")
-    found = _written_out(recalibrator, ask, origin) or _in_stages(recalibrator, ask, origin)
+    found = None if _goes_by_steps(recalibrator) else _written_out(recalibrator, ask, origin)
+    found = found or _in_stages(recalibrator, ask, origin)
     if found is None:
-        msg = f"as a query for {ask.dialect.value} the map takes more than {_MOST_OF_CLASSES:,} characters"
+        many = f"takes more than {_MOST_OF_CLASSES:,} characters"
+        why = "is worked out step by step" if _goes_by_steps(recalibrator) else many
+        msg = (
+            f"as a query for {ask.dialect.value} the {recalibrator.name.value} map {why},"
+            " and there are no joins that speak of the row at hand"
+        )
         able = ", ".join(one.value for one, words in SPELLINGS.items() if words.lateral)
         raise UsageProblem(msg, f"use --to python or --to onnx; or --dialect {able}")
     columns, valid, tables = found
@@ -93,16 +102,20 @@ _OFF_ONE = "a row whose probabilities do not sum to 1 within 0.001 gets NULL"
 def read_from(scores: Sequence[str], *, places: int | None) -> str:
     """Return a sentence about the columns that the classes are read from."""
     if places is not None:
-        return f"the classes are read from the lists of {scores[0]}, in their order"
+        return f"the classes are read from the lists of {scores[0]}, in their order; --probs names others"
     return f"the classes are read from {', '.join(scores)}; --probs names other columns, or one of lists"
+
+
+def _goes_by_steps(recalibrator: ClassRecalibrator) -> bool:
+    """Return whether an expression of a class would say the same over and over, even of three."""
+    return isinstance(recalibrator, (TopLabel, OneVsOne))
 
 
 # The new columns, the condition of a row that `apply` takes, and what is joined.
 _Found = tuple[dict[str, str], str, Sequence[Joined]]
-_Map = ClassTemperature | Linear | OneVsRest
 
 
-def _written_out(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None:
+def _written_out(recalibrator: ClassRecalibrator, ask: SqlAsk, origin: Origin) -> _Found | None:
     """Return an expression for each class, or None where they are too long."""
     most = _MOST_SUMMED if isinstance(recalibrator, OneVsRest) else _MOST_WRITTEN_OUT
     if len(origin.classes) > most:
@@ -139,7 +152,7 @@ def _probabilities(count: int, scale: Scale) -> list[Formula]:
     return [probability(one, scale) for one in scores]
 
 
-def _formulas(recalibrator: _Map, before: list[Formula]) -> list[Formula]:
+def _formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
     """Return the recalibrated probability of each class."""
     if not isinstance(recalibrator, OneVsRest):
         return _softmax(_logits(recalibrator, before))
@@ -159,8 +172,11 @@ def _softmax(logits: list[Formula]) -> list[Formula]:
     return [over(Number(1.0), total([exp(minus(other, one)) for other in logits])) for one in logits]
 
 
-def _logits(recalibrator: ClassTemperature | Linear, before: list[Formula]) -> list[Formula]:
+def _logits(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
     """Return the logits of the new probabilities."""
+    if not isinstance(recalibrator, (ClassTemperature, Linear)):
+        msg = f"a {recalibrator.name.value} map of several classes cannot be exported"
+        raise UsageProblem(msg, "use `calibcli apply`")
     logs = [log(Pair(Operator.GREATEST, one, Number(recalibrator.least))) for one in before]
     if isinstance(recalibrator, ClassTemperature):
         return [over(one, Number(recalibrator.temperature)) for one in logs]
@@ -244,7 +260,7 @@ class _Stages(ABC):
     """The steps from the scores of a row to its probabilities, each a join beside the row."""
 
     def __init__(self, ask: SqlAsk, count: int) -> None:
-        self._dialect, self._count, self._prefix = ask.dialect, count, prefix_beside(ask.table)
+        self._dialect, self.count, self._prefix = ask.dialect, count, prefix_beside(ask.table)
         self.joined: list[_Stage] = []
 
     def one(self, expression: str, source: str) -> str:
@@ -268,8 +284,8 @@ class _Stages(ABC):
         """Return the scores of a row that satisfies a condition, else NULL."""
 
     @abstractmethod
-    def places(self, of: _Numbers) -> _Numbers:
-        """Return each number."""
+    def places(self, of: _Numbers, count: int | None = None) -> _Numbers:
+        """Return each number, of as many as there are classes or as are said."""
 
     @abstractmethod
     def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
@@ -295,10 +311,26 @@ class _Stages(ABC):
     def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
         """Return numbers where a condition holds, and others elsewhere."""
 
-    def written(self, formulas: Sequence[Formula], of: _Numbers) -> _Numbers:
+    @abstractmethod
+    def capped(self, of: _Numbers, left: str, most: str, *, where: str) -> _Numbers:
+        """Return shares of what is left, in proportion to numbers of 0 or more, none above a limit."""
+
+    def written(self, formulas: Sequence[Formula], of: _Numbers, count: int | None = None) -> _Numbers:
         """Return formulas of numbers."""
-        text = SqlText(self._dialect, self.places(of), self._prefix, joins=False)
-        return self.listed(text.of(one) for one in formulas)
+        return self.listed(self._texts(formulas, self.places(of, count)))
+
+    def formula(self, formula: Formula, *of: str) -> str:
+        """Return a formula of single numbers."""
+        return self._texts([formula], of)[0]
+
+    def _texts(self, formulas: Sequence[Formula], of: _Numbers) -> list[str]:
+        text = SqlText(self._dialect, of, self._prefix, joins=False)
+        return [text.of(one) for one in formulas]
+
+    def first(self, of: _Numbers, most: str, called: Iterable[str]) -> str:
+        """Return what the first of the largest numbers is called."""
+        arms = zip(self.places(of), called, strict=True)
+        return f"CASE {' '.join(f'WHEN {one} >= {most} THEN {word}' for one, word in arms)} END"
 
     def softmax(self, logits: _Numbers) -> _Numbers:
         """Return the names of the probabilities of logits."""
@@ -327,8 +359,8 @@ class _InLists(_Stages):
     def inside(self, condition: str, scores: _Numbers) -> _Numbers:
         return self.many((f"CASE WHEN {condition}\n    THEN {self.listed(scores)[0]} END",), ROWS)
 
-    def places(self, of: _Numbers) -> _Numbers:
-        return tuple(self._words.at.format(of=of[0], next=place + 1) for place in range(self._count))
+    def places(self, of: _Numbers, count: int | None = None) -> _Numbers:
+        return tuple(self._words.at.format(of=of[0], next=place + 1) for place in range(count or self.count))
 
     def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
         return (self._words.each.format(to=to("x"), of=of[0]),)
@@ -352,6 +384,11 @@ class _InLists(_Stages):
     def either(self, condition: str, first: _Numbers, second: _Numbers) -> _Numbers:
         return (f"CASE WHEN {condition} THEN {first[0]} ELSE {second[0]} END",)
 
+    def capped(self, of: _Numbers, left: str, most: str, *, where: str) -> _Numbers:
+        level = self._words.level.format(of=of[0], left=left, most=most, count=self.count)
+        found = self.one(f"CASE WHEN {where} THEN {level} END", of[0])
+        return self.each(lambda x: f"LEAST({x} * {found}, {most})", of)
+
 
 class _InColumns(_Stages):
     """Steps of a column for each class, where a dialect has no lists but joins beside a row."""
@@ -363,18 +400,14 @@ class _InColumns(_Stages):
         taken = self.one(f"CASE WHEN {condition} THEN 1 END", ROWS)
         return self.many(self.each(lambda x: f"CASE WHEN {taken} = 1 THEN {x} END", scores), ROWS)
 
-    def places(self, of: _Numbers) -> _Numbers:
+    def places(self, of: _Numbers, count: int | None = None) -> _Numbers:  # noqa: ARG002 - lists do not know it
         return of
 
     def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
         return tuple(map(to, of))
 
     def total(self, of: _Numbers) -> str:
-        # In halves, since parsers count how deep a sum of a thousand is.
-        if len(of) == 1:
-            return of[0]
-        half = len(of) // 2
-        return f"({self.total(of[:half])} + {self.total(of[half:])})"
+        return _added(of)
 
     def largest(self, of: _Numbers) -> str:
         if len(of) <= _MOST_COMPARED:
@@ -403,12 +436,43 @@ class _InColumns(_Stages):
             for one, other in zip(first, second, strict=True)
         )
 
+    def capped(self, of: _Numbers, left: str, most: str, *, where: str) -> _Numbers:  # noqa: ARG002 - columns hold all rows
+        # A number is at the limit if what is left is more than all get where it just comes to the limit.
+        zero, one = self.number(0.0), self.number(1.0)
+        scale = self.many(
+            self.each(lambda x: f"CASE WHEN {x} > {zero} THEN {most} / {x} ELSE {zero} END", of), of[0]
+        )
+        sums = (_added(tuple(f"LEAST({x} * {by}, {most})" for x in of)) for by in scale)
+        full = self.many(
+            tuple(
+                f"CASE WHEN {by} > {zero} AND {found} < {left} THEN {one} ELSE {zero} END"
+                for by, found in zip(scale, sums, strict=True)
+            ),
+            scale[0],
+        )
+        rest = self.total(tuple(f"{x} * ({one} - {flag})" for x, flag in zip(of, full, strict=True)))
+        level = self.one(
+            f"GREATEST({left} - {most} * {self.total(full)}, {zero}) / NULLIF({rest}, {zero})", full[0]
+        )
+        return tuple(
+            f"CASE WHEN {flag} = {one} THEN {most} ELSE LEAST({x} * {level}, {most}) END"
+            for x, flag in zip(of, full, strict=True)
+        )
+
+
+def _added(of: Sequence[str]) -> str:
+    """Return a sum in halves, since parsers count how deep one of a thousand is."""
+    if len(of) == 1:
+        return of[0]
+    half = len(of) // 2
+    return f"({_added(of[:half])} + {_added(of[half:])})"
+
 
 # What engines compare in one call of GREATEST.
 _MOST_COMPARED = 50
 
 
-def _in_stages(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None:
+def _in_stages(recalibrator: ClassRecalibrator, ask: SqlAsk, origin: Origin) -> _Found | None:
     """Return steps as long as what the map was fitted to, or None where no join speaks of a row."""
     words, count, scale = SPELLINGS[ask.dialect], len(origin.classes), origin.scale
     if words.lists is None and not words.lateral:
@@ -416,36 +480,120 @@ def _in_stages(recalibrator: _Map, ask: SqlAsk, origin: Origin) -> _Found | None
     stages = _InColumns(ask, count) if words.lists is None else _InLists(ask, count, words.lists)
     text = SqlText(ask.dialect, ask.written_scores(), "")
     scores = stages.inside(_in_range(text, scale), text.scores)
-    own: list[Formula] = [Score(place) for place in range(count)]
     before, valid = scores, f"{scores[0]} IS NOT NULL"
     if scale is Scale.LOGIT:
         before = stages.softmax(scores)
     elif scale is not Scale.PROB:
-        formulas = [probability(one, scale) for one in own]
+        formulas = [probability(one, scale) for one in _each_score(count)]
         before = stages.many(stages.written(formulas, scores), scores[0])
     if scale is not Scale.LOGIT:
         whole = stages.one(stages.total(before), before[0])
         valid += f" AND ABS({whole} - {stages.number(1.0)}) <= {stages.number(_MOST_OFF)}"
-    if isinstance(recalibrator, OneVsRest):
-        after = stages.many(stages.written(_members(recalibrator, own), before), before[0])
-        if recalibrator.output_sum is OutputSum.ONE:
-            # Where every map says 0 the row stays as it was.
-            none = f"{stages.one(stages.total(after), after[0])} < {stages.number(LEAST)}"
-            after = stages.divided(stages.many(stages.either(none, before, after), after[0]))
-    elif isinstance(recalibrator, Linear) and recalibrator.weight.ndim > 1:
-        least = stages.number(recalibrator.least)
-        logs = stages.many(stages.each(lambda x: f"LN(GREATEST({x}, {least}))", before), before[0])
-        sums = stages.products(recalibrator.weight, recalibrator.intercept, logs)
-        after = stages.softmax(stages.many(sums, logs[0]))
-    else:
-        sums = stages.written(_logits(recalibrator, own), before)
-        after = stages.softmax(stages.many(sums, before[0]))
+    after = _after(stages, recalibrator, before)
     judged = before if recalibrator.keeps_prediction else after
     most = stages.one(stages.largest(judged), judged[0])
-    arms = [
-        f"WHEN {one} >= {most} THEN {string(name, ask.dialect)}"
-        for one, name in zip(stages.places(judged), origin.classes, strict=True)
-    ]
-    first = f"CASE {' '.join(arms)} END"
+    first = stages.first(judged, most, (string(one, ask.dialect) for one in origin.classes))
     largest = most if judged is after else stages.one(stages.largest(after), after[0])
     return _named(ask, origin, stages.places(after), first, largest), valid, stages.joined
+
+
+def _each_score(count: int) -> list[Formula]:
+    return [Score(place) for place in range(count)]
+
+
+def _after(stages: _Stages, recalibrator: ClassRecalibrator, before: _Numbers) -> _Numbers:
+    """Return the names of the recalibrated probabilities."""
+    match recalibrator:
+        case TopLabel():
+            return _top_label(stages, recalibrator, before)
+        case OneVsOne():
+            return _one_vs_one(stages, recalibrator, before)
+        case OneVsRest():
+            formulas = _members(recalibrator, _each_score(stages.count))
+            after = stages.many(stages.written(formulas, before), before[0])
+            if recalibrator.output_sum is OutputSum.FREE:
+                return after
+            return _divided(stages, after, before, least=LEAST)
+        case Linear() if recalibrator.weight.ndim > 1:
+            least = stages.number(recalibrator.least)
+            logs = stages.many(stages.each(lambda x: f"LN(GREATEST({x}, {least}))", before), before[0])
+            sums = stages.products(recalibrator.weight, recalibrator.intercept, logs)
+            return stages.softmax(stages.many(sums, logs[0]))
+        case _:
+            sums = stages.written(_logits(recalibrator, _each_score(stages.count)), before)
+            return stages.softmax(stages.many(sums, before[0]))
+
+
+def _divided(stages: _Stages, after: _Numbers, before: _Numbers, *, least: float) -> _Numbers:
+    """Return numbers divided by their sum, or, where that is less than a limit, those from before."""
+    none = f"{stages.one(stages.total(after), after[0])} < {stages.number(least)}"
+    return stages.divided(stages.many(stages.either(none, before, after), after[0]))
+
+
+def _top_label(stages: _Stages, recalibrator: TopLabel, before: _Numbers) -> _Numbers:
+    """Return the new confidence, and what it leaves shared out, as `TopLabel.predict` does it."""
+    zero, one, count = stages.number(0.0), stages.number(1.0), stages.count
+    largest = stages.one(stages.largest(before), before[0])
+    which = stages.one(stages.first(before, largest, map(str, range(count))), before[0])
+    confidence = stages.one(stages.formula(_of_predicted(recalibrator, count), largest, which), which)
+    left = stages.one(f"{one} - {confidence}", confidence)
+    most = stages.one(f"{confidence} * {stages.number(1.0 - 2.0**-53)}", confidence)
+    some = stages.each(lambda x: f"CASE WHEN {x} > {zero} THEN {one} ELSE {zero} END", before)
+    alone = f"{stages.one(stages.total(stages.many(some, before[0])), before[0])} < {stages.number(1.5)}"
+
+    def beside(of: _Numbers, to: Callable[[str], str], predicted: str) -> _Numbers:
+        """Return an expression of each number, and another of the predicted class."""
+        each = enumerate(stages.places(of))
+        listed = (f"CASE WHEN {which} = {place} THEN {predicted} {to(x)} END" for place, x in each)
+        return stages.many(stages.listed(listed), of[0])
+
+    rest = beside(before, lambda x: f"WHEN {alone} THEN {one} ELSE {x}", zero)
+    whole = stages.one(stages.total(rest), rest[0])
+
+    def share(of: str) -> str:
+        return stages.formula(times(over(Score(0), Score(1)), Score(2)), of, whole, left)
+
+    above = f"{share(stages.one(stages.largest(rest), rest[0]))} > {most}"
+    enough = f"{confidence} * {stages.number(count)} >= {one}"
+    crowded = stages.one(f"CASE WHEN {enough} AND {above} THEN 1 ELSE 0 END", whole)
+    where = f"{crowded} = 1"
+    had = beside(rest, lambda x: f"ELSE GREATEST({x}, {stages.number(_LEAST_NORMAL)})", zero)
+    capped = stages.many(stages.capped(had, left, most, where=where), had[0])
+    shared = stages.many(stages.each(share, rest), rest[0])
+    after = stages.many(stages.either(where, capped, shared), shared[0])
+    return beside(after, lambda x: f"ELSE {x}", confidence)
+
+
+def _of_predicted(recalibrator: TopLabel, count: int) -> Formula:
+    """Return what the map of the predicted class says: 0 is its probability, and 1 its place."""
+    maps = [recalibrator.members.of(place) for place in range(count)]
+    cuts = [place for place in range(1, count) if maps[place] is not maps[place - 1]]
+    parts = tuple(formulas_of(maps[place], Score(0))[0] for place in (0, *cuts))
+    return Pieces(Score(1), tuple(map(float, cuts)), parts) if cuts else parts[0]
+
+
+def _one_vs_one(stages: _Stages, recalibrator: OneVsOne, before: _Numbers) -> _Numbers:
+    """Return the probabilities that agree with the maps of all pairs, as `OneVsOne.predict` does it."""
+    zero, one, least = stages.number(0.0), stages.number(1.0), stages.number(_LEAST_SHARE)
+    places, maps = stages.places(before), recalibrator.pairs
+    pairs = list(combinations(range(stages.count), 2))
+    both = ((places[first], places[second]) for first, second in pairs)
+    shares = (
+        f"CASE WHEN {a} + {b} > {zero} THEN {a} / ({a} + {b}) ELSE {stages.number(0.5)} END" for a, b in both
+    )
+    ahead = stages.many(stages.listed(shares), before[0])
+    formulas = [
+        formulas_of(maps[pair], Score(place))[0] if pair in maps else Score(place)
+        for place, pair in enumerate(pairs)
+    ]
+    ahead = stages.many(stages.written(formulas, ahead, len(pairs)), ahead[0])
+    of_first = stages.many(stages.each(lambda x: f"{one} / GREATEST({x}, {least})", ahead), ahead[0])
+    of_second = stages.many(stages.each(lambda x: f"{one} / GREATEST({one} - {x}, {least})", ahead), ahead[0])
+    inverse: list[list[str]] = [[] for _ in places]
+    for side, listed in enumerate((of_first, of_second)):
+        for pair, number_of_pair in zip(pairs, stages.places(listed, len(pairs)), strict=True):
+            inverse[pair[side]].append(number_of_pair)
+    others = stages.number(stages.count - 2.0)
+    after = stages.listed(f"{one} / ({_added(parts)} - {others})" for parts in inverse)
+    # A class that a pair leaves nothing has less than this, and so have all where no class has more.
+    return _divided(stages, stages.many(after, of_second[0]), before, least=_LEAST_SHARE * 100.0)

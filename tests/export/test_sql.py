@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import duckdb
 import jinja2
@@ -21,6 +22,8 @@ from calibcli.export.dialects import SPELLINGS, name, number, string
 from calibcli.names import ExportTarget, Scale, SqlDialect, SqlForm
 from calibcli.options.maps import ExportAsk
 from calibcli.stats.recalibrators.classes.linear import Linear
+from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne, PairMap
+from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.intercept import shifted
 from calibcli.stats.recalibrators.smooth import Smooth
 from exported_maps import (
@@ -52,7 +55,6 @@ HOSTILE = [
 ]
 # Steps of one score are executed by the rules of these dialects, here and in test_sql_elsewhere.py.
 EXECUTED = {SqlDialect.DUCKDB, *ELSEWHERE}
-SQL_CLASSES = [kind for kind in CLASS_MAPS if not kind.startswith(("confidence", "top-label", "one-vs-one"))]
 
 
 @pytest.fixture
@@ -291,7 +293,7 @@ def test_steps_are_kept_apart_from_a_table_of_their_name(database: duckdb.DuckDB
 @pytest.mark.parametrize(
     ("kind", "scale"),
     [
-        *((kind, Scale.PROB) for kind in SQL_CLASSES),
+        *((kind, Scale.PROB) for kind in CLASS_MAPS),
         ("vector", Scale.LOGIT),
         ("vector", Scale.LOGPROB),
         ("vector", Scale.PERCENT),
@@ -336,11 +338,14 @@ def test_names_of_classes_are_names_and_texts(database: duckdb.DuckDBPyConnectio
     assert [f"calibrated_{one}" in found.columns for one in classes] == [True] * 3
 
 
-@pytest.mark.parametrize("kind", sorted(set(CLASS_MAPS) - set(SQL_CLASSES)))
-def test_classes_without_an_expression_are_refused(kind: str) -> None:
-    """A map of several classes that is no sensible expression is refused, and the way out is named."""
-    with pytest.raises(UsageProblem, match="has no expression in SQL"):
-        sql(class_map(kind))
+@pytest.mark.parametrize("kind", ["confidence platt", "top-label venn-abers", "one-vs-one histogram"])
+def test_maps_that_go_by_steps_are_refused_where_no_join_speaks_of_a_row(kind: str) -> None:
+    """Even of three classes; the refusal says why, and names a dialect that takes the very map."""
+    with pytest.raises(UsageProblem, match="is worked out step by step, and there are no joins") as caught:
+        sql(class_map(kind), dialect=SqlDialect.REDSHIFT)
+    assert "--dialect duckdb, spark, bigquery, snowflake, postgres" in str(caught.value.hint)
+    # The one that is executed nowhere.
+    assert len(sqlglot.parse(sql(class_map(kind), dialect=SqlDialect.MYSQL), dialect="mysql")) == 1
 
 
 @pytest.mark.parametrize(("kind", "scale", "count"), MANY)
@@ -371,6 +376,44 @@ def test_many_classes_in_duckdb_are_those_of_apply(
     sure = np.diff(np.sort(expected, axis=1)[:, -2:])[:, 0] > NEAR
     named = np.array(artifact.classes)[expected.argmax(axis=1)]
     assert list(given["calibrated_class"][sure]) == list(named[sure])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [("confidence platt", 1_000), ("top-label histogram", 1_000), ("one-vs-one platt", 40)],
+)
+def test_hard_rows_of_many_classes_in_duckdb_are_those_of_apply(
+    kind: str, count: int, database: duckdb.DuckDBPyConnection
+) -> None:
+    """Classes that had next to nothing get what others may not have."""
+    small = many_map(kind, Scale.PROB, 12)
+    names, recalibrator = tuple(f"c{one}" for one in range(count)), small.recalibrator
+    if isinstance(recalibrator, OneVsOne):
+        maps, pairs = recalibrator.maps, combinations(range(count), 2)
+        listed = tuple(PairMap(*pair, maps[at % len(maps)].map) for at, pair in enumerate(pairs))
+        recalibrator = replace(recalibrator, classes=names, maps=listed)
+    else:
+        assert isinstance(recalibrator, TopLabel)
+        own = {one: recalibrator.members.of(at % 12) for at, one in enumerate(names)}
+        members = replace(recalibrator.members, classes=names, own=own)
+        recalibrator = replace(recalibrator, members=members)
+    artifact = replace(small, recalibrator=recalibrator, classes=names)
+    halves = 0.5 ** np.minimum(np.arange(1, count + 1), count - 1)
+    tiny = np.zeros((5, count))
+    tiny[0, :2] = 1.0, 5e-324
+    tiny[1, :2] = 0.9, 0.1
+    tiny[2, :2] = 0.5, 0.5
+    tiny[3] = [1.0, *[1e-310] * (count - 1)]
+    tiny[4, :3] = 0.6, 0.4, 1e-320
+    rows = np.vstack((many_rows(count, Scale.PROB), halves, halves[::-1], tiny))
+    database.register("predictions", pd.DataFrame({"probs": rows.tolist(), "place": range(len(rows))}))
+    found = database.execute(f"SELECT * FROM ({sql(artifact, probs=('probs',))}) ORDER BY place").df()
+    columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
+    expected = wanted_rows(artifact, rows)
+    np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)
+    sure = np.diff(np.sort(expected, axis=1)[:, -2:])[:, 0] > NEAR
+    assert list(found["calibrated_class"][sure]) == list(np.array(names)[expected.argmax(axis=1)][sure])
 
 
 @pytest.mark.slow

@@ -202,6 +202,8 @@ def test_classes_get_what_apply_gives(
         ("matrix", Scale.PROB),
         ("matrix", Scale.LOGIT),
         ("one-vs-rest platt", Scale.PROB),
+        ("top-label platt", Scale.PROB),
+        ("one-vs-one histogram", Scale.PROB),
     ],
 )
 def test_many_classes_get_what_apply_gives(
