@@ -12,6 +12,7 @@ from calibcli.documents.artifact import (
     ClassArtifact,
     GroupArtifact,
     OneMap,
+    OneScore,
     SegmentArtifact,
     artifact_text,
 )
@@ -88,7 +89,7 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
         return module_of_groups(groups, origin=origin).encode()
     from calibcli.export.sql import query_of_groups
 
-    return query_of_groups(groups, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
+    return query_of_groups(groups, _sql(ask, (_score(artifact, ask),)), origin=origin).encode()
 
 
 def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
@@ -99,7 +100,7 @@ def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
         return module_of_segments(found, origin=origin).encode()
     from calibcli.export.sql import query_of_segments
 
-    return query_of_segments(found, _sql(ask, (_given(ask.score, "score"),)), origin=origin).encode()
+    return query_of_segments(found, _sql(ask, (_score(artifact, ask),)), origin=origin).encode()
 
 
 def _refuse_scores_alone(target: ExportTarget, why: str, more: str = "") -> None:
@@ -129,18 +130,18 @@ def _one(artifact: Artifact, ask: ExportAsk) -> bytes:
         check_prior(ask.prior)
         shift = Shift(fitted_rate(artifact), ask.prior)
     origin = replace(_origin(artifact), prior=ask.prior)
-    name, score = _given(ask.name, _NAME), _given(ask.score, "score")
     match ask.target:
         case ExportTarget.SQL:
             from calibcli.export.sql import query_of_one
 
-            query = query_of_one(artifact.recalibrator, _sql(ask, (score,)), origin=origin, shift=shift)
-            return query.encode()
+            requested = _sql(ask, (_score(artifact, ask),))
+            return query_of_one(artifact.recalibrator, requested, origin=origin, shift=shift).encode()
         case ExportTarget.ONNX:
             from calibcli.export.onnx import model_of_one
 
+            names = (_given(ask.score, "score"), _given(ask.name, _NAME))
             return model_of_one(
-                artifact.recalibrator, origin=origin, names=(score, name), shift=shift, single=ask.single
+                artifact.recalibrator, origin=origin, names=names, shift=shift, single=ask.single
             )
         case ExportTarget.PYTHON | ExportTarget.SKLEARN:
             style = _style(ask.target)
@@ -159,7 +160,7 @@ def _classes(artifact: ClassArtifact, ask: ExportAsk) -> bytes:
             from calibcli.export.sql_classes import query_of_classes
 
             columns = _columns(artifact, ask)
-            requested = _sql(ask, columns, places=None if len(columns) > 1 else len(artifact.classes))
+            requested = _sql(ask, columns, places=_places(artifact, columns))
             return query_of_classes(artifact.recalibrator, requested, origin=origin).encode()
         case ExportTarget.ONNX:
             from calibcli.export.onnx import model_of_classes
@@ -186,12 +187,23 @@ def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) 
     return SqlAsk(dialect, scores, table, _given(ask.name, _NAME), places)
 
 
+def _score(artifact: OneScore, ask: ExportAsk) -> str:
+    """Return the column of the score in a query: the one that was named, else that of the fit."""
+    known = artifact.of_all_rows.columns
+    return _given(ask.score, "score" if known is None else known[0])
+
+
+def _places(artifact: ClassArtifact, columns: tuple[str, ...]) -> int | None:
+    """Return how many places of its one column of lists are read, or None where classes have columns."""
+    return None if len(columns) > 1 else len(artifact.classes)
+
+
 def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
     if ask.score is not None:
         msg = f"--score names one column, and the map was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, "name the columns of the classes with --probs a,b,c")
     if ask.probs is None:
-        return tuple(f"p_{one}" for one in artifact.classes)
+        return artifact.columns or tuple(f"p_{one}" for one in artifact.classes)
     if len(ask.probs) == 1 and ask.probs[0].count("*") == 1:
         # As `apply` and the others take it: the columns that end in the names of the classes.
         return tuple(ask.probs[0].replace("*", one) for one in artifact.classes)
@@ -206,13 +218,18 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
     """Return what a query relies on: columns that nobody has named, and the text of groups; or nothing."""
     if ask.target is not ExportTarget.SQL:
         return ()
-    if isinstance(artifact, GroupArtifact):
-        return _texts_of_groups(artifact)
-    if not isinstance(artifact, ClassArtifact) or ask.probs is not None:
-        return ()
-    from calibcli.export.sql_classes import read_from
+    if isinstance(artifact, ClassArtifact):
+        if ask.probs is not None:
+            return ()
+        from calibcli.export.sql_classes import read_from
 
-    return (read_from(_columns(artifact, ask), places=None),)
+        columns = _columns(artifact, ask)
+        return (read_from(columns, places=_places(artifact, columns)),)
+    notes = _texts_of_groups(artifact) if isinstance(artifact, GroupArtifact) else ()
+    if ask.score is not None or artifact.of_all_rows.columns is None:
+        return notes
+    said = f"column {_score(artifact, ask)!r} is read as the score, as in the fit; --score names another"
+    return (said, *notes)
 
 
 def _texts_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:

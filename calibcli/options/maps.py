@@ -99,11 +99,11 @@ class ExportAsk:
         None, "--view", section=Section.OUTPUT, metavar="NAME", help="What --as view makes. [default: calibrated]",
     )  # fmt: skip
     score: str | None = option(
-        None, "-s", "--score", section=Section.COLUMNS, metavar="COL", help="The score in the SQL or ONNX. [default: score]",
+        None, "-s", "--score", section=Section.COLUMNS, metavar="COL", help="The score in the SQL or ONNX. [default: in SQL that of the fit, else score]",
     )  # fmt: skip
     probs: tuple[str, ...] | None = option(
         None, "--probs", section=Section.CLASSES, metavar="A,B,...", shell=str | None,
-        help="The columns of classes in the SQL: 'p_*', a,b,c, or one of lists. [default: p_CLASS for each]",
+        help="The columns of classes in the SQL: 'p_*', a,b,c, or one of lists. [default: those of the fit, else p_CLASS]",
     )  # fmt: skip
     name: str | None = option(
         None, "--name", section=Section.OUTPUT, metavar="COL", help="The new column in the SQL or ONNX. [default: calibrated]",

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -96,6 +97,27 @@ def test_without_it_the_guess_is_said(loans: Path, fitted: Path, run: Run, tmp_p
     )
 
 
+def test_queries_read_the_columns_of_the_fit(loans: Path, fitted: Path, run: Run, tmp_path: Path) -> None:
+    """As `apply` does, and say so; --score names another, and an ONNX model has its usual name."""
+    said, named = run("export", fitted, "--to", "sql"), run("export", fitted, "--to", "sql", "-s", "pd_grade")
+    assert said.out == named.out
+    assert "column 'pd_grade' is read as the score, as in the fit; --score names another" in said.err
+    assert "is read as the score" not in named.err
+    with duckdb.connect() as database:
+        database.register("predictions", pd.read_csv(loans / "new.csv"))
+        found = database.execute(f"SELECT calibrated FROM ({said.out})").df()
+    applied = calibcli.apply(str(fitted), pd.read_csv(loans / "new.csv"))
+    assert np.allclose(np.sort(found["calibrated"]), np.sort(applied["calibrated"]), rtol=0.0, atol=1e-12)
+    document = json.loads(fitted.read_text())
+    del document.get("pooled", document)["input"]["columns"]
+    for one in document.get("members", {}).values():
+        one["input"].pop("columns", None)
+    (tmp_path / "older.json").write_text(json.dumps(document))
+    older = run("export", tmp_path / "older.json", "--to", "sql", "--allow-edited")
+    assert '"score"' in older.out
+    assert "is read as the score" not in older.err
+
+
 def test_all_files_of_a_folder_have_the_column_of_the_first(
     loans: Path, fitted: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -151,6 +173,9 @@ def test_columns_of_classes_are_found_as_in_the_fit(run: Run, tmp_path: Path) ->
         measured = run("measure", source, "-y", "y", "--artifact", artifact, "--json")
         found = json.loads(measured.out)
         assert found["input"]["score"] == ("q_*" if name == "q" else "first,second,third")
+        query = run("export", artifact, "--to", "sql")
+        assert query.out == run("export", artifact, "--to", "sql", *words[:2]).out
+        assert f"read from {'q_a, q_b, q_c' if name == 'q' else 'first, second, third'}" in query.err
     assert json.loads((tmp_path / "named.json").read_text())["input"]["columns"] == [
         "first",
         "second",
