@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, assert_never
 
@@ -27,7 +28,7 @@ from calibcli.export.python import (
 )
 from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.maps import ExportAsk
-from calibcli.options.numerals import usual_name
+from calibcli.options.numerals import phrases_said, usual_name
 from calibcli.stats.recalibrators.intercept import check_prior
 
 if TYPE_CHECKING:
@@ -215,21 +216,29 @@ def _columns(artifact: ClassArtifact, ask: ExportAsk) -> tuple[str, ...]:
 
 
 def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
-    """Return what a query relies on: columns that nobody has named, and the text of groups; or nothing."""
-    if ask.target is not ExportTarget.SQL:
-        return ()
+    """Return what an export relies on: columns nobody has named, texts of groups, numbers for words."""
     if isinstance(artifact, ClassArtifact):
-        if ask.probs is not None:
+        if ask.probs is not None or ask.target is not ExportTarget.SQL:
             return ()
         from calibcli.export.sql_classes import read_from
 
         columns = _columns(artifact, ask)
         return (read_from(columns, places=_places(artifact, columns)),)
-    notes = _texts_of_groups(artifact) if isinstance(artifact, GroupArtifact) else ()
+    words = artifact.of_all_rows.score_map
+    notes: tuple[str, ...] = () if words is None else (_words_apart(words),)
+    if ask.target is not ExportTarget.SQL:
+        return notes
+    notes += _texts_of_groups(artifact) if isinstance(artifact, GroupArtifact) else ()
     if ask.score is not None or artifact.of_all_rows.columns is None:
         return notes
     said = f"column {_score(artifact, ask)!r} is read as the score, as in the fit; --score names another"
     return (said, *notes)
+
+
+def _words_apart(words: Mapping[str, float]) -> str:
+    """Say that words are none of what an export reads."""
+    said = f"the map was fitted to scores in words, {phrases_said(words)}, and its export reads numbers alone"
+    return f"{said}: put these in place of the words first"
 
 
 def _texts_of_groups(artifact: GroupArtifact) -> tuple[str, ...]:

@@ -140,6 +140,8 @@ def test_a_map_reads_the_words_that_it_was_fitted_to(
             "apply", "cal.json", f"answers.{kind}", "-s", "confidence", "--to", "csv", "--keep", "none"
         )
         columns[name] = again.out
+        exported = run("export", "cal.json", "--to", "python")
+        assert ("in words, almost certain=0.97,even=0.5," in exported.err) == (name == "words")
         measured = run("measure", f"answers.{kind}", *COLUMNS, "--artifact", "cal.json", "-m", "brier")
         assert measured.code == 0, measured.err
         if not by and kind == "csv":
