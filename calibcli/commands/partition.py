@@ -15,6 +15,8 @@ from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, bins_of,
 from calibcli.stats.table.grid import GridTable, Table, digest
 
 _OVER_BINS = tuple(name for name in MeasureName if name.facts.home in (Home.BINNED, Home.L2))
+# What a gate asks by, whose bins must not follow the rows.
+WITHOUT_BINS = "--max-smece asks without bins"
 # Scores of at most so many values, with so many rows each on average, are said to take few values.
 _FEW, _ROWS_EACH = 50, 2
 _MOST_VALUES, _ROWS_OF_MANY = 1_000, 20
@@ -37,15 +39,26 @@ def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, disc
 
 
 def shared_bins_notes(
-    table: Table, bins: Bins, *, requested: bool, measures: Iterable[object], score: str = "the score"
+    table: Table,
+    bins: Bins,
+    *,
+    requested: bool,
+    measures: Iterable[object],
+    score: str = "the score",
+    finer: str = "--binning equal-mass cuts where they are",
 ) -> tuple[str, ...]:
     """
-    Say that a score takes few values and that bins put some of them together, as nobody asked for.
+    Say that all rows lie in one bin, or that bins put some values of a score of few together, unasked.
 
     What a discrete recalibrator has written is such a score, and was measured value by value while the
-    artifact was named.
+    artifact was named. `finer` is what sees more than one bin does.
     """
-    if requested or bins.edges is None or not any(name in _OVER_BINS for name in measures):
+    if bins.edges is None or not any(name in _OVER_BINS for name in measures):
+        return ()
+    if lone_bin(table, bins):
+        lie = f"all rows lie in one of {bins.described}, where errors up and down cancel"
+        return (f"{lie}: {finer}",)
+    if requested:
         return ()
     count, rows = table.distinct, table.total_rows
     each = _ROWS_EACH if count <= _FEW else _ROWS_OF_MANY
@@ -55,6 +68,15 @@ def shared_bins_notes(
         return ()
     how = "pass --binning atoms to measure each value by itself"
     return (f"{score} takes {count:,} values, and {bins.described} merge some of them: {how}",)
+
+
+def lone_bin(table: Table, bins: Bins) -> bool:
+    """Whether one of several bins holds every row, of different scores, so that it sees their sum alone."""
+    score = table.score[table.weight > 0.0]
+    if bins.edges is None or bins.edges.size <= 2 or score.size == 0 or score[0] == score[-1]:
+        return False
+    first, last = bin_index(bins.edges, score[[0, -1]]).tolist()
+    return bool(first == last)
 
 
 def given_bins(edges: tuple[float, ...] | None) -> Bins | None:

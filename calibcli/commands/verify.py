@@ -9,7 +9,14 @@ import numpy as np
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
 from calibcli.commands.measure import class_groups, class_views, refuse_class_measures
-from calibcli.commands.partition import chosen_bins, may_cut_cells, parted, shared_bins_notes, summary_of
+from calibcli.commands.partition import (
+    WITHOUT_BINS,
+    chosen_bins,
+    may_cut_cells,
+    parted,
+    shared_bins_notes,
+    summary_of,
+)
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
@@ -211,7 +218,7 @@ def verify_evaluation(
         notes=(
             *evaluation.notes,
             *_one_label(evaluation),
-            *shared_bins_notes(table, bins, requested=requested, measures=subjects),
+            *shared_bins_notes(table, bins, requested=requested, measures=subjects, finer=WITHOUT_BINS),
             *baseline,
             *(() if segments is None else segments.notes),
             *(_OVER_ALL_ROWS if groups and options.regression is not None else ()),

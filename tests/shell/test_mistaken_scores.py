@@ -73,6 +73,40 @@ def test_every_command_and_format_says_so(run: Run, applied: Path, tmp_path: Pat
         assert SAID not in " ".join((ended.out + ended.err).split()), words
 
 
+ONE_BIN = "all rows lie in one of 15 equal-width bins, where errors up and down cancel: "
+
+
+def test_one_bin_for_all_rows_is_said(run: Run, tmp_path: Path) -> None:
+    """Probabilities below a fifteenth, too low for some and too high for others, have an ECE of nothing."""
+    small, wide, same = (tmp_path / name for name in ("small.csv", "wide.csv", "same.csv"))
+    lines = [f"{(1 + k % 499) / 10_000!r},{k % 40 // 39}\n" for k in range(4_000)]
+    small.write_text("score,label\n" + "".join(lines))
+    wide.write_text("score,label\n" + "".join(lines) + "0.5,1\n")
+    same.write_text("score,label\n" + "0.02,0\n" * 99 + "0.02,1\n")
+
+    def noted(*words: object) -> bool:
+        ended = run(*words)
+        assert ended.code in (0, 4), ended.err
+        return ONE_BIN in ended.out + ended.err
+
+    assert noted("measure", small, "-m", "ece")
+    assert ONE_BIN + "--max-smece asks without bins" in run("verify", small, "--max-ece", "0.5").out
+    assert noted("compare", small, "-s", "score", "--artifact", _shifted(run, tmp_path), "-m", "ece")
+    for words in (
+        ["measure", small, "-m", "smece"],
+        ["measure", small, "-m", "ece", "--binning", "equal-mass"],
+        ["measure", wide, "-m", "ece"],
+        ["measure", same, "-m", "ece", "--bins", "15"],
+        ["verify", small, "--max-smece", "0.5"],
+    ):
+        assert not noted(*words), words
+
+
+def _shifted(run: Run, folder: Path) -> Path:
+    run("fit", folder / "wide.csv", "--method", "intercept", "-o", folder / "cal.json")
+    return folder / "cal.json"
+
+
 def test_compare_says_so_of_both_sides(run: Run, tmp_path: Path) -> None:
     """Once for each number of values."""
     rng = np.random.default_rng(0)
