@@ -76,7 +76,7 @@ def test_what_is_no_period_is_none(name: str) -> None:
 def test_days_that_could_be_of_either_month_are_told_from_what_is_no_date() -> None:
     """Day and month cannot be told apart, and another way of writing can."""
     assert period_of("1/2/2024") is None
-    with pytest.raises(UsageProblem, match="month cannot be told from that of the day") as refused:
+    with pytest.raises(UsageProblem, match="shows which of its numbers is the month") as refused:
         by_time(["03/04/2024", "05/06/2024"])
     assert refused.value.hint == "write days like 2024-04-03, or sort by name"
 

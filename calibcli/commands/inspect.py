@@ -44,6 +44,7 @@ from calibcli.reports.leaderboard import SCHEMA as LEADERBOARD_SCHEMA
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
+from calibcli.show.words import plural, share
 from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator, kind_of_ends
 from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.segments import SegmentColumn
@@ -499,7 +500,7 @@ def _contents(
             typed = _typed(said)
             form = replace(form, decimal=typed.pop("decimal", form.decimal))
             columns = Columns.of(roles["score"], label=roles["label"], **typed)
-            table = read_tables(RowRequest([path], columns, reading=Reading(input_format=form))).tables[RAW]
+            read = read_tables(RowRequest([path], columns, reading=Reading(input_format=form)))
             break
         except CalibcliError as problem:
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)
@@ -511,12 +512,14 @@ def _contents(
             said |= dict([next(iter(repairs.items()))])
             if said.get("positive") == "VALUE":
                 return facts, _options_of(said)
+    table, dropped = read.tables[RAW], read.input.dropped
     rows, positive = table.total_rows, table.total_positive_rows
     if not rows:
         return facts, _options_of(said)
-    span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {table.distinct:,} distinct values"
-    rate = f"{100.0 * positive / rows:.1f} % ({positive:,} of {rows:,} rows have label 1)"
-    found = [*([] if counted else [("rows", f"{rows:,}")]), ("score", span), ("base rate", rate)]
+    span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {plural(table.distinct, 'distinct value')}"
+    rate = f"{share(positive, rows)} ({positive:,} of {rows:,} rows have label 1)"
+    every = f"{rows + dropped:,}" + (f", {rows:,} of them with score and label" if dropped else "")
+    found = [*([] if counted else [("rows", every)]), ("score", span), ("base rate", rate)]
     return [*found, *facts], _options_of(said)
 
 

@@ -84,7 +84,7 @@ def by_time(names: Sequence[str]) -> list[str]:
     other = next((name for name, period in periods.items() if period is None), None)
     if other is not None:
         if any(way.fullmatch(other.strip().casefold()) for way in _EITHER):
-            msg = f"{other!r}: in these days the number of the month cannot be told from that of the day"
+            msg = f"{other!r}: no date of this column shows which of its numbers is the month"
             raise UsageProblem(msg, "write days like 2024-04-03, or sort by name")
         msg = f"{other!r} is no date, month, quarter, week or year"
         raise UsageProblem(

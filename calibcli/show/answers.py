@@ -37,6 +37,7 @@ from calibcli.show.words import (
     plural,
     printable,
     quoted,
+    roughness,
     three,
     verdict_word,
     whose,
@@ -167,7 +168,9 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         numbers, shown = [], []
         for name in names:
             one = named[name]
-            numbers.append(f"{field_name(name)} {three(one.value)}{_interval(one.interval)}")
+            ends = _interval(one.interval)
+            ends = ends.replace("(", "(rough ", 1) if roughness(one) else ends
+            numbers.append(f"{field_name(name)} {three(one.value)}{ends}")
             shown += (
                 [] if not _way(one) else ["the score ranks the wrong way"] if _reversed(one) else [_way(one)]
             )
@@ -706,17 +709,23 @@ def _meaning(verdict: "Verdict") -> str:
     target = _decisive(verdict)
     what = named if target is None else f"{named} {whose(target)}"
     if verdict.outcome is VerdictName.INCONCLUSIVE:
-        one_sided = verdict.lower is None or verdict.upper is None
-        undecided = "there is only one bound, and it does not decide" if one_sided else None
-        open_ones = None if verdict.segments is None else "some segments are too small, or too near the limit"
-        around = f"the bounds lie on both sides of {in_full(claim.limit)}"
-        why = verdict.reason or open_ones or undecided or around
-        concluded = f"Nothing is concluded about the {what}: {why}."
+        concluded = f"Nothing is concluded about the {what}: {why_open(verdict)}."
     else:
         concluded = _alarm(verdict) if verdict_word(verdict) == ALARM else _concluded(verdict, what)
     if verdict.void is not None:
         return f"No bound holds for new rows: {verdict.void}."
     return concluded
+
+
+def why_open(verdict: "Verdict") -> str:
+    """Return why a verdict concludes nothing."""
+    if verdict.reason is not None:
+        return verdict.reason
+    if verdict.segments is not None:
+        return "some segments are too small, or too near the limit"
+    if verdict.lower is None or verdict.upper is None:
+        return "there is only one bound, and it does not decide"
+    return f"the bounds lie on both sides of {in_full(verdict.claim.limit)}"
 
 
 def _alarm(verdict: "Verdict") -> str:

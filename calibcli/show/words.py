@@ -17,6 +17,7 @@ from calibcli.stats.bounds.interval import Interval
 
 if TYPE_CHECKING:
     from calibcli.stats.gates.claim import Verdict
+    from calibcli.stats.measures.estimate import Estimated
 
 NONE = "none"
 ALARM = "ALARM"
@@ -300,9 +301,17 @@ HOW_AT = "-v says how each bound was found, and --explain NAME what a number is.
 SMALL_P = "A small p-value is evidence against calibration; a large one is no proof of it."
 
 
-def valid_for(interval: Interval) -> str:
-    """Return when an interval holds, and of whom it speaks."""
-    when = "any sample size" if interval.finite_sample else "large-sample"
+_ROUGH = "rough: "
+
+
+def roughness(estimate: "Estimated") -> str:
+    """Return why the interval of an estimate is rough; nothing where it is not."""
+    return next((one for one in estimate.assumptions if one.startswith(_ROUGH)), "")
+
+
+def valid_for(interval: Interval, *, rough: str = "") -> str:
+    """Return when an interval holds, or that it does so roughly, and of whom it speaks."""
+    when = rough or ("any sample size" if interval.finite_sample else "large-sample")
     return f"{when}; {_WHOM[interval.target]}"
 
 

@@ -210,3 +210,23 @@ def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> 
     last = run("inspect", path).out.splitlines()[-1]
     assert "--delimiter ';' --decimal , --scale percent --positive " in last
     assert run(*last.split("calibcli ", 1)[1].replace("'", "").split()).code == 0
+
+
+def test_inspect_counts_every_row_and_loses_no_event(run: Run, tmp_path: Path) -> None:
+    """Rows with a missing value are rows; one event in 5,000 is no rate of 0."""
+    path = tmp_path / "rows.csv"
+    path.write_text("score,label\n,1\n0.2,1\n" + "0.2,0\n" * 4_999)
+    said = run("inspect", path).out
+    assert "5,001, 5,000 of them with score and label" in said
+    assert "0.02 % (1 of 5,000 rows have label 1)" in said
+    assert "0.2 to 0.2, 1 distinct value\n" in said
+
+
+def test_groups_that_nothing_is_concluded_about_say_why(run: Run, tmp_path: Path) -> None:
+    """By a rule that promises no number of rows as well."""
+    path = tmp_path / "rows.csv"
+    path.write_text("pd,default,grade\n" + "0.1,0,A\n" * 180 + "0.1,1,A\n" * 20 + "0.2,1,B\n" * 200)
+    said = run("verify", path, "--by", "grade", "--rule", "oe<=1.2").out
+    (line,) = (one for one in said.splitlines() if one.startswith("grade=A"))
+    assert "INCONCLUSIVE" in line
+    assert line.endswith("the bounds lie on both sides of 1.2")

@@ -16,7 +16,7 @@ from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
 from calibcli.show.html.sections import summary_of
-from calibcli.show.pages.measure import _apart
+from calibcli.show.pages.measure import _apart, _valid
 from calibcli.stats.table.score_table import ScoreTable
 
 ROWS = 4_000
@@ -132,6 +132,17 @@ def test_a_level_is_not_met_where_a_lower_one_is_not() -> None:
     clustered = answer_of(replace(none, clusters=ClusterSummary("hospital", 30, 28.0)))
     assert all(one.endswith("Not tested.") for one in clustered[:3])
     assert "only bias, brier and log_loss" in clustered[-1]
+
+
+def test_an_interval_that_few_rows_carry_is_called_rough() -> None:
+    """In the sentence of its level and where the page says what may be relied on, without being asked."""
+    report = measured(1.0, "clinical", rows=40)
+    weak = answer_of(report)[1]
+    assert weak.count("(rough 95 % CI ") == 2
+    slope = next(one for one in report.measures if one.name is MeasureName.COX_SLOPE)
+    assert _valid(slope, report).startswith("rough: its noise is that of about ")
+    assert _valid(slope, report).endswith(" rows; these rows")
+    assert "rough" not in answer_of(measured(1.0, "clinical"))[1]
 
 
 def test_too_few_events_tell_nothing_of_the_curve() -> None:

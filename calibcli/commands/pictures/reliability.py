@@ -524,7 +524,7 @@ def _foot(found: _Many, shown: int, *, ordered: bool) -> tuple[str, ...]:
         lines.append(found.said.meaning)
     if found.confidence != found.together:
         lines.append(
-            f"Every interval is at {100.0 * found.confidence:.6g} %, so that those of {every} "
+            f"Every interval is at {percent(found.confidence)}, so that those of {every} "
             f"hold at once with {percent(found.together)} (Bonferroni)."
         )
     if found.left_out:

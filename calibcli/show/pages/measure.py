@@ -60,6 +60,7 @@ from calibcli.show.words import (
     p_words,
     plural,
     quoted,
+    roughness,
     share,
     span,
     standing,
@@ -761,7 +762,7 @@ def _valid(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
     if interval is None:
         return "; ".join(one for one in estimate.assumptions if one.startswith(_UNBOUNDED))
     at = "" if interval.confidence == report.confidence else f"; at {percent(interval.confidence)}"
-    return f"{valid_for(interval)}{at}"
+    return f"{valid_for(interval, rough=roughness(estimate))}{at}"
 
 
 def _partitions(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:

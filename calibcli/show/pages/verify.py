@@ -7,7 +7,7 @@ from itertools import accumulate
 from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
 from calibcli.options.numerals import in_full, percent
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences
+from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, why_open
 from calibcli.show.blocks import (
     Block,
     Cells,
@@ -419,6 +419,8 @@ def _why(verdict: Verdict) -> str:
         return _needed_by_group(verdict.needed, verdict.rows)
     if verdict.outcome is VerdictName.PASS and verdict.claim.only_not_refuted:
         return "not refuted, which is no proof"
+    if verdict.outcome is VerdictName.INCONCLUSIVE:
+        return why_open(verdict)
     return "the estimate alone" if verdict.claim.bound is Bound.VALUE else ""
 
 
