@@ -45,7 +45,7 @@ class Benefit(StrEnum):
 
 
 class Band(StrEnum):
-    """What the band of an isotonic diagram holds, as `plot --band` takes it."""
+    """Where the band of a curve holds: at each score by itself, or at all at once (`plot --band`)."""
 
     POINTWISE = "pointwise"
     SIMULTANEOUS = "simultaneous"

@@ -211,6 +211,7 @@ def _curve(
                 bandwidth=float(estimate.details["bandwidth"]),
                 confidence=options.confidence,
                 generator=generator,
+                band=options.band,
             )
             if smooth.beyond > _MOST_BEYOND:
                 smooth_logit = smooth_curve(
@@ -219,6 +220,7 @@ def _curve(
                     confidence=options.confidence,
                     generator=generator,
                     log_odds=True,
+                    band=options.band,
                 )
     points = binned_curve(table, bins=bins, confidence=None if options.brief else options.confidence)
     kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.reading import with_scores
 from calibcli.errors import IdleOption
-from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Band, Benefit, PlotKind
+from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Band, Benefit, PlotKind, Smoother
 from calibcli.options.pictures import PictureOptions
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ K = PlotKind
 _OF_PARTS = (K.CLASSES, K.GROUPS, K.TREND)
 
 _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
+
+# Curves of which there is a simultaneous band, and those of which there is one with a kernel.
+_WITH_BANDS = (K.SMOOTH, K.ISOTONIC, K.RESIDUAL), (K.SMOOTH, K.ISOTONIC, K.RESIDUAL, K.CLINICAL)
 
 _OF_RELIABILITY = (K.SMOOTH, K.BINNED, K.COMPARE, K.GROUPS, K.CLASSES)
 
@@ -124,16 +127,17 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
     for option, given, meant in (
-        ("band", look.band is not Band.POINTWISE, K.ISOTONIC),
-        ("smoother", options.smoother is not None, K.CLINICAL),
-        ("benefit", look.benefit is not Benefit.NET, K.DECISION),
-        ("loss", look.loss is not None, K.MCB_DSC),
-        ("threshold", bool(options.thresholds), K.DECISION),
+        ("band", look.band is not Band.POINTWISE, _WITH_BANDS[options.smoother is Smoother.KERNEL]),
+        ("smoother", options.smoother is not None, (K.CLINICAL,)),
+        ("benefit", look.benefit is not Benefit.NET, (K.DECISION,)),
+        ("loss", look.loss is not None, (K.MCB_DSC,)),
+        ("threshold", bool(options.thresholds), (K.DECISION,)),
     ):
-        if given and kind is not meant:
+        if given and kind not in meant:
+            kinds = "|".join(one.value for one in meant)
             _refuse(
-                f"--{option} has no effect without --kind {meant.value}",
-                f"pass it, or leave --{option} out",
+                f"--{option} has no effect without --kind {kinds}",
+                f"pass {'one of them' if meant[1:] else 'it'}, or leave --{option} out",
                 option,
             )
     if kind is not None and not kind.facts.bins:

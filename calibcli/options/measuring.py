@@ -14,6 +14,7 @@ from calibcli.names import (
     DEFAULT_LP_POWER,
     DEFAULT_SEED,
     MOST_LP_POWER,
+    Band,
     Binning,
     GroupOrder,
     MeasureName,
@@ -139,6 +140,7 @@ class MeasureOptions:
     )  # fmt: skip
     thresholds: tuple[float, ...] = option((), like=THRESHOLD)
     drawn: bool = True
+    band: Band = Band.POINTWISE
 
     @classmethod
     def of(

@@ -33,8 +33,8 @@ class PictureOptions:
     )  # fmt: skip
     band: Band = option(
         Band.POINTWISE, "--band", section=Section.PICTURE,
-        help="Band of --kind isotonic: chance at each score, or a simultaneous band for the true rates.",
-        doc='Of `kind="isotonic"`: where fits to calibrated scores lie, or where every rate lies at once.',
+        help="Band of --kind smooth, isotonic or residual: chance at each score, or a simultaneous band for the true rates.",
+        doc='Of `kind="smooth"`, `"isotonic"` or `"residual"`: chance at each score, or where all true rates lie at once.',
     )  # fmt: skip
     attributes: bool = option(
         False, "--attributes", section=Section.PICTURE,

@@ -1,5 +1,6 @@
 """Curves and bands: how often intervals of indices, simultaneous bands and bounds at a threshold hold."""
 
+import math
 from collections.abc import Callable
 from itertools import product
 
@@ -10,9 +11,11 @@ from scipy.special import expit, logit
 from calibcli.names import Band, MeasureName
 from calibcli.stats.bounds.proportion import Shares
 from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.reliability import smooth_curve
 from calibcli.stats.curves.thresholds import standardised_ends
 from calibcli.stats.measures.if_calibrated import Shared
 from calibcli.stats.measures.smooth import calibration_index
+from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
 
@@ -213,6 +216,84 @@ def test_all_rates_lie_in_the_simultaneous_band(world: str, rows: int) -> None:
 def test_all_rates_lie_in_the_simultaneous_band_at_length(world: str, rows: int, repetitions: int) -> None:
     """The same with more repetitions, and in a table of many cells."""
     assert outside(world, rows, repetitions=repetitions) <= most_misses(repetitions, 0.05)
+
+
+def _falling(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    score = rng.random(rows)
+    return score, 1.0 - score
+
+
+def _very_rare(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return one event in 10,000, at scores that know nothing of it."""
+    return rng.beta(0.3, 60.0, rows), np.full(rows, 1e-4)
+
+
+def _two_scores(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    score = np.where(rng.random(rows) < 0.1, 0.9, 0.2)
+    return score, np.where(score > 0.5, 0.5, 0.2)
+
+
+def _uneven(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rates that differ from row to row."""
+    score = rng.beta(1.2, 2.0, rows)
+    return score, np.clip(score + rng.choice([-0.2, 0.2], rows), 0.0, 1.0)
+
+
+UNEVEN = {"falling": _falling, "very rare": _very_rare, "two scores": _two_scores, "uneven": _uneven}
+WIDTHS = (0.004, 0.02, 0.08, 0.3, 1.0)
+
+
+def smoothed_rates(at: Floats, score: Floats, rate: Floats, width: float, *, log_odds: bool) -> Floats:
+    """Return the mean rate that a kernel sees at each place, row by row."""
+    if log_odds:
+        at, score = logit(at), logit(np.clip(score, 1e-6, 1.0 - 1e-6))
+    apart = [at[:, None] - score]
+    if not log_odds:
+        both = (at[:, None] - score, at[:, None] + score)
+        turns = range(-math.ceil(4.0 * width) - 1, math.ceil(4.0 * width) + 2)
+        apart = [one + 2.0 * turn for one in both for turn in turns]
+    weight = sum(np.exp(-0.5 * (one / width) ** 2) for one in apart)
+    return np.asarray(weight @ rate / weight.sum(axis=1))
+
+
+def outside_of_curves(world: str, rows: int, *, repetitions: int) -> tuple[int, int]:
+    """Count tables in which a curve leaves its band, at any of six bandwidths; and of two along log-odds."""
+    rng, missed, missed_by_log_odds = generator_of(f"smoothed {world}", rows), 0, 0
+    for _ in range(repetitions):
+        score, rate = {**RISING, **UNEVEN}[world](rng, rows)
+        table = ScoreTable.from_rows(score, rng.random(rows) < rate)
+        wrong = []
+        for log_odds, widths in (
+            (False, (smooth_ece(table, confidence=None).value, *WIDTHS)),
+            (True, (0.0, 0.7)),
+        ):
+            wrong.append(False)
+            for width in widths:
+                curve = smooth_curve(
+                    table, bandwidth=width, generator=rng, log_odds=log_odds, band=Band.SIMULTANEOUS
+                )
+                seen = ~np.isnan(curve.x)
+                truth = smoothed_rates(curve.at[seen], score, rate, curve.bandwidth, log_odds=log_odds)
+                below, above = truth < curve.lower[seen] - 1e-6, truth > curve.upper[seen] + 1e-6
+                wrong[-1] |= bool(np.any(below | above))
+        missed, missed_by_log_odds = missed + wrong[0], missed_by_log_odds + wrong[1]
+    return missed, missed_by_log_odds
+
+
+@pytest.mark.parametrize("world", ["very rare", "two scores"])
+def test_all_smoothed_rates_lie_in_the_simultaneous_band(world: str) -> None:
+    """At 95 % at once, at the bandwidth that the labels choose and at others."""
+    assert max(outside_of_curves(world, 30, repetitions=2)) <= most_misses(2, 0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "repetitions"), [(30, 1_000), (300, 300), (3_000, 60)])
+@pytest.mark.parametrize("world", [*RISING, *UNEVEN])
+def test_all_smoothed_rates_lie_in_the_simultaneous_band_at_length(
+    world: str, rows: int, repetitions: int
+) -> None:
+    """The same in every world, rates that fall or differ from row to row among them."""
+    assert max(outside_of_curves(world, rows, repetitions=repetitions)) <= most_misses(repetitions, 0.05)
 
 
 REPETITIONS = 4_000

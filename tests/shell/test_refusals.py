@@ -80,6 +80,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure good.csv --threshold x", "--threshold 'x'", "such as 0.1,0.2"),
     (2, "measure good.csv -m net_benefit", "a table of its own", "--threshold 0.1,0.2"),
     (2, "plot good.csv --band simultaneous -o x.png", "--band has no effect", "--band out"),
+    (2, f"{PLOT} --band simultaneous --kind clinical", "--band has no effect", "pass one of them"),
+    (2, f"{PLOT} --band simultaneous --kind residual --bins 5", "no effect on bins", "--kind isotonic"),
     (2, "plot good.csv --smoother loess -o x.png", "--smoother has no effect", "--smoother out"),
     (2, "plot good.csv --benefit gain -o x.png", "--benefit has no effect", "--benefit out"),
     (3, "measure empty.csv", "empty", ""),

@@ -10,7 +10,7 @@ from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.documents.summary import is_summary
 from calibcli.errors import IdleOption
-from calibcli.names import PlotKind, ViewName
+from calibcli.names import Band, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import ClassOptions, Columns, Reading, RowRequest, SeveralClasses
@@ -112,7 +112,8 @@ class PlotRequest(RowRequest):
 
         Limits on what the machine may use are none of them, and may be defaults from a file.
         """
-        single = (("artifact", self.artifact), ("view", self.view))
+        band = None if self.look.band is Band.POINTWISE else self.look.band
+        single = (("artifact", self.artifact), ("view", self.view), ("band", band))
         names = [*self.segments.said, *(name for name, value in single if value is not None)]
         for part, idle in (
             (self.columns, Columns()),

@@ -173,7 +173,7 @@ def drawn_of_tables(
                     table, raw=raw, options=options, benefit=look.benefit, looks=len(tables)
                 )
             case PlotKind.CLINICAL:
-                drawn[name] = clinical_drawn(table, source, options=options)
+                drawn[name] = clinical_drawn(table, source, options=options, band=look.band)
             case _:
                 drawn[name] = isotonic_drawn(table, options=options, band=look.band)
     return _together(kind, drawn, tables)
@@ -384,7 +384,9 @@ _REPORTED = {
 }
 
 
-def clinical_drawn(table: Table, source: InputSummary, *, options: MeasureOptions) -> Drawn:
+def clinical_drawn(
+    table: Table, source: InputSummary, *, options: MeasureOptions, band: Band = Band.POINTWISE
+) -> Drawn:
     """Return the calibration plot of a prediction model, with what is reported of it."""
     smoother = options.smoother or Smoother.SPLINE
     requested = replace(options, metrics=Metrics(tuple(_REPORTED), ()), drawn=False, complete=False)
@@ -392,7 +394,7 @@ def clinical_drawn(table: Table, source: InputSummary, *, options: MeasureOption
     words = {**_REPORTED, MeasureName.ICI: f"ICI ({smoother.value})"}
     box = tuple((word, _reported(measures[name])) for name, word in words.items())
     curve = clinical_curve(
-        table, smoother=smoother, box=box, confidence=options.confidence, seed=options.seed
+        table, smoother=smoother, box=box, confidence=options.confidence, seed=options.seed, band=band
     )
     rows = rows_line(table.total_rows, table.total_positive_rows)
     named = zip(("O/E", "slope", "AUROC"), (box[0], box[2], box[4]), strict=True)

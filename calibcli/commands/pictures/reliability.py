@@ -26,16 +26,16 @@ from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import View, extras_request_of, views_of
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import in_file, read_document
-from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import ClassMeasure, MeasureName, PlotKind, ViewName
+from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
+from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.numerals import percent
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA, MeasureReport
-from calibcli.stats.curves.picture import CurvePanel, CurvePanels
-from calibcli.stats.curves.reliability import ReliabilityCurve, residual_curve
+from calibcli.stats.curves.picture import CurvePanel, CurvePanels, Picture
+from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, residual_curve
 from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.values import dataclass
@@ -233,9 +233,22 @@ def diagram_of_measured(
     """Measure files for a diagram, or take what was measured from a report."""
     if request.document is not None:
         return of_report(request, request.document, lambda tree: _diagram(Part("", tree), draw))
-    report = measure_files(request, options=what_is_drawn(request.options, also=also))
+    band = request.look.band
+    options = replace(what_is_drawn(request.options, also=also), band=band)
+    report = measure_files(request, options=options)
     notes = (*report.input.notes, *report.notes)
-    return replace(_diagram(Part("", Node(report.to_dict())), draw), notes=notes, source=report.input)
+    diagram = _diagram(Part("", Node(report.to_dict())), draw)
+    if band is not Band.POINTWISE and _of_bins(diagram.drawn.picture):
+        msg = f"--band {band.value} has no effect on bins, each of which has an interval of its own"
+        raise IdleOption(msg, "leave it out, or pass --kind isotonic", options=("band",))
+    return replace(diagram, notes=notes, source=report.input)
+
+
+def _of_bins(picture: Picture) -> bool:
+    """Whether rates of bins are drawn, and no curve."""
+    if isinstance(picture, ResidualCurve):
+        return isinstance(picture.source, BinnedCurve)
+    return picture.kind is PlotKind.BINNED
 
 
 def what_is_drawn(requested: MeasureOptions, *, also: tuple[MeasureName, ...] = ()) -> MeasureOptions:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from calibcli.errors import NotConverged
-from calibcli.names import Binning, FitLoss, PlotKind, Purpose, RecalibratorName, Smoother
+from calibcli.names import Band, Binning, FitLoss, PlotKind, Purpose, RecalibratorName, Smoother
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import Spread
@@ -85,7 +85,13 @@ class ClinicalCurve(Arrays):
 
 
 def clinical_curve(
-    table: Table, *, smoother: Smoother, box: tuple[tuple[str, str], ...], confidence: float, seed: int
+    table: Table,
+    *,
+    smoother: Smoother,
+    box: tuple[tuple[str, str], ...],
+    confidence: float,
+    seed: int,
+    band: Band = Band.POINTWISE,
 ) -> ClinicalCurve:
     """
     Return the picture of a table.
@@ -95,10 +101,11 @@ def clinical_curve(
         smoother: What draws the curve.
         box: What is said in the picture.
         confidence: Of intervals and the band.
-        seed: Of labels that are drawn for the band of the kernel.
+        seed: Of labels that are drawn for the pointwise band of the kernel.
+        band: Which band the kernel has.
     """
     refuse_empty(table)
-    found = _fitted(table, smoother, confidence=confidence, seed=seed)
+    found = _fitted(table, smoother, confidence=confidence, seed=seed, band=band)
     lower, upper = (np.full_like(found.at, math.nan),) * 2 if table.weighted else (found.lower, found.upper)
     groups = bins_of(Binning.EQUAL_MASS, _GROUPS, table=table)
     positive, negative = table.positive, np.maximum(table.weight - table.positive, 0.0)
@@ -128,10 +135,14 @@ def smoothed(table: Table, *, smoother: Smoother, confidence: float, seed: int) 
     return np.interp(table.score, found.at[drawn], found.rate[drawn]), found.how
 
 
-def _fitted(table: Table, smoother: Smoother, *, confidence: float, seed: int) -> "_Fit":
+def _fitted(
+    table: Table, smoother: Smoother, *, confidence: float, seed: int, band: Band = Band.POINTWISE
+) -> "_Fit":
     score = table.score[table.weight > 0.0]
     if np.unique(score).size <= _FEWEST:
         return _no_curve(score)
+    if smoother is Smoother.KERNEL:
+        return _by_kernel(table, confidence=confidence, seed=seed, band=band)
     return _CURVES[smoother](table, confidence=confidence, seed=seed)
 
 
@@ -193,13 +204,14 @@ def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: 
     return _Fit(at, nothing, nothing, nothing, "no spline: no curve is the best", "no band")
 
 
-def _by_kernel(table: Table, *, confidence: float, seed: int) -> _Fit:
+def _by_kernel(table: Table, *, confidence: float, seed: int, band: Band) -> _Fit:
     """Return the curve of `--kind smooth`: the kernel's mean label at its mean score."""
     found = smooth_curve(
         table,
         bandwidth=fixpoint(residual_series(table)),
         generator=stream(seed, Purpose.CONSISTENCY_BAND),
         confidence=confidence,
+        band=band,
     )
     how = f"Gaussian kernel of bandwidth {found.bandwidth:.3g}"
     return _Fit(found.x, found.y, found.lower, found.upper, how, found.band)
@@ -292,4 +304,4 @@ class _Rows:
         return min(float(side[first]) for side, first in zip(sides, enough, strict=True) if first < side.size)
 
 
-_CURVES = {Smoother.SPLINE: _by_spline, Smoother.KERNEL: _by_kernel, Smoother.LOESS: _by_loess}
+_CURVES = {Smoother.SPLINE: _by_spline, Smoother.LOESS: _by_loess}

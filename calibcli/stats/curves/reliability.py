@@ -21,7 +21,7 @@ from calibcli.codec import (
     Size,
 )
 from calibcli.errors import EmptyTable
-from calibcli.names import AxisScale, PlotKind
+from calibcli.names import AxisScale, Band, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson, rate_bounds
 from calibcli.stats.table.bins import Partition, binned
@@ -280,6 +280,7 @@ def smooth_curve(
     confidence: float = 0.95,
     draws: int = DRAWS,
     log_odds: bool = False,
+    band: Band = Band.POINTWISE,
 ) -> SmoothCurve:
     """
     Return the kernel-weighted mean label against the kernel-weighted mean score.
@@ -289,9 +290,11 @@ def smooth_curve(
         bandwidth: Standard deviation of the reflected Gaussian, that of smECE. Bandwidths below 1/256 of the
             scores' range are raised to it: a picture shows no more.
         generator: Where the randomness of the band comes from.
-        confidence: Of the band at each single point, in (0, 1).
-        draws: Number of times the labels are drawn anew for the band.
+        confidence: Of the band, in (0, 1): at each single point, or of all of a simultaneous one.
+        draws: Number of times the labels are drawn anew for the pointwise band.
         log_odds: Whether the kernel stands on the log-odds of scores, and its bandwidth is in units of them.
+        band: Where curves of labels drawn anew lie at each point, or where the curve of the true rates lies
+            at all of them.
     """
     refuse_empty(table)
     score, total = table.score, table.weight.sum()
@@ -307,11 +310,20 @@ def smooth_curve(
     mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
     if table.weighted:
         lower = upper = np.full_like(at, math.nan)
-        band = NO_WEIGHTED_BAND
+        said = NO_WEIGHTED_BAND
+    elif band is Band.SIMULTANEOUS:
+        of_ones, of_zeros = _certain(table, window, at=at, seen=seen, confidence=confidence)
+        lower, upper = rate * of_ones, 1.0 - (1.0 - rate) * of_zeros
+        leaves = bool(np.any((mean_score < lower - _NEAR)[seen] | (mean_score > upper + _NEAR)[seen]))
+        found = "leaves it, so the scores are not calibrated" if leaves else "stays in it"
+        said = (
+            f"simultaneous {percent(confidence)} confidence band, which holds the smoothed true rates at all "
+            f"scores at once, at any number of rows; the line of perfect calibration {found}"
+        )
     else:
         spread = _spread_of_draws(table, window, rate=rate, generator=generator, draws=draws)
         lower, upper = _around(rate, spread, confidence)
-        band = f"pointwise {percent(confidence)} resampling band, bandwidth held"
+        said = f"pointwise {percent(confidence)} resampling band, bandwidth held"
     kept = _shown(seen)
     ends = mean_score[kept][[0, -1]]
     return SmoothCurve(
@@ -322,12 +334,44 @@ def smooth_curve(
         upper=upper[kept],
         density=np.maximum(weight[kept], 0.0) / window.width,
         bandwidth=window.bandwidth,
-        band=band,
+        band=said,
         beyond=float(masses[0] @ ((score < ends[0]) | (score > ends[1]))),
         log_odds=log_odds,
         least=float(present.min()),
         most=float(present.max()),
     )
+
+
+# What the curve's rounding may move the diagonal by.
+_NEAR = 1e-9
+
+
+def _certain(
+    table: Table,
+    window: _Window,
+    *,
+    at: Floats,
+    seen: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    confidence: float,
+) -> tuple[Floats, Floats]:
+    """Return which shares of labels 1 and 0 are sure to be chance; NaN where none is seen."""
+    from calibcli.stats.curves.kernel_band import Axis, simultaneous_band
+
+    present = table.weight > 0.0
+    place = window.placed(table.score[present])
+    span = float(place[-1] - place[0])
+    finest = max(LEAST_BANDWIDTH, span / _FINEST)
+    shares = np.full((2, at.size), math.nan)
+    shares[:, seen] = simultaneous_band(
+        place,
+        table.weight[present],
+        table.positive[present],
+        at=at[seen],
+        bandwidth=window.bandwidth,
+        axis=Axis(finest, max(finest, span) if window.log_odds else 1.0, reflected=not window.log_odds),
+        confidence=confidence,
+    )
+    return shares[0], shares[1]
 
 
 # Log-odds are taken of scores limited to this distance from 0 and 1.

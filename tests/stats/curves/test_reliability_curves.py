@@ -1,6 +1,7 @@
 """What holds of every reliability curve, whatever rows it is drawn from."""
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.commands.measure import measure_table
 from calibcli.errors import DocumentProblem, EmptyTable
-from calibcli.names import AxisScale, Binning, MeasureName, PlotKind
+from calibcli.names import AxisScale, Band, Binning, MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.reports.input import InputSummary
+from calibcli.stats.bounds.kernel_means import kernel_mean_bounds
 from calibcli.stats.curves.limits import Limits
 from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
@@ -375,3 +377,84 @@ def test_less_than_a_row_is_not_told_to_six_digits(outside: float, words: str) -
     said = limits.sentence.partition("error.")[2].strip()
     assert said.startswith(words)
     assert bool(said) is bool(words)
+
+
+def wide(table: Table, *, bandwidth: float, confidence: float = 0.95, log_odds: bool = False) -> SmoothCurve:
+    """Draw with the band of all places at once."""
+    return smooth_curve(
+        table,
+        bandwidth=bandwidth,
+        confidence=confidence,
+        generator=np.random.default_rng(7),
+        log_odds=log_odds,
+        band=Band.SIMULTANEOUS,
+    )
+
+
+@given(rows=some_rows, bandwidth=st.one_of(st.just(0.0), st.floats(1e-4, 1.0)))
+def test_simultaneous_band_holds_the_curve_and_the_band_of_less_confidence(
+    rows: list[tuple[float, bool]], bandwidth: float
+) -> None:
+    """Within [0, 1], wherever there is a curve."""
+    table, log_odds = table_of(rows), len(rows) % 2 == 0
+    curve = wide(table, bandwidth=bandwidth, log_odds=log_odds)
+    wider = wide(table, bandwidth=bandwidth, log_odds=log_odds, confidence=0.999)
+    seen = ~np.isnan(curve.x)
+    assert np.array_equal(seen, ~np.isnan(curve.lower))
+    assert np.all((curve.lower[seen] >= 0.0) & (curve.lower[seen] <= curve.y[seen]))
+    assert np.all((curve.upper[seen] <= 1.0) & (curve.upper[seen] >= curve.y[seen]))
+    assert np.all(wider.lower[seen] <= curve.lower[seen] + 2e-3)
+    assert np.all(wider.upper[seen] >= curve.upper[seen] - 2e-3)
+
+
+@pytest.mark.parametrize("bandwidth", [0.03, 0.4])
+def test_simultaneous_band_is_a_mean_of_bounds_of_narrower_kernels(bandwidth: float) -> None:
+    """By loops over places, rows and mirror images; without cells and windows."""
+    rng = np.random.default_rng(0)
+    score = np.sort(rng.random(60))
+    label = (rng.random(60) < score**2).astype(np.float64)
+    curve = wide(ScoreTable.from_rows(score, label > 0.5), bandwidth=bandwidth)
+
+    def kernel(one: float, other: np.ndarray, width: float) -> np.ndarray:
+        images = [s * other + 2.0 * turn for s in (1.0, -1.0) for turn in range(-6, 7)]
+        return np.asarray(sum(np.exp(-0.5 * ((one - image) / width) ** 2) for image in images))
+
+    level = math.ceil(4.0 * math.log2(1.0 / bandwidth))
+    narrow = 2.0 ** (-level / 4.0) / math.sqrt(1.25)
+    count = math.ceil(1.0 / (0.45 * narrow))
+    nodes = np.linspace(0.0, 1.0, count + 1)
+    levels = 2 * (math.ceil(4.0 * math.log2(256.0 / np.ptp(score))) + 1)
+    weight = np.stack([kernel(node, score, narrow) for node in nodes])
+    lower, upper = kernel_mean_bounds(
+        weight,
+        np.ones(weight.shape),
+        ones=weight @ label,
+        zeros=weight @ (1.0 - label),
+        delta_each_side=0.05 / (2.0 * levels * nodes.size),
+    )
+    for at, low, high in list(zip(curve.at, curve.lower, curve.upper, strict=True))[::16]:
+        share = kernel(at, nodes, math.sqrt(bandwidth**2 - narrow**2)) * weight.sum(axis=1)
+        share[[0, -1]] *= 0.5
+        assert low == pytest.approx(share @ lower / share.sum(), abs=3e-3)
+        assert high == pytest.approx(share @ upper / share.sum(), abs=3e-3)
+
+
+def test_mirrored_labels_have_the_mirrored_simultaneous_band() -> None:
+    """What is said of label 1 and of label 0 is the same."""
+    table = simulated(500)
+    mirrored = ScoreTable(1.0 - table.score[::-1], table.rows[::-1], (table.rows - table.positive)[::-1])
+    curve, other = (wide(one, bandwidth=0.08) for one in (table, mirrored))
+    assert other.at[::-1] == pytest.approx(1.0 - curve.at)
+    assert other.lower[::-1] == pytest.approx(1.0 - curve.upper, abs=5e-3)
+
+
+def test_perfect_calibration_leaves_the_simultaneous_band_where_scores_are_wrong() -> None:
+    """Said with the band, of exact tables, grids and log-odds alike; importance weights have no band."""
+    good, bad = simulated(2_000, power=1.0), simulated(2_000, power=3.0)
+    for table, along in ((bad, {}), (bad, {"log_odds": True}), (grid_of(bad), {})):
+        assert "leaves it, so the scores are not" in wide(table, bandwidth=0.1, **along).band
+    assert "stays in it" in wide(good, bandwidth=0.1).band
+    weighted = ScoreTable.from_rows(
+        np.array([0.2, 0.7]), np.array([True, False]), weight=np.array([1.0, 0.5])
+    )
+    assert np.isnan(wide(weighted, bandwidth=0.1).lower).all()
