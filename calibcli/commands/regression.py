@@ -16,7 +16,7 @@ from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA
-from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds.interval import FROM_BOTH, Interval, stated
 from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of
 from calibcli.stats.gates.other_rules import bounded
 from calibcli.stats.measures.differences import (
@@ -288,7 +288,7 @@ def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins,
 
     binned_errors = (MeasureName.ECE, MeasureName.L2)
     partition = bins.described if name in binned_errors else ""
-    return _of_differences(at(ground.delta), at(ground.fail_delta), "Bonferroni of both intervals", partition)
+    return _of_differences(at(ground.delta), at(ground.fail_delta), FROM_BOTH, partition)
 
 
 def _of_differences(above: Difference, below: Difference, method: str, partition: str) -> _Gap:

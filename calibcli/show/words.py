@@ -13,10 +13,11 @@ from calibcli.names import (
     TestName,
     VerdictName,
 )
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds.interval import FROM_BOTH, Interval
 
 if TYPE_CHECKING:
     from calibcli.stats.gates.claim import Verdict
+    from calibcli.stats.measures.differences import Difference
     from calibcli.stats.measures.estimate import Estimated
 
 NONE = "none"
@@ -299,6 +300,17 @@ VALID = "valid"
 
 HOW_AT = "-v says how each bound was found, and --explain NAME what a number is."
 SMALL_P = "A small p-value is evidence against calibration; a large one is no proof of it."
+
+
+def from_both(differences: "Iterable[Difference]") -> list[str]:
+    """Say whose intervals do not take the rows of two scores together, or nothing."""
+    names = [
+        one.name.value
+        for one in differences
+        if one.interval is not None and one.interval.method.startswith(FROM_BOTH)
+    ]
+    wider = "put together from those of both scores, and so wider than row by row"
+    return [f"Intervals of {listed(names)}: {wider}."] if names else []
 
 
 _ROUGH = "rough: "

@@ -251,3 +251,19 @@ def test_what_identity_does_not_heed_is_refused(run: Run, rows: Path) -> None:
     assert "--bins has no effect on --method identity" in run(*words, "identity", "--bins", "5").err
     refused = run(*words, "scaling-binning", "--base", "identity")
     assert (refused.code, "cannot be based on identity" in refused.err) == (2, True)
+
+
+def test_what_is_not_compared_row_by_row_says_so(run: Run, tmp_path: Path) -> None:
+    """Of two scores that agree, a difference from both intervals is far wider than they differ."""
+    rng = np.random.default_rng(6)
+    score = np.round(rng.random(600), 3)
+    other = np.round(np.clip(score + rng.normal(0.0, 0.01, 600), 0.0, 1.0), 3)
+    rows = zip(score.tolist(), other.tolist(), rng.random(600) < score, strict=True)
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,label\n" + "".join(f"{a},{b},{int(label)}\n" for a, b, label in rows))
+    said = "put together from those of both scores, and so wider than row by row."
+    words = (path, "-s", "a", "-s", "b", "-y", "label")
+    for command in ("compare", "measure"):
+        one = run(command, *words, "-m", "brier,ece,auroc").out
+        assert f"Intervals of {'ece and auroc' if 'ece and auroc' in one else 'auroc and ece'}: {said}" in one
+        assert said not in run(command, *words, "-m", "brier,log_loss").out

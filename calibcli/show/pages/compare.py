@@ -45,6 +45,7 @@ from calibcli.show.words import (
     count,
     first_of,
     four,
+    from_both,
     interval_words,
     listed,
     plural,
@@ -116,7 +117,8 @@ def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> 
     undecided = any(one.difference.verdict is ComparisonName.NOT_TOLD_APART for one in comparisons)
     better = better_when(one.name for one in comparisons)
     direction = f"Difference: second less first; {better} the second is better."
-    notes = (direction, *((UNDECIDED,) if undecided else ()))
+    both = from_both(one.difference for one in comparisons)
+    notes = (direction, *both, *((UNDECIDED,) if undecided else ()))
     return grid_of(comparisons, _cells(report, report.confidence, lambda one: one), notes)
 
 

@@ -21,6 +21,7 @@ from calibcli.show.words import (
     UNDECIDED,
     count,
     four,
+    from_both,
     interval_words,
     listed,
     plural,
@@ -142,6 +143,7 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     if any(one.skill is not None for one in ranking.standings):
         wide = "its interval allows for chance in that loss, too"
         notes.append(f"Skill: the share saved of the reference's loss, 1 is perfect foresight; {wide}.")
+    notes += from_both([one.difference for one in contrasts][:1])
     if any(one.rows and one.verdict is ComparisonName.NOT_TOLD_APART for one in contrasts):
         notes.append(UNDECIDED)
     return notes

@@ -55,6 +55,7 @@ from calibcli.show.words import (
     distinct_labels,
     field_name,
     four,
+    from_both,
     interval_words,
     listed,
     p_words,
@@ -334,7 +335,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
         "verdict": lambda one: _verdict(one, other),
     }
     undecided = any(one.verdict is ComparisonName.NOT_TOLD_APART for one in found)
-    notes = [UNDECIDED] if undecided else []
+    notes = [*from_both(found), *([UNDECIDED] if undecided else [])]
     compared = {one.name for one in found}
     names = (*(one.name for one in report.measures), *(one.name for one in report.tests))
     others = [field_name(name) for name in names if name not in compared]

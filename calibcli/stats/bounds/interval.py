@@ -7,6 +7,9 @@ from calibcli.codec import AnyNumber, Chance, Declared
 from calibcli.names import Target
 from calibcli.values import dataclass
 
+# What an interval of a difference is called that takes no row of the two scores together.
+FROM_BOTH = "Bonferroni of both intervals"
+
 
 @dataclass(frozen=True, slots=True)
 class Interval(Declared):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.names import GAVE_ZERO, ClassMeasure, ComparisonName, MeasureName, Target
-from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds.interval import FROM_BOTH, Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import difference_of_shares, hoeffding_deviation
 from calibcli.stats.measures.estimate import (
@@ -515,9 +515,7 @@ def difference_of_intervals(
     finite = one.finite_sample and two.finite_sample
     if one.target is Target.MIXED:
         assumptions = (*assumptions, _OF_BOTH)
-    interval = Interval(
-        lower, upper, confidence, f"Bonferroni of both intervals at {each}", one.target, finite
-    )
+    interval = Interval(lower, upper, confidence, f"{FROM_BOTH} at {each}", one.target, finite)
     return Difference(first.name, value, interval, assumptions)
 
 
