@@ -226,6 +226,32 @@ def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_p
         assert "note:" not in alone.err
 
 
+def test_durations_keep_their_unit_as_text(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """They are called as groups and conditions call them, whatever ticks a column counts."""
+    ticks: pa.Array = pa.array([90_000, None, -1_500], pa.int64()).view(pa.duration("ms"))
+    rows = {
+        "score": [0.5, 0.25, 0.75],
+        "took": ticks,
+        "again": ticks.dictionary_encode(),
+        "day": pa.array([19_000] * 3, pa.int32()).cast(pa.date32()),
+    }
+    pyarrow.feather.write_feather(pa.table(rows), tmp_path / "in.arrow")
+    for name in ("out.csv", "out.jsonl"):
+        run("apply", artifact, tmp_path / "in.arrow", "-s", "score", "-o", tmp_path / name)
+    text = (tmp_path / "out.csv").read_text().splitlines()
+    assert [line.split(",")[1:4] for line in text[1:]] == [
+        ['"90s"', '"90s"', "2022-01-08"],
+        ["", "", "2022-01-08"],
+        ['"-1.5s"', '"-1.5s"', "2022-01-08"],
+    ]
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [(row["took"], row["again"]) for row in found] == [
+        ("90s", "90s"),
+        (None, None),
+        ("-1.5s", "-1.5s"),
+    ]
+
+
 def test_several_classes_go_into_any_format(run: Run, tmp_path: Path) -> None:
     """A column each, or lists where they came as such, which CSV refuses."""
     digits = SAMPLE / "digits_naive_bayes_evaluation.parquet"

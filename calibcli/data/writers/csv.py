@@ -9,8 +9,17 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from calibcli.ahead import Advance, made_ahead
-from calibcli.data.arrays import bytes_scalar, column_of, in_encoding, place_column, stretches, written
+from calibcli.data.arrays import (
+    Column,
+    bytes_scalar,
+    column_of,
+    in_encoding,
+    place_column,
+    stretches,
+    written,
+)
 from calibcli.data.records import BOM, Block, Positions
+from calibcli.data.values import names_of
 from calibcli.data.writers import Output
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
@@ -24,7 +33,7 @@ def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[in
     flat = pa.schema([field.with_type(_flat(field.type)) for field in out.schema])
     with pa_csv.CSVWriter(out.target, flat, write_options=options) as writer:
         for batch in batches:
-            columns = [column.cast(kind) for column, kind in zip(batch.columns, flat.types, strict=True)]
+            columns = [_as_text(column, kind) for column, kind in zip(batch.columns, flat.types, strict=True)]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
             yield batch.num_rows
 
@@ -49,7 +58,16 @@ def _flat(kind: pa.DataType) -> pa.DataType:
         return _flat(kind.value_type)
     if isinstance(kind, pa.BaseExtensionType):
         return kind.storage_type
-    return pa.string() if pa.types.is_string_view(kind) else kind
+    # A number of ticks says nothing without their length.
+    as_text = pa.types.is_string_view(kind) or pa.types.is_duration(kind)
+    return pa.string() if as_text else kind
+
+
+def _as_text(column: Column, kind: pa.DataType) -> Column:
+    """Return a column as the type that the CSV writer takes for it."""
+    if isinstance(column, pa.DictionaryArray) and pa.types.is_duration(column.type.value_type):
+        column = column.cast(column.type.value_type)
+    return (names_of(column) if pa.types.is_duration(column.type) else column).cast(kind)
 
 
 Write = Callable[[memoryview | bytes], object]

@@ -21,6 +21,7 @@ from calibcli.data.arrays import (
     stretches,
     written,
 )
+from calibcli.data.values import names_of
 from calibcli.data.writers import Output
 from calibcli.data.writers.csv import Added, Write
 from calibcli.errors import InputProblem, UsageProblem
@@ -73,6 +74,9 @@ def _flat(column: Column) -> Column:
         return _quoted(column.cast(pa.large_string()))
     if pa.types.is_floating(kind):
         return _floats(column.cast(pa.string()))
+    if pa.types.is_duration(kind):
+        # A number of ticks says nothing without their length.
+        return _quoted(names_of(column))
     text = _bytes(column.cast(pa.string()))
     return text if not pa.types.is_temporal(kind) else _joined(_mark(b'"'), text, _mark(b'"'))
 
