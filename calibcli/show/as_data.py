@@ -67,6 +67,8 @@ COLUMNS = (
 FIXED = Target.FIXED_DESIGN.value
 
 _FORMULA = ("=", "+", "-", "@")
+# How JSON writes a number that it has not, and every reader of CSV reads it.
+_INFINITE = "-inf"
 
 Row = dict[str, object]
 
@@ -231,4 +233,4 @@ def _cell(value: object) -> object:
     if not isinstance(value, str):
         return "" if value is None else repr(value) if isinstance(value, float) else value
     text = printable(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if text.startswith(_FORMULA) and text != _INFINITE else text

@@ -94,6 +94,16 @@ def test_no_cell_is_a_formula_or_steers_a_terminal(told: Told, file: Path) -> No
     assert any(cell["lower"].startswith("-") for cell in cells)
 
 
+def test_an_infinite_difference_is_a_number(told: Told, file: Path) -> None:
+    """Of either sign it reads as JSON has it, and not as text after an apostrophe."""
+    odd = file.with_name("sure.csv")
+    odd.write_text("a,b,y\n" + "1,0.5,0\n0,0.5,1\n0.5,0.5,1\n" * 20)
+    for scores, expected in ((("a", "b"), "-inf"), (("b", "a"), "inf")):
+        words = ["compare", odd, "-s", scores[0], "-s", scores[1], "-y", "y", "-q", "-m", "log_loss"]
+        cells = read(told(*words, "--format", "csv"))
+        assert [cell["value"] for cell in cells if cell["kind"] == "difference"] == [expected]
+
+
 def test_verdicts_and_comparisons_are_rows_too(told: Told, file: Path) -> None:
     """A rule has its limit and status, a difference its verdict beside both sides."""
     ended = told("verify", file, "-s", "score", "-y", "label", "--max-ece", "0.2", "-q", "--format", "csv")
