@@ -29,7 +29,7 @@ from calibcli.data.fault_words import (
     strange_words,
     too_many,
 )
-from calibcli.data.faults import Findings, RowSums
+from calibcli.data.faults import FaultKind, Findings, RowSums
 from calibcli.data.files import found_in, shown_path
 from calibcli.data.fragment import Fragment, keep, refuse_pipes, unchanged
 from calibcli.data.fragments import Piece, batches_of, columns_of, list_fragments, pieces_of
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from calibcli.stats.table.sliced import Leaves, RunningSlices, Sums
 
 _LISTED = 10
+_OF_SCORES = (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE, FaultKind.NO_SCORE)
 
 
 def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Findings) -> EmptyTable:
@@ -144,9 +145,17 @@ def summary_of_input(
 
 def _missing_words(resolved: ResolvedColumns, findings: Findings) -> str:
     """Return how many values each column lacks, of several scores, the most first."""
-    each = [(one.count, column_of(kind, resolved, place)) for (kind, place), one in findings.missing.items()]
-    each.sort(key=lambda one: (-one[0], one[1] or ""))
-    shown = [f"{name!r} ({count:,})" for count, name in each[:_LISTED]]
+    each = [
+        (one.count, repr(column_of(kind, resolved, place))) for (kind, place), one in findings.missing.items()
+    ]
+    if resolved.requested.in_pairs:
+        # Rows that lack some scores are used: those that lack all are dropped, and counted in each.
+        nowhere = {one.count for (kind, _), one in findings.missing.items() if kind in _OF_SCORES}
+        of_others = [(kind, one) for kind, one in findings.missing.items() if kind[0] not in _OF_SCORES]
+        each = [(one.count, repr(column_of(kind, resolved, place))) for (kind, place), one in of_others]
+        each += [(count, "every score at once") for count in nowhere]
+    each.sort(key=lambda one: (-one[0], one[1]))
+    shown = [f"{name} ({count:,})" for count, name in each[:_LISTED]]
     return ", ".join([*shown, *([f"{len(each) - _LISTED:,} more"] if len(each) > _LISTED else [])])
 
 
