@@ -232,7 +232,11 @@ def _reads_as(values: list[str], decimal: str | None) -> str:
         return "whole number"
     if {one.casefold() for one in filled} <= {"true", "false"}:
         return "true/false"
-    return "number" if all(number_of(one) is not None for one in filled) else "text"
+    if all(number_of(one) is not None for one in filled):
+        return "number"
+    # Whoever reads it as a number says how: to leave it out would be to compare without it.
+    commas = decimal is None and all(number_of(one.replace(",", ".")) is not None for one in filled)
+    return "number with a decimal comma" if commas else "text"
 
 
 def with_fitting_scores(

@@ -202,6 +202,20 @@ def test_a_text_beside_numbers_with_a_comma_leaves_them_numbers(run: Run, tmp_pa
     assert [line.endswith(";") for line in found.out.splitlines()[1:]] == [False, True, False]
 
 
+def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run, tmp_path: Path) -> None:
+    """To leave them out would be to rank the others alone."""
+    path = tmp_path / "days.csv"
+    lines = [f"0,{place % 9 + 1};0,5;1;text;{place % 2}" for place in range(200)]
+    path.write_text("\n".join(["fc_a;fc_b;fc_c;fc_note;rain", *lines]), encoding="utf-8")
+    words = ("compare", path, "-s", "fc_*", "-y", "rain", "-m", "brier", "--delimiter", ";")
+    refused = run(*words)
+    assert refused.code == 3
+    assert "--decimal , reads commas" in refused.err
+    found = run(*words, "--decimal", ",")
+    assert "3 scores for rain" in found.out
+    assert "'fc_note' fits the pattern and is left out: it holds text" in found.out
+
+
 def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> None:
     """The command that it offers next runs."""
     path = tmp_path / "book.csv"
