@@ -41,7 +41,7 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
         rows = f"{rows}, {count(events)} positive ({share(events, report.input.rows)})"
     # Of scores in columns no one is that of the page.
     many = len(report.rankings[0].standings) if report.rankings else 0
-    label = f"{count(many)} scores for {quoted(source.label or '')}"
+    label = f"{plural(many, 'score')} for {quoted(source.label or '')}"
     head = f"{file_words(source.files)}  {label}" if report.models is None else source_line(source)
     what = "Rows" if report.models is None else "Questions"
     alone = f"{what} are taken as independent; --cluster COL names those that depend on each other."
@@ -133,14 +133,16 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
         notes.append(
             "Each difference uses only the rows that both have; values over other rows are not comparable."
         )
+    skilled = any(one.skill is not None for one in ranking.standings)
     if report.family > 1:
         of = "scores" if report.reference is not None and ranking.pairs is None else "pairs"
-        kept = "; a tenth of the error rate is spent on the skill" if report.reference is not None else ""
+        spent = "spent on the skill" if skilled else "kept for skills, which this measure has not"
+        kept = f"; a tenth of the error rate is {spent}" if report.reference is not None else ""
         over = f"Bonferroni over {count(report.family)} {of}{kept}"
         each = f"each is at {percent(round(report.each, 6))} ({over})"
         valid = "" if found is None else f"; {valid_for(found)}"
         notes.append(f"They hold all at once with {percent(report.confidence)}: {each}{valid}.")
-    if any(one.skill is not None for one in ranking.standings):
+    if skilled:
         wide = "its interval allows for chance in that loss, too"
         notes.append(f"Skill: the share saved of the reference's loss, 1 is perfect foresight; {wide}.")
     notes += from_both([one.difference for one in contrasts][:1])

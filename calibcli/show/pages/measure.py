@@ -94,6 +94,7 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
     effective = clusters.effective
     worth = four(effective) if effective < 1_000.0 else count(round(effective))
+    worth = str(round(effective)) if effective == clusters.count else worth
     return [Line(f"{many}, worth as much as {worth} clusters of equal size")]
 
 
