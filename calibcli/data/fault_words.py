@@ -124,7 +124,9 @@ def not_numbers(column: Column, name: str, resolved: ResolvedColumns, *, shown: 
     if any(isinstance(one, str) and _DECIMAL_COMMA.fullmatch(one) for one in some):
         return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
     if any(isinstance(one, str) and one.strip().endswith("%") for one in some):
-        return InputProblem(msg, "pass --scale percent for percentages")
+        return InputProblem(
+            msg, "pass --scale percent for percentages; --score-map reads them beside phrases"
+        )
     phrases = "; --score-map gives phrases numbers" if name in resolved.scores else ""
     return InputProblem(msg, f"name another column, or export numbers{phrases}")
 
@@ -234,7 +236,10 @@ def _said_of_scores(
     most = 100 if scale is Scale.PERCENT else 1
     where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
     lie = "lies" if fault.count == 1 else "lie"
-    return f"{some} values {lie} {where}; {first}", _range_hint(fault, resolved)
+    hint = _range_hint(fault, resolved)
+    if 1 < fault.count < findings.rows and fault.lowest == fault.highest:
+        hint = f"if {fault.value} stands for a missing value, leave it empty; else {hint}"
+    return f"{some} values {lie} {where}; {first}", hint
 
 
 def _phrases(findings: Findings, place: int) -> str:
@@ -246,12 +251,19 @@ def _phrases(findings: Findings, place: int) -> str:
 
 
 def phrase_words(findings: Findings, resolved: ResolvedColumns) -> list[str]:
-    """Return which scores in words counted as missing, a line a column."""
+    """Return which scores in words counted as missing, a line a column, and which percentages may be none."""
     places = dict.fromkeys(place for place, _ in findings.phrases)
     mapped = resolved.requested.score_map is not None
+    bare = []
+    if findings.signed and findings.bare:
+        lack = "scores have" if findings.bare != 1 else "score has"
+        are = "are" if findings.bare != 1 else "is"
+        which = f"{findings.bare:,} {lack} no percent sign, which others have, and {are} at most 1"
+        bare = [f"{which}: read as percentages, 0.9 as 0.9 %"]
     they = "neither numbers nor phrases of --score-map" if mapped else "no numbers"
     counted = f"scores counted as missing, because they are {they}"
-    return [f"column {resolved.scores[at]!r}: {counted}: {_phrases(findings, at)}" for at in places]
+    lost = [f"column {resolved.scores[at]!r}: {counted}: {_phrases(findings, at)}" for at in places]
+    return [*lost, *bare]
 
 
 def refuse_no_number(findings: Findings, resolved: ResolvedColumns, *, without: int, shown: str) -> None:

@@ -140,6 +140,8 @@ class Findings:
         respelled: For each such column a text that is a number written otherwise than its name, and its file.
         others: The first different labels that count as 0 beside `--positive`, at most one more than
             `MOST_LABELS`, in order of appearance.
+        signed: Whether some scores have the sign of a percentage.
+        bare: Scores of at most 1 that were read as percentages and have no such sign.
         soft: Rows used whose label is a number between 0 and 1, and not the positive one.
         without: What there is to say of each file of which no label is the positive one.
         sums: What rows of several classes that are read as logits sum to; None where there are none.
@@ -171,6 +173,8 @@ class Findings:
     renamed: set[str] = field(default_factory=set)
     respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
     others: dict[str, None] = field(default_factory=dict)
+    signed: bool = False
+    bare: int = 0
     soft: int = 0
     without: list[str] = field(default_factory=list)
     sums: RowSums | None = None
@@ -275,6 +279,8 @@ class Findings:
         self.numbers = later.numbers | self.numbers
         self.texts = later.texts | self.texts
         self.renamed |= later.renamed
+        self.signed |= later.signed
+        self.bare += later.bare
         self.soft += later.soft
         self.without += later.without
         self.respelled = later.respelled | self.respelled

@@ -261,6 +261,10 @@ class Intake:
         from calibcli.data.score_words import worded_scores
 
         found = worded_scores(column, self._resolved)
+        self.findings.signed |= found.signed
+        if found.bare is not None:
+            bare = found.bare if self._requested is None else found.bare & self._requested
+            self.findings.bare += int(np.count_nonzero(bare))
         unknown = found.unknown
         if unknown is None:
             return found.scores

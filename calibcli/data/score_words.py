@@ -125,11 +125,15 @@ class Worded:
 
     Args:
         unknown: Shape (n,), which texts are no scores; None if all are.
+        bare: Shape (n,), which texts were read as percentages of at most 1 without their sign.
+        signed: Whether some have the sign of a percentage.
         code: Shape (n,), the place of each text among `texts`.
     """
 
     scores: Decoded[np.float64]
     unknown: Booleans | None
+    bare: Booleans | None
+    signed: bool
     code: Integers
     texts: tuple[str, ...]
 
@@ -145,7 +149,7 @@ def worded_scores(column: Column, resolved: ResolvedColumns) -> Worded:
     gone = nulls(texts)
     if not words:
         code = np.zeros(len(texts), np.int64)
-        return Worded(Decoded(np.zeros(len(texts)), gone), None, code, ())
+        return Worded(Decoded(np.zeros(len(texts)), gone), None, None, False, code, ())
     code = np.asarray(np.from_dlpack(without_nulls(texts.indices)), np.int64)
     if gone is not None:
         code = np.where(gone, 0, code)
@@ -164,5 +168,15 @@ def worded_scores(column: Column, resolved: ResolvedColumns) -> Worded:
     unknown = np.array([one is None for one in numbers], np.bool_)[code]
     if gone is not None:
         unknown &= ~gone
+    signs = [word.rstrip().endswith("%") for word in words]
+    bare: Booleans | None = None
+    if columns.read_as is Scale.PERCENT:
+        said = [
+            not (sign or folded_phrase(word) in known) and one is not None and 0.0 < one <= 1.0
+            for word, sign, one in zip(words, signs, numbers, strict=True)
+        ]
+        bare = np.array(said, np.bool_)[code]
+        if gone is not None:
+            bare &= ~gone
     scores = Decoded(np.where(missing, np.nan, values), missing if missing.any() else None)
-    return Worded(scores, unknown if unknown.any() else None, code, words)
+    return Worded(scores, unknown if unknown.any() else None, bare, any(signs), code, words)

@@ -235,6 +235,20 @@ def test_words_alone_are_percentages_where_that_is_said(run: Run, tmp_path: Path
     assert "no value is above 1" in run("measure", tmp_path / "b.csv", "--scale", "percent").out
 
 
+def test_numbers_without_the_sign_of_their_neighbours_are_asked_about(run: Run, tmp_path: Path) -> None:
+    """Of 85% and 0.85 in one column on one scale, one is hardly what is meant."""
+    label = [0, 1, 1, 0] * 30
+    said = "60 scores have no percent sign, which others have, and are at most 1: read as percentages"
+    written({"score": ["85%", "0.2", "60 %", "1"] * 30, "label": label}, tmp_path / "a.csv")
+    written({"score": ["85%", "20", "60 %", "0%"] * 30, "label": label}, tmp_path / "b.csv")
+    written({"score": [".85", "0.2", "1", "0.4"] * 30, "label": label}, tmp_path / "c.csv")
+    for name, there in (("a.csv", True), ("b.csv", False), ("c.csv", False)):
+        found = run("measure", tmp_path / name, "--scale", "percent", "-m", "bias").out
+        assert (said in found) == there, name
+    run("fit", tmp_path / "b.csv", "--scale", "percent", "-o", tmp_path / "cal.json")
+    assert said in run("apply", tmp_path / "cal.json", tmp_path / "a.csv", "-o", tmp_path / "out.csv").err
+
+
 @pytest.mark.parametrize("command", ["measure", "compare", "leaderboard"])
 def test_a_column_on_another_scale_than_its_neighbours_is_named(
     run: Run, tmp_path: Path, command: str

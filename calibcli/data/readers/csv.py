@@ -371,7 +371,7 @@ def _number_hint(value: str, decimal: str) -> str:
         return "numbers need a decimal point, not a comma: --decimal , reads commas"
     if value.strip().endswith("%"):
         comma = "--decimal , " if "," in value and decimal == "." else ""
-        return f"pass {comma}--scale percent for percentages"
+        return f"pass {comma}--scale percent for percentages; --score-map reads them beside phrases"
     missing = "nothing, NA, N/A, NaN, null and the like count as missing"
     if not value:
         return f"{missing}, blanks do not: leave the field empty"

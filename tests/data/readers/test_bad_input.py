@@ -117,6 +117,15 @@ CASES = {
         "p.csv, column 'score': 3 of 4 values lie outside [0, 1]; the first is 1.04 at row 2",
         "these are no probabilities: pass --scale logit for logits, or name another column",
     ),
+    "code of a gap": (
+        "score,label\n0.5,1\n-999,0\n0.25,0\n-999,1\n",
+        ASKED,
+        "p.csv, column 'score': 2 of 4 values lie outside [0, 1]; the first is -999.0 at row 2",
+        (
+            "if -999.0 stands for a missing value, leave it empty; else these are no probabilities: pass "
+            "--scale logprob for log-probabilities, or name another column"
+        ),
+    ),
     "percentages": (
         "score,label\n55.5,1\n12,0\n",
         ASKED,
@@ -206,7 +215,7 @@ CASES = {
         "score,label\n50%,1\n",
         ASKED,
         "p.csv, column 'score': '50%' at row 1 is not a number",
-        "pass --scale percent for percentages",
+        "pass --scale percent for percentages; --score-map reads them beside phrases",
     ),
     "labels 1 and 2": (
         "score,label\n0.5,1\n0.2,2\n",
