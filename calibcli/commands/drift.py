@@ -9,6 +9,7 @@ import numpy as np
 
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.reading import read_rows
+from calibcli.data.files import same_file, shown_path
 from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
@@ -53,6 +54,9 @@ def drift_files(
     if old == "-" and new == "-":
         msg = "old and new rows are both standard input"
         raise UsageProblem(msg, "write one of them to a file first")
+    if isinstance(old, str) and isinstance(new, str) and same_file(old, new):
+        msg = f"{shown_path(new)} would be compared with itself"
+        raise UsageProblem(msg, "name the new rows second, or one file and --by COL")
     kinds = requested.cut.kinds(columns.on)
     before, after = _read(old, columns, how), _read(new, columns, how)
     score = before.resolved.score

@@ -54,8 +54,10 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
 
 def separator_hint(header: Sequence[str]) -> str | None:
     """Say that a header seems to be none, or that of a document, or to have fields apart otherwise."""
-    if len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header):
-        return "the first line must hold the column names, and here it holds numbers: add a line above it"
+    numbers = len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header)
+    if numbers or (len(header) == 1 and header[0].lstrip().startswith("#")):
+        holds = "numbers: add a line above it" if numbers else "a comment: take it out"
+        return f"the first line must hold the column names, and here it holds {holds}"
     if {"schema", "digest"} <= set(header):
         return (
             "calibcli wrote it, and it has no rows: maps go to --artifact; `calibcli inspect` says what it is"

@@ -519,6 +519,12 @@ def _refuse_twice(files: Sequence[InputFile]) -> None:
             seen[identity] = file.path
 
 
+def same_file(one: str, other: str) -> bool:
+    """Whether two names are of one file, or alike."""
+    found = _identity(one)
+    return one == other or (found is not None and found == _identity(other))
+
+
 def _identity(path: str) -> Identity | None:
     """Return what two names of one file share, or None where there is no telling."""
     if is_object(path):

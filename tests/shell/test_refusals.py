@@ -21,6 +21,7 @@ FILES: dict[str, list[str]] = {
     "twice.csv": ["score,score,label", "0.1,0.2,1"],
     "empty.csv": [],
     "header.csv": ["score,label"],
+    "comment.csv": ["# by model 7", "score,label", "0.2,1"],
     "nan.csv": [*GOOD, "NaN,1"],
     "gap.csv": [*GOOD, ",1"],
     "above.csv": [*GOOD, "1.2,1"],
@@ -115,6 +116,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
     # Usage.
     (2, "measure", "Missing argument 'INPUT...'", "calibcli measure --help"),
     (2, "verify --max-ece 0.1", "Missing argument 'INPUT...'", "name a file, or - for what is piped"),
+    (2, "drift good.csv ./good.csv", "./good.csv would be compared with itself", "the new rows second"),
+    (3, f"measure comment.csv {COLUMNS}", "no column 'score'", "here it holds a comment: take it out"),
     (2, "drift a.csv b.csv c.csv", "Got unexpected extra argument", "'loans_*.csv' --by month"),
     (2, "nonsense", "", ""),
     (2, "measure good.csv --confidence 1.5", "", ""),

@@ -42,7 +42,7 @@ from calibcli.options.metrics import Metrics
 from calibcli.options.numerals import in_full, percent
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import UNDEFINED, first_of, p_equals, quoted, three
+from calibcli.show.words import UNDEFINED, first_of, four, p_equals, quoted, three
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
@@ -368,10 +368,10 @@ def _spoken(ranges: Sequence[Range]) -> str:
 def _base_rate(table: Table, confidence: float) -> str:
     rate = float(table.positive.sum() / table.weight.sum())
     if table.weighted:
-        return f"{rate:.4g}"
+        return four(rate)
     positive, rows = np.array([float(table.total_positive_rows)]), np.array([float(table.total_rows)])
     lower, upper = clopper_pearson(positive, rows, delta_each_side=(1.0 - confidence) / 2.0)
-    return f"{rate:.4g} [{lower[0]:.4g}, {upper[0]:.4g}]"
+    return f"{four(rate)} [{four(lower[0])}, {four(upper[0])}]"
 
 
 # What a paper on a prediction model reports, as its field calls it.
