@@ -196,23 +196,23 @@ def test_classes_get_what_apply_gives(
 
 
 @pytest.mark.parametrize(
-    ("kind", "scale"),
+    ("kind", "scale", "count"),
     [
-        ("vector", Scale.PROB),
-        ("matrix", Scale.PROB),
-        ("matrix", Scale.LOGIT),
-        ("one-vs-rest platt", Scale.PROB),
-        ("top-label platt", Scale.PROB),
-        ("one-vs-one histogram", Scale.PROB),
+        ("vector", Scale.PROB, 40),
+        ("matrix", Scale.PROB, 40),
+        ("matrix", Scale.LOGIT, 40),
+        ("one-vs-rest platt", Scale.PROB, 40),
+        ("top-label platt", Scale.PROB, 40),
+        ("one-vs-one histogram", Scale.PROB, 16),
     ],
 )
 def test_many_classes_get_what_apply_gives(
-    kind: str, scale: Scale, dialect: SqlDialect, tmp_path: Path
+    kind: str, scale: Scale, count: int, dialect: SqlDialect, tmp_path: Path
 ) -> None:
     """Step by step, where an expression for each class is too long; NULL where `apply` writes none."""
     if dialect is SqlDialect.MYSQL:
         pytest.skip("MariaDB has no joins that speak of the row at hand")
-    count, ask = 40, of_clickhouse(tmp_path)
+    ask = of_clickhouse(tmp_path)
     artifact, rows = many_map(kind, scale, count), many_rows(count, scale)[::7]
     refused = np.vstack((np.zeros(count), np.full(count, np.nan), np.full(count, 0.5), 2 * np.eye(1, count)))
     refused = np.full((1, count), np.nan) if scale is Scale.LOGIT else refused
