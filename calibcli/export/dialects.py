@@ -339,7 +339,11 @@ class TooLong(UsageProblem):
 def too_long(dialect: SqlDialect, most: int) -> TooLong:
     """Return the refusal of a query that is too long."""
     msg = f"as a query for {dialect.value} the map takes more than {most:,} characters"
-    return TooLong(msg, "use --to python, or fit a map with fewer knots")
+    # Whatever the map is, these have the joins that it may need.
+    able = (one for one, words in SPELLINGS.items() if words.lateral)
+    longer = ", ".join(one.value for one in able if most_text(one) > most_text(dialect))
+    other = f"; longer queries are taken by --dialect {longer}" if longer else ""
+    return TooLong(msg, f"use --to python, or fit a map of fewer parameters{other}")
 
 
 # Calls that stand for what a dialect has words of its own for.

@@ -220,8 +220,11 @@ def test_few_steps_are_cases_and_many_are_looked_up() -> None:
 def test_queries_longer_than_the_engine_takes_are_refused(dialect: SqlDialect) -> None:
     """A map of 32,769 knots is refused where a query may have a million characters."""
     smooth = Smooth(2.0**-11, np.linspace(0.0, 1.0, 32_769) ** 2, randomised=False, seed=0)
-    with pytest.raises(UsageProblem, match="the map takes more than 1,000,000 characters"):
+    with pytest.raises(UsageProblem, match="the map takes more than 1,000,000 characters") as caught:
         sql(Artifact(smooth, one_map("platt").fit), dialect=dialect)
+    assert "fewer parameters; longer queries are taken by --dialect duckdb, spark, postgres" in str(
+        caught.value.hint
+    )
 
 
 def test_numbers_of_dialects_without_all_doubles_are_the_nearest() -> None:
