@@ -12,7 +12,7 @@ import numpy as np
 from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again
 from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.partition import parted, summary_of
+from calibcli.commands.partition import parted, shared_bins_notes, summary_of
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.fields import on_scale
@@ -673,7 +673,7 @@ def _report(
         artifact=None if artifact is None else str(artifact),
         verdicts={"alarm" if rule is None else rule.key: verdict},
         policy=options.policy,
-        notes=(*found.notes, *growth.every_note, *_few_values(read, found.terms)),
+        notes=(*found.notes, *growth.every_note, *_few_values(read, found.terms), *_one_bin(found)),
         state=summary,
     )
 
@@ -683,6 +683,16 @@ def _table(state: GateState) -> TableSummary:
     partition = state.terms.partition
     summary = summary_of(table_of(state.sums, partition), discrete=bool(partition.outputs), fingerprint=False)
     return summary if partition.outputs else replace(summary, kind="cells", resolution=partition.width)
+
+
+def _one_bin(state: GateState) -> tuple[str, ...]:
+    """Say that all rows counted lie in one bin."""
+    partition = state.terms.partition
+    if partition.outputs or partition.segments is not None:
+        return ()
+    table, bins = table_of(state.sums, partition), Bins(Binning.EQUAL_WIDTH, partition.bin_edges)
+    measures = (state.terms.measure,)
+    return shared_bins_notes(table, bins, requested=True, measures=measures, finer="--max-dce looks closer")
 
 
 def _few_values(read: ReadBatches, terms: Terms) -> tuple[str, ...]:

@@ -92,6 +92,8 @@ def test_one_bin_for_all_rows_is_said(run: Run, tmp_path: Path) -> None:
     assert noted("measure", small, "-m", "ece")
     assert ONE_BIN + "--max-smece asks without bins" in run("verify", small, "--max-ece", "0.5").out
     assert noted("compare", small, "-s", "score", "--artifact", _shifted(run, tmp_path), "-m", "ece")
+    assert noted("verify", small, "--max-ece", "0.5", "--state", tmp_path / "state.json")
+    assert not noted("verify", wide, "--max-ece", "0.5", "--state", tmp_path / "other.json")
     for words in (
         ["measure", small, "-m", "smece"],
         ["measure", small, "-m", "ece", "--binning", "equal-mass"],

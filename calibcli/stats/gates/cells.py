@@ -164,9 +164,14 @@ class Partition(Declared):
         return np.array(self.outputs) if self.outputs else self.edges[1:]
 
     @property
+    def bin_edges(self) -> Floats:
+        """The edges of the bins, shape (bins + 1,)."""
+        return equal_width_edges(self.bins)
+
+    @property
     def places(self) -> Floats:
         """The output, or the right edge of the bin."""
-        return np.array(self.outputs) if self.outputs else equal_width_edges(self.bins)[1:]
+        return np.array(self.outputs) if self.outputs else self.bin_edges[1:]
 
     @property
     def edges(self) -> Floats:
