@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from rich.cells import cell_len
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.commands.pictures.diagram import PlotRequest, fit_rows_foot
 from calibcli.commands.plot import diagram_of
-from calibcli.names import PlotKind
+from calibcli.names import Band, PlotKind, Smoother
+from calibcli.options.measuring import MeasureOptions
+from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns
 from command_line import CHURN, SAMPLE, Make, Ran, Run
 
@@ -155,6 +158,26 @@ def test_a_picture_can_be_written_beside(run: Run, tmp_path: Path) -> None:
     assert ran.code == 0
     assert picture.read_bytes().startswith(b"<?xml")
     assert "perfectly calibrated" in ran.out
+
+
+@pytest.mark.parametrize("kind", ["smooth", "residual", "clinical"])
+def test_the_band_of_all_scores_at_once_is_drawn(kind: str) -> None:
+    """Of the kernel's curve in each of its diagrams, and wider than the pointwise one at every place."""
+    smoother = Smoother.KERNEL if kind == "clinical" else None
+    widths = []
+    for band in Band:
+        request = PlotRequest(
+            (str(CANCER),),
+            Columns("score", label="label"),
+            options=MeasureOptions(smoother=smoother),
+            look=PictureOptions(band=band),
+            kind=PlotKind(kind),
+        )
+        picture: Any = diagram_of(request).drawn.picture
+        curve = picture.smooth if kind == "smooth" else picture
+        widths.append((curve.upper - curve.lower)[~np.isnan(curve.lower)])
+    assert np.all(widths[1] >= widths[0] - 1e-9)
+    assert widths[1].mean() > 1.1 * widths[0].mean()
 
 
 def test_terminal_needs_neither_matplotlib_nor_scipy() -> None:
