@@ -186,10 +186,8 @@ def _said(
     if kind.name.startswith("MISSING"):
         said = f"{some} values {'is' if one else 'are'} missing; the first is at row {fault.row:,}"
         if resolved.label is None:
-            ways = (
-                "--on-missing null leaves their probability empty (apply), drop leaves them out (plan, drift)"
-            )
-            return said, ways
+            others = "`plan` and `drift` take --on-missing drop"
+            return said, f"`apply --on-missing null` leaves their probability empty; {others}"
         pairs = "; pairwise uses the rows where both scores of a pair have a value"
         more = pairs if resolved.requested.in_pairs and kind is FaultKind.MISSING_SCORE else ""
         return said, f"--on-missing drop leaves such rows out and reports how many{more}"
@@ -345,7 +343,7 @@ def _sum_hint(fault: Fault, resolved: ResolvedColumns) -> str:
         )
     way = "pass --on-sum normalise to divide such rows by their sum, or"
     if resolved.label is None:
-        return f"{way} --on-sum null to leave their probabilities empty (apply)"
+        return f"{way} `apply --on-sum null` to leave their probabilities empty"
     return f"{way} --on-sum accept to use them as is"
 
 
@@ -377,7 +375,7 @@ def _range_hint(fault: Fault, resolved: ResolvedColumns) -> str:
             "pass --scale percent, or --scale logit" if percent else f"{requested}, and is the column right?"
         )
         way = f"{requested}? --on-range clip moves them to the nearest end" if rounded else way
-        return f"{way}; --on-range null leaves their probability empty (apply)"
+        return f"{way}; `apply --on-range null` leaves their probability empty"
     if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
     if logs and fault.highest <= 1.0:

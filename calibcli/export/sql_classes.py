@@ -56,6 +56,8 @@ _MOST_WRITTEN_OUT = 100
 
 # A sum of more is too deep for parsers, and for us.
 _MOST_SUMMED = 200
+# A note has so many names of columns and the last one; more than that nobody reads.
+_LISTED = 10
 
 # Below this a weight is 0: its product with a logarithm may be too small for Postgres.
 _LEAST_WEIGHT = 1e-150
@@ -103,7 +105,8 @@ def read_from(scores: Sequence[str], *, places: int | None) -> str:
     """Return a sentence about the columns that the classes are read from."""
     if places is not None:
         return f"the classes are read from the lists of {scores[0]}, in their order; --probs names others"
-    return f"the classes are read from {', '.join(scores)}; --probs names other columns, or one of lists"
+    listed = ", ".join(scores if len(scores) <= _LISTED + 1 else [*scores[:_LISTED], "...", scores[-1]])
+    return f"the classes are read from {listed}; --probs names other columns, or one of lists"
 
 
 def _goes_by_steps(recalibrator: ClassRecalibrator) -> bool:

@@ -386,9 +386,10 @@ def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
 
 def _first(report: "MeasureReport") -> list[str]:
     """Return the first measure that was asked for, where it is none of the size of errors."""
-    if not report.selected or not report.measures:
+    measures = report.measures or (() if report.classes is None else report.classes.measures)
+    if not report.selected or not measures:
         return []
-    first = report.measures[0]
+    first = measures[0]
     chance = _by_chance(first) if first.name in _OPEN_ERRORS else ""
     return [f"{_capital(_number(first))}{chance}."]
 
@@ -443,6 +444,9 @@ def _where(report: "MeasureReport") -> str:
 def _range(stretch: "Stretch", *, atoms: bool) -> str:
     """Return a range in words; values by themselves belong to it, edges of bins divide."""
     low, high = (None if end is None else f"{end:.3g}" for end in (stretch.lower, stretch.upper))
+    # No score lies beyond 0 and 1.
+    if atoms and (high == "0" or low == "1"):
+        return f" at {high if low is None else low}"
     if low is None:
         return "" if high is None else f" {'up to' if atoms else 'below'} {high}"
     if high is None:

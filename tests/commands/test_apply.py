@@ -141,12 +141,15 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
         (
             "score\n0.5\n\n",
             "column 'score': 1 of the first 2 values is missing; the first is at row 2",
-            ("--on-missing null leaves their probability empty (apply), drop leaves them out (plan, drift)"),
+            (
+                "`apply --on-missing null` leaves their probability empty; "
+                "`plan` and `drift` take --on-missing drop"
+            ),
         ),
         (
             "score,x\n0.5,1\n7,1\n",
             "column 'score': 1 of the first 2 values lies outside [0, 1]; the first is 7.0 at row 2",
-            "pass --scale percent, or --scale logit; --on-range null leaves their probability empty (apply)",
+            "pass --scale percent, or --scale logit; `apply --on-range null` leaves their probability empty",
         ),
         (
             "score,x\n0.5,1\nabc,1\n",

@@ -19,6 +19,7 @@ from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS, name, number, string
+from calibcli.export.sql_classes import read_from
 from calibcli.names import ExportTarget, Scale, SqlDialect, SqlForm
 from calibcli.options.maps import ExportAsk
 from calibcli.stats.recalibrators.classes.linear import Linear
@@ -520,3 +521,12 @@ def test_a_pattern_names_the_columns_of_the_classes() -> None:
     """As everywhere: `q_*` is the column of each class, and not one column of lists that is called so."""
     artifact = class_map("temperature", Scale.PROB, ("a", "b", "c"))
     assert sql(artifact, probs=("q_*",)) == sql(artifact, probs=("q_a", "q_b", "q_c"))
+
+
+def test_a_query_of_very_many_classes_lists_a_few_columns() -> None:
+    """A note of a thousand names is not read."""
+    many = [f"p_{place}" for place in range(1000)]
+    said = read_from(many, places=None)
+    assert said.startswith("the classes are read from p_0, p_1, ")
+    assert "p_9, ..., p_999; --probs" in said
+    assert "p_9, p_10; --probs" in read_from(many[:11], places=None)

@@ -118,7 +118,7 @@ def test_rows_without_a_score_get_null_and_others_what_they_had(
             ["apply", "{map}", "{rows}"],
             [
                 "86 of the first 600 values are missing",
-                "--on-missing null leaves their probability empty (apply)",
+                "`apply --on-missing null` leaves their probability empty",
             ],
         ),
         (

@@ -366,3 +366,10 @@ def test_weights_leave_approximate_bounds_out(run: Run, large_zoo: Path) -> None
     refused = run(*words, "--rule", "marginal_l2<=0.5")
     assert (refused.code, "importance weights" in refused.err) == (2, True)
     assert run(*words, "--rule", "marginal_l2.value<=0.5").code == 0
+
+
+def test_measures_of_all_classes_alone_are_answered_too(run: Run) -> None:
+    """Without a measure of one score the first of these opens the page."""
+    words = ("measure", SAMPLE, "--probs", "p_*", "-y", "label")
+    assert run(*words, "-m", "accuracy,class_brier").out.startswith("The accuracy is 0.")
+    assert run(*words, "-m", "class_brier").out.startswith("The Brier score of all classes is 0.")

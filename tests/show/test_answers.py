@@ -62,6 +62,18 @@ def test_both_ends_are_named_with_the_error_and_what_chance_makes_of_it() -> Non
     )
 
 
+def test_nothing_lies_beyond_0_and_1() -> None:
+    """Scores that say yes or no are off at these two, and nowhere below or above."""
+    generator = np.random.default_rng(3)
+    score = generator.integers(0, 2, 2_000).astype(np.float64)
+    table = ScoreTable.from_rows(score, generator.random(2_000) < 0.25 + 0.5 * score)
+    said, *_ = answer_of(measure_table(table, SOURCE, options=MeasureOptions()))
+    assert said.startswith("Scores are too low at 0 and too high at 1: on average off by 0.2")
+    third = ScoreTable.from_rows(score / 2, generator.random(2_000) < 0.25)
+    said, *_ = answer_of(measure_table(third, SOURCE, options=MeasureOptions()))
+    assert said.startswith("Scores are too low at 0 and too high from 0.5 on: ")
+
+
 def test_a_bias_that_no_range_shows_is_said_of_all_scores() -> None:
     """A few rows: no bin is shown to be off, all of them together are, with the sign as people say it."""
     first, second = answer_of(measured(1.0, "bias", "ece", rows=600, shift=-0.06))

@@ -44,7 +44,8 @@ def apply(
     the label are distributed as in the fit rows (label shift).
 
     With --out-dir every file gets an output of its own name, below directories as it stands below its own:
-    partitions such as country=US stay partitions. Files that cannot be read are named together at the end.
+    partitions such as country=US stay partitions. Files that cannot be opened or have no score column are
+    named before anything is written, those with values that cannot be used at the end.
 
     An output file appears whole or not at all. Standard output has no such promise: rows written before an
     error stay there, so look at the exit code.
