@@ -267,3 +267,17 @@ def test_what_is_not_compared_row_by_row_says_so(run: Run, tmp_path: Path) -> No
         one = run(command, *words, "-m", "brier,ece,auroc").out
         assert f"Intervals of {'ece and auroc' if 'ece and auroc' in one else 'auroc and ece'}: {said}" in one
         assert said not in run(command, *words, "-m", "brier,log_loss").out
+
+
+def test_the_best_of_other_rows_is_said_to_be_so_by_differences(run: Run, tmp_path: Path) -> None:
+    """A forecast that is silent on hard days has the smaller value, and is none the better for it."""
+    rows = [f"{good},{few},{label}" for good, few, label in ((0.5, "", 0), (0.5, "", 1), (0.1, 0.2, 0)) * 60]
+    path = tmp_path / "days.csv"
+    path.write_text("\n".join(["good,few,y", *rows]))
+    words = ("compare", path, "-s", "good", "-s", "few", "-y", "y", "--on-missing", "pairwise")
+    found = run(*words, "-m", "brier").out
+    assert found.startswith("good has the best Brier score")
+    said = "Each difference uses only the rows that both have, and they say which is the best; "
+    assert said in found
+    assert said not in run(*words, "-m", "ece").out
+    assert said not in run(*words, "-m", "brier", "--reference", "few").out
