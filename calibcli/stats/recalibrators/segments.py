@@ -17,6 +17,7 @@ from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic
 from calibcli.stats.recalibrators.penalised import (
     GLOBAL,
     Design,
+    Grid,
     Losses,
     Problem,
     cross_validated,
@@ -412,7 +413,7 @@ def fit_segments(
     score = (leaves.scores[0] + leaves.scores[1]) / rows
     score = np.clip(score, 0.0, 1.0)
     z = logit(score)
-    whole, left_out = _problem(leaves, columns, z, depth)
+    whole = _problem(leaves, columns, z, depth)
     problem, variances = with_variances(whole)
     parts = _folds(rows, ones, folds, generator)
     losses = cross_validated(problem, parts, variances=variances, whole=whole)
@@ -441,7 +442,7 @@ def fit_segments(
         trials,
         _rounded_up(gap / float(rows.sum())),
         limited,
-        left_out,
+        problem.design.left_out,
     )
     return _measured(found, leaves, score)
 
@@ -465,31 +466,16 @@ def _require_both(rows: Integers, ones: Integers) -> None:
         raise InputProblem(msg, "fit on rows of both labels; is --label the right column?")
 
 
-def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> tuple[Problem, int]:
+def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> Problem:
     starts = np.flatnonzero(np.concatenate(([True], leaves.part[1:] != leaves.part[:-1])))
     levels = levels_of_leaves(leaves.part[starts], columns)
     both = np.stack(levels), np.stack([one.crossed(own) for one, own in zip(columns, levels, strict=True)])
-    intervals = [(one.ordered, one.crossed_own if one.ordered else 0) for one in columns]
-    total = int(leaves.rows.sum())
-    most = min(MOST_COEFFICIENTS, total // ROWS_FOR_ONE)
-    # The deepest intersections are the first to go without.
-    least, order = [1, *([LEAST_CELL] * (depth - 1))], depth - 1
-    while True:
-        design = Design.of(
-            starts,
-            z,
-            leaves.rows,
-            levels=both,
-            ordered=([one for one, _ in intervals], [one for _, one in intervals]),
-            depth=depth,
-            least=least,
-        )
-        if design.size <= most or not order:
-            break
-        least[order] *= 2
-        order -= least[order] > total
+    ordered = [one.ordered for one in columns], [one.crossed_own if one.ordered else 0 for one in columns]
+    rows = np.add.reduceat(leaves.rows, starts)
+    most = min(MOST_COEFFICIENTS, int(rows.sum()) // ROWS_FOR_ONE)
+    design = Design.of(starts, z, leaves.rows, Grid(both, ordered, rows, depth, LEAST_CELL, most))
     none = np.zeros((design.size, design.size))
-    return Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none), design.left_out
+    return Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none)
 
 
 def _rounded_up(gap: float) -> float:

@@ -16,6 +16,7 @@ from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.recalibrators.penalised import (
     GLOBAL,
     Design,
+    Grid,
     Problem,
     cross_validated,
     descend,
@@ -76,15 +77,12 @@ def problem(rows: Rows, *, depth: int, penalty: float, ordered: tuple[int, ...] 
     starts = np.flatnonzero(np.concatenate(([True], part[1:] != part[:-1])))
     levels = np.stack([column[order][starts] for column in columns])
     count = np.ones(score.size)
-    design = Design.of(
-        starts,
-        logit(score),
-        count.astype(int),
-        levels=(levels, levels),
-        ordered=(ordered[: len(columns)], ordered[: len(columns)]),
-        depth=depth,
-        least=(1, 1),
-    )
+    rows_of = np.diff(starts, append=score.size)
+    both = ordered[: len(columns)], ordered[: len(columns)]
+    grid = Grid((levels, levels), both, rows_of, depth, least=1, most=10_000)
+    design = Design.of(starts, logit(score), count.astype(int), grid)
+    if depth > 1:
+        design = design.joined([grid.term((0, 1), *grid.cells((0, 1), 1)[:2])])
     held = np.zeros((design.size, design.size))
     held[GLOBAL:, GLOBAL:] = penalty * np.eye(design.size - GLOBAL)
     return Problem(design, label.astype(float), count, held)
@@ -266,3 +264,50 @@ def test_cross_validation_sees_other_rows() -> None:
     want = float(np.sum(np.logaddexp(0.0, t) - one.ones[fold == 1] * t))
     assert losses.segments[4, 1] == pytest.approx(want, abs=0.2)
     assert losses.rows.sum() == one.rows.size
+
+
+def design_of(rows: Rows, *, depth: int = 3, most: int = 1_000) -> tuple[Design, np.ndarray, np.ndarray]:
+    """Return rows with the terms of values, a leaf for each, and their labels and chances of 1."""
+    score, label, columns = rows
+    levels, ones = np.stack(columns), np.ones(score.size, np.int64)
+    nothing = (0,) * len(columns)
+    grid = Grid((levels, levels), (nothing, nothing), ones, depth, least=20, most=most)
+    return Design.of(np.arange(score.size), logit(score), ones, grid), label.astype(float), ones.astype(float)
+
+
+def test_intersections_come_in_where_residuals_are_left() -> None:
+    """Of three columns the pair and the triple that are wrong, and of calibrated rows next to none."""
+    rng = np.random.default_rng(8)
+    columns = [rng.integers(0, size, 20_000) for size in (3, 4, 5)]
+    score = rng.beta(0.8, 1.2, 20_000).clip(0.001, 0.999)
+    pair, triple = (
+        (columns[0] == 1) & (columns[1] == 2),
+        (columns[0] == 2) & (columns[1] == 0) & (columns[2] == 3),
+    )
+    noise = 0
+    for wrong in (1.0 * pair - 1.5 * triple, np.zeros(20_000)):
+        for _ in range(3):
+            label = rng.random(20_000) < 1.0 / (1.0 + np.exp(-logit(score) - wrong))
+            design, ones, rows = design_of((score, label, columns))
+            found, _ = with_variances(Problem(design, ones, rows, np.zeros((design.size, design.size))))
+            crossed = [term.columns for term in found.design.terms if len(term.columns) > 1]
+            if wrong.any():
+                assert (0, 1) in crossed
+                assert (0, 1, 2) in crossed
+            else:
+                noise += len(crossed)
+    # Of 12 that could, at two standard deviations of sums that are skewed.
+    assert noise <= 3
+
+
+@pytest.mark.parametrize(("rows", "most"), [(60, 1_000), (400, 4)])
+def test_rows_too_few_for_intersections_have_values_alone(rows: int, most: int) -> None:
+    """Where no cell has its rows, or the values take every coefficient that there may be."""
+    rng = np.random.default_rng(2)
+    columns = [rng.integers(0, 9, rows) for _ in range(3)]
+    score = rng.beta(0.8, 1.2, rows).clip(0.001, 0.999)
+    wrong = 3.0 * ((columns[0] == 1) & (columns[1] < 5))
+    label = rng.random(rows) < 1.0 / (1.0 + np.exp(-logit(score) - wrong))
+    design, ones, count = design_of((score, label, columns), most=most)
+    found, _ = with_variances(Problem(design, ones, count, np.zeros((design.size, design.size))))
+    assert all(len(term.columns) == 1 for term in found.design.terms)
