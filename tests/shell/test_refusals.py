@@ -336,7 +336,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "apply groups.json none.csv -o out.csv", "no column 'country'", ""),
     (2, f"fit {MANY} --method segments", "looks at columns beside the score, and none is named", "--on"),
     (2, f"fit {MANY} --on country", "are for --method segments", "pass --method segments"),
-    (2, f"fit {MANY} --depth 3", "are for --method segments", "leave them out"),
+    (2, f"fit {MANY} --depth 2", "are for --method segments", "leave them out"),
     (2, f"fit {MANY} --method segments --on country --by country", "--by and --method", "leave out"),
     (2, f"fit {MANY} --method segments --on country --bins 5", "--bins has no effect", ""),
     (2, f"fit {MANY} --method segments --on country --loss brier", "--loss has no effect", ""),
