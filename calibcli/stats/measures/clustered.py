@@ -22,9 +22,8 @@ from calibcli.stats.table.sliced import NOTHING, Name, Registry, Sums, summed
 from calibcli.values import dataclass
 
 MEANS = (MeasureName.BIAS, *PAIRED)
+# Clusters of equal weight; unequal ones count as those that would leave as much noise.
 LEAST_CLUSTERS = 20
-# Clusters of equal weight that would leave as much noise as these do.
-LEAST_EFFECTIVE = 10.0
 # As few clusters with a label that its score makes unlikely say too little of those that have not been seen.
 LEAST_SURPRISED = 8.0
 MOST_CLUSTERS = 5_000_000
@@ -268,9 +267,9 @@ def _interval(
     if count < LEAST_CLUSTERS:
         some = f"{count} cluster" if count == 1 else f"{count} clusters"
         return None, (f"no interval: {some}, fewer than {LEAST_CLUSTERS}",)
-    if effective < LEAST_EFFECTIVE:
+    if effective < LEAST_CLUSTERS * (1.0 - 1e-9):
         like = f"{count:,} clusters so unequal that they count as {effective:.3g}"
-        return None, (f"no interval: {like}, fewer than {LEAST_EFFECTIVE:.0f}",)
+        return None, (f"no interval: {like}, fewer than {LEAST_CLUSTERS}",)
     surprising, word = min(one.surprising for one in scores)
     if surprising < LEAST_SURPRISED:
         some = f"only in clusters that count as {surprising:.3g}, fewer than {LEAST_SURPRISED:.0f}"
