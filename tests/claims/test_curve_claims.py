@@ -287,7 +287,7 @@ def test_all_smoothed_rates_lie_in_the_simultaneous_band(world: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rows", "repetitions"), [(30, 1_000), (300, 300), (3_000, 60)])
+@pytest.mark.parametrize(("rows", "repetitions"), [(30, 400), (300, 100), (3_000, 20)])
 @pytest.mark.parametrize("world", [*RISING, *UNEVEN])
 def test_all_smoothed_rates_lie_in_the_simultaneous_band_at_length(
     world: str, rows: int, repetitions: int
