@@ -45,7 +45,7 @@ def shared_bins_notes(
     requested: bool,
     measures: Iterable[object],
     score: str = "the score",
-    finer: str = "--binning equal-mass cuts where they are",
+    finer: str = "--binning equal-mass puts bins where the rows are",
 ) -> tuple[str, ...]:
     """
     Say that all rows lie in one bin, or that bins put some values of a score of few together, unasked.

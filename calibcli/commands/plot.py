@@ -22,8 +22,8 @@ _OF_PARTS = (K.CLASSES, K.GROUPS, K.TREND)
 
 _OF_SEGMENTS = (K.SEGMENTS, K.HEATMAP)
 
-# Curves of which there is a simultaneous band, and those of which there is one with a kernel.
-_WITH_BANDS = (K.SMOOTH, K.ISOTONIC, K.RESIDUAL), (K.SMOOTH, K.ISOTONIC, K.RESIDUAL, K.CLINICAL)
+# Curves of which there is a simultaneous band, whatever the smoother.
+_WITH_BANDS = (K.SMOOTH, K.ISOTONIC, K.RESIDUAL)
 
 _OF_RELIABILITY = (K.SMOOTH, K.BINNED, K.COMPARE, K.GROUPS, K.CLASSES)
 
@@ -126,8 +126,9 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     if kind not in _OF_SEGMENTS and request.segments.said:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)
+    banded = (*_WITH_BANDS, K.CLINICAL) if options.smoother is Smoother.KERNEL else _WITH_BANDS
     for option, given, meant in (
-        ("band", look.band is not Band.POINTWISE, _WITH_BANDS[options.smoother is Smoother.KERNEL]),
+        ("band", look.band is not Band.POINTWISE, banded),
         ("smoother", options.smoother is not None, (K.CLINICAL,)),
         ("benefit", look.benefit is not Benefit.NET, (K.DECISION,)),
         ("loss", look.loss is not None, (K.MCB_DSC,)),

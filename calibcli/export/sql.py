@@ -483,7 +483,8 @@ def beside_each_row(columns: Mapping[str, str], alias: str, dialect: SqlDialect,
     """Return a join that works columns out for each row, where others may use them."""
     named_columns = ",\n  ".join(f"{text} AS {one}" for one, text in columns.items())
     if not SPELLINGS[dialect].lateral:
-        msg = f"{dialect.value} has no joins that speak of the row at hand, which a map by segments needs"
+        joins = "joins that speak of the row at hand (LATERAL)"
+        msg = f"{dialect.value} has no {joins}, which a map by segments needs"
         raise UsageProblem(msg, "use --to python, or another --dialect")
     if dialect is SqlDialect.BIGQUERY:
         return f"CROSS JOIN UNNEST([STRUCT(\n  {named_columns}\n)]) AS {alias}"

@@ -82,7 +82,7 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
         why = "is worked out step by step" if _goes_by_steps(recalibrator) else many
         msg = (
             f"as a query for {ask.dialect.value} the {recalibrator.name.value} map {why},"
-            " and there are no joins that speak of the row at hand"
+            " and there are no joins that speak of the row at hand (LATERAL)"
         )
         able = ", ".join(one.value for one, words in SPELLINGS.items() if words.lateral)
         raise UsageProblem(msg, f"use --to python or --to onnx; or --dialect {able}")

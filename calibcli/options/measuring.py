@@ -270,9 +270,7 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
         raise IdleOption(msg, "leave out one of them", options=("bins", "binning", "edges"))
     ascending = all(low < high for low, high in pairwise(edges))
     if not ascending or len(edges) < 2 or (edges[0], edges[-1]) != (0.0, 1.0):
-        msg = (
-            f"edges {','.join(f'{in_full(edge)}' for edge in edges[:10])}{',...' if len(edges) > 10 else ''}"
-        )
+        msg = f"edges {','.join(map(in_full, edges[:10]))}{',...' if len(edges) > 10 else ''}"
         raise UsageProblem(msg, _EDGES)
     if len(edges) > MOST_BINS + 1:
         msg = f"{len(edges) - 1:,} bins"

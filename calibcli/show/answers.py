@@ -168,8 +168,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         numbers, shown = [], []
         for name in names:
             one = named[name]
-            ends = _interval(one.interval)
-            ends = ends.replace("(", "(rough ", 1) if roughness(one) else ends
+            ends = _interval(one.interval, rough=bool(roughness(one)))
             numbers.append(f"{field_name(name)} {three(one.value)}{ends}")
             shown += (
                 [] if not _way(one) else ["the score ranks the wrong way"] if _reversed(one) else [_way(one)]
@@ -402,7 +401,7 @@ def _beyond_zero(estimate: "Estimated | None") -> int:
     return int(lower > 0.0) - int(upper < 0.0)
 
 
-def _interval(interval: "Interval | None", *, flipped: bool = False) -> str:
+def _interval(interval: "Interval | None", *, flipped: bool = False, rough: bool = False) -> str:
     """Return an interval in brackets, or nothing; `flipped` that of the number without its sign."""
     lower, upper = (None, None) if interval is None else (interval.lower, interval.upper)
     if flipped:
@@ -412,7 +411,7 @@ def _interval(interval: "Interval | None", *, flipped: bool = False) -> str:
     ends = f"at most {three(upper)}" if lower is None else f"at least {three(lower)}"
     if lower is not None and upper is not None:
         ends = f"{three(lower)} to {three(upper)}"
-    return f" ({percent(interval.confidence)} CI {ends})"
+    return f" ({'rough ' * rough}{percent(interval.confidence)} CI {ends})"
 
 
 def _by_chance(estimate: "Estimated") -> str:

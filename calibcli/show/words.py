@@ -26,7 +26,7 @@ UNDEFINED = "undefined"
 UNDECIDED = (
     '"No clear difference" means that these rows do not show which is better, not that both are equal.'
 )
-NO_PROOF = "That none is worse is not shown by this: few rows show little."
+NO_PROOF = "This does not show that none is worse: few rows show little."
 # Whole numbers from here on take powers of ten to write: no column is so wide.
 _LARGE = 1e15
 _MOST_DIGITS = 17

@@ -79,7 +79,7 @@ class ClinicalPlots:
     def key(self, look: Look) -> list[Entry]:
         """Return what the marks mean."""
         ink = look.palette.ink
-        level = f"{percent(self.curves[0].confidence)}"
+        level = percent(self.curves[0].confidence)
         entries: list[Entry] = []
         if any(has_band(one.rate) for one in self.curves):
             entries.append((Line2D([], [], **look.stroke(ink, 1.6)), "curve"))

@@ -143,7 +143,9 @@ class BinnedPlots:
         what = ("distinct score" if atoms else "occupied bin") + ("" if most == 1 else "s")
         where = "" if atoms else " Points stand at mean scores."
         lone = any(one.rows.size == 1 < one.total_rows for one in self.curves) and not atoms
-        finer = ["All rows lie in one bin: --binning equal-mass cuts where they are."] if lone else []
+        finer = (
+            ["All rows lie in one bin: --binning equal-mass puts bins where the rows are."] if lone else []
+        )
         bands = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in self.curves)
         return [f"{many} {what}.{where} {DARKER}", *finer, *dict.fromkeys(bands)]
 

@@ -47,7 +47,7 @@ def _theorem(report: PlanReport) -> list[str]:
 
 
 def _grounds(report: PlanReport) -> Listing:
-    error = "none: calibrated" if report.error == 0.0 else f"{in_full(report.error)}"
+    error = "none: calibrated" if report.error == 0.0 else in_full(report.error)
     partition = f"{report.partition}; " if report.partition else ""
     gate = f"{partition}{report.method}; {percent(report.confidence)} confidence"
     return Listing(

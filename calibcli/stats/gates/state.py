@@ -492,7 +492,7 @@ def differences(mine: Terms, other: Terms) -> list[str]:
     pairs = [
         ("measure", mine.measure.value, other.measure.value),
         ("limit", _limit(mine), _limit(other)),
-        ("confidence", f"{in_full(mine.confidence)}", f"{in_full(other.confidence)}"),
+        ("confidence", in_full(mine.confidence), in_full(other.confidence)),
         ("question", _question(mine), _question(other)),
         ("artifact", mine.artifact or "none", other.artifact or "none"),
         ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
