@@ -15,7 +15,7 @@ signs, gives n ln(1 + c e^2) back, and counts no G_k beyond what is decisive by 
 import math
 from collections.abc import Callable
 from dataclasses import field
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -48,7 +48,7 @@ _MOST_COUNTS, _MOST_CUT = 600, 220
 _REACH = 40
 # The logarithm of what counts left out may add.
 _LEFT_OUT = 25.0
-_LOOKED_UP = 200_000
+_LOOKED_UP = 1 << 18
 # Bins that are kept for other tables with the same rows, some ten kilobytes each.
 _KEPT = 2_000
 
@@ -198,7 +198,9 @@ def _bin_of(rows: float, announced: float, bet: float, cut: float) -> _Bin:
             break
         more = 0.5 * (rate[uneven] + rate[uneven + 1])
         values = _log_mean(rows, announced, more, bet=bet, cut=cut)
-        rate, log_mean = np.insert(rate, uneven + 1, more), np.insert(log_mean, uneven + 1, values)
+        rate, log_mean = np.concatenate((rate, more)), np.concatenate((log_mean, values))
+        order = rate.argsort()
+        rate, log_mean = rate[order], log_mean[order]
     rate, log_mean = _between(rate, log_mean, _PARTS)
     return _Bin(rows, rate - announced, log_mean)
 
@@ -264,6 +266,7 @@ def _refined(best: Callable[[Floats], tuple[float, int]], low: float, high: floa
     return min(value, best(around)[0])
 
 
+@lru_cache(maxsize=_KEPT)
 def _rates_around(n: float, v: float) -> Floats:
     """Return the rates tried in a bin: evenly around v, by constant factors beyond, and near 0 and 1."""
     spread = max(math.sqrt(v * (1.0 - v) / n), 1.0 / n)
@@ -289,15 +292,14 @@ def _between(x: Floats, y: Floats, parts: int) -> tuple[Floats, Floats]:
     its neighbours but next to a peak; where they bend much in a step, the larger neighbour stands for all.
     """
     first = np.clip(np.arange(x.size - 1) - 1, 0, x.size - 4)
-    share = np.arange(parts) / parts
-    new = x[:-1, None] + share * np.diff(x)[:, None]
-    value = np.zeros(new.shape)
-    for i in range(4):
-        weight = np.ones(new.shape)
-        for j in range(4):
-            if i != j:
-                weight *= (new - x[first + j, None]) / (x[first + i] - x[first + j])[:, None]
-        value += weight * y[first + i, None]
+    new = x[:-1, None] + np.arange(parts) / parts * (x[1:] - x[:-1])[:, None]
+    # Newton's form: the slopes of y, the slopes of those, and so on, each over one point more.
+    slopes = [y]
+    for apart in (1, 2, 3):
+        slopes.append((slopes[-1][1:] - slopes[-1][:-1]) / (x[apart:] - x[:-apart]))
+    value = slopes[3][first, None]
+    for i in (2, 1, 0):
+        value = slopes[i][first, None] + (new - x[first + i, None]) * value
     least, most = np.minimum(y[:-1], y[1:]), np.maximum(y[:-1], y[1:])
     uneven, peak = _uneven(x, y), int(y.argmax())
     if 0 < peak < y.size - 1:
@@ -309,9 +311,11 @@ def _between(x: Floats, y: Floats, parts: int) -> tuple[Floats, Floats]:
 
 def _uneven(x: Floats, y: Floats) -> npt.NDArray[np.bool_]:
     """Whether values bend so much within each step that cubics may miss them."""
-    bend = np.abs(np.diff(np.diff(y) / np.diff(x)))
-    most = np.maximum(np.append(bend, 0.0), np.insert(bend, 0, 0.0)) * np.diff(x)
-    return np.asarray(most > _BENT + 0.25 * np.abs(np.diff(y)))
+    step, rise = x[1:] - x[:-1], y[1:] - y[:-1]
+    slope = rise / step
+    bend = np.zeros(x.size)
+    bend[1:-1] = np.abs(slope[1:] - slope[:-1])
+    return np.asarray(np.maximum(bend[1:], bend[:-1]) * step > _BENT + 0.25 * np.abs(rise))
 
 
 def _excess(positive: Floats, rows: Floats | float, announced: Floats | float) -> Floats:
@@ -344,13 +348,21 @@ def _log_mean(n: float, v: float, rate: Floats, *, bet: float, cut: float) -> Fl
 
 
 def _log_factorial(x: Floats) -> Floats:
-    """Return ln x! of whole numbers, looked up where that is faster."""
+    """Return ln x! of whole numbers, looked up where they are small enough."""
+    most = int(x.max())
+    if most < _LOOKED_UP:
+        return _log_factorials(1 << most.bit_length())[x.astype(np.intp)]
     from scipy.special import gammaln
 
-    most = int(x.max())
-    if most > _LOOKED_UP or most > x.size:
-        return np.asarray(gammaln(x + 1.0))
-    return np.asarray(gammaln(np.arange(1.0, most + 2.0))[x.astype(np.intp)])
+    return np.asarray(gammaln(x + 1.0))
+
+
+@cache
+def _log_factorials(count: int) -> Floats:
+    """Return ln x! of so many whole numbers from 0."""
+    from scipy.special import gammaln
+
+    return np.asarray(gammaln(np.arange(1.0, count + 1.0)))
 
 
 def _counts_around_the_peak(n: float, v: float, rate: Floats, *, bet: float) -> tuple[Floats, Floats]:
