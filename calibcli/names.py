@@ -455,4 +455,6 @@ DEFAULT_MEASURES = (
     MeasureName.LOG_LOSS,
 )
 
+# Tests of the number of events.
+OF_RATES = (TestName.BINOMIAL, TestName.BINOMIAL_TWO_SIDED, TestName.JEFFREYS, TestName.JEFFREYS_TWO_SIDED)
 DEFAULT_TESTS = (TestName.KS, TestName.KUIPER, TestName.SPIEGELHALTER, TestName.T)

@@ -148,3 +148,19 @@ class TestName(Explained):
         Reference: European Central Bank (2019), Instructions for reporting the validation results of internal
             models, section 2.5.3.1; Brown, Cai & DasGupta (2001), Statistical Science 16.
         """
+    JEFFREYS_TWO_SIDED = "jeffreys_two_sided", Facts(), """
+        The same question as jeffreys in both directions: also sees a grade whose probability is too high.
+        Reading: A small p-value says that the grade's probability is too low or too high. The rate and the
+            mean score show which. It rejects right probabilities more often than the level says where few
+            events are expected.
+        Estimand: Tests that the rate of label 1 is the mean score; with `--by grade` that of each grade.
+        Estimator: D, the number of rows with label 1. Undefined where every score is 0 or 1.
+        Interval: The p-value is twice the smaller of the probabilities that a rate with the law
+            Beta(D + 1/2, n - D + 1/2) is at most the mean score and at least that, and 1 at most. No events
+            never say that the score is too low, and n events never that it is too high. It is below 5 % where
+            the modified 95 % Jeffreys interval of the rate leaves the mean score out. At 5 % it rejects a
+            right probability in up to 14.7 % of samples (one row), 12.4 % of those of 100 rows or more, and
+            7.4 % where 10 events or more of either label are expected besides.
+        Assumes: As for binomial, but that it sees scores that are too high as well.
+        Reference: Brown, Cai & DasGupta (2001), Statistical Science 16, section 4.1.
+        """

@@ -208,6 +208,7 @@ NAMES = {
     TestName.BINOMIAL: "binomial test",
     TestName.BINOMIAL_TWO_SIDED: "two-sided binomial test",
     TestName.JEFFREYS: "Jeffreys test",
+    TestName.JEFFREYS_TWO_SIDED: "two-sided Jeffreys test",
     ClassMeasure.ACCURACY: "accuracy",
     ClassMeasure.CLASS_LOG_LOSS: "log loss of all classes",
     ClassMeasure.CLASS_BRIER: "Brier score of all classes",

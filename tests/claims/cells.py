@@ -66,7 +66,7 @@ MEASURES = (
     M.OBSERVED_RATE, M.MEAN_SCORE,
 )  # fmt: skip
 # Tests of the rate have sizes that are worked out, not simulated (tests/stats/measures/test_rate_tests.py).
-OF_RATES = (TestName.BINOMIAL, TestName.JEFFREYS)
+OF_RATES = (TestName.BINOMIAL, TestName.JEFFREYS, TestName.JEFFREYS_TWO_SIDED)
 TESTS = tuple(name for name in TestName if name not in OF_RATES)
 # Labels drawn for a p-value; as many as keep levels of 1, 5 and 10 % exact.
 DRAWS = 199

@@ -29,7 +29,7 @@ def slow_values(score: np.ndarray, label: np.ndarray) -> Values:
     """Return every measure and statistic over 15 bins; NaN or no entry where there is none."""
     y = label.astype(float)
     found = (
-        dict.fromkeys(("binomial", "binomial_two_sided", "jeffreys"), float(y.sum()))
+        dict.fromkeys(("binomial", "binomial_two_sided", "jeffreys", "jeffreys_two_sided"), float(y.sum()))
         | over_bins(score, y)
         | losses(score, y)
         | decompositions(score, y)

@@ -5,7 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from calibcli.names import AxisScale, ComparisonName, GroupOrder, MeasureName, PlotKind, TestName, ViewName
+from calibcli.names import (
+    OF_RATES,
+    AxisScale,
+    ComparisonName,
+    GroupOrder,
+    MeasureName,
+    PlotKind,
+    TestName,
+    ViewName,
+)
 from calibcli.options.numerals import percent
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
@@ -202,9 +211,7 @@ def _fixed_columns(
 
 
 # Measures and tests that compare the number of events with the one that the scores predict.
-_OF_EVENTS: frozenset[Shown] = frozenset(
-    {TestName.BINOMIAL, TestName.BINOMIAL_TWO_SIDED, TestName.JEFFREYS, MeasureName.OE}
-)
+_OF_EVENTS: frozenset[Shown] = frozenset({*OF_RATES, MeasureName.OE})
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
 _OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001

@@ -62,7 +62,7 @@ from calibcli.stats.measures.scores import (
     squared_error,
     unseen_words,
 )
-from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.measures.tests import JEFFREYS, calibration_tests
 from calibcli.stats.numerics import normal_quantile, stream
 from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
@@ -468,7 +468,7 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
     few = too_few(table, ground) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
     outcome, reason = compared(claim, p, few=few, undefined=undefined)
-    exact = name is not TestName.JEFFREYS and (
+    exact = result.p_method != JEFFREYS and (
         result.p_asymptotic is None or result.p_value != result.p_asymptotic
     )
     level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"

@@ -228,7 +228,9 @@ def _result(
             return _hosmer_lemeshow(table, bins=binned(table, bins), calibrated=calibrated)
         case TestName.U:
             return _u(table, seed=seed)
-        case TestName.BINOMIAL | TestName.BINOMIAL_TWO_SIDED | TestName.JEFFREYS:
+        case (
+            TestName.BINOMIAL | TestName.BINOMIAL_TWO_SIDED | TestName.JEFFREYS | TestName.JEFFREYS_TWO_SIDED
+        ):
             return rate_test(name, table)
         case _:
             assert_never(name)
@@ -327,7 +329,8 @@ def rate_test(name: TestName, table: Table) -> TestResult:
 
     References:
         Hoeffding (1956), Ann. Math. Statist. 27, Theorem 4, for scores that differ; European Central Bank
-        (2019), Instructions for reporting the validation results of internal models, section 2.5.3.1.
+        (2019), Instructions for reporting the validation results of internal models, section 2.5.3.1; Brown,
+        Cai & DasGupta (2001), Statistical Science 16, section 4.1, for its two sides.
     """
     if not float(open_variance(table).sum()) > 0.0:
         return TestResult(name, None, None, "undefined", None, ("undefined: every score is 0 or 1",))
@@ -336,7 +339,13 @@ def rate_test(name: TestName, table: Table) -> TestResult:
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
     if name is TestName.JEFFREYS:
         p = _below(mean, events + 0.5, rows - events + 0.5)[0]
-        return TestResult(name, events, p, "Jeffreys' prior", None, (*assumptions, _ONE_SIDED, _TOO_OFTEN))
+        return TestResult(name, events, p, JEFFREYS, None, (*assumptions, _ONE_SIDED, _TOO_OFTEN))
+    if name is TestName.JEFFREYS_TWO_SIDED:
+        p, above = _below(mean, events + 0.5, rows - events + 0.5)
+        tails = [p] * (events > 0.0) + [above] * (events < rows)
+        return TestResult(
+            name, events, min(1.0, 2.0 * min(tails)), JEFFREYS, None, (*assumptions, _TOO_OFTEN)
+        )
     # P(X >= D), and P(X <= D) from the same law with one event more.
     p = _below(mean, events, rows - events + 1.0)[0]
     if name is TestName.BINOMIAL:
@@ -353,6 +362,7 @@ def _below(score: float, a: float, b: float) -> tuple[float, float]:
     return min(1.0, float(below[0])), min(1.0, float(above[0]))
 
 
+JEFFREYS = "Jeffreys' prior"
 _ONE_SIDED = "one-sided: sees scores that are too low"
 _TOO_OFTEN = "right rates are rejected more often than the level says where few events are expected"
 

@@ -24,7 +24,7 @@ from calibcli.stats.table.score_table import ScoreTable
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 # Those of the rate alone are exact, and have nothing to be drawn.
-EXACT = (TestName.BINOMIAL, TestName.BINOMIAL_TWO_SIDED, TestName.JEFFREYS)
+EXACT = (TestName.BINOMIAL, TestName.BINOMIAL_TWO_SIDED, TestName.JEFFREYS, TestName.JEFFREYS_TWO_SIDED)
 DRAWN = tuple(name for name in TestName if name not in EXACT)
 WITHOUT_U = tuple(name for name in DRAWN if name is not TestName.U)
 NO_CHANCE = 1e-3

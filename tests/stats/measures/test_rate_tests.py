@@ -44,14 +44,38 @@ def test_two_sided_p_value_is_that_of_scipy(score: float, rows: int, events: int
         assert (test.p_value < level) is not bool(interval.low <= score <= interval.high)
 
 
-@given(score=st.floats(1e-4, 1 - 1e-4), rows=st.integers(1, 500), share=st.floats(0.0, 1.0))
-def test_two_sided_test_knows_no_side(score: float, rows: int, share: float) -> None:
-    """It is the same of label 0, and at most twice the one-sided one."""
-    events = round(share * rows)
+@pytest.mark.parametrize(
+    ("score", "rows", "events"), [(0.01, 500, 9), (0.2, 40, 0), (0.5, 7, 7), (3e-4, 90, 0), (0.08, 1417, 80)]
+)
+def test_two_sided_jeffreys_rejects_what_its_interval_leaves_out(
+    score: float, rows: int, events: int
+) -> None:
+    """Equal tails of the posterior, down to 0 without events and up to 1 without others."""
+    p = rate_test(TestName.JEFFREYS_TWO_SIDED, grade(score, rows, events)).p_value
+    law = beta(events + 0.5, rows - events + 0.5)
+    for level in (0.01, 0.05, 0.2, 0.7):
+        low = law.ppf(level / 2.0) if events else 0.0
+        high = law.isf(level / 2.0) if events < rows else 1.0
+        assert (p < level) is not (low <= score <= high)
+
+
+@given(
+    score=st.floats(1e-4, 1 - 1e-4),
+    rows=st.integers(1, 500),
+    share=st.floats(0.0, 1.0),
+    names=st.sampled_from(
+        [(TestName.BINOMIAL_TWO_SIDED, TestName.BINOMIAL), (TestName.JEFFREYS_TWO_SIDED, TestName.JEFFREYS)]
+    ),
+)
+def test_two_sided_test_knows_no_side(
+    score: float, rows: int, share: float, names: tuple[TestName, TestName]
+) -> None:
+    """It is the same of label 0, and at most twice the one-sided one where there are events."""
+    (name, one_sided), events = names, round(share * rows)
     table, other = grade(score, rows, events), grade(1.0 - score, rows, rows - events)
-    p = rate_test(TestName.BINOMIAL_TWO_SIDED, table).p_value
-    assert p == pytest.approx(rate_test(TestName.BINOMIAL_TWO_SIDED, other).p_value, rel=1e-6, abs=1e-12)
-    assert p <= 2.0 * rate_test(TestName.BINOMIAL, table).p_value * (1.0 + 1e-12)
+    p = rate_test(name, table).p_value
+    assert p == pytest.approx(rate_test(name, other).p_value, rel=1e-6, abs=1e-12)
+    assert p <= 2.0 * rate_test(one_sided, table).p_value * (1.0 + 1e-12) or not events
 
 
 @given(score=st.floats(1e-6, 1 - 1e-6), rows=st.integers(1, 500), share=st.floats(0.0, 1.0))
@@ -96,6 +120,24 @@ def test_size_of_jeffreys_is_as_documented(rows: int, expected: float, highest: 
     # A rate is rejected from so many events on; as it rises to where one more is asked for, so does the size.
     rates = beta.ppf(0.05, events + 0.5, rows - events + 0.5)
     sizes = binom.sf(events - 1, rows, rates)[(rates * rows >= expected) & (rates <= highest)]
+    assert 0.97 * most <= sizes.max() <= most
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected", "most"),
+    [(1, 0.0, 0.147), (2, 0.0, 0.119), (10, 0.0, 0.132), (100, 0.0, 0.12), (996, 0.0, 0.124),
+     (1_000, 0.0, 0.103), (100, 10.0, 0.074), (1_000, 10.0, 0.07)],
+)  # fmt: skip
+def test_size_of_two_sided_jeffreys_is_as_documented(rows: int, expected: float, most: float) -> None:
+    """At 5 % right rates are rejected so often at most, where so many of either label are expected."""
+    events = np.arange(rows + 1)
+    low = np.where(events > 0, beta.ppf(0.025, events + 0.5, rows - events + 0.5), 0.0)
+    high = np.where(events < rows, beta.isf(0.025, events + 0.5, rows - events + 0.5), 1.0)
+    # What is rejected changes at the ends of intervals, between which the size is largest at either end.
+    ends = np.concatenate([end * (1.0 + sign * 1e-9) for end in (low, high) for sign in (-1.0, 1.0)])
+    rates = ends[(ends > 0.0) & (ends < 1.0) & (np.minimum(ends, 1.0 - ends) * rows >= expected)]
+    first = np.searchsorted(high, rates, side="left"), np.searchsorted(low, rates, side="right")
+    sizes = binom.cdf(first[0] - 1, rows, rates) + binom.sf(first[1] - 1, rows, rates)
     assert 0.97 * most <= sizes.max() <= most
 
 
