@@ -1,5 +1,6 @@
 """Every closed vocabulary, the defaults, and which members belong together; standard library only."""
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 
 from calibcli.families.class_measures import ClassMeasure as ClassMeasure
@@ -253,6 +254,15 @@ class Purpose(IntEnum):
     SMOOTH_CURVE = 16
     DRIFT = 17
     BATCH = 18
+
+
+# Areas: what a row adds to them follows from where all others stand.
+RANKED = (MeasureName.AUROC, MeasureName.GINI, MeasureName.AURC)
+
+
+def ranked_in(names: Iterable[MeasureName]) -> tuple[MeasureName, ...]:
+    """Return those measures that are areas of ranks."""
+    return tuple(name for name in RANKED if name in {*names})
 
 
 DEFAULT_BINS = 15

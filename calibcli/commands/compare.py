@@ -83,7 +83,7 @@ def compare_files(
     )
     loaded: Loaded = {str(path): read(path) for path in artifacts}
     said, columns = columns.scale is not None, _as_all_fitted(columns, loaded)
-    gathered = _gathered(replace(rows, columns=columns), loaded)
+    gathered = _gathered(replace(rows, columns=columns), loaded, requested.ranked)
     raw = gathered.as_fitted
     notes: list[str] = []
     if not loaded:
@@ -107,7 +107,7 @@ def compare_files(
         paired: PairedSums | None = gathered.paired or PairedSums()
         if paired is not None and loaded:
             maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
-            paired.reach = reach_between(maps, raw) if len(maps) == len(loaded) else {}
+            paired.reach |= reach_between(maps, raw) if len(maps) == len(loaded) else {}
     else:
         notes += _change_notes(sides, several)
         paired = _paired(sides, several)
@@ -199,8 +199,8 @@ def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
     return replace(found, member=looked_at[0]) if looked_at else found
 
 
-def _gathered(rows: RowRequest, loaded: Loaded) -> Gathered:
-    """Read both sides at once, and the differences of their losses row by row."""
+def _gathered(rows: RowRequest, loaded: Loaded, ranked: tuple[MeasureName, ...]) -> Gathered:
+    """Read both sides at once, and the differences of their losses and ranks row by row."""
     transforms: dict[str, Change | None] = {RAW: None}
     maps = [row_map(one) for one in loaded.values() if not isinstance(one, ClassArtifact)]
     several = rows.columns.several
@@ -213,10 +213,11 @@ def _gathered(rows: RowRequest, loaded: Loaded) -> Gathered:
         extras_request = ExtrasRequest(compared=True, one_class=several.one_class)
     elif len(maps) > 1:
         transforms[_FIRST], transforms[_SECOND] = maps
-        extras_request = ExtrasRequest(pairs=((_FIRST, _SECOND),))
+        extras_request = ExtrasRequest(pairs=((_FIRST, _SECOND),), ranked=ranked)
     else:
         transforms[_SECOND] = maps[0] if maps else None
-        extras_request = ExtrasRequest(columns={} if maps else {_SECOND: 1}, pairs=((RAW, _SECOND),))
+        columns = {} if maps else {_SECOND: 1}
+        extras_request = ExtrasRequest(columns=columns, pairs=((RAW, _SECOND),), ranked=ranked)
     return read_tables(rows, transforms=transforms, extras_request=extras_request)
 
 

@@ -131,7 +131,7 @@ def _sources(
         return found
 
     def row_by_row(name: MeasureName) -> Difference | None:
-        if paired is None or name not in PAIRED:
+        if paired is None or name not in paired.names:
             return None
         return paired.difference(name, confidence=confidence)
 

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
@@ -67,7 +68,7 @@ from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.documents.artifact import AnyArtifact
-    from calibcli.stats.measures.differences import PairedSums
+    from calibcli.stats.measures.differences import PairedSums, RankedSums
     from calibcli.stats.table.levels import Levels
     from calibcli.stats.table.sliced import Leaves, RunningSlices, Sums
 
@@ -293,7 +294,10 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     fragments = list_fragments(found, input_format=input_format)
     if not engine.shares_interpreter:
         refuse_pipes(fragments)
-    if twice:
+    # Where each score has rows of its own, no table holds the rows that two have.
+    own_rows = columns.on_missing is OnMissing.PAIRWISE
+    ranked = () if own_rows or not extras_request.pairs else extras_request.ranked
+    if twice or ranked:
         keep(fragments)
     with unchanged(fragments):
         resolved = choose_columns(fragments, columns, labelled=labelled)
@@ -313,20 +317,34 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     problem = never_positive(findings, first, shown=shown_path(files[0]))
     if problem is not None and not extras_request.part:
         raise problem
-    again = None
-    if twice:
-        again = SecondPass(fragments, resolved, engine, findings.rows)
+    again = SecondPass(fragments, resolved, engine, findings.rows)
+    if ranked:
+        _compare_ranks(extras, _Ranked(wanted, replace(extras_request, ranked=ranked), tables), again)
     return Gathered(
         tables,
         summary_of_input(files, first, findings, notes=(*found.notes(), *note_without(findings))),
         first,
         extras,
         len(findings.groups),
-        again,
+        again if twice else None,
         findings.sums,
         findings.kinds_of(first.identity),
         first.identity in findings.renamed,
     )
+
+
+def _compare_ranks(extras: Extras, work: "_Ranked", again: "SecondPass") -> None:
+    """Add to the differences of each pair of scores those of areas of their ranks."""
+    for pair, paired, sums in zip(work.request.pairs, extras.paired, again.ranked(work), strict=True):
+        if sums is None:
+            continue
+        changes = [work.transforms[key] for key in pair]
+        plain = all(one is None or callable(one) for one in changes)
+        if plain and len({work.request.columns.get(key, 0) for key in pair}) == 1:
+            # Two maps of one score: how far apart they rank a row is known.
+            raw = work.tables[RAW].score
+            sums.reaches(*(one(raw) if callable(one) else raw for one in changes))
+        paired.also(sums.sums)
 
 
 def choose_columns(
@@ -631,6 +649,15 @@ class SecondPass:
             total.add(part)
         return total
 
+    def ranked(self, work: "_Ranked") -> "list[RankedSums | None]":
+        """Return how areas of ranks differ between the scores of each pair."""
+        total = work.none_yet()
+        for part in self._over(work):
+            for mine, theirs in zip(total, part, strict=True):
+                if mine is not None and theirs is not None:
+                    mine.sums.merge(theirs.sums)
+        return total
+
     def in_order(self) -> tuple[Floats, Booleans]:
         """Return score and label of every row in the order of the input, repeated by its frequency."""
         parts = list(self._over(_listed))
@@ -665,6 +692,45 @@ class _Summed:
         for rows in batches:
             total = total + self.work(rows.score, rows.label, rows.counts)
         return total
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """
+    Two scores of each pair, by what every row adds to areas of their ranks.
+
+    Args:
+        tables: Of all rows, by the keys of the pairs.
+    """
+
+    transforms: Transforms
+    request: ExtrasRequest
+    tables: Mapping[str, Table]
+
+    def none_yet(self) -> "list[RankedSums | None]":
+        """Return nothing yet of every pair; None where there will be nothing."""
+        from calibcli.stats.measures.differences import ranked_sums
+
+        pairs = self.request.pairs
+        return [ranked_sums(self.request.ranked, *(self.tables[key] for key in pair)) for pair in pairs]
+
+    def __call__(self, batches: Iterator[Rows]) -> "list[RankedSums | None]":
+        total = self.none_yet()
+        for rows in batches:
+            seen = self.seen(rows)
+            for pair, sums in zip(self.request.pairs, total, strict=True):
+                if sums is not None:
+                    one, two = (seen[key] for key in pair)
+                    sums.add((one, rows.label), (two, rows.label), counts=rows.counts)
+        return total
+
+    def seen(self, rows: Rows) -> dict[str, Floats]:
+        """Return the scores by each key."""
+        return {
+            key: changed(rows.seen(self.request.columns.get(key, 0)), change)
+            for key in dict.fromkeys(chain(*self.request.pairs))
+            if not isinstance(change := self.transforms[key], Unchanged)
+        }
 
 
 # Occupied cells of grids take as much memory as so many scores.

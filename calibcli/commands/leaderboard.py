@@ -88,7 +88,7 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
         gate = options.gate(_PROPER if columns.sees_all_classes and columns.sums_to_one else PAIRED)
         options = _of_models(columns, options)
         evaluation = read_evaluation(rows, extras_request=ExtrasRequest(by_id=RAW))
-        entries = _models(evaluation)
+        entries = _models(evaluation, options)
         positive = None
     else:
         columns = replace(columns, in_pairs=True)
@@ -181,7 +181,8 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
         extras_request = replace(
             extras_request, columns={**extras_request.columns, **dict.fromkeys(where, place)}, where=where
         )
-    evaluation = read_evaluation(rows, extras_request=replace(extras_request, pairs=pairs))
+    requested = replace(extras_request, pairs=pairs, ranked=options.ranked)
+    evaluation = read_evaluation(rows, extras_request=requested)
     sums = dict(zip(pairs, evaluation.extras.paired, strict=True))
     views = dict(zip(keys, views_of(evaluation), strict=True))
     seen = {key: Seen(view.source.score, view.source.score, view.table) for key, view in views.items()}
@@ -206,7 +207,7 @@ def _scores(rows: RowRequest, options: CompareOptions) -> tuple[Gathered, Entrie
     return evaluation, Entries(found, paired, common if apart else None, tuple(notes), clusters=known)
 
 
-def _models(evaluation: Gathered) -> Entries:
+def _models(evaluation: Gathered, options: CompareOptions) -> Entries:
     """Match the rows of different models by their questions."""
     kept = evaluation.extras.by_id
     models = {} if kept is None else kept.by_part()
@@ -250,7 +251,7 @@ def _models(evaluation: Gathered) -> Entries:
     names, column = list(answers), evaluation.resolved.cluster
     return Entries(
         tuple(Seen(name, name, one.table) for name, one in answers.items()),
-        cache(lambda one, other: listed[one].against(listed[other])),
+        cache(lambda one, other: listed[one].against(listed[other], ranked=options.ranked)),
         None if len(requested) == 1 else lambda one, other: listed[one].to(listed[other]).table,
         tuple(notes),
         lambda name, place, confidence: _class_estimate(name, listed[place], confidence),
@@ -392,10 +393,10 @@ class _Board:
         """
         scores = self.entries.scores
         wins = [0] * len(scores)
-        by_rows = self.reference is None and (name in PAIRED or isinstance(name, ClassMeasure))
-        pairs = list(combinations(range(len(scores)), 2)) if by_rows else []
+        pairs = list(combinations(range(len(scores)), 2)) if self.reference is None else []
+        sums = [self.entries.paired(*pair) for pair in pairs]
         most = max(one.table.total_rows for one in scores)
-        if all(self.entries.paired(*pair).rows == most for pair in pairs):
+        if all(one.rows == most for one in sums) or not all(name in one.names for one in sums):
             return wins
         for one, two in pairs:
             value = self._contrast(name, one, two).difference.value

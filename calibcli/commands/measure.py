@@ -42,6 +42,7 @@ from calibcli.names import (
     Purpose,
     Smoother,
     ViewName,
+    ranked_in,
 )
 from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions
@@ -317,6 +318,7 @@ def measure_files(
             classes=each_class(columns),
             top=_top(requested),
             thresholds=requested.thresholds,
+            ranked=ranked_in(requested.metrics.measures),
             most_slices=MOST_IN_BRIEF if requested.brief else MOST_SLICES,
         ),
     )

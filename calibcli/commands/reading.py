@@ -137,7 +137,7 @@ def _read_through(
         and gathered.paired
     ):
         # Nothing but the map moves a loss, so that it is known how far: every command has the same interval.
-        gathered.paired.reach = reach_between([loaded.recalibrator], gathered.tables[RAW])
+        gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if said else table_scale_notes(gathered, loaded)
     notes = (*loaded.doubts, *scales, *reversed_notes(gathered))

@@ -35,7 +35,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption
-from calibcli.names import FitLoss, MeasureName, PlotKind
+from calibcli.names import FitLoss, MeasureName, PlotKind, ranked_in
 from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions
@@ -165,7 +165,8 @@ def full_report(request: ReportRequest) -> FullReport:
 def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOptions | None) -> FullReport:
     segmented = bool(request.columns.on)
     twice = segmented or may_cut_cells(options.bins, options.binning, options.edges)
-    extras_request = replace(_extras_request(request), thresholds=options.thresholds)
+    ranked = ranked_in(options.metrics.measures)
+    extras_request = replace(_extras_request(request), thresholds=options.thresholds, ranked=ranked)
     evaluation = read_evaluation(request, twice=twice, extras_request=extras_request)
     requested, cut = request.segments, None
     if segmented:

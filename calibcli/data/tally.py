@@ -23,7 +23,7 @@ from calibcli.data.intake import Intake, Rows
 from calibcli.data.readers import reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
-from calibcli.names import MOST_IDENTITIES, WeightMeaning
+from calibcli.names import MOST_IDENTITIES, MeasureName, WeightMeaning
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
 from calibcli.stats.table.score_table import Floats, Integers
@@ -51,6 +51,7 @@ class ExtrasRequest:
         columns: For keys whose transform is not given the first score column, the place of the one it is.
         where: For keys that count only rows with a score in another column too, the place of that column.
         pairs: Pairs of keys whose losses are compared row by row.
+        ranked: Areas of ranks by which they are compared too, in a second pass over the rows.
         folds: Folds that groups are shared out to by their hash, each with a table of raw scores; 0 for none.
         sliced: Keys whose rows are tabled for each part by itself as well.
         clustered: Keys whose losses are added up by cluster.
@@ -67,6 +68,7 @@ class ExtrasRequest:
     columns: Mapping[str, int] = field(default_factory=dict)
     where: Mapping[str, int] = field(default_factory=dict)
     pairs: tuple[tuple[str, str], ...] = ()
+    ranked: tuple[MeasureName, ...] = ()
     folds: int = 0
     seed: int = 0
     sliced: tuple[str, ...] = ()

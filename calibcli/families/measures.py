@@ -790,7 +790,8 @@ class MeasureName(Explained):
             two are combined by the root of the sum of their squares. DeLong's variance is the sum of two
             likewise. Simulated over 10 to 100 rows of the rarer label, an end at 95 % was wrong in at most
             4.8 %, whatever the score. At 97.5 % it was wrong in at most 3.7 % (40 rows of each label, all but
-            one in a hundred separated). None with importance weights.
+            one in a hundred separated). None with importance weights. Two scores of the same rows are
+            compared row by row, by what each row adds to either area.
         Assumes: Rows are independent and held out. "By chance" is the area on average over labels drawn from
             the scores, to first order. It is not given where fewer than 20 rows of either label are expected.
         Reference: DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44; Zou & Donner (2008), Statistics in
@@ -828,7 +829,7 @@ class MeasureName(Explained):
         Estimand: 2 AUROC - 1.
         Estimator: 2 auroc - 1 of the rows at hand.
         Interval: That of auroc, times 2 less 1: approximate, for the population. None with importance
-            weights.
+            weights. Two scores are compared as by auroc.
         Assumes: As for auroc.
         Reference: Basel Committee on Banking Supervision (2005), Working Paper 14, for the accuracy ratio.
         """

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_CONFIDENCE, Binning, ClassMeasure, MeasureName
+from calibcli.names import DEFAULT_CONFIDENCE, RANKED, Binning, ClassMeasure, MeasureName, ranked_in
 from calibcli.options.declaring import COLUMNS, Section, option
 from calibcli.options.measuring import ALLOW_FIT_ROWS, BINNING, BINS, CONFIDENCE, METRIC, check_confidence
 from calibcli.options.metrics import compared_metrics
@@ -19,7 +19,7 @@ SHOWN = (
     MeasureName.ECE_EQUAL_MASS,
     MeasureName.SMECE,
 )
-COMPARABLE = (*SHOWN, MeasureName.L2, MeasureName.AUROC, MeasureName.GINI, MeasureName.AURC)
+COMPARABLE = (*SHOWN, MeasureName.L2, *RANKED)
 JOINT_SHOWN = tuple(name for name in ClassMeasure if name is not ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED)
 Compared = MeasureName | ClassMeasure
 # A gate looks at these unless others were asked for: their differences are bounded row by row.
@@ -76,6 +76,11 @@ class CompareOptions:
         if not self.metrics:
             return SHOWN
         return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, MeasureName)))
+
+    @property
+    def ranked(self) -> tuple[MeasureName, ...]:
+        """The areas of ranks that are compared."""
+        return ranked_in(self.shown)
 
     @property
     def joint(self) -> tuple[ClassMeasure, ...]:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -264,9 +265,48 @@ def test_what_is_not_compared_row_by_row_says_so(run: Run, tmp_path: Path) -> No
     said = "put together from those of both scores, and so wider than row by row."
     words = (path, "-s", "a", "-s", "b", "-y", "label")
     for command in ("compare", "measure"):
-        one = run(command, *words, "-m", "brier,ece,auroc").out
-        assert f"Intervals of {'ece and auroc' if 'ece and auroc' in one else 'auroc and ece'}: {said}" in one
-        assert said not in run(command, *words, "-m", "brier,log_loss").out
+        one = run(command, *words, "-m", "brier,ece,l2,auroc").out
+        assert f"Intervals of {'ece and l2' if 'ece and l2' in one else 'l2 and ece'}: {said}" in one
+        assert said not in run(command, *words, "-m", "brier,log_loss,auroc,gini,aurc").out
+
+
+def test_areas_are_compared_row_by_row_in_every_command(run: Run, tmp_path: Path) -> None:
+    """Two columns, three, models in rows, a pipe and frequencies: one difference; a monotone map leaves 0."""
+    rng = np.random.default_rng(7)
+    a, label = np.round(rng.random(500), 2), rng.random(500)
+    b = np.round(np.clip(a + rng.normal(0.0, 0.2, 500), 0.0, 1.0), 2)
+    rows = list(zip(range(500), a.tolist(), b.tolist(), (label < a).astype(int).tolist(), strict=True))
+    wide, long = tmp_path / "wide.csv", tmp_path / "long.csv"
+    wide.write_text("id,a,b,c,y\n" + "".join(f"{i},{u},{v},{u**2},{y}\n" for i, u, v, y in rows))
+    models = "".join(f"{i},{name},{s},{y}\n" for i, u, v, y in rows for name, s in (("a", u), ("b", v)))
+    long.write_text("id,model,s,y\n" + models)
+    few = "-m", "auroc,gini,aurc", "--json"
+    names = ("auroc", "gini", "aurc")
+
+    def differences(*words: Any, **more: Any) -> list[dict[str, Any]]:
+        tree = json.loads(run(*words, *few, **more).out)
+        found = tree.get("differences", {}).get("score=b")
+        each = [found[name] if found else tree["measures"][name]["difference"] for name in names]
+        return [{key: value for key, value in one.items() if key != "verdict"} for one in each]
+
+    two = differences("compare", wide, "-s", "a", "-s", "b", "-y", "y")
+    assert two == differences("compare", "-s", "a", "-s", "b", "-y", "y", stdin=wide.read_bytes())
+    assert two == differences("measure", wide, "-s", "a", "-s", "b", "-y", "y")
+    assert [one["method"].startswith("paired") for one in two] == [True] * 3
+    assert two[1]["lower"] == pytest.approx(2.0 * two[0]["lower"])
+    turned = differences("compare", wide, "-s", "b", "-s", "a", "-y", "y")
+    assert [one["upper"] for one in turned] == pytest.approx([-one["lower"] for one in two])
+    board = json.loads(run("compare", wide, "-s", "a", "-s", "b", "-s", "c", "-y", "y", *few, "--pairs").out)
+    pairs = board["measures"]["auroc"]["pairs"]
+    same = next(one for one in pairs if {one["first"], one["second"]} == {"a", "c"})
+    assert same["difference"]["value"] == 0.0
+    by_model = json.loads(run("compare", long, "-s", "s", "-y", "y", "--by", "model", "--id", "id", *few).out)
+    last = by_model["measures"]["auroc"]["standings"][-1]["contrast"]["difference"]
+    assert abs(last["value"]) == pytest.approx(abs(two[0]["value"]))
+    weighed = differences(
+        "compare", wide, "-s", "a", "-s", "b", "-y", "y", "-w", "id", "--weights-are", "frequency"
+    )
+    assert weighed[0]["method"] == two[0]["method"]
 
 
 def test_the_best_of_other_rows_is_said_to_be_so_by_differences(run: Run, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import math
 
-from calibcli.names import GAVE_ZERO, ClassMeasure, ComparisonName
+from calibcli.names import GAVE_ZERO, ComparisonName
 from calibcli.options.numerals import percent
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
@@ -130,10 +130,8 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     notes = [f"Differences are from {quoted(ranking.against)}{which}; a {who} {worse} 0 is worse."]
     rows = {one.rows for one in ranking.standings} | {one.rows for one in contrasts}
     if len(rows) > 1:
-        from calibcli.stats.measures.differences import PAIRED
-
-        # Of other measures the values say who is the best.
-        paired = ranking.name in PAIRED or isinstance(ranking.name, ClassMeasure)
+        # Of what is not compared row by row the values say who is the best.
+        paired = not from_both([one.difference for one in contrasts])
         best_so = ", and they say which is the best" if paired and best and report.reference is None else ""
         alone = f"Each difference uses only the rows that both have{best_so}"
         notes.append(f"{alone}; values over other rows are not comparable.")

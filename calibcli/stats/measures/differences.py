@@ -1,6 +1,6 @@
 """
-How two scores of the same rows differ: row by row where a loss is a
-mean over rows, else by both intervals.
+How two scores of the same rows differ: row by row where a measure is a
+mean over rows, or an area of ranks, else by both intervals.
 """
 
 import math
@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
-from calibcli.names import GAVE_ZERO, ClassMeasure, ComparisonName, MeasureName, Target
+from calibcli.names import GAVE_ZERO, RANKED, ClassMeasure, ComparisonName, MeasureName, Target
 from calibcli.stats.bounds.interval import FROM_BOTH, Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import difference_of_shares, hoeffding_deviation
+from calibcli.stats.measures.discrimination import RISK_METHOD, Influence
 from calibcli.stats.measures.estimate import (
     HELD_OUT,
     HOEFFDING,
@@ -33,6 +34,7 @@ from calibcli.stats.measures.scores import (
     unseen_words,
 )
 from calibcli.stats.numerics import ExactSum, normal_quantile
+from calibcli.stats.table.grid import Table
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.stats.table.value_cells import ValueCells
 from calibcli.values import dataclass
@@ -49,6 +51,7 @@ UNDECIDED = "not told apart because "
 LOG_LOSSES = (MeasureName.LOG_LOSS, ClassMeasure.CLASS_LOG_LOSS)
 
 PAIRED_METHOD = f"paired, {METHOD}"
+RANKED_METHOD = f"paired, {RISK_METHOD}"
 SHARES_METHOD = "Clopper-Pearson of the rows that one side alone gets right, and of who does"
 
 # Rows whose differences are summed at once: they fit the processor's cache.
@@ -183,7 +186,7 @@ class PairedSums:
         self._weighted = False
         self._of = {name: _Sums() for name in names}
         # The least and the largest difference there can be, where more is known than the worst of each score.
-        self.reach: Mapping[Compared, tuple[float, float]] = {}
+        self.reach: dict[Compared, tuple[float, float]] = {}
 
     def add(
         self,
@@ -231,6 +234,11 @@ class PairedSums:
         for name, pair in losses.items():
             self._of[name].could_be(worst[name])
             _add(self._of[name], *pair, counts=counts, weight=weight)
+
+    def also(self, other: "PairedSums") -> None:
+        """Take what another says of further measures of the same rows."""
+        self._of |= other._of  # noqa: SLF001 - its own kind
+        self.reach |= other.reach
 
     def _add_moved(self, first: Floats, second: Floats, weight: Floats) -> None:
         some = weight > 0.0
@@ -328,10 +336,15 @@ class PairedSums:
         variance = squares * rows / (rows - 1) / (total * total)
         values = sums.values(mean, variance, rows=rows, weighted=self._weighted)
         reach = self.reach.get(name, (-sums.worst[0], sums.worst[1]))
-        interval = _interval(values, reach, confidence=confidence)
+        method = RANKED_METHOD if name in RANKED else PAIRED_METHOD
+        interval = _interval(values, reach, confidence=confidence, method=method)
         if name in LOG_LOSSES:
             assumptions.append(NO_MORE_EXTREME)
-        why = _why_open(interval, values, reach)
+        why = _why_open(name, interval, values, reach)
+        if name in RANKED:
+            span = name.facts.most - name.facts.least
+            lower, upper = interval.ends
+            interval = replace(interval, lower=max(-span, lower), upper=min(span, upper))
         return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
 
     def difference_here(self, name: Compared, *, confidence: float) -> Difference:
@@ -395,6 +408,52 @@ def _add(
         sums.squares.add(difference * difference)
 
 
+def ranked_sums(
+    names: Sequence[MeasureName], first: Table, second: Table, *, same_labels: bool = True
+) -> "RankedSums | None":
+    """Return nothing yet of how areas of two scores differ; None where a table leaves no interval."""
+    found = {name: (Influence.of(name, first), Influence.of(name, second)) for name in names}
+    pairs = {name: (one, two) for name, (one, two) in found.items() if one is not None and two is not None}
+    return RankedSums(pairs, same_labels=same_labels) if pairs else None
+
+
+class RankedSums:
+    """Sums of the differences of what rows add to areas of two scores, whose tables are known."""
+
+    def __init__(
+        self, pairs: Mapping[MeasureName, tuple[Influence, Influence]], *, same_labels: bool
+    ) -> None:
+        self._pairs = pairs
+        self.sums = PairedSums(tuple(pairs))
+        for name, (one, two) in pairs.items():
+            labels = ((0, 0), (1, 1)) if same_labels else ((0, 1), (1, 0), (0, 0), (1, 1))
+            least = min(two.ends[second][0] - one.ends[first][1] for first, second in labels)
+            most = max(two.ends[second][1] - one.ends[first][0] for first, second in labels)
+            self.sums.reach[name] = least, most
+
+    def add(
+        self,
+        first: tuple[Floats, npt.NDArray[np.bool_]],
+        second: tuple[Floats, npt.NDArray[np.bool_]],
+        *,
+        counts: Integers | None = None,
+    ) -> None:
+        """Add rows by score and label of both sides."""
+        added: dict[Compared, tuple[Floats, Floats]] = {
+            name: (one.of_rows(*first), two.of_rows(*second)) for name, (one, two) in self._pairs.items()
+        }
+        self.sums.add_losses(added, worst=dict.fromkeys(added, (0.0, 0.0)), counts=counts)
+
+    def reaches(self, first: Floats, second: Floats) -> None:
+        """Note that the two scores of a row are always such a pair: two maps of one score."""
+        for name, (one, two) in self._pairs.items():
+            apart = [
+                two.of_rows(second, label) - one.of_rows(first, label)
+                for label in (np.zeros(first.size, np.bool_), np.ones(first.size, np.bool_))
+            ]
+            self.sums.reach[name] = min(float(np.min(apart)), 0.0), max(float(np.max(apart)), 0.0)
+
+
 def worst_of_scores(
     first: Floats, second: Floats, *, counts: Integers | None, weight: Floats | None
 ) -> dict[Compared, tuple[float, float]]:
@@ -438,22 +497,22 @@ def reach_of_maps(first: Map, second: Map, scores: Floats) -> dict[Compared, tup
     return found
 
 
-def _interval(values: Values, reach: tuple[float, float], *, confidence: float) -> Interval:
+def _interval(values: Values, reach: tuple[float, float], *, confidence: float, method: str) -> Interval:
     """Return the interval of a mean difference, by a row added with the least or the largest there can be."""
     delta = (1.0 - confidence) / 2.0
     lower = stated(values.lower_bound(least=reach[0], delta=delta))
     upper = stated(values.upper_bound(most=reach[1], delta=delta))
-    return Interval(lower, upper, confidence, PAIRED_METHOD, Target.POPULATION, finite_sample=False)
+    return Interval(lower, upper, confidence, method, Target.POPULATION, finite_sample=False)
 
 
-def _why_open(interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
+def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
     """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
     lower, upper = interval.ends
     delta = (1.0 - interval.confidence) / 2.0
     seen = values.mean / max(normal_quantile(1.0 - delta) * values.standard_error, math.ulp(0.0))
     if not lower <= 0.0 <= upper or abs(seen) <= 1.0:
         return None
-    largest = reach[1] if seen < 0.0 else -reach[0]
+    largest = None if name in RANKED else reach[1] if seen < 0.0 else -reach[0]
     words = unseen_words(values.costly_rows, values.total, largest=largest, delta=delta)
     return f"{UNDECIDED}{words}"
 

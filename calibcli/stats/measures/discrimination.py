@@ -6,6 +6,7 @@ risk-coverage curve.
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds.interval import Interval
@@ -139,6 +140,58 @@ class _Ranked:
             above += (1.0 - least - area) ** 2
         lower, upper = max(0.0, area - math.sqrt(below)), min(1.0, area + math.sqrt(above))
         return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Influence:
+    """
+    What rows add to an area: their mean is the area, and to first order it is off by as much as their mean.
+
+    Args:
+        upper: The largest score of each entry of a table, ascending, shape (n,).
+        if_label: What a row of label 0 adds, and one of label 1, by entry, shape (2, n).
+        ends: The least and the most that any row can add, of label 0 and of label 1.
+    """
+
+    upper: Floats
+    if_label: Floats
+    ends: tuple[tuple[float, float], tuple[float, float]]
+
+    @classmethod
+    def of(cls, name: MeasureName, table: Table) -> "Influence | None":
+        """
+        Return that of the rows of a table; None with importance weights, and where there is one label only.
+
+        References:
+            DeLong, DeLong & Clarke-Pearson (1988), Biometrics 44, for that of the area under the ROC curve.
+        """
+        if table.weighted or not 0 < table.total_positive_rows < table.total_rows:
+            return None
+        if name is MeasureName.AURC:
+            kept = RiskCoverage.of(table)
+            if_label = kept.area + np.array(kept.influence)[:, ::-1]
+            most = kept.area + kept.most
+            ends = min(0.0, float(if_label.min())), max(most, float(if_label.max()))
+            return cls(table.upper, if_label, (ends, ends))
+        ranked = _Ranked(table.positive, table.weight - table.positive)
+        scale, offset = (2.0, -1.0) if name is MeasureName.GINI else (1.0, 0.0)
+        share, area = table.total_positive_rows / table.total_rows, ranked.area
+
+        def added(placed: Floats, share: float) -> Floats:
+            found: Floats = offset + scale * (area + (placed - area) / share)
+            return found
+
+        (least, most), (lowest, highest) = (
+            added(np.array([0.0, 1.0]), part).tolist() for part in (1.0 - share, share)
+        )
+        if_label = np.stack((added(ranked.above_negative, 1.0 - share), added(ranked.below_positive, share)))
+        return cls(table.upper, if_label, ((least, most), (lowest, highest)))
+
+    def of_rows(self, score: Floats, label: npt.NDArray[np.bool_]) -> Floats:
+        """Return what rows of the table add, or such as lie between them, shape (n,)."""
+        place = np.minimum(np.searchsorted(self.upper, score), self.upper.size - 1)
+        found: Floats = self.if_label[label.astype(np.int64), place]
+        return found
 
 
 def _if_calibrated(table: Table) -> Reference:
@@ -298,25 +351,30 @@ class RiskCoverage:
         """The area under the curve, ties in every order."""
         return min(1.0, float((self.wrong * self.weights).sum()) / float(self.rows.sum()))
 
-    def interval(self, confidence: float) -> Interval:
+    @property
+    def influence(self) -> tuple[Floats, Floats]:
         """
-        Return the interval of the area: Gaffke's bound on what each row adds to it and takes from the others.
+        What a row of label 0, and one of label 1, adds to the area and takes from the others (von Mises).
 
-        A row of label 0 adds its weight; every row makes the coverage of those below it larger. The sum of
-        both, less the area, is the influence of the row (von Mises), and its mean has a bound as any mean,
-        with the row that was not seen: one of label 0 above all others.
+        A row of label 0 adds its weight; every row makes the coverage of those below it larger.
         """
-        risk, area = self.wrong / self.rows, self.area
-        weights, coverage = self.weights, self.coverage
+        risk, weights, coverage = self.wrong / self.rows, self.weights, self.coverage
         # What is lost at each step down from a score to the next lower one, as far as the rows above lose it.
         step = (risk[:-1] - risk[1:]) * -np.log(coverage[:-1])
         passed = np.append(np.cumsum(step[::-1])[::-1], 0.0) - float(step @ coverage[:-1])
-        wrong = passed + (1.0 - risk) * weights
-        right = passed - risk * weights
+        return passed + (1.0 - risk) * weights, passed - risk * weights
+
+    @property
+    def most(self) -> float:
+        """The influence of one row more, of label 0 and above all others, at most."""
+        return 1.0 + math.log(float(self.rows.sum()) + 1.0)
+
+    def interval(self, confidence: float) -> Interval:
+        """Return the interval of the area: Gaffke's bound on the mean influence of a row."""
+        area, (wrong, right) = self.area, self.influence
         values = gathered((wrong, self.wrong), (right, self.rows - self.wrong))
         delta = (1.0 - confidence) / 2.0
-        most = 1.0 + math.log(float(self.rows.sum()) + 1.0)
-        upper = values.upper_bound(most=max(most, float(wrong.max())), delta=delta)
+        upper = values.upper_bound(most=max(self.most, float(wrong.max())), delta=delta)
         lower = values.lower_bound(least=min(-area, float(right.min())), delta=delta)
         ends = max(0.0, area + lower), min(1.0, area + upper)
         return Interval(*ends, confidence, RISK_METHOD, Target.POPULATION, finite_sample=False)

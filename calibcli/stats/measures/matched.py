@@ -7,12 +7,13 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.names import ClassMeasure
+from calibcli.names import ClassMeasure, MeasureName
 from calibcli.stats.measures.clustered import Clusters, ClusterSums
 from calibcli.stats.measures.differences import (
     PAIRED,
     Compared,
     PairedSums,
+    ranked_sums,
     worst_log_loss,
     worst_of_scores,
 )
@@ -101,8 +102,8 @@ class Answers:
             sums.add_rows(self.cluster, score, label)
         return sums.whole()
 
-    def against(self, other: "Answers") -> PairedSums:
-        """Return how the losses of another differ from these, question by question, and the accuracy."""
+    def against(self, other: "Answers", *, ranked: Sequence[MeasureName] = ()) -> PairedSums:
+        """Return how the losses of another differ from these, answer by answer, with accuracy and areas."""
         one, two = self.to(other), other.to(self)
         first, second = one.losses(), two.losses()
         sums = PairedSums(tuple(first))
@@ -114,6 +115,10 @@ class Answers:
                 low, high = (worst_log_loss(side, counts=None, weight=None) for side in sides)
                 worst[C.CLASS_LOG_LOSS] = low, high
             sums.add_losses({name: (first[name], second[name]) for name in first}, worst=worst)
+            areas = ranked_sums(ranked, one.table, two.table, same_labels=False)
+            if areas is not None:
+                areas.add((one.score, one.label), (two.score, two.label))
+                sums.also(areas.sums)
         return sums
 
     def losses(self) -> dict[Compared, Floats]:

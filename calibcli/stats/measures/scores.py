@@ -303,13 +303,21 @@ def rests_on(values: Values, *, largest: float, scale: float = 1.0) -> dict[str,
     }
 
 
-def unseen_words(costly: float, rows: float, *, largest: float, delta: float) -> str:
-    """Return what keeps a mean open that these rows by themselves would settle, in words."""
+def unseen_words(costly: float, rows: float, *, largest: float | None, delta: float) -> str:
+    """
+    Return what keeps a mean open that these rows by themselves would settle, in words.
+
+    The largest loss of a row is None where rows are ranked.
+    """
+    one_in = 1.0 / (1.0 - delta ** (1.0 / rows))
+    if largest is None:
+        if costly < ENOUGH_COSTLY:
+            return f"the scores rank too few rows apart (about {costly:.0f}; {ENOUGH_COSTLY} needed)"
+        return f"rows that one score ranks high and the other low may still occur, up to 1 in {one_in:,.0f}"
     if math.isinf(largest):
         return "there are scores of exactly 0 or 1, and one that is wrong makes the log loss infinite"
     if costly < ENOUGH_COSTLY:
         return f"too few large errors for a reliable interval (about {costly:.0f}; {ENOUGH_COSTLY} needed)"
-    one_in = 1.0 / (1.0 - delta ** (1.0 / rows))
     return (
         f"rare costly misses (a loss of up to {largest:.4g}) may still occur in up to 1 row in {one_in:,.0f}"
     )
