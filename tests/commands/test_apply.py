@@ -23,12 +23,10 @@ from hypothesis import strategies as st
 
 from calibcli.ahead import Progress, unseen
 from calibcli.commands import apply
-from calibcli.commands.apply import only_file
 from calibcli.commands.fit import fit_files
 from calibcli.commands.predicting import ApplyRequest
 from calibcli.commands.reading import read_evaluation
 from calibcli.data import records
-from calibcli.data.files import found_in
 from calibcli.data.fragments import list_fragments
 from calibcli.documents.artifact import Artifact, read_artifact
 from calibcli.documents.sealed import sealed_text
@@ -36,7 +34,7 @@ from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.maps import Shape
-from calibcli.options.rows import AS_FOUND, Columns, Reading, RowRequest
+from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.stats.recalibrators.interface import WithEnds
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.table.score_table import ScoreTable
@@ -462,16 +460,6 @@ def test_the_base_rate_of_importance_weights_is_the_weighted_one(tmp_path: Path)
         RowRequest([str(tmp_path / "w.csv")], columns), MapOptions(RecalibratorName.ISOTONIC), FitOptions()
     )
     assert json.loads(text)["fit"]["base_rate"] == pytest.approx(1 / 3)
-
-
-def test_one_input_for_one_output(tmp_path: Path) -> None:
-    """Several files, or a directory of them, are a usage error."""
-    for name in ("a.csv", "b.csv"):
-        (tmp_path / name).write_text("score\n0.5\n")
-    with pytest.raises(UsageProblem, match="2 inputs for one output"):
-        apply_file(Artifact(Halved(), None), ["a.csv", "b.csv"], output="c.csv")
-    with pytest.raises(UsageProblem, match="holds several files"):
-        only_file(found_in([str(tmp_path)]), AS_FOUND)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from calibcli.commands.compare import compare_files
 from calibcli.commands.fit import fit_files
 from calibcli.commands.measure import measure_files
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, Target, WeightMeaning
 from calibcli.options.comparing import SHOWN, CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
@@ -300,15 +300,9 @@ def test_applied_twice_is_refused(tmp_path: Path) -> None:
         compare_files(RowRequest([str(path)], ONE), artifacts=[artifact])
 
 
-def test_options_that_mean_nothing_are_refused(tmp_path: Path) -> None:
-    """Bias has no better and worse; a confidence is a probability; a missing column is named."""
-    with pytest.raises(UsageProblem, match="bias cannot be compared"):
-        CompareOptions(metrics=(MeasureName.BIAS,))
-    with pytest.raises(UsageProblem, match="confidence 2 is out of range"):
-        CompareOptions(confidence=2.0)
+def test_bins_are_cut_as_asked(tmp_path: Path) -> None:
+    """In number and in kind."""
     path = write(tmp_path / "p.csv")
-    with pytest.raises(InputProblem, match="there is no column 'bb'"):
-        compare_files(RowRequest([str(path)], replace(TWO, others=("bb",))))
     few = CompareOptions(metrics=(MeasureName.ECE, MeasureName.L2), bins=4, binning=Binning.EQUAL_MASS)
     report = compare_files(RowRequest([str(path)], TWO), options=few)
     assert report.comparisons[0].first.details["partition"] == "4 equal-mass bins"

@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.fit import fit_files
-from calibcli.errors import UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, WeightMeaning
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest
@@ -71,24 +70,3 @@ def test_row_of_frequency_three_is_three_rows(
     weighed = Columns("score", "label", "times", WeightMeaning.FREQUENCY)
     method = FitMethod(name.value)
     assert artifact([counted], method, reading, weighed) == artifact([repeated], method, reading)
-
-
-@pytest.mark.parametrize(
-    ("method", "options", "option"),
-    [
-        (FitMethod.PLATT, FitOptions(folds=7), "--folds"),
-        (FitMethod.PLATT, FitOptions(randomised=True), "--randomised"),
-        (FitMethod.ISOTONIC, FitOptions(smooth_targets=True), "--smooth-targets"),
-        (FitMethod.HISTOGRAM, FitOptions(base=RecalibratorName.SMOOTH), "--base"),
-        (FitMethod.AUTO, FitOptions(bins=3), "--bins"),
-        (FitMethod.AUTO, FitOptions(randomised=True), "--randomised"),
-    ],
-)
-def test_option_that_a_method_does_not_heed_is_refused(
-    method: FitMethod, options: FitOptions, option: str, tmp_path: Path
-) -> None:
-    """What would change nothing is an error, not silence."""
-    path = tmp_path / "rows.csv"
-    path.write_text("score,label\n0.2,0\n0.7,1\n0.4,1\n0.3,0\n")
-    with pytest.raises(UsageProblem, match=option):
-        fit_files(RowRequest([str(path)], ASKED), MapOptions(method), options)

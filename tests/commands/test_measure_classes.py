@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands import measure as module
-from calibcli.commands.measure import FEW, MOST_IN_FULL, measure_files, refuse_class_measures
+from calibcli.commands.measure import FEW, MOST_IN_FULL, measure_files
 from calibcli.commands.slices import Group
 from calibcli.commands.verify import verify_files
 from calibcli.errors import EmptyTable, UsageProblem
@@ -261,13 +261,6 @@ def test_rows_taken_as_they_are_have_no_loss_of_whole_rows(
     assert found == pytest.approx(float(np.mean((label == 1) - 0.5 * probability[:, 1])), abs=1e-12)
 
 
-def test_losses_of_rows_of_any_sum_are_refused_by_name() -> None:
-    """Asked for, they are not left out silently."""
-    columns = replace(COLUMNS, several=replace(SEVERAL, on_sum=OnSum.ACCEPT))
-    with pytest.raises(UsageProblem, match="class_brier needs rows that sum to 1"):
-        refuse_class_measures(columns, metrics_of(["class-brier"]))
-
-
 def test_a_bin_for_each_score_that_stands_alone_is_refused(tmp_path: Path) -> None:
     """Distinct scores are bins where they repeat; else there is one row in each."""
     probability, label = drawn_rows(1_200, 4, seed=8)
@@ -396,11 +389,3 @@ def test_a_gate_on_confidence_or_one_class_judges_one_score(
     one = verify_files(RowRequest([path], columns), options=options)
     expected = np.abs(seen.rest[2].sums.residual).sum() / 600
     assert one.verdicts["max-ece"].value == pytest.approx(expected)
-
-
-def test_classes_and_groups_are_not_judged_together(tmp_path: Path, rows: tuple[Floats, Integers]) -> None:
-    """A view of every class leaves no room for --by, and says what to do."""
-    path = written(tmp_path / "rows.parquet", *rows, site=["a", "b"] * 300)
-    columns = replace(COLUMNS, by=("site",), several=replace(SEVERAL, view=ViewName.TOP_LABEL))
-    with pytest.raises(UsageProblem, match="--view judges every class"):
-        verify_files(RowRequest([path], columns), options=VerifyOptions((rule(M.ECE, 0.4),)))

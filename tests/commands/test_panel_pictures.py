@@ -31,7 +31,6 @@ BY = Columns("score", "label", by=("country",))
 TWO = Columns("score", "label", others=("other",))
 ONE = Columns("score", "label")
 CLASSES = Columns(label="kind", several=SeveralClasses("p_*"))
-EACH = Columns(label="kind", several=SeveralClasses("p_*", view=ViewName.ONE_VS_REST))
 
 
 @pytest.fixture(scope="module")
@@ -240,34 +239,6 @@ def test_a_damaged_report_is_a_document_problem(rows: str, tmp_path: Path) -> No
             diagram_of(PlotRequest([str(path)], kind=K.GROUPS))
 
 
-@pytest.mark.parametrize(
-    ("request_", "said"),
-    [
-        (PlotRequest(["x.csv"], TWO, kind=K.SMOOTH), "--kind smooth draws one score"),
-        (PlotRequest(["x.csv"], BY, kind=K.BINNED), "--by has no effect on --kind binned"),
-        (PlotRequest(["x.csv"], BY, kind=K.COMPARE), "--by has no effect on --kind compare"),
-        (PlotRequest(["x.csv"], EACH, kind=K.BINNED, view=ViewName.ONE_VS_REST), "shows one score"),
-        (PlotRequest(["x.csv"], Columns(others=("b",), by=("c",))), "ask for different diagrams"),
-        (PlotRequest(["x.csv"], kind=K.GROUPS), "no groups are named"),
-        (PlotRequest(["x.csv"], kind=K.CLASSES), "--probs names none"),
-        (PlotRequest(["x.csv"], kind=K.COMPARE), "nothing to compare with"),
-        (PlotRequest(["x.csv"], Columns("a", others=tuple("bcdefghij"))), "10 scores, and a picture"),
-        (PlotRequest(["x.csv"], TWO, artifact="cal.json"), "which recalibrates one"),
-        (PlotRequest(["x.csv"], kind=K.SMOOTH, options=MeasureOptions(bins=3)), "--bins has no effect"),
-        (PlotRequest(["x.csv"], options=MeasureOptions(least_rows=3)), "--min-group-rows has no effect"),
-        (PlotRequest(["x.json"], BY, kind=K.GROUPS), "on which --score, --label, --by have no effect"),
-        (PlotRequest(["x.json"], EACH, kind=K.SMOOTH, view=ViewName.TOP_LABEL), "shows one score"),
-    ],
-)
-def test_what_would_have_no_effect_is_refused_before_anything_is_read(
-    request_: PlotRequest, said: str
-) -> None:
-    """In one line, with what to do."""
-    with pytest.raises(UsageProblem, match=said) as caught:
-        diagram_of(request_)
-    assert caught.value.hint
-
-
 def test_another_scale_is_refused_where_no_axis_is_that_of_scores() -> None:
     """Everywhere else it is taken."""
     with pytest.raises(UsageProblem, match="--axis logit has no effect on --kind monitor"):
@@ -275,12 +246,6 @@ def test_another_scale_is_refused_where_no_axis_is_that_of_scores() -> None:
     refuse_axis(K.GROUPS, AxisScale.LOGIT)
     refuse_axis(None, AxisScale.LOGIT)
     refuse_axis(K.MONITOR, AxisScale.LINEAR)
-
-
-def test_no_group_with_rows_enough_is_a_usage_problem(rows: str) -> None:
-    """It says how many were asked for."""
-    with pytest.raises(UsageProblem, match="no group has 5,000 rows"):
-        diagram_of(PlotRequest([rows], BY, options=MeasureOptions(least_rows=5_000)))
 
 
 def test_small_numbers_are_not_rounded_to_nothing() -> None:

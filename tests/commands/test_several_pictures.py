@@ -14,11 +14,10 @@ from calibcli.commands.pictures.mcb_dsc import mcb_dsc_drawn
 from calibcli.commands.pictures.trend import shows_trend
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
-from calibcli.errors import EmptyTable, IdleOption, UsageProblem
-from calibcli.names import Benefit, FitLoss, MeasureName, OnMissing, PlotKind
+from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.names import FitLoss, MeasureName, OnMissing, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import CLINICAL, Metrics
-from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.mcb_dsc import McbDsc
@@ -178,26 +177,6 @@ def test_small_groups_are_left_out_and_said(rows: str) -> None:
     assert isinstance(found.drawn.picture, McbDsc)
     assert found.drawn.picture.names == ("yes = 0",)
     assert any("Fewer than 150 rows, so not drawn: yes = 1 (" in line for line in found.drawn.foot)
-
-
-@pytest.mark.parametrize(
-    ("kind", "requested"),
-    [
-        (K.MURPHY, PictureOptions(loss=FitLoss.LOG)),
-        (K.MCB_DSC, PictureOptions(benefit=Benefit.GAIN)),
-        (K.CUMULATIVE, PictureOptions(loss=FitLoss.BRIER)),
-    ],
-)
-def test_options_of_another_diagram_are_refused(kind: PlotKind, requested: PictureOptions, rows: str) -> None:
-    """They would change nothing."""
-    with pytest.raises(IdleOption, match="has no effect without --kind"):
-        drawn(rows, kind, "f1", look=requested)
-
-
-def test_several_scores_in_groups_are_refused(rows: str) -> None:
-    """Scores and groups ask for different panels."""
-    with pytest.raises(IdleOption, match="different diagrams"):
-        drawn(rows, K.MURPHY, "f1", "f2", by=("group",))
 
 
 def test_yes_and_no_are_two_points_in_every_picture(rows: str) -> None:

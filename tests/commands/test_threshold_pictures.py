@@ -7,25 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from calibcli.commands.fit import fit_class_files, fit_files
+from calibcli.commands.fit import fit_files
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.pictures.map import options_of
 from calibcli.commands.plot import diagram_of, figure_of_diagram
 from calibcli.errors import DocumentProblem, UsageProblem
-from calibcli.names import BetaForm, Binning, ClassMethod, FitMethod, MeasureName, PlotKind, RecalibratorName
+from calibcli.names import BetaForm, Binning, FitMethod, MeasureName, PlotKind, RecalibratorName
 from calibcli.options.conditions import condition_of
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.pictures import PictureOptions
-from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection, SeveralClasses
+from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.page import Words
 from calibcli.show.words import three
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.thresholds import DecisionCurve
-from calibcli.stats.recalibrators.classes.interface import ClassFitOptions
 
 COLUMNS = Columns("score", "label")
 
@@ -194,24 +193,6 @@ def test_venn_abers_keeps_its_ends(tmp_path: Path) -> None:
     ).drawn.picture
     assert isinstance(curve, MapCurve)
     assert "p0 and p1" in curve.band
-
-
-def test_a_map_needs_an_artifact_of_one_score(tmp_path: Path) -> None:
-    """Without one there is nothing to draw, and one of several classes is no curve."""
-    rows = write(tmp_path / "p.csv")
-    with pytest.raises(UsageProblem, match="none is named"):
-        drawn(PlotKind.MAP, rows)
-    many = tmp_path / "many.csv"
-    lines = ("a,0.5,0.3,0.2", "b,0.4,0.5,0.1", "c,0.1,0.3,0.6", "a,0.3,0.4,0.3")
-    many.write_text("label,p_a,p_b,p_c\n" + "".join(f"{line}\n" for line in 10 * lines))
-    columns = Columns(None, "label", several=SeveralClasses("p_*"))
-    _, text = fit_class_files(
-        RowRequest([str(many)], columns), method=ClassMethod.TEMPERATURE, options=ClassFitOptions()
-    )
-    artifact = tmp_path / "cal.json"
-    artifact.write_text(text)
-    with pytest.raises(UsageProblem, match="maps 3 probabilities"):
-        drawn(PlotKind.MAP, str(artifact), columns=Columns())
 
 
 def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:

@@ -223,25 +223,6 @@ def test_baseline_score_is_compared_row_by_row(rows: Callable[..., str]) -> None
     assert ece.lower == pytest.approx(compared(M.ECE, 1.0 - 0.2 / claims).interval.lower)
 
 
-@pytest.mark.parametrize(
-    ("requested", "message"),
-    [
-        ({"report": None, "score": None, "limit": 0.1, "measures": None}, "--max-regression without"),
-        ({"report": None, "score": None, "limit": None, "measures": [M.ECE]}, "--regression-metric without"),
-        ({"report": "a", "score": "b", "limit": 0.1, "measures": None}, "two baselines"),
-        ({"report": "a", "score": None, "limit": None, "measures": None}, "without --max-regression"),
-        ({"report": "a", "score": None, "limit": -0.1, "measures": None}, "a regression of"),
-        ({"report": "a", "score": None, "limit": 0.1, "measures": [M.COX_SLOPE]}, "cox_slope"),
-    ],
-)
-def test_half_a_question_about_a_baseline_is_refused(requested: dict[str, Any], message: str) -> None:
-    """A baseline and a limit belong together."""
-    with pytest.raises(UsageProblem, match=message):
-        Regression.of(
-            requested["report"], requested["score"], limit=requested["limit"], measures=requested["measures"]
-        )
-
-
 def test_no_baseline_is_no_question() -> None:
     """Without any of the options there is nothing to compare; else the ECE is."""
     assert Regression.of(None, None, limit=None, measures=None) is None

@@ -214,16 +214,6 @@ def test_groups_that_sql_cannot_write_are_refused() -> None:
     assert caught.value.hint == "use --to python, or another dialect"
 
 
-def test_what_takes_scores_alone_refuses_maps_by_group() -> None:
-    """An estimator and an ONNX model are refused with the ways out, and so is a base rate."""
-    for target in (ExportTarget.SKLEARN, ExportTarget.ONNX):
-        with pytest.raises(UsageProblem, match="is given scores alone") as caught:
-            written(group_map("platt"), target)
-        assert "--to sql or --to python" in str(caught.value.hint)
-    with pytest.raises(UsageProblem, match="--prior"):
-        written(group_map("platt"), prior=0.1)
-
-
 def test_options_of_groups_without_groups_are_refused() -> None:
     """--by and --unseen speak of groups, and --by of SQL alone."""
     for target, requested in product(

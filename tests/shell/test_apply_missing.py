@@ -111,41 +111,6 @@ def test_rows_without_a_score_get_null_and_others_what_they_had(
     pd.testing.assert_frame_equal(found[True][added][~GAPS], found[False][added][~GAPS], check_exact=True)
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (
-            ["apply", "{map}", "{rows}"],
-            [
-                "86 of the first 600 values are missing",
-                "`apply --on-missing null` leaves their probability empty",
-            ],
-        ),
-        (
-            ["apply", "{map}", "{rows}", "--on-missing", "drop"],
-            ["apply writes every row", "--on-missing null"],
-        ),
-        (["measure", "{rows}", "-y", "label", "--on-missing", "null"], ["which only apply does", "drop"]),
-        (
-            ["plan", "--like", "{rows}", "--max-ece", "0.05", "--on-missing", "null"],
-            ["which only apply does"],
-        ),
-    ],
-)
-def test_other_answers_to_missing_scores_are_refused(
-    run: Run, maps: Path, tmp_path: Path, line: list[str], words: list[str]
-) -> None:
-    """Nobody drops rows by apply, or keeps rows without a score elsewhere; each says what to pass."""
-    rows = tmp_path / "rows.csv"
-    write(rows_of("platt", gaps=True), rows)
-    said = [one.format(map=maps / "platt.json", rows=rows) for one in line]
-    output = ["-o", str(tmp_path / "out.csv")] if line[0] == "apply" else []
-    ended = run(*said, "-s", "score", *output)
-    assert ended.code in (2, 3)
-    assert all(word in " ".join(ended.err.split()) for word in words), ended.err
-    assert not (tmp_path / "out.csv").exists()
-
-
 def test_frames_and_arrays_have_gaps_of_their_own_kind(maps: Path) -> None:
     """NaN in numpy and pandas, null in polars and Arrow, and NaN for every class of a row without one."""
     frame, path = rows_of("platt", gaps=True), maps / "platt.json"
@@ -197,16 +162,6 @@ def test_every_row_that_has_no_probability_is_counted_and_named(
     np.testing.assert_array_equal(found[~np.array(HOLES)], alone)
 
 
-def test_a_column_of_texts_is_not_taken_for_scores(run: Run, maps: Path, tmp_path: Path) -> None:
-    """Where no row has a number the column is hardly the one that was meant, and nothing is written."""
-    (tmp_path / "rows.csv").write_text("score,name\n0.1,a\n0.2,b\n")
-    line = ["apply", str(maps / "platt.json"), str(tmp_path / "rows.csv"), "-s", "name"]
-    ended = run(*line, "--on-missing", "null", "-o", str(tmp_path / "out.csv"))
-    assert ended.code == 3
-    assert "column 'name': none of 2 values is a number" in ended.err
-    assert not (tmp_path / "out.csv").exists()
-
-
 @pytest.mark.parametrize("kind", ["classes", "lists"])
 def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(
     run: Run, maps: Path, tmp_path: Path, kind: str
@@ -233,17 +188,6 @@ def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(
     assert "1 with another sum than 1, the first at row 6" in ended.err
     written = pd.read_parquet(tmp_path / "out.parquet")["calibrated_confidence"]
     assert np.array_equal(written.isna(), gone)
-
-
-@pytest.mark.parametrize(
-    "words", [["--on-range", "null"], ["--probs", "p_*", "--on-sum", "null"]], ids=["range", "sum"]
-)
-def test_only_apply_writes_null(run: Run, tmp_path: Path, words: list[str]) -> None:
-    """Whoever measures leaves rows out by other options, and is told so."""
-    write(rows_of("classes", gaps=False).assign(score=0.5), tmp_path / "rows.csv")
-    ended = run("measure", str(tmp_path / "rows.csv"), "-y", "label", "--positive", "x", *words)
-    assert ended.code == 2
-    assert "which only apply does" in ended.err or "--positive are for two" in ended.err
 
 
 def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path, tmp_path: Path) -> None:

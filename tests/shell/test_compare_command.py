@@ -246,14 +246,6 @@ def test_maps_with_ends_are_not_left_out_of_a_group(run: Run, rows: Path) -> Non
     assert SAID in run(*words).err
 
 
-def test_what_identity_does_not_heed_is_refused(run: Run, rows: Path) -> None:
-    """It has no options, and is no base for bins."""
-    words = ("fit", rows, "-s", "score", "-y", "label", "-m")
-    assert "--bins has no effect on --method identity" in run(*words, "identity", "--bins", "5").err
-    refused = run(*words, "scaling-binning", "--base", "identity")
-    assert (refused.code, "cannot be based on identity" in refused.err) == (2, True)
-
-
 def test_what_is_not_compared_row_by_row_says_so(run: Run, tmp_path: Path) -> None:
     """Of two scores that agree, a difference from both intervals is far wider than they differ."""
     rng = np.random.default_rng(6)

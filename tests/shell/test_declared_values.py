@@ -95,21 +95,3 @@ def test_a_state_of_values_is_another_than_one_of_bins(months: list[Path], tmp_p
         told = run("verify", str(months[1]), *GATE, "--state", str(state), "--bins", bins)
         assert told.code == 2
         assert "was begun with other options" in told.err
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--bins", "0.1,3"), "--bins names 3, which is no score on --scale prob"),
-        (("--bins", "0.1,x"), "is no number"),
-        (("--bins", "few"), "'few' bins"),
-        (("--bins", "0.1,0.2", "--binning", "equal-width"), "--bins 0.1,0.2 and --binning equal-width"),
-    ],
-)
-def test_values_that_are_none_are_refused(
-    months: list[Path], run: Run, words: tuple[str, ...], said: str
-) -> None:
-    """With what was typed."""
-    told = run("verify", str(months[0]), *GATE, *words)
-    assert told.code == 2
-    assert said in told.err

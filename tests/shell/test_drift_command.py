@@ -173,25 +173,6 @@ def test_a_grid_says_so(run: Run) -> None:
     assert coarse == pytest.approx(exact, abs=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "error"),
-    [
-        (("-", "-"), 2, "old and new rows are both standard input"),
-        ((OLD, NEW, "-s", "score", "-w", "age"), 2, "importance weights are not counts"),
-        ((OLD, NEW, "-s", "score", "--on", "score"), 2, "cannot be two of"),
-        ((OLD, NEW, "-s", "score", "--categorical", "age"), 2, "--on does not"),
-        ((OLD, NEW, "-s", "score", "--on-missing", "null"), 2, "which only apply does"),
-        ((OLD, NEW, "-s", "pd"), 3, "there is no column 'pd'"),
-        ((OLD, NEW, "-s", "score", "--confidence", "95"), 2, "did you mean 0.95?"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(run: Run, words: tuple[object, ...], code: int, error: str) -> None:
-    """Each with a line that says why."""
-    ended = run("drift", *words)
-    assert ended.code == code
-    assert error in ended.err
-
-
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_file_beyond_the_memory_shifts_nothing_by_rounding(turned: bool) -> None:  # noqa: FBT001 - a case
     """Of one law with a pile at 1/3, one file kept in cells and one exact: both are compared in cells."""
@@ -270,24 +251,6 @@ def test_page_and_document_say_when_it_began(loans: Path, run: Run) -> None:
     assert report["by"] == {"column": "month", "base": "2024-1"}
     still = run("drift", str(loans), "-s", "pd", "--by", "month", "--where", "month in 2024-1,2024-2")
     assert "No shift of the scores from 2024-1 is shown in 1 other value of month" in still.out
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ((), "nothing to compare with: one file, and no column that makes groups"),
-        (("--by", "month", "--by", "smooth"), "--by names 2 columns"),
-        (("--by", "month", "--on", "smooth"), "--on with one file"),
-        (("--by", "month", "--where", "month==2024-1"), "every row has one value of 'month'"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(loans: Path, run: Run, words: tuple[str, ...], said: str) -> None:
-    """With what to type."""
-    told = run("drift", str(loans), "-s", "pd", *words)
-    assert told.code == 2
-    assert said in told.err
-    both = run("drift", str(loans), str(loans), "-s", "pd", "--by", "month")
-    assert "--by compares the groups of one file, and two are named" in both.err
 
 
 def test_values_of_further_columns_have_the_order_asked_for(tmp_path: Path, run: Run) -> None:

@@ -115,13 +115,6 @@ def test_the_one_file_of_a_command_may_come_through_a_pipe(run: Run, words: list
     assert (ended.code, ended.err) == (0, "")
 
 
-def test_scores_that_no_row_has_together_may_be_compared_in_pairs(run: Run, tmp_path: Path) -> None:
-    """The error names the way to a result that needs no column left out."""
-    (tmp_path / "p.csv").write_text("a,b,label\n0.5,,1\n,0.5,0\n")
-    ended = run("compare", tmp_path / "p.csv", "-s", "a", "-s", "b", "--on-missing", "drop")
-    assert (ended.code, "compare takes --on-missing pairwise" in ended.err) == (3, True)
-
-
 def test_indices_of_a_curve_say_which_curve(run: Run) -> None:
     """Without -v too, and in a paper: numbers of other curves differ."""
     curve = "Of a restricted cubic spline with 5 knots: ici and emax."

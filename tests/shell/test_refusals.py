@@ -38,6 +38,9 @@ FILES: dict[str, list[str]] = {
     "beyond.csv": ["score", "0.5", "1.7"],
     "gaps.csv": ["score,id", "0.5,1", ",2"],
     "nothing.csv": ["score,id"],
+    "apart.csv": ["a,b,label", "0.5,,1", ",0.5,0"],
+    "unnamed.csv": ["score,label,month", "0.5,1,a", "0.2,0,"],
+    "seven.csv": ["score,label,month", "0.5,1,7", "0.2,0,07"],
     "new.csv": ["score", *map(repr, np.random.default_rng(3).beta(1.0, 2.0, 2_000).tolist())],
     "lacks.csv": ["p_ant,p_bee,other", "0.25,0.25,0.5"],
     "strange.csv": ["a,b,c", "0.25,0.25,0.5"],
@@ -69,6 +72,8 @@ MANY = f"many.csv {COLUMNS}"
 ZOO = "zoo.csv --probs p_* -y label"
 APPLY = "apply classes.json zoo.csv -o out.csv"
 PLOT = "plot many.csv -s score -y label -o out.png"
+# Of rows that cannot be read: refused before.
+DRAWN = "plot twice.csv -s score -y label -o out.png"
 
 # Code, line, what the error says (parts between ...), what the hint says.
 REFUSED: list[tuple[int, str, str, str]] = [
@@ -106,6 +111,16 @@ REFUSED: list[tuple[int, str, str, str]] = [
     *((3, f"measure blank{n}.csv", "is blank", "") for n in range(3)),
     (3, f"measure utf16.csv {COLUMNS} --encoding utf-16", "", "--encoding utf-16-le"),
     (3, f"measure utf16.jsonl {COLUMNS} --encoding utf-16", "", "--encoding utf-16-le"),
+    (2, "measure good.csv --on-missing null", "which only apply does", "drop"),
+    (2, "measure good.csv --on-range null", "which only apply does", ""),
+    (2, f"measure {ZOO} --on-sum null", "which only apply does", ""),
+    (2, "plan --like gaps.csv --max-ece 0.05 --on-missing null", "which only apply does", ""),
+    (3, "apply cal.json gaps.csv -o out.csv", "2 values is missing", "apply --on-missing null"),
+    (2, "apply cal.json gaps.csv -o out.csv --on-missing drop", "apply writes every row", "missing null"),
+    (3, "apply cal.json words.csv -s label --on-missing null -o out.csv", "none of 2 values is a number", ""),
+    (3, "compare apart.csv -s a -s b --on-missing drop", "", "compare takes --on-missing pairwise"),
+    (2, "measure nowhere.csv --engine-address tcp://127.0.0.1:8786", "without an engine", ""),
+    (2, "measure nowhere.csv --engine dask -j 2", "workers of its own", ""),
     (2, "measure rows.jsonl --decimal ,", "--decimal is for CSV", ""),
     (2, "measure good.csv --decimal ';'", "not a decimal mark", ""),
     (3, "measure lists.parquet --probs logits", "6 of 8 values lie outside [0, 1]", ""),
@@ -133,7 +148,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (5, "fit good.csv -o good.csv --force", "", ""),
     (5, "fit good.csv -o no/cal.json", "no directory", ""),
     *(
-        (2, f"{words} good.csv --weights-are frequency", "--weights-are frequency without weights", "")
+        (2, f"{words} good.csv --weights-are frequency", "--weights-are frequency without", "with --weight")
         for words in ("measure", "verify --max-ece 0.5", "fit")
     ),
     (2, "fit nowhere.csv --sample 0.1", "--sample: '0.1' is not a whole number", "not a share"),
@@ -187,6 +202,24 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"measure {MANY} --where score==high", "holds double, and --where compares it with 'high'", "number"),
     (2, f"measure {MANY} --limit 3 --sample 3", "--limit 3 takes the first rows", "leave out"),
     (2, f"measure {MANY} --limit 0", "--limit: 0 is too small", "1 or more"),
+    # Drift.
+    *(
+        (code, f"drift {words}", said, "")
+        for code, words, said in (
+            (2, "- -", "old and new rows are both standard input"),
+            (2, "t.csv many.csv -s score -w label", "importance weights are not counts"),
+            (2, "t.csv many.csv -s score --on score", "cannot be two of"),
+            (2, "t.csv many.csv -s score --categorical label", "--on does not"),
+            (2, "t.csv many.csv -s score --on-missing null", "which only apply does"),
+            (3, "t.csv many.csv -s pd", "there is no column 'pd'"),
+            (2, "t.csv many.csv -s score --by country", "--by compares the groups of one file, and two are"),
+            (2, "many.csv -s score", "nothing to compare with: one file, and no column that makes groups"),
+            (2, "many.csv -s score --by country --by site", "--by names 2 columns"),
+            (2, "many.csv -s score --by country --on site", "--on with one file"),
+            (2, "many.csv -s score --by country --where country==US", "every row has one value of 'country'"),
+        )
+    ),
+    (2, "drift t.csv many.csv -s score --confidence 95", "", "did you mean 0.95?"),
     *(
         (2, f"{STATE} --max-ece 0.2 {words}", f"and {words.split()[0]} leaves some out", "")
         for words in ("--limit 50", "--sample 50")
@@ -205,6 +238,9 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (5, "verify t.csv --rule ece.value<=0.001 -o good.csv", "good.csv exists already", ""),
     (2, "verify t.csv --max-ece 0.1 --bins none", "Theorem 12.5", " "),
     (2, "verify t.csv --max-ece 0.1 --bins few", "'few' bins", " "),
+    (2, "verify t.csv --max-ece 0.1 --bins 0.1,3", "--bins names 3, which is no score on --scale prob", ""),
+    (2, "verify t.csv --max-ece 0.1 --bins 0.1,x", "is no number", ""),
+    (2, "verify t.csv --max-ece 0.1 --bins 0.1,0.2 --binning equal-width", "0.1,0.2 and --binning", ""),
     (2, "verify t.csv --max-l2 0.1", "cannot be bounded", " "),
     (2, "verify t.csv --max-linf 0.1", "cannot be bounded", " "),
     (2, "verify t.csv --max-ece 0.1 --min-group-rows 9", "--min-group-rows without groups", " "),
@@ -241,6 +277,16 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --state s --by label --by score", "--by takes one", "--by month"),
     (2, "verify t.csv --max-ece 0.1 --state s --by score --batch x", "--by takes one", "leave out --batch"),
     (2, "verify t.csv --max-ece 0.1 --max-regression 0.1", "--max-regression without a baseline", " "),
+    *(
+        (2, f"verify nowhere.csv --max-ece 0.1 {words}", said, "")
+        for words, said in (
+            ("--regression-metric ece", "--regression-metric without"),
+            ("--baseline a --baseline-score b --max-regression 0.1", "two baselines"),
+            ("--baseline a", "without --max-regression"),
+            ("--baseline a --max-regression=-0.1", "-0.1"),
+            ("--baseline a --max-regression 0.1 --regression-metric cox_slope", "cox_slope"),
+        )
+    ),
     (2, "verify good.csv --max-bias 0.01", "", "--rule 'bias.upper<=X' and --rule 'bias.lower>=-X'"),
     (2, "verify good.csv --min-auc-roc 0.01", "", "calibcli verify --help"),
     (2, "plan good.csv --max-ece 0.1 -y label", "No such option: -y", "from scores alone: leave the label"),
@@ -279,10 +325,13 @@ REFUSED: list[tuple[int, str, str, str]] = [
         for place in ("t.csv", ".", "no/gate.json")
     ),
     (5, f"{STATE} --max-ece 0.05 --json -o new.json --force", "is the state", ""),
+    (3, "verify unnamed.csv --max-ece 0.05 --state new.json --by month", "1 rows have no value, and", ""),
+    (3, "verify seven.csv --max-ece 0.05 --state new.json --by month", "'07' compares it with a number", ""),
     # Gates over several classes.
     (2, "verify zoo.csv -y label -s p_cat --positive cat --rule accuracy>=0.9", "--probs names none", " "),
     (2, f"verify {ZOO} --view top-label --class cat --rule accuracy>=0.9", "--class cat looks at one", " "),
     (2, f"verify {ZOO} --by id --rule accuracy>=0.9", "for all rows together", " "),
+    (2, f"verify {ZOO} --by id --view top-label --max-ece 0.4", "--view judges every class", ""),
     (2, f"verify {ZOO} --state new.json --rule accuracy>=0.9", "no bound holds at any time", " "),
     *(
         (2, f"verify zoo.csv -y label --state zoo.json {words}", said, " ")
@@ -300,6 +349,17 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure zoo.csv -y label --metric accuracy -s p_ant --positive ant", "--probs names none", " "),
     (2, f"measure {ZOO} --metric accuracy --view top-label --class cat", "--class cat", " "),
     (2, f"measure {ZOO} --class cat", "without a view of single classes", " "),
+    (2, f"measure {ZOO} --on-sum accept -m class-brier", "class_brier needs rows that sum to 1", ""),
+    *(
+        (code, f"measure zoo.csv -y label --probs {words}", said, "")
+        for code, words, said in (
+            (3, "q_*", "no column fits --probs 'q_*'"),
+            (3, "p_a*", "only 'p_ant' fits --probs 'p_a*'"),
+            (3, "p_ant,p_dog", "there is no column 'p_dog'"),
+            (2, "p_ant,p_ant", "--probs names column 'p_ant' more than once"),
+            (2, "p_* --classes a,b,a", "two columns stand for class 'a'"),
+        )
+    ),
     (2, f"measure {ZOO} --view one-vs-rest --class cow", "there is no class 'cow'", " "),
     (2, f"plot {ZOO} -o out.svg --kind binned --view one-vs-rest", "", "name one class with --class"),
     # Fits and maps.
@@ -310,6 +370,15 @@ REFUSED: list[tuple[int, str, str, str]] = [
             "--multiclass confidence --method smooth --randomised",
         )
     ),
+    *(
+        (2, f"fit nowhere.csv --method {words}", f"{words.split()[1]} has no effect on --method", "")
+        for words in (
+            "identity --bins 5", "platt --folds 7", "platt --randomised", "isotonic --smooth-targets",
+            "histogram --base smooth", "auto --bins 3",
+        )
+    ),
+    (2, "fit nowhere.csv --method auto --randomised", "--randomised is not part of what auto compares", ""),
+    (2, "fit nowhere.csv --method scaling-binning --base identity", "cannot be based on identity", ""),
     (2, f"fit {MANY} -g country", "--group without --method auto", ""),
     (2, f"fit {MANY} --candidate platt", "", ""),
     (2, f"fit {MANY} -m auto --candidate auto", "", ""),
@@ -357,7 +426,8 @@ REFUSED: list[tuple[int, str, str, str]] = [
         )
     ),
     (2, "apply cal.json in.npz -s score -o -", "npz is read, not written", "--to csv, tsv, jsonl, parquet"),
-    (2, "apply cal.json preds", "", ""),
+    (2, "apply cal.json preds", "holds several files", "--out-dir"),
+    (2, "apply cal.json good.csv t.csv -o c.csv", "2 inputs for one output", ""),
     (2, "apply cal.json preds -o x.parquet --out-dir out", "", ""),
     (2, "apply cal.json preds -o x.parquet --skip-existing", "", ""),
     (2, "apply cal.json preds -o x.parquet", "", ""),
@@ -425,15 +495,33 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"{PLOT} --compare cal.json --kind binned", "--kind binned is there as well", " "),
     (2, f"{PLOT} --kind cumulative --axis logit", "has no effect on --kind cumulative", " "),
     (2, f"{PLOT} --kind compare", "nothing to compare with", " "),
-    (2, f"{PLOT} --by country --kind smooth", "--by has no effect on --kind smooth", " "),
+    *(
+        (2, f"{DRAWN} --by country --kind {kind}", f"--by has no effect on --kind {kind}", " ")
+        for kind in ("smooth", "binned", "compare")
+    ),
     (2, f"{PLOT} --by country -s old", "ask for different diagrams", " "),
+    (2, f"{DRAWN} --by country -s old --kind murphy", "ask for different diagrams", ""),
     (2, f"{PLOT} --view top-label", "--probs names none", " "),
+    (2, f"{DRAWN} --kind classes", "--probs names none", " "),
+    (2, f"{DRAWN} --kind groups", "no groups are named", " "),
+    (2, f"{DRAWN} --kind map", "none is named", ""),
+    (2, "plot classes.json --kind map -o out.png", "maps 3 probabilities", ""),
+    (2, f"{DRAWN} -s old --kind smooth", "--kind smooth draws one score", " "),
+    (2, f"{DRAWN} -s old --artifact cal.json", "which recalibrates one", " "),
+    (2, f"{DRAWN} {' '.join(f'-s x{place}' for place in range(9))}", "10 scores, and a picture", " "),
+    (2, f"{DRAWN} --kind smooth --bins 3", "--bins has no effect", " "),
+    (2, f"{DRAWN} --min-group-rows 3", "--min-group-rows has no effect", " "),
+    (2, f"{PLOT} --by country --min-group-rows 5000", "no group has 5,000 rows", ""),
+    (2, f"{DRAWN} --kind murphy --loss log", "has no effect without --kind", ""),
+    (2, f"{DRAWN} --kind cumulative --loss brier", "has no effect without --kind", ""),
     (2, f"plot {MANY}", "no picture is named", ""),
     (2, "plot many.csv --terminal --kind murphy", "--terminal draws a reliability diagram", ""),
     (2, "plot many.csv -y label --terminal -s score -s old", "", ""),
     (3, "plot t.csv --kind monitor -o x.png", "", ""),
     (2, "plot report.json -o out.png -s score", "report.json is a report, on which --score has no", ""),
     (2, "plot report.json -o out.png --bins 5 --artifact cal.json", "--artifact, --bins have no effect", ""),
+    (2, "plot report.json -o out.png --kind groups --by country", "on which --by has no effect", " "),
+    (2, "plot report.json -o out.png --probs p_* --view top-label --kind smooth", "shows one score", " "),
     (2, "plot report.json -o out.png -f csv", "a report, on which --input-format has no effect", ""),
     *(
         (2, f"plot report.json -o out.png {option}", f"on which {option.split('=')[0]} has no effect", "")
@@ -465,7 +553,9 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "export vector.json --to sql -s score", "fitted to 3 classes", ""),
     (2, "export vector.json --to sql --probs a,b", "there are 3 classes", ""),
     (2, "export vector.json --to python --prior 0.5", "fitted to several classes", ""),
-    (2, "export groups.json --to onnx -o out.onnx", "", "--where 'country==GROUP'"),
+    (2, "export groups.json --to onnx -o out.onnx", "is given scores alone", "--where 'country==GROUP'"),
+    (2, "export groups.json --to sklearn", "is given scores alone", "--to sql or --to python"),
+    (2, "export groups.json --to sql --prior 0.1", "--prior", ""),
     (3, "export nowhere.json --to sql", "", ""),
     (3, "export void.json --to sql", "", ""),
 ]  # fmt: skip

@@ -94,23 +94,6 @@ def test_every_row_is_in_a_batch_whatever_tells_them(run: Run, tmp_path: Path, v
     assert None in values or "18 rows in 2 batches, 18 of them new" in ended.out
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        ("0.5,1,a\n0.2,0,\n", "1 rows have no value, and are in no batch"),
-        ("0.5,1,7\n0.2,0,07\n", "'07' compares it with a number"),
-    ],
-)
-def test_rows_in_no_batch_or_two_are_refused(run: Run, tmp_path: Path, rows: str, words: str) -> None:
-    """Nothing is counted then."""
-    path, state = tmp_path / "a.csv", tmp_path / "s.json"
-    path.write_text(f"score,label,month\n{rows}")
-    ended = run("verify", path, *GATE, "--state", state, "--by", "month")
-    assert ended.code == 3
-    assert words in ended.err
-    assert not state.exists()
-
-
 def test_batches_add_up_until_the_gate_passes(run: Run, batch_of: Make, tmp_path: Path) -> None:
     """Few rows are inconclusive (4), more of the same pass (0); one call with all gives the same bytes."""
     state, codes = tmp_path / "gate.json", []

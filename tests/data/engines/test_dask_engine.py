@@ -269,14 +269,6 @@ def test_a_worker_that_is_gone_has_no_version() -> None:
     assert _versions(client) == {"a": __version__, "c": None}
 
 
-def test_engine_options_that_have_no_effect_are_refused() -> None:
-    """An address without an engine, and local workers with one."""
-    with pytest.raises(UsageProblem, match="without an engine"):
-        Reading(engine_address="tcp://127.0.0.1:8786")
-    with pytest.raises(UsageProblem, match="workers of its own"):
-        Reading(engine=EngineName.DASK, jobs=2)
-
-
 def killed_soon(cluster: Cluster) -> threading.Thread:
     """Kill the first worker once it has begun with tasks of a job, and start another in its place."""
 

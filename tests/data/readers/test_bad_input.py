@@ -8,7 +8,7 @@ import pytest
 from calibcli.commands.gathering import gather
 from calibcli.data import formats as suffixes
 from calibcli.data.engines import ThreadEngine
-from calibcli.errors import CalibcliError, UsageProblem
+from calibcli.errors import CalibcliError
 from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
 
@@ -463,13 +463,6 @@ def test_a_directory_without_data_is_refused(tmp_path: Path) -> None:
         ".lz4",
     }
     assert hint.endswith(f"{tmp_path}:csv to read files of any name as CSV")
-
-
-def test_weights_mean_nothing_without_weights() -> None:
-    """Said before any file is looked at."""
-    with pytest.raises(UsageProblem, match="--weights-are frequency without weights") as caught:
-        Columns(weights_are=WeightMeaning.FREQUENCY)
-    assert caught.value.hint == "name the weight column with --weight"
 
 
 def test_stdin_twice_is_refused() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from calibcli.commands.fit import source_of
 from calibcli.commands.reading import read_tables
-from calibcli.data.columns import class_columns, columns_of_classes
+from calibcli.data.columns import columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnSum
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses, bytes_of
@@ -213,26 +213,6 @@ def test_wide_batches_hold_fewer_rows(write: Write, monkeypatch: pytest.MonkeyPa
     whole = read(path)
     monkeypatch.setattr("calibcli.data.fragment._BATCH_NUMBERS", 8)
     assert np.array_equal(read(path).probability, whole.probability)
-
-
-@pytest.mark.parametrize(
-    ("probs", "classes", "error", "said"),
-    [
-        ("q_*", None, InputProblem, "no column fits --probs 'q_*'"),
-        ("p_a*", None, InputProblem, "only 'p_ant' fits --probs 'p_a*'"),
-        ("p_ant,p_dog", None, InputProblem, "there is no column 'p_dog'"),
-        ("p_ant,p_ant", None, UsageProblem, "--probs names column 'p_ant' more than once"),
-        ("p_*", ("a", "b"), UsageProblem, "--classes names 2 classes, and there are 3 probabilities"),
-        ("p_*", ("a", "b", "a"), UsageProblem, "two columns stand for class 'a'"),
-    ],
-)
-def test_columns_that_do_not_fit_are_refused(
-    probs: str, classes: tuple[str, ...] | None, error: type[Exception], said: str
-) -> None:
-    """What was typed is a usage error, what is not there one of the file."""
-    with pytest.raises(error) as problem:
-        class_columns(SeveralClasses(probs, classes), list(wide()), path="p.csv")
-    assert said in str(problem.value.message)  # type: ignore[attr-defined]
 
 
 @given(
