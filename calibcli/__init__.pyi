@@ -110,6 +110,7 @@ def drift(
     on: Groups | None = None,
     sort: str | None = None,
     bins: int | None = None,
+    max_psi: float | None = None,
     max_values: int = 20,
     categorical: Names | None = None,
     numeric: Names | None = None,

@@ -97,6 +97,7 @@ def drift_files(
         listed,
         requested.seed,
         (*_empty_notes(listed), *_grid_notes((before.table, after.table))),
+        max_psi=requested.max_psi,
     )
 
 
@@ -139,7 +140,14 @@ def _by_group(source: RowSource, columns: Columns, requested: DriftOptions, how:
     )
     notes = (*_empty_notes(listed), *_grid_notes(tables.values()))
     return DriftReport(
-        found.input, found.input, requested.confidence, listed, requested.seed, notes, Compared(by, base)
+        found.input,
+        found.input,
+        requested.confidence,
+        listed,
+        requested.seed,
+        notes,
+        Compared(by, base),
+        requested.max_psi,
     )
 
 

@@ -1,5 +1,6 @@
 """What is asked of segments: how columns are cut, how deep, and which are tested."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -165,7 +166,15 @@ class DriftOptions:
         DEFAULT_CONFIDENCE,
         like=CONFIDENCE._replace(help="One minus the probability of a false alarm over all columns."),
     )
+    max_psi: float | None = option(
+        None, "--max-psi", section=Section.GATE, metavar="PSI",
+        help="Exit 1 if a shift is shown and its PSI is above this, such as 0.1; 0: any shift.",
+        doc="The largest PSI that passes where a shift is shown; `failed_by` names the columns beyond.",
+    )  # fmt: skip
     seed: int = option(DEFAULT_SEED, like=SEED)
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
+        if self.max_psi is not None and not 0.0 <= self.max_psi < math.inf:
+            msg = f"--max-psi {self.max_psi:g} is no limit of a PSI"
+            raise UsageProblem(msg, "take a number from 0 on, such as 0.1 or 0.25")

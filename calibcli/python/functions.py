@@ -253,8 +253,8 @@ def segments(
 
 
 @function(
-    "score by on sort bins max_values categorical numeric confidence weight weights_are scale score_map "
-    "on_missing on_range *rows seed *format *reading",
+    "score by on sort bins max_psi max_values categorical numeric confidence weight weights_are scale "
+    "score_map on_missing on_range *rows seed *format *reading",
     both=("old", "new"),
     rows="Rows | None",
     by=DRIFTED_BY,

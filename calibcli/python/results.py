@@ -430,6 +430,11 @@ class Drifted(Reported):
         return tuple(one.name for one in self.report.shifted)
 
     @property
+    def failed_by(self) -> tuple[str, ...]:
+        """The names of those whose PSI is above `max_psi`; none without one."""
+        return () if self.report.gate is None else self.report.gate.failed_by
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that the reader should not miss."""
         return tuple(dict.fromkeys((*self.report.old.notes, *self.report.new.notes, *self.report.notes)))

@@ -1,8 +1,8 @@
 """What `drift` hands back."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from calibcli.codec import ABSENT, AnyNumber, Chance, Declared, Fraction
+from calibcli.codec import ABSENT, HIDDEN, LATELY, AnyNumber, Chance, Declared, Fraction
 from calibcli.reports.input import InputSummary, Kept, Notes
 from calibcli.values import dataclass
 
@@ -58,6 +58,15 @@ class Compared(Declared):
 
 
 @dataclass(frozen=True, slots=True)
+class DriftGate(Declared):
+    """What --max-psi found."""
+
+    max_psi: Annotated[float, "The largest PSI that passes where a shift is shown."]
+    failed_by: Annotated[tuple[str, ...], "Columns of which a shift is shown whose PSI is above that."]
+    status: Literal["pass", "fail"]
+
+
+@dataclass(frozen=True, slots=True)
 class DriftReport(Kept):
     """Whether the score and other columns have shifted from old to new rows."""
 
@@ -75,6 +84,17 @@ class DriftReport(Kept):
     by: Annotated[
         Compared | None, ABSENT, "How groups of one file are compared; absent where old and new rows are."
     ] = None
+
+    max_psi: Annotated[float | None, HIDDEN] = None
+
+    @property
+    def gate(self) -> Annotated[DriftGate | None, LATELY, "Null without --max-psi."]:
+        """What the gate found."""
+        limit = self.max_psi
+        if limit is None:
+            return None
+        failed_by = tuple(one.name for one in self.shifted if one.psi > limit)
+        return DriftGate(limit, failed_by, "fail" if failed_by else "pass")
 
     @property
     def shifted(self) -> tuple[DriftColumn, ...]:

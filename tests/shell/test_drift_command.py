@@ -307,3 +307,36 @@ def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
     assert "at most" in next(line for line in far.splitlines() if line.startswith("score "))
     assert "(p at most 0.0005; " in far.splitlines()[0]
     assert "at most" not in near
+
+
+def test_a_gate_fails_by_a_shift_that_is_shown_and_large(run: Run, tmp_path: Path) -> None:
+    """Few rows pass by whatever PSI, many pass a limit above it, and files and months fail alike."""
+    rng = np.random.default_rng(4)
+    law = [0.1, 0.2, 0.3, 0.4]
+    paths = {}
+    for name, rows, share in (("old", 4_000, law), ("new", 4_000, [0.2, 0.2, 0.2, 0.4]), ("few", 25, law)):
+        paths[name] = tmp_path / f"{name}.csv"
+        grades = rng.choice([0.01, 0.02, 0.05, 0.2], rows, p=share)
+        paths[name].write_text("pd,month\n" + "".join(f"{one},{name}\n" for one in grades))
+    both = tmp_path / "both.csv"
+    both.write_text(paths["old"].read_text() + paths["new"].read_text().removeprefix("pd,month\n"))
+    for words, code, said in (
+        ((paths["old"], paths["new"], "--max-psi", 0.1), 1, "FAIL  pd has shifted by a PSI above 0.1."),
+        ((paths["old"], paths["new"], "--max-psi", 0.25), 0, "PASS  nothing is shown to have shifted by"),
+        ((paths["old"], paths["few"], "--max-psi", 0), 0, "PASS  nothing is shown to have shifted at all."),
+        (
+            (both, "--by", "month", "--where", "pd>0", "--max-psi", 0.1),
+            1,
+            "FAIL  old has shifted by a PSI above 0.1.",
+        ),
+        ((paths["old"], paths["new"], "--max-psi", -1), 2, "--max-psi"),
+        ((paths["old"], paths["new"], "--max-psi", "nan"), 2, "--max-psi"),
+    ):
+        ended = run("drift", *words, "-s", "pd")
+        assert (ended.code, said in ended.out + ended.err) == (code, True), ended.out + ended.err
+    document = json.loads(
+        run("drift", paths["old"], paths["new"], "-s", "pd", "--max-psi", 0.1, "--json").out
+    )
+    check(document, "drift")
+    assert document["gate"] == {"max_psi": 0.1, "failed_by": ["pd"], "status": "fail"}
+    assert calibcli.drift(str(paths["old"]), str(paths["new"]), score="pd", max_psi=0.1).failed_by == ("pd",)

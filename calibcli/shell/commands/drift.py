@@ -11,8 +11,9 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score by on sort bins where json output | max_values categorical numeric confidence *rows seed weight "
-    "weights_are scale score_map on_missing on_range *format *reading fmt force quiet verbose color debug",
+    "score by on sort bins max_psi where json output | max_values categorical numeric confidence *rows seed "
+    "weight weights_are scale score_map on_missing on_range *format *reading fmt force quiet verbose color "
+    "debug",
     by=DRIFTED_BY,
     on=DRIFTED_ON,
 )
@@ -24,7 +25,7 @@ def drift(
     reading: Reading,
     out: Output,
     new: NewFile = None,
-) -> None:
+) -> int:
     """
     Say whether scores and other columns have shifted: PSI with a p-value.
 
@@ -33,6 +34,7 @@ def drift(
     \b
     EXAMPLES
       calibcli drift 2023.csv 2024.csv -s pd
+      calibcli drift 2023.csv 2024.csv -s pd --max-psi 0.1
       calibcli drift loans.csv -s pd --by month
       calibcli drift train.parquet today.parquet -s score --on country,device,age
       calibcli drift train.parquet today.parquet -s score --bins 20 --json
@@ -50,3 +52,4 @@ def drift(
     if new is not None:
         say_notes_beside(kind, report.old, (), quiet=out.quiet)
     say_notes_beside(kind, report.new, report.notes, quiet=out.quiet)
+    return 1 if report.gate is not None and report.gate.failed_by else 0

@@ -1,12 +1,12 @@
 """The page of `drift`: which columns have shifted, by how much, and in which levels."""
 
-from calibcli.options.numerals import percent
-from calibcli.reports.drift import DriftColumn, DriftReport
+from calibcli.options.numerals import in_full, percent
+from calibcli.reports.drift import DriftColumn, DriftGate, DriftReport
 from calibcli.reports.input import InputSummary
 from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
-from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Tone, grid_of, paragraph
+from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
 from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
-from calibcli.show.words import count, p_words, plural, quoted, share, three
+from calibcli.show.words import count, listed, p_words, plural, quoted, share, three
 
 # So many levels of a column are shown, those that add most, unless more is asked for.
 _MOST_LEVELS = 20
@@ -36,7 +36,21 @@ def drift_page(report: DriftReport, *, verbose: bool) -> Page:
         top,
         _columns(report),
         *(_levels(one, report, verbose=verbose) for one in shown),
+        *(() if report.gate is None else (_gate(report.gate, report),)),
     )
+
+
+def _gate(gate: DriftGate, report: DriftReport) -> Paragraph:
+    """Return what --max-psi found, and how often it is wrong."""
+    limit, chance = in_full(gate.max_psi), percent(1.0 - report.confidence)
+    beyond = f"by a PSI above {limit}" if gate.max_psi else "at all"
+    error = f"Where nothing has shifted, this fails with probability at most about {chance}."
+    if gate.failed_by:
+        names = listed(map(quoted, gate.failed_by))
+        have = "has" if len(gate.failed_by) == 1 else "have"
+        return paragraph(Line(f"FAIL  {names} {have} shifted {beyond}.", Tone.FAIL), error)
+    line = f"PASS  nothing is shown to have shifted {beyond}."
+    return paragraph(Line(line, Tone.PASS), "This does not show that nothing has: few rows show little.")
 
 
 def _rows(which: str, source: InputSummary) -> list[Line]:
