@@ -15,7 +15,7 @@ from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
 from calibcli.options.orders import by_name, by_time, in_order
 from calibcli.options.rows import Columns, Reading, RowRequest
-from calibcli.options.segmenting import DriftOptions
+from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.options.sources import RowSource
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
 from calibcli.show.words import rounded_words
@@ -46,6 +46,9 @@ def drift_files(
     if requested.sort is not None and not columns.on:
         msg = "--sort orders the values of further columns, and --on names none"
         raise IdleOption(msg, "name them with --on, or leave out --sort", options=("sort",))
+    if requested.cut.most_values != DriftCutting().most_values and not columns.on:
+        msg = "--max-values is of further columns, and --on names none"
+        raise IdleOption(msg, "name them with --on, or leave out --max-values", options=("max-values",))
     if new is None:
         return _by_group(old, columns, requested, how)
     if columns.by:

@@ -34,6 +34,7 @@ from calibcli.data.tally import MOST_SLICES
 from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
+    DEFAULT_LEAST_ROWS,
     Binning,
     ClassMeasure,
     GroupOrder,
@@ -48,7 +49,7 @@ from calibcli.options.declaring import nearest
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.numerals import in_full
-from calibcli.options.rows import Columns, RowRequest, memory_for
+from calibcli.options.rows import Columns, RowRequest, memory_for, refuse_without_groups
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import (
     IN_TABLES,
@@ -285,6 +286,13 @@ def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
 _INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
 
 
+def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
+    """Refuse what is said of groups where rows have neither groups nor classes."""
+    parts = columns.by or columns.several
+    least = options.least_rows != DEFAULT_LEAST_ROWS
+    refuse_without_groups(parts, min_group_rows=least, sort=options.sort is not None)
+
+
 def measure_files(
     rows: RowRequest, *, options: MeasureOptions | None = None, summary_out: str | None = None
 ) -> MeasureReport:
@@ -309,6 +317,7 @@ def measure_files(
 
         refuse_summary(columns)
     refuse_class_measures(columns, requested.metrics)
+    refuse_idle_groups(columns, requested)
     rows = with_scores(rows)
     evaluation = read_evaluation(
         rows,

@@ -10,6 +10,7 @@ from calibcli.commands.reading import with_scores
 from calibcli.errors import IdleOption
 from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Band, Benefit, PlotKind, Smoother
 from calibcli.options.pictures import PictureOptions
+from calibcli.options.rows import refuse_without_groups
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,14 +116,9 @@ def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
     options, look = request.options, request.look
     if request.columns.others and request.columns.by:
         _refuse("a second --score and --by ask for different diagrams", "leave out one of them")
-    if options.least_rows != DEFAULT_LEAST_ROWS and kind not in _OF_PARTS and not request.columns.by:
-        _refuse(
-            "--min-group-rows has no effect without groups or classes",
-            "name groups with --by",
-            "min-group-rows",
-        )
-    if options.sort is not None and not request.columns.by:
-        _refuse("--sort has no effect without groups", "name them with --by", "sort")
+    by = request.columns.by
+    refuse_without_groups(by or kind in _OF_PARTS, min_group_rows=options.least_rows != DEFAULT_LEAST_ROWS)
+    refuse_without_groups(by, sort=options.sort is not None)
     if kind not in _OF_SEGMENTS and request.segments.said:
         said = request.segments.said
         _refuse(f"--{said[0]} has no effect without segments", "name columns with --on", *said)

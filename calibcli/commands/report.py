@@ -7,7 +7,12 @@ from calibcli.codec import Node
 from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.measure import each_class, measure_evaluation, refuse_class_measures
+from calibcli.commands.measure import (
+    each_class,
+    measure_evaluation,
+    refuse_class_measures,
+    refuse_idle_groups,
+)
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
@@ -146,6 +151,7 @@ def full_report(request: ReportRequest) -> FullReport:
     columns, gate = request.columns, request.gate
     options = replace(request.options, complete=True, beside_raw=request.artifact is not None)
     refuse_class_measures(columns, options.metrics)
+    refuse_idle_groups(columns, options)
     if columns.on:
         refuse_segments(request, request.segments.cut)
     elif request.segments.said:

@@ -28,7 +28,7 @@ from calibcli.options.gating import PlanOptions, Regression, StateOptions, Verif
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.options.numerals import in_full
-from calibcli.options.rows import Columns, RowRequest
+from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
 from calibcli.stats.bounds.proportion import unseen_share
@@ -341,10 +341,11 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
     if columns.by and options.regression is not None and not options.rules:
         msg = "--by with nothing but a baseline, which is compared over all rows"
         raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
-    for option, given in (("min-group-rows", options.least_group_rows), ("sort", options.sort)):
-        if given is not None and not columns.by and columns.each_in is None:
-            msg = f"--{option} without groups"
-            raise IdleOption(msg, "name the columns that make them with --by", options=(option,))
+    refuse_without_groups(
+        columns.by or columns.each_in,
+        min_group_rows=options.least_group_rows is not None,
+        sort=options.sort is not None,
+    )
     if state is None:
         if columns.identity is not None:
             refuse_without_state("id")

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from calibcli.data.formats import format_of, names_taken, split_forced
+from calibcli.data.formats import compression_of, format_of, names_taken, split_forced
 from calibcli.data.objects import (
     FileStamp,
     ObjectStamp,
@@ -389,10 +389,20 @@ class Found:
                 first = first_of.setdefault(_digest_of(path), path)
                 if first is not path:
                     pairs.append(f"{path} as {first}")
-        if not pairs:
-            return ()
-        what = "1 file holds" if len(pairs) == 1 else f"{len(pairs):,} files hold"
-        return (f"{what} the same bytes as another, so that rows are read twice: {_some(pairs)}",)
+        names = {file.path for file in self.files}
+        packed = [
+            f"{path} beside {path[: path.rindex('.')]}"
+            for path in sorted(names)
+            if compression_of(path) is not None and path[: path.rindex(".")] in names
+        ]
+        said = []
+        if pairs:
+            what = "1 file holds" if len(pairs) == 1 else f"{len(pairs):,} files hold"
+            said.append(f"{what} the same bytes as another, so that rows are read twice: {_some(pairs)}")
+        if packed:
+            what = "1 file seems" if len(packed) == 1 else f"{len(packed):,} files seem"
+            said.append(f"{what} to be another one compressed, so that rows are read twice: {_some(packed)}")
+        return tuple(said)
 
 
 def _size_of(path: str) -> int:

@@ -196,19 +196,26 @@ def split_forced(name: str, *, exists: bool) -> tuple[str, DataFormat | None]:
     return name, None
 
 
-def kind_of(head: bytes, path: str, *, requested: InputFormat = AS_FOUND) -> FileKind:
-    """Tell what a file is."""
+def compression_in(head: bytes) -> Compression | None:
+    """Return the compression that the first bytes give away."""
+    return next((one for magic, one in _COMPRESSED if head.startswith(magic)), None)
+
+
+def kind_of(
+    head: bytes, path: str, *, requested: InputFormat = AS_FOUND, inside: bytes | None = None
+) -> FileKind:
+    """Tell what a file is that begins so, with `inside` being how its content begins if it is compressed."""
     forced = requested.format
     if head.startswith(_FEATHER_1) and forced in (None, DataFormat.ARROW):
         msg = f"{path} is a Feather file of version 1, which only old readers know"
         raise InputProblem(
             msg, "read it with pandas.read_feather, and write it anew: to_feather or to_parquet"
         )
-    kind = forced or _found(head, path)
+    kind = forced or _found(inside or head, path)
     if kind.is_text and requested.encoding is None and head.startswith(_WIDE):
         msg = f"{path} is UTF-16 text"
         raise InputProblem(msg, "pass --encoding utf-16")
-    compression = next((one for magic, one in _COMPRESSED if head.startswith(magic)), None)
+    compression = compression_in(head)
     if compression is not None and FORMATS[kind].seeks:
         msg = f"{path} is {kind.value} within {compression.value}, and cannot be read from within it"
         raise InputProblem(msg, "decompress it first: it is compressed inside as well")

@@ -11,6 +11,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -32,7 +33,7 @@ from calibcli.data.columns import (
     same_again,
 )
 from calibcli.data.files import Found, InMemory, InputFile, found_in, read_errors, shown_path, stamp_of
-from calibcli.data.formats import MAGIC_BYTES, STREAM, keeps_ascii, kind_of
+from calibcli.data.formats import MAGIC_BYTES, STREAM, compression_in, format_of, keeps_ascii, kind_of
 from calibcli.data.fragment import Fragment, partitions_of
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.objects import content_of, is_object
@@ -75,6 +76,10 @@ def _refuse_unused(requested: InputFormat, fragments: Sequence[Fragment]) -> Non
         raise IdleOption(msg, "leave it out", options=("encoding",))
 
 
+# Enough of a compressed file for its first block.
+_PACKED = 1 << 20
+
+
 def _whole(file: InputFile, requested: InputFormat) -> Fragment:
     """Return a file as one fragment."""
     path = file.path
@@ -85,11 +90,11 @@ def _whole(file: InputFile, requested: InputFormat) -> Fragment:
         # Before the first byte is looked at.
         stamp = stamp_of(path)
         pipe = _pipe(path)
-        head = _head(path) if pipe is None else pipe.head(MAGIC_BYTES)
+        head = _head(path, MAGIC_BYTES) if pipe is None else pipe.head(MAGIC_BYTES)
     if not head:
         msg = f"{shown} is empty"
         raise InputProblem(msg)
-    kind = kind_of(head, shown, requested=requested)
+    kind = kind_of(head, shown, requested=requested, inside=_inside(head, path, pipe))
     text = requested if kind.format.is_text else AS_FOUND
     whole = Fragment(
         0,
@@ -138,11 +143,27 @@ def _pipe(path: str) -> Pipe | None:
     return handed_on(path) or Pipe(file.open("rb"), owned=True)
 
 
-def _head(path: str) -> bytes:
+def _head(path: str, size: int) -> bytes:
     if is_object(path):
-        return content_of(path, MAGIC_BYTES)
+        return content_of(path, size)
     with Path(path).open("rb") as file:
-        return file.read(MAGIC_BYTES)
+        return file.read(size)
+
+
+def _inside(head: bytes, path: str, pipe: Pipe | None) -> bytes | None:
+    """Return how what is compressed begins, where no name says what it is; None of anything else."""
+    compression = compression_in(head)
+    if compression is None or format_of(path) is not None:
+        return None
+    with read_errors(path):
+        packed = _head(path, _PACKED) if pipe is None else pipe.head(_PACKED)
+    with (
+        suppress(OSError, ValueError),
+        pa.CompressedInputStream(pa.BufferReader(packed), compression.value) as file,
+    ):
+        return bytes(file.read(MAGIC_BYTES))
+    # What cannot be unpacked is refused by its reader.
+    return None
 
 
 def _parts(whole: Fragment) -> Iterator[Fragment]:

@@ -117,7 +117,10 @@ def _of_texts(column: Column, condition: Condition, *, first_row: int, shown: st
         where = f"{shown}, column {condition.column!r}: {text!r} at row {first_row + at + 1:,}"
         if condition.sign in _BY_EQUALITY:
             msg = f"{where} is text, and {condition.text!r} compares it with a number"
-            raise InputProblem(msg, f"put the value in quotes to compare text: {condition.column}=={text!r}")
+            texts = ",".join(map(repr, dict.fromkeys((*(one.text for one in condition.values), text))))
+            apart = condition.sign is Comparison.UNEQUAL
+            meant = f"!={text!r}" if apart else f" in {texts}"
+            raise InputProblem(msg, f"put values in quotes to compare text, as in {condition.column}{meant}")
         msg = f"{where} is not a number, and {condition.text!r} compares numbers"
         raise InputProblem(msg, "put the value in quotes to compare text, or name another column")
     found = np.array([bool(one) for one in verdicts], np.bool_)[groups.code]

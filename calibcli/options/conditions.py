@@ -122,8 +122,10 @@ def _quoting(text: str) -> str:
 
 def _way_out(text: str) -> str:
     """Return how to write what reads like a condition of SQL."""
-    if _NULL.search(text):
-        return "no condition selects rows without a value, not even !=; to select the others: 'country!=-'"
+    null = _NULL.search(text)
+    if null is not None:
+        column = text[: null.start()]
+        return f"no condition selects rows without a value; {f'{column}!=-'!r} selects those that have one"
     parts = [f"write == for equal: {_doubled(text)!r}"] if _LONE_EQUALS.search(text) else []
     parts += [_REPEAT] if _JOINED.search(text) else []
     return "; ".join(parts) or _EXAMPLES

@@ -20,7 +20,7 @@ from calibcli.names import (
     Split,
 )
 from calibcli.options.declaring import Section, option
-from calibcli.options.rows import SEED, Columns
+from calibcli.options.rows import SEED, Columns, refuse_without_groups
 from calibcli.values import dataclass
 
 MOST_FIT_BINS = 100_000
@@ -157,9 +157,7 @@ class MapOptions:
             msg = "--by fits a map of one score to each group, and there are several classes"
             hint = "fit each group apart, with --where 'COL==GROUP', and apply each map to its rows alone"
             raise IdleOption(msg, hint, options=("by",))
-        if not columns.by and self.min_group_rows != DEFAULT_LEAST_ROWS:
-            msg = "--min-group-rows without groups"
-            raise IdleOption(msg, "name the column that makes them with --by", options=("min-group-rows",))
+        refuse_without_groups(columns.by, min_group_rows=self.min_group_rows != DEFAULT_LEAST_ROWS)
         if several and self.candidate:
             msg = "--candidate is what --method auto chooses from, and it chooses for one score"
             raise IdleOption(msg, "leave it out", options=("candidate",))

@@ -509,6 +509,13 @@ def _encoding(text: str) -> str | None:
     return None if name in _UTF8 else name
 
 
+def refuse_without_groups(parts: object, **said: bool) -> None:
+    """Refuse options of groups, by their names and whether they were given, where nothing makes groups."""
+    for name in (name.replace("_", "-") for name, is_said in said.items() if is_said and not parts):
+        msg = f"--{name} without groups"
+        raise IdleOption(msg, "name the column that makes them with --by", options=(name,))
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Reading:
     """How files are read, where, and with how much memory; `progress` is told how far the reading is."""

@@ -61,7 +61,7 @@ class Cutting:
             unknown = [name for name in names if name not in columns]
             if unknown:
                 msg = f"{option_name} names {unknown[0]!r}, and --on does not"
-                raise UsageProblem(msg, f"--on names {', '.join(columns)}")
+                raise UsageProblem(msg, f"--on names {', '.join(columns) or 'no column'}")
         known = {**dict.fromkeys(self.categorical, True), **dict.fromkeys(self.numeric, False)}
         return tuple(known.get(name) for name in columns)
 

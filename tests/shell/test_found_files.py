@@ -1,6 +1,7 @@
 """Directories, patterns and lists: every file once, and every name that is not read is counted and said."""
 
 import glob
+import gzip
 import json
 import os
 import re
@@ -148,6 +149,11 @@ def test_a_copy_is_said_to_be_one(run: Run, tmp_path: Path, monkeypatch: pytest.
     Path("short.csv").write_text("score,label\n")
     Path("short too.csv").write_text("score,label\n")
     assert found_in(["short.csv", "short too.csv"]).notes() == ()
+    # What is compressed has other bytes, and the name of the file that it was made of.
+    Path("b.csv.gz").write_bytes(gzip.compress(Path("b.csv").read_bytes()))
+    said = "1 file seems to be another one compressed, so that rows are read twice: b.csv.gz beside b.csv"
+    assert found_in(["a.csv", "b.csv", "b.csv.gz"]).notes() == (said,)
+    assert found_in(["a.csv", "b.csv.gz"]).notes() == ()
 
 
 def test_files_that_are_named_are_not_counted(place: Path) -> None:

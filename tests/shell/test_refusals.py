@@ -247,6 +247,13 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --on label", "--on without a rule about segments", "--max-segment-bias"),
     (2, "verify t.csv --max-ece 0.1 --depth 3", "--depth without a rule about segments", ""),
     (2, "verify t.csv --max-segment-bias 0.1", "no column is named whose values make", "--on country"),
+    *(
+        (2, f"{words} {idle}", f"{idle.split()[0]} without groups", "--by")
+        for words in ("measure t.csv", "report t.csv -o r.html", "plot t.csv -o p.svg")
+        for idle in ("--min-group-rows 9", "--sort name")
+    ),
+    (2, "drift t.csv good.csv --max-values 4", "--max-values is of further columns", "name them with --on"),
+    (2, "drift t.csv good.csv --numeric score", "--numeric names 'score'", "--on names no column"),
     (2, "measure t.csv -m ece --smoother loess", "--smoother draws the curve of ici", "--metric ici"),
     (2, "measure t.csv -m ece --bandwidth 0.1", "--bandwidth without the metric smece", "--metric smece"),
     (2, f"measure {ZOO} --top 4", "--top 4, and there are 3 classes", "at most 3"),
@@ -510,7 +517,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"{DRAWN} -s old --artifact cal.json", "which recalibrates one", " "),
     (2, f"{DRAWN} {' '.join(f'-s x{place}' for place in range(9))}", "10 scores, and a picture", " "),
     (2, f"{DRAWN} --kind smooth --bins 3", "--bins has no effect", " "),
-    (2, f"{DRAWN} --min-group-rows 3", "--min-group-rows has no effect", " "),
+    (2, f"{DRAWN} --min-group-rows 3", "--min-group-rows without groups", " "),
     (2, f"{PLOT} --by country --min-group-rows 5000", "no group has 5,000 rows", ""),
     (2, f"{DRAWN} --kind murphy --loss log", "has no effect without --kind", ""),
     (2, f"{DRAWN} --kind cumulative --loss brier", "has no effect without --kind", ""),

@@ -40,7 +40,11 @@ def test_json_said_twice_is_no_contradiction(run: Run, thousand: Path) -> None:
         ("country = 'DE' and day == 3", "repeat --where"),
         ("country == 'DE' AND day > 3", "repeat --where"),
         ("day>0.3 and day < 0.5", "repeat --where"),
-        ("country is null", "no condition selects rows without a value"),
+        (
+            "country is null",
+            "no condition selects rows without a value; 'country!=-' selects those that have one",
+        ),
+        ("my age IS NOT NULL", "'my age!=-'"),
         ("name == a, 'rock and roll' b", "into quotes"),
     ],
 )

@@ -183,6 +183,18 @@ def test_columns_that_cannot_be_compared_are_refused(text: str, column: list[obj
     assert said in problem.value.message
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"), [("x==5", "x in '5','5.0'"), ("x in 4,5", "x in '4','5','5.0'"), ("x!=5", "x!='5.0'")]
+)
+def test_the_way_out_of_a_number_among_texts_selects_rows(text: str, meant: str) -> None:
+    """It names what was asked for beside the text that was found, and keeps the sign."""
+    column = ["5", "5.0", "6"]
+    with pytest.raises(InputProblem) as problem:
+        rows(text, x=column)
+    assert problem.value.hint == f"put values in quotes to compare text, as in {meant}"
+    assert rows(meant, x=column) == [True, text != "x!=5", text == "x!=5"]
+
+
 def test_numbers_are_read_strictly() -> None:
     """Exactly; no words, no digits of other scripts, nothing that is not finite."""
     found = [number_of(text) for text in ("1", " -2.50 ", ".5", "1e3", "nan", "inf", "0x1", "1_0", "١", "")]

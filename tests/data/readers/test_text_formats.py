@@ -111,6 +111,19 @@ def test_encodings_are_decoded_in_a_pipe(encoding: str, monkeypatch: pytest.Monk
         assert found.input.rows == 2
 
 
+@pytest.mark.parametrize("compression", ["gzip", "zstd", "bz2", "lz4"])
+def test_lines_of_json_are_known_within_a_compression(
+    compression: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pipe, and in a file whose name promises nothing."""
+    path = tmp_path / "rows"
+    with pa.OSFile(str(path), "wb") as file, pa.CompressedOutputStream(file, compression) as packed:
+        packed.write(b'{"score":0.25,"label":0}\n{"score":0.75,"label":1}\n' * 2_000)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(path.read_bytes())))
+    for source in ("-", str(path)):
+        assert gather([source], Columns(), engine=ThreadEngine(1)).input.rows == 4_000
+
+
 def test_a_wrong_encoding_is_said() -> None:
     """And that another can be named."""
     for content, requested, message in (
