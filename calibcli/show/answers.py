@@ -168,7 +168,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         numbers, shown = [], []
         for name in names:
             one = named[name]
-            ends = _interval(one.interval, rough=bool(roughness(one)))
+            ends = _ends(one)
             numbers.append(f"{field_name(name)} {three(one.value)}{ends}")
             shown += (
                 [] if not _way(one) else ["the score ranks the wrong way"] if _reversed(one) else [_way(one)]
@@ -183,7 +183,7 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
         return "Without an interval this cannot be decided" if report.clusters is None else "Not tested"
 
     ici = named[MeasureName.ICI]
-    curve = f"{field_name(ici.name)} {three(ici.value)}{_interval(ici.interval)}{_by_chance(ici)}"
+    curve = f"{field_name(ici.name)} {three(ici.value)}{_ends(ici)}{_by_chance(ici)}"
     mean, weak = told(MeasureName.OE), told(MeasureName.CITL_LOGIT, MeasureName.COX_SLOPE)
     # Each level implies those before it.
     few = any(one.startswith(_TOO_FEW) for one in ici.assumptions)
@@ -203,7 +203,7 @@ def _ranks_wrong(report: "MeasureReport") -> list[str]:
     if found is None:
         noted = next((note for note in report.notes if note.startswith(RANKS_WRONG)), "")
         return [f"{_WRONG_WAY} {_capital(noted.partition(':')[0])}."] if noted else []
-    number = f"The {field_name(found.name.value)} is {three(found.value)}{_interval(found.interval)}."
+    number = f"The {field_name(found.name.value)} is {three(found.value)}{_ends(found)}."
     return [f"{_WRONG_WAY} {number}"]
 
 
@@ -231,7 +231,7 @@ def _ways(report: "MeasureReport", *, but: frozenset[MeasureName]) -> list[str]:
             ends = _interval(one.interval, flipped=one.value < 0.0)
             said.append(f"{_way(one)} by {three(abs(one.value))}{ends}")
         elif one is not None:
-            number = f"{field_name(one.name)} is {three(one.value)}{_interval(one.interval)}"
+            number = f"{field_name(one.name)} is {three(one.value)}{_ends(one)}"
             said.append(f"{_way(one)}: the {number}")
         elif question is _QUESTIONS[0]:
             tests = (one for one in report.tests if one.name in _ONE_SIDED)
@@ -278,7 +278,7 @@ def _errors(report: "MeasureReport") -> list[str]:
         return [*_ranks_wrong(report), *([] if _ranks_wrong(report) else _first(report))]
     named = {one.name: one for one in report.measures if math.isfinite(one.value)}
     size = next((named[name] for name in _SIZES if name in named), None)
-    off = "" if size is None else f"off by {three(size.value)}{_interval(size.interval)}{_by_chance(size)}"
+    off = "" if size is None else f"off by {three(size.value)}{_ends(size)}{_by_chance(size)}"
     sure, where = _sure(report), _where(report)
 
     def stated(sentence: str) -> str:
@@ -326,7 +326,7 @@ def _contradicted(report: "MeasureReport") -> str:
 
 
 def _number(one: "Estimated") -> str:
-    return f"the {field_name(one.name)} is {three(one.value)}{_interval(one.interval)}"
+    return f"the {field_name(one.name)} is {three(one.value)}{_ends(one)}"
 
 
 def _beyond_chance(one: "Estimated") -> bool:
@@ -399,6 +399,11 @@ def _beyond_zero(estimate: "Estimated | None") -> int:
         return 0
     lower, upper = estimate.interval.ends
     return int(lower > 0.0) - int(upper < 0.0)
+
+
+def _ends(one: "Estimated") -> str:
+    """Return the interval of an estimate in brackets, and whether it is rough."""
+    return _interval(one.interval, rough=bool(roughness(one)))
 
 
 def _interval(interval: "Interval | None", *, flipped: bool = False, rough: bool = False) -> str:

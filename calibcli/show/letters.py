@@ -13,11 +13,11 @@ from calibcli.options.numerals import percent
 from calibcli.show.blocks import Line, Paragraph, Tone
 from calibcli.show.terminal import TerminalRenderer, styled
 from calibcli.stats.curves.limits import (
-    LOG_ODDS_TICKS,
     Limits,
     band_sentence,
     binned_limits,
     has_band,
+    numbers_by_log_odds,
     smooth_limits,
     unbroken,
 )
@@ -265,7 +265,7 @@ class _Drawing:
 
     def _ticks(self, ends: tuple[float, float], *, most: int) -> list[float]:
         if self.limits.scale is AxisScale.LOGIT:
-            return [tick for tick in LOG_ODDS_TICKS if ends[0] <= tick <= ends[1]]
+            return numbers_by_log_odds(ends)
         return round_numbers(*ends, most=most)
 
     def _height(self, rate: float) -> float:

@@ -42,7 +42,7 @@ from calibcli.options.metrics import Metrics
 from calibcli.options.numerals import in_full, percent
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
-from calibcli.show.words import UNDEFINED, first_of, four, p_equals, quoted, three
+from calibcli.show.words import UNDEFINED, field_name, first_of, four, p_equals, quoted, roughness, three
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
@@ -402,7 +402,16 @@ def clinical_drawn(
     caption = said, f"{rows}; intervals at {percent(options.confidence)}"
     of = "a spline" if smoother is Smoother.SPLINE else f"the {smoother.value} curve"
     large = "CITL: calibration in the large, on the scale of log odds."
-    foot = f"ICI: mean distance of {of} from the score. AUROC: the C statistic.", *rounding_foot(table)
+    rough = (
+        f"The interval of the {field_name(name)} is {why}."
+        for name, one in measures.items()
+        if (why := roughness(one))
+    )
+    foot = (
+        f"ICI: mean distance of {of} from the score. AUROC: the C statistic.",
+        *rough,
+        *rounding_foot(table),
+    )
     oe, _, slope, ici, auroc = (_reported(replace(measures[name], interval=None)) for name in _REPORTED)
     lines = (f"O/E {oe}, slope {slope}", f"slope {slope}"), (f"ICI {ici}, AUROC {auroc}", f"AUROC {auroc}")
     ranked = ("ICI", measures[MeasureName.ICI].value)

@@ -8,7 +8,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from calibcli.names import AxisScale
 from calibcli.show.figures.look import FONT
 from calibcli.show.figures.page import LABEL, TICK, Page, Panel, inches_of, inches_wide, label_place
-from calibcli.stats.curves.limits import LOG_ODDS_TICKS, Limits, with_margin
+from calibcli.stats.curves.limits import Limits, numbers_by_log_odds, with_margin
 
 SCORE_LABEL = "score (predicted probability)"
 RATE_LABEL = "observed rate of label 1"
@@ -96,7 +96,7 @@ def show_limits(axes: Axes, limits: Limits) -> None:
 
 def log_odds_ticks(axis: Axis, ends: tuple[float, float]) -> tuple[float, float]:
     """Put powers of ten on an axis laid out by log-odds; return its ends with some room."""
-    ticks = [tick for tick in LOG_ODDS_TICKS if ends[0] <= tick <= ends[1]]
+    ticks = numbers_by_log_odds(ends)
     axis.set_major_locator(FixedLocator(_with_room(axis, ticks, ends) if isinstance(axis, XAxis) else ticks))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.7g}"))

@@ -130,7 +130,7 @@ def lines_figure(
         # Colours are those of the scores.
         references = [replace(one, style={**one.style, "color": look.palette.faint}) for one in references]
     key += [(Line2D([], [], **one.style), one.name) for one in references if one.name]
-    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_WIDE, key=key)
+    page = new_page(replace(words, foot=foot), look=look, sheet=_WIDE, key=key)
     axes = page.main
     if not panels:
         draw_band(axes, lines.points(0)[0], first.lower, first.upper, look=look)

@@ -1,5 +1,6 @@
 """Drawing a fitted map."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def map_figure(curve: MapCurve, words: Words, *, look: Look, scale: AxisScale = 
     limits = _limits(curve, scale)
     foot = [*_notes(curve), *_sentences(limits), *words.foot]
     page = new_page(
-        Words(words.title, words.caption, foot),
+        replace(words, foot=foot),
         look=look,
         sheet=Sheet(strip=curve.points is not None),
         key=_key(curve, look),

@@ -1,6 +1,7 @@
 """Drawing scores by miscalibration and discrimination, with lines of equal mean score."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def mcb_dsc_figure(picture: McbDsc, words: Words, *, look: Look) -> Figure:
     """Draw a point for each score."""
     ends = _ends(picture.mcb), _ends(picture.dsc)
     page = new_page(
-        Words(words.title, words.caption, [*_notes(picture), *words.foot]),
+        replace(words, foot=[*_notes(picture), *words.foot]),
         look=look,
         sheet=_SHEET,
         key=_key(picture, look),

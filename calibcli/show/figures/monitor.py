@@ -1,6 +1,7 @@
 """Drawing what a gate has seen: the evidence of its bets, and below it the estimate."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
     top = _error_end(curve)
     foot = [*_notes(curve, ends, top), *words.foot]
     sheet = Sheet(rows=2, aspect=0.46, strip=False, headings=_headings(curve), square=False)
-    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=sheet, key=_key(curve, look))
+    page = new_page(replace(words, foot=foot), look=look, sheet=sheet, key=_key(curve, look))
     above, below = (panel.main for panel in page.panels)
     _draw_evidence(above, shown, ends, look)
     _draw_estimate(below, shown, top, look)

@@ -42,7 +42,7 @@ class Words:
     event: str = ""
 
     def named(self, label: str) -> str:
-        """Return the name of an axis with the event by its own name."""
+        """Return a text with the event by its own name."""
         return label.replace("label 1", shortened(self.event, _MOST_EVENT)) if self.event else label
 
 
@@ -324,7 +324,7 @@ def _stacked(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) ->
     """Put text above and below the panels; the height follows."""
     inch, room = look.inches, look.width - 2.0 * look.inches(_EDGE)
     head = _head(words, look, room)
-    small = [line for part in words.foot for line in wrapped(part, look.points(FOOT), room)]
+    small = [line for part in words.foot for line in wrapped(words.named(part), look.points(FOOT), room)]
     rows = key_rows(key, look.points(KEY), room)
     width = _panel_width(look.width, sheet, look)
     height = width * sheet.aspect
@@ -359,7 +359,7 @@ def _beside(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> 
     for row in key_rows(key, look.points(KEY), room):
         write_key(figure, row, look=look, size=KEY, place=(x, y))
         y -= inch(_KEY)
-    small = [line for part in words.foot for line in wrapped(part, look.points(FOOT), room)]
+    small = [line for part in words.foot for line in wrapped(words.named(part), look.points(FOOT), room)]
     for index, line in enumerate(reversed(small)):
         _small(figure, line, look, (x, inch(_EDGE + _FOOT * (index + 1))))
     return figure, frame
@@ -447,7 +447,7 @@ def _head(words: Words, look: Look, room: float) -> list[tuple[str, float, str, 
         size, colour, step = (
             (HEADLINE, look.palette.ink, _HEADLINE) if index == 0 else (LINE, look.palette.faint, _LINE)
         )
-        parts = wrapped(text, look.points(size), room) or [""]
+        parts = wrapped(words.named(text), look.points(size), room) or [""]
         lines += [(line, look.points(size), colour, look.inches(step)) for line in parts]
     return lines
 

@@ -1,6 +1,7 @@
 """Drawing segments: as points over their rows, and as cells of two columns."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def points_figure(points: SegmentPoints, words: Words, *, look: Look) -> Figure:
         *(["Intervals are cut at the ends of the picture."] if cut else []),
         *words.foot,
     ]
-    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=_SHEET, key=_key(points, look))
+    page = new_page(replace(words, foot=foot), look=look, sheet=_SHEET, key=_key(points, look))
     panel = page.panels[0]
     axes = panel.main
     dress_panel(page, panel, x_label="rows of the segment", y_label=_BIAS)
@@ -204,9 +205,7 @@ def cells_figure(cells: SegmentCells, words: Words, *, look: Look) -> Figure:
         ),
         *words.foot,
     ]
-    page = new_page(
-        Words(words.title, words.caption, foot), look=look, sheet=sheet, key=_cell_key(cells, look)
-    )
+    page = new_page(replace(words, foot=foot), look=look, sheet=sheet, key=_cell_key(cells, look))
     panel = page.panels[0]
     axes = panel.main
     dress_panel(page, panel, x_label=cells.across, y_label=cells.down)

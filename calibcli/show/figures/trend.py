@@ -1,5 +1,6 @@
 """Drawing groups in their order: how far rates are from scores, and below it both."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,11 +33,11 @@ def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
         *words.foot,
     ]
     sheet = Sheet(rows=2, aspect=0.42, strip=False, headings=_HEADINGS, square=False)
-    page = new_page(Words(words.title, words.caption, foot), look=look, sheet=sheet, key=_key(curve, look))
+    page = new_page(replace(words, foot=foot), look=look, sheet=sheet, key=_key(curve, look))
     above, below = (panel.main for panel in page.panels)
     at = np.arange(len(curve.names), dtype=np.float64)
     dress(page, above, x_label=None, y_label="observed less predicted")
-    dress(page, below, x_label=curve.column, y_label="rate of label 1")
+    dress(page, below, x_label=curve.column, y_label=words.named("rate of label 1"))
     above.axhline(0.0, **dashed(look), zorder=1.0)
     _draw_bias(above, curve, at, look)
     _draw_rates(below, curve, at, look)
@@ -123,6 +124,8 @@ def _draw_rates(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
         axes.plot(at, height, color=colour, **_stroke(dashes, curve, look), zorder=2.5)
     if curve.joined and at.size <= _MOST_DOTS:
         dots: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": look.points(3.5), "zorder": 3.0}
+        # A rate of 0 stands on the axis, and its dot is whole.
+        dots["clip_on"] = False
         axes.plot(at, curve.rate, color=look.palette.ink, **dots)
 
 

@@ -1,7 +1,7 @@
 """The page of `measure`: numbers with intervals, tests, and the reliability diagram."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -301,6 +301,11 @@ def _estimate(part: MeasureReport, name: MeasureName) -> Estimate:
     return next(one for one in part.measures if one.name is name)
 
 
+def _is_rough(part: MeasureReport, name: MeasureName) -> bool:
+    found = _estimate(part, name)
+    return found.interval is not None and bool(roughness(found))
+
+
 def slice_notes(
     what: str, parts: Sequence[MeasureReport], whole: MeasureReport, confidence: float
 ) -> list[str]:
@@ -320,6 +325,10 @@ def slice_notes(
         holm = whole.groups is not None and whole.groups.adjusted is not None and what == "groups"
         adjusted = "; those of Holm hold for all at once" if holm else together
         notes.append(f"P-values of {what} are not adjusted{adjusted if in_table else ''}.")
+    rough = [(field_name(name), sum(_is_rough(part, name) for part in parts)) for name in names]
+    few = [f"the {name} in {count(number)} of {count(len(parts))} {what}" for name, number in rough if number]
+    if few:
+        notes.append(f"Rough, as few rows decide them, are intervals of {listed(few)}.")
     if any(name in _OF_GRADES for name in shown):
         notes.append(_LIGHTS)
     return [" ".join(notes)] if notes else []
@@ -734,7 +743,7 @@ def _measures(
         caption=f"Measures of {_named(report.input)}",
         paper=(
             *table_lines(report.table),
-            *map(Line, [*by_chance, *limited, *_curves(measures), *_methods(report, measures)]),
+            *map(Line, [*by_chance, *limited, *_curves(measures, field_name), *_methods(report, measures)]),
         ),
     )
 
@@ -784,8 +793,8 @@ def _partitions(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
     return [" ".join([f"Over {bins}."] * bool(bins) + _curves(measures) + [HOW_AT])]
 
 
-def _curves(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
-    """Return which curve the indices of a smooth curve speak of."""
+def _curves(measures: Sequence[Estimate | ClassEstimate], called: Callable[[str], str] = str) -> list[str]:
+    """Return which curve the indices of a smooth curve speak of, by their names or as a field calls them."""
     found: dict[str, list[str]] = {}
     for one in measures:
         if "knots" in one.details:
@@ -794,7 +803,7 @@ def _curves(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
             curve = f"a curve by {one.details['curve']}"
         else:
             continue
-        found.setdefault(curve, []).append(one.name.value)
+        found.setdefault(curve, []).append(called(one.name.value))
     return [f"Of {curve}: {listed(names)}." for curve, names in found.items()]
 
 

@@ -45,6 +45,25 @@ _NEARLY = 1e-9
 # What stands on an axis laid out by log-odds.
 LOG_ODDS_TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
+# Between them, where fewer than three would stand.
+_BETWEEN_TICKS = tuple(
+    round(tick, 7)
+    for power in range(6, 0, -1)
+    for part in (2, 5)
+    if (low := part * 10.0**-power) < 0.5
+    for tick in (low, 1.0 - low)
+)
+_FEW_TICKS = 3
+
+
+def numbers_by_log_odds(ends: tuple[float, float]) -> list[float]:
+    """Return the numbers of an axis laid out by log-odds: powers of ten, and others between few."""
+    found = [tick for tick in LOG_ODDS_TICKS if ends[0] <= tick <= ends[1]]
+    if len(found) < _FEW_TICKS:
+        found += [tick for tick in _BETWEEN_TICKS if ends[0] <= tick <= ends[1]]
+    return sorted(found)
+
+
 # Room beside the axes, so that a dot at 0 or 1 is whole.
 _MARGIN = 0.012
 
@@ -58,7 +77,7 @@ class Limits:
         x: Ends of the scores.
         y: Ends of the rates.
         outside: Share of the rows whose score is not shown.
-        cut: Whether some rate at a score that is shown is not.
+        cut: Whether some rate at a score that is shown, or an end of its interval, is not.
         scale: How both axes are laid out. By log-odds, ends lie within (0, 1), and what lies beyond them is
             drawn at them.
         certain: Whether log-odds were asked for, and every score is too near to 0 or 1 for them.
@@ -110,7 +129,7 @@ class Limits:
         else:
             ends = f"scores from {scores}, rates from {self.y[0]:.3g} to {self.y[1]:.3g}, on different scales"
         left_out = f"; {self.outside_words} lie outside" if self.outside_words else ""
-        cut = " The curve leaves the picture where rows are few." if self.cut else ""
+        cut = " What rests on few rows, or its interval, leaves the picture." if self.cut else ""
         return f"Zoomed: {ends}{left_out}.{cut}"
 
     def shares(self, scores: Floats) -> Floats:
@@ -178,7 +197,8 @@ def limits_of(
     outside = float(mass[~shown].sum() / mass.sum())
     if both[1] - both[0] <= 2.0 * (x[1] - x[0]):
         x = y = both
-    cut = bool(np.any((rate[shown] < y[0]) | (rate[shown] > y[1])))
+    every = np.stack((rate, lower, upper))[:, shown]
+    cut = bool(np.any((every < y[0]) | (every > y[1])))
     return Limits(x, y, outside, cut)
 
 
