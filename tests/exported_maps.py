@@ -10,7 +10,7 @@ import pyarrow as pa
 import calibcli
 from calibcli.commands.evaluation import map_columns
 from calibcli.commands.predicting import ScorePredictor
-from calibcli.data.class_rows import on_class_scale
+from calibcli.data.class_intake import on_class_scale
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fields import on_scale
 from calibcli.data.groups import groups_of

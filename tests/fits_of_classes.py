@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from calibcli.data.class_rows import ClassRows
+from calibcli.data.class_intake import ClassRows
 from calibcli.names import ClassMethod, RecalibratorName
 from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
 from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables

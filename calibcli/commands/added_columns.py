@@ -17,15 +17,11 @@ from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
 from calibcli.data.columns import ResolvedColumns, listing, named
 from calibcli.data.formats import FORMATS, compression_of, data_suffix, format_of, promise_of
-from calibcli.data.fragment import Fragment, unchanged
 from calibcli.data.objects import is_object
-from calibcli.data.outputs import new_file
-from calibcli.data.readers import reader_of
-from calibcli.data.readers.text import kept_bytes
+from calibcli.data.outputs import is_terminal, new_file
+from calibcli.data.readers import Fragment, kept_bytes, reader_of, unchanged
 from calibcli.data.records import Block
-from calibcli.data.streams import is_terminal
-from calibcli.data.writers import Output, write_rows, writer_of
-from calibcli.data.writers.compressed import compressed, copy_errors
+from calibcli.data.writers import Output, compressed, copy_errors, write_rows, writer_of
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.maps import KEEP_ALL, KEEP_NONE

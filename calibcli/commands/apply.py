@@ -20,11 +20,11 @@ from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, InputFile, files_of, fixed_part, found_in, is_pattern
 from calibcli.data.formats import compression_of, format_of, split_forced
-from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.objects import is_object
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.pipes import STDIN
+from calibcli.data.readers import Fragment
 from calibcli.data.tally import Refused
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem

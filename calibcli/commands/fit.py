@@ -13,8 +13,8 @@ from calibcli.commands.reading import read_tables
 from calibcli.commands.scale_checks import read_notes
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
-from calibcli.data.fragment import Fragment
 from calibcli.data.intake import Rows as ReadRows
+from calibcli.data.readers import Fragment
 from calibcli.data.tally import NOTHING, ExtrasRequest, intake_of, taken
 from calibcli.documents.artifact import (
     Artifact,

@@ -32,10 +32,9 @@ from calibcli.data.fault_words import (
 )
 from calibcli.data.faults import FaultKind, Findings, RowSums
 from calibcli.data.files import found_in, shown_path
-from calibcli.data.fragment import Fragment, keep, refuse_pipes, unchanged
 from calibcli.data.fragments import Piece, batches_of, columns_of, list_fragments, pieces_of
 from calibcli.data.intake import Rows
-from calibcli.data.readers import reader_of
+from calibcli.data.readers import Fragment, keep, reader_of, refuse_pipes, unchanged
 from calibcli.data.row_ids import Fingerprints
 from calibcli.data.selection import Sampling, lowest
 from calibcli.data.tally import (

@@ -13,9 +13,8 @@ from calibcli.codec import Node, version_of
 from calibcli.data.columns import folded, resolve, separator_hint
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
-from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import asking_for, guessed_classes, kinds_as_read, list_fragments
-from calibcli.data.readers import reader_of
+from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
 from calibcli.documents.artifact import (

@@ -11,17 +11,15 @@ import pyarrow as pa
 from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.gathering import with_counted
 from calibcli.commands.scale_checks import ScaleCheck, class_scale_notes
-from calibcli.data.arrays import column_of, list_column, list_like, text_column
+from calibcli.data.arrays import column_of, is_list_of_numbers, list_column, list_like, text_column
 from calibcli.data.class_intake import ClassIntake
-from calibcli.data.class_rows import is_list_of_numbers
 from calibcli.data.columns import ResolvedColumns, columns_of_classes, folded, resolve
 from calibcli.data.fault_words import gap_words, phrase_words, refuse_no_number, strange_words
 from calibcli.data.faults import Places
-from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import columns_of, with_path
 from calibcli.data.groups import selected
 from calibcli.data.intake import Intake, known_groups, known_values
-from calibcli.data.readers import reader_of
+from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.writers.csv import quoted
 from calibcli.documents.artifact import (
     AnyArtifact,

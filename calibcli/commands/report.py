@@ -35,8 +35,8 @@ from calibcli.commands.slices import extras_request_of, views_of
 from calibcli.commands.summaries import file_digests
 from calibcli.commands.verify import of_columns, refuse_class_rules, refuse_segment_rules, verify_evaluation
 from calibcli.data.files import found_in, stamp_of
-from calibcli.data.fragment import unchanged_files
 from calibcli.data.objects import is_object
+from calibcli.data.readers import unchanged_files
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from calibcli.data.class_rows import SUM_TOLERANCE
-from calibcli.data.faults import RowSums
+from calibcli.data.faults import SUM_TOLERANCE, RowSums
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
 from calibcli.reports.measure import RANKS_WRONG

@@ -7,22 +7,24 @@ from functools import lru_cache
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, Decoded, is_number, nulls, value_type
-from calibcli.data.class_rows import (
-    ClassRows,
+from calibcli.data.arrays import (
+    Booleans,
+    Column,
+    Decoded,
     is_list_of_numbers,
+    is_number,
     list_lengths,
     lists_of,
     matrix_of_batch,
     matrix_of_lists,
-    normalised,
-    on_class_scale,
-    sums_off,
+    nulls,
+    value_type,
 )
 from calibcli.data.columns import ClassColumns
-from calibcli.data.faults import Fault, FaultKind, Places, RowSums
+from calibcli.data.faults import SUM_TOLERANCE, Fault, FaultKind, Places, RowSums
 from calibcli.data.fields import Labels, labels_of
 from calibcli.data.intake import Before, Gap, Intake, Rows
 from calibcli.errors import InputProblem
@@ -33,6 +35,83 @@ from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 NO_CLASS = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassRows:
+    """
+    Rows with a probability for each class.
+
+    Args:
+        label: Shape (n,), the place of the class that is right.
+        predicted: Shape (n,), the place of the most probable class, the first of several.
+        tied: Rows where several classes are the most probable.
+    """
+
+    probability: Floats
+    label: Integers
+    predicted: Integers
+    tied: int
+
+    @classmethod
+    def of(cls, probability: Floats, label: Integers) -> "ClassRows":
+        """Return rows with what they predict."""
+        predicted = probability.argmax(axis=1)
+        top = probability[np.arange(label.size), predicted]
+        tied = int(np.count_nonzero((probability == top[:, None]).sum(axis=1) > 1))
+        return cls(probability, label, predicted, tied)
+
+    @property
+    def confidence(self) -> Floats:
+        """The largest probability of each row, shape (n,)."""
+        return np.asarray(self.probability[np.arange(self.label.size), self.predicted])
+
+    @property
+    def correct(self) -> Booleans:
+        """Whether the most probable class is the right one, shape (n,)."""
+        return np.asarray(self.predicted == self.label)
+
+    def some(self, which: npt.NDArray[np.intp]) -> "ClassRows":
+        """Return some of the rows."""
+        return ClassRows(self.probability[which], self.label[which], self.predicted[which], self.tied)
+
+    def of_class(self, place: int) -> tuple[Floats, Booleans]:
+        """Return the probability of one class, and whether it is the right one; each of shape (n,)."""
+        return self.probability[:, place], self.label == place
+
+
+def on_class_scale(values: Floats, scale: Scale) -> Floats:
+    """Return rows of scores as rows of probabilities, shape (n, K): logits by the softmax."""
+    match scale:
+        case Scale.PROB:
+            return values
+        case Scale.LOGPROB:
+            with np.errstate(over="ignore"):
+                return np.asarray(np.exp(values))
+        case Scale.PERCENT:
+            return np.asarray(values / 100.0)
+        case Scale.LOGIT:
+            top = values.max(axis=1, keepdims=True)
+            # A row whose largest logit is infinite is certain of that class.
+            with np.errstate(invalid="ignore"):
+                shifted = np.where(np.isinf(top) & (values == top), 0.0, values - top)
+            power = np.exp(shifted)
+            return np.asarray(power / power.sum(axis=1, keepdims=True))
+
+
+def sums_off(probability: Floats) -> tuple[Booleans, Floats]:
+    """Return which rows do not sum to one within 1e-3, shape (n,), and the sums."""
+    total = probability.sum(axis=1)
+    return np.asarray(~(np.abs(total - 1.0) <= SUM_TOLERANCE)), total
+
+
+def normalised(probability: Floats, which: Booleans, total: Floats) -> Floats:
+    """Return rows divided by their sums where that was asked for; such a sum must be above 0 and finite."""
+    if not which.any():
+        return probability
+    result = probability.copy()
+    result[which] /= total[which, None]
+    return result
 
 
 def class_labels_of(column: Column, classes: tuple[str, ...]) -> Labels:

@@ -5,8 +5,7 @@ import shlex
 from collections.abc import Iterable
 from typing import cast
 
-from calibcli.data.arrays import Column, value_type
-from calibcli.data.class_rows import is_list_of_numbers
+from calibcli.data.arrays import Column, is_list_of_numbers, value_type
 from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, ResolvedColumns, folded, listing
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, UNCOUNTABLE, Fault, FaultKind, Findings
 from calibcli.data.groups import MemberColumn

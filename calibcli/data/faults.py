@@ -93,6 +93,10 @@ class Fault:
         )
 
 
+# How far a row's probabilities may be from summing to one: float32 exports are off by 1e-6.
+SUM_TOLERANCE = 1e-3
+
+
 @dataclass(frozen=True, slots=True)
 class RowSums:
     """What the numbers of rows of several classes sum to, before they are read as anything."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,6 @@ from calibcli.data.arrays import (
     is_text,
     value_type,
 )
-from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import MOST_LABELS, Fault, FaultKind, Findings, Places
@@ -50,6 +50,9 @@ from calibcli.names import OnMissing, OnRange, WeightMeaning
 from calibcli.stats.table.levels import Mixed
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.data.class_intake import ClassRows
 
 _FROM_THE_FIRST = Places(0)
 # Of a column, where values are missing.
@@ -83,7 +86,7 @@ class Rows:
     places: Places = _FROM_THE_FIRST
     parts: Parts | None = None
     cluster: Integers | None = None
-    classes: ClassRows | None = None
+    classes: "ClassRows | None" = None
     identity: Fingerprints | None = None
     before: "Before | None" = None
     members: Members | None = None
@@ -119,8 +122,8 @@ class Before:
 
     view: Rows
     confidence: Rows
-    given: ClassRows
-    changed: ClassRows
+    given: "ClassRows"
+    changed: "ClassRows"
 
 
 class Intake:

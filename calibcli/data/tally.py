@@ -13,14 +13,12 @@ import numpy as np
 
 from calibcli.ahead import made_ahead
 from calibcli.data.arrays import Booleans
-from calibcli.data.class_rows import ClassRows
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.faults import Findings
-from calibcli.data.fragment import Fragment
 from calibcli.data.fragments import Piece, batches_of
 from calibcli.data.groups import OfMembers, OfSegments, Parts
 from calibcli.data.intake import Intake, Rows
-from calibcli.data.readers import reader_of
+from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
 from calibcli.names import MOST_IDENTITIES, MeasureName, WeightMeaning
@@ -30,6 +28,7 @@ from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
+    from calibcli.data.class_intake import ClassRows
     from calibcli.stats.measures.classes.differences import ClassDifferences, Predicted
     from calibcli.stats.measures.clustered import ClusterSums
     from calibcli.stats.measures.differences import PairedSums
@@ -243,7 +242,7 @@ class RowsById:
 
     parts: list[tuple[Fingerprints, Floats, Booleans, Integers]] = field(default_factory=list)
     groups: list[Parts | None] = field(default_factory=list)
-    classes: list[ClassRows | None] = field(default_factory=list)
+    classes: "list[ClassRows | None]" = field(default_factory=list)
     clusters: list[Integers | None] = field(default_factory=list)
     size: int = 0
 
@@ -409,7 +408,7 @@ class ClassesCompared:
         self.differences.merge(later.differences)
 
 
-def _predicted(rows: ClassRows) -> "Predicted":
+def _predicted(rows: "ClassRows") -> "Predicted":
     from calibcli.stats.measures.classes.differences import Predicted
 
     return Predicted(rows.probability, rows.predicted)

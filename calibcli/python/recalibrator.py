@@ -14,7 +14,7 @@ from calibcli.commands.evaluation import ClassMap, as_fitted, map_columns
 from calibcli.commands.predicting import ClassPredictor, Predictor, ScorePredictor
 from calibcli.data.columns import ClassColumns, ResolvedColumns, columns_of_classes, named
 from calibcli.data.files import ArrowColumn, InMemory
-from calibcli.data.fragment import Fragment
+from calibcli.data.readers import Fragment
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import (
     AnyArtifact,

@@ -105,7 +105,7 @@ def _header_of_any(name: str, delimiter: str | None, encoding: str | None) -> tu
 
 def _partitions(word: str) -> tuple[str, ...]:
     """Return the columns that the path of a file holds."""
-    from calibcli.data.fragment import partitions_of
+    from calibcli.data.readers import partitions_of
 
     return tuple(column for column, _ in partitions_of(word))
 

@@ -13,8 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from calibcli.ahead import Advance, Progress, unseen
-from calibcli.data.outputs import STDERR, check_output, write_file
-from calibcli.data.streams import encoding_of, is_terminal
+from calibcli.data.outputs import STDERR, check_output, encoding_of, is_terminal, write_file
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
 from calibcli.options.rows import Columns, Reading, RowRequest

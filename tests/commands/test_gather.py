@@ -66,7 +66,7 @@ def test_shuffled_and_split_rows_give_the_same_table(
 ) -> None:
     """Neither order, nor files, nor formats, nor workers change a bit, exact or on the grid."""
     monkeypatch.setattr(fragments, "FRAGMENT_ROWS", 20)
-    monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 5)
+    monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 5)
     folder = tmp_path_factory.mktemp("split")
     whole = read([write_csv(folder / "whole.csv", rows)], limit=limit)
     shuffled = list(rows)
@@ -268,7 +268,7 @@ def test_an_earlier_fault_wins_over_later_damage(tmp_path: Path, monkeypatch: py
 
 def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that Ctrl-C need not wait for a file to be read to its end."""
-    monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 10)
+    monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 10)
     path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
     (fragment,) = fragments.list_fragments([str(path)])
     resolved = choose_columns([fragment], ASKED)[str(path)]

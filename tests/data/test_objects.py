@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from calibcli.data.files import found_in
-from calibcli.data.fragment import unchanged
 from calibcli.data.fragments import list_fragments
 from calibcli.data.objects import is_object, objects_below
 from calibcli.data.outputs import new_file, refuse_existing
+from calibcli.data.readers import unchanged
 from calibcli.documents.state import refuse_state
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 

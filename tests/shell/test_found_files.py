@@ -18,9 +18,9 @@ from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 from calibcli.data import files as globs
 from calibcli.data import objects
 from calibcli.data.files import Reason, found_in
-from calibcli.data.fragment import unchanged
 from calibcli.data.fragments import list_fragments
 from calibcli.data.outputs import new_file, refuse_existing
+from calibcli.data.readers import unchanged
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from command_line import Run
 

@@ -4,23 +4,189 @@ Files to record batches: one class for each format, whose parts that formats sha
 A new format is a class of a module here that says `stored` and `streamed`, and an entry in `FORMATS`.
 """
 
-from collections.abc import Iterator, Sequence
+import codecs
+import io
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
+from pathlib import PurePath
 from typing import ClassVar, cast
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import DAMAGED, NO_THREAD, first_line, no_memory, nulls
-from calibcli.data.class_rows import is_list_of_numbers, list_lengths, lists_of
-from calibcli.data.columns import ResolvedColumns
-from calibcli.data.files import InMemory
-from calibcli.data.formats import FORMATS
-from calibcli.data.fragment import Fragment
-from calibcli.errors import InputProblem
-from calibcli.names import DataFormat
+from calibcli.ahead import in_order
+from calibcli.data.arrays import (
+    DAMAGED,
+    NO_THREAD,
+    first_line,
+    is_list_of_numbers,
+    list_lengths,
+    lists_of,
+    no_memory,
+    nulls,
+)
+from calibcli.data.columns import (
+    ResolvedColumns,
+)
+from calibcli.data.files import InMemory, Stamp, shown_path, stamp_of
+from calibcli.data.formats import (
+    FORMATS,
+    keeps_ascii,
+)
+from calibcli.data.objects import is_object, opened, opened_file
+from calibcli.data.pipes import Pipe, signals_heard
+from calibcli.errors import InputProblem, UsageProblem
+from calibcli.names import Compression, DataFormat
+from calibcli.options.sources import RowsInMemory
+from calibcli.values import dataclass
+
+_BATCH_ROWS = 1 << 17
+
+
+# Bytes.
+_SMALL = 1 << 16
+
+
+# A batch of a wide table has fewer rows, so that it holds no more numbers.
+_BATCH_NUMBERS = 1 << 21
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """
+    A part of the input that is read in one go.
+
+    Args:
+        index: Its place in the order of the input.
+        path: The file as the user named it; "-" is standard input.
+        format: What the file holds, or that the rows are in memory.
+        compression: What is wrapped around it, or None.
+        row_groups: The row groups of a Parquet file, or None for all there is.
+        first_row: How many rows of the file come before this fragment.
+        pipe: The stream behind "-" or another pipe. Such a fragment stays in its process.
+        folder: The directory that the path counts from, for workers that stand in another.
+        delimiter: What separates the fields of CSV, where the user said so.
+        encoding: How text is encoded; None for UTF-8.
+        decimal: What stands before the decimals of numbers in CSV; None for a point.
+        partitions: Columns that the path holds, such as `country=US`, each with its value or None.
+        stamp: What would be another one if the file were written to or replaced; None where nothing tells.
+        rows: The rows in memory; None where there is something to open.
+    """
+
+    index: int
+    path: str
+    format: DataFormat | InMemory
+    compression: Compression | None = None
+    row_groups: tuple[int, ...] | None = None
+    first_row: int = 0
+    pipe: Pipe | None = None
+    folder: str = ""
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    partitions: tuple[tuple[str, str | None], ...] = ()
+    stamp: Stamp | None = None
+    rows: RowsInMemory | None = None
+
+    @property
+    def shown(self) -> str:
+        """The file's name in messages."""
+        return shown_path(self.path)
+
+    @property
+    def location(self) -> str:
+        """The path to open: the file, or the temporary copy of standard input."""
+        return os.path.join(self.folder, self.path) if self.pipe is None else self.pipe.spooled()  # noqa: PTH118
+
+    @property
+    def streams(self) -> bool:
+        """Whether the bytes come from a pipe and can be read once."""
+        return self.pipe is not None and not self.pipe.is_spooled
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it is a file so small that a thread to read it costs more than it saves."""
+        return self.stamp is not None and isinstance(size := self.stamp[2], int) and size < _SMALL
+
+
+def refuse_pipes(fragments: Sequence[Fragment]) -> None:
+    """Refuse what workers elsewhere cannot open."""
+    for fragment in fragments:
+        if fragment.pipe is not None:
+            msg = f"{fragment.shown} is a pipe, which workers elsewhere cannot read"
+            raise UsageProblem(msg, "name a file that every worker can open, or leave out --engine")
+
+
+def keep(fragments: Sequence[Fragment]) -> None:
+    """Put what comes through pipes into temporary files, so that it can be read more than once."""
+    for fragment in fragments:
+        if fragment.pipe is not None:
+            fragment.pipe.spooled()
+
+
+def batch_rows(width: int) -> int:
+    """Return how many rows a batch of so many columns has."""
+    return max(1, min(_BATCH_ROWS, _BATCH_NUMBERS // width))
+
+
+# Stores take many questions at a time, and some while for each.
+_ASKED_AT_ONCE = 16
+
+
+@contextmanager
+def unchanged(fragments: Sequence[Fragment]) -> Iterator[None]:
+    """
+    Refuse what was read inside, if a file was written to, cut short or
+    replaced since it was first looked at.
+    """
+    paths = {os.path.join(one.folder, one.path): one.stamp for one in fragments}  # noqa: PTH118 - as it is opened
+    with unchanged_files(paths):
+        yield
+
+
+@contextmanager
+def unchanged_files(before: Mapping[str, Stamp | None]) -> Iterator[None]:
+    """Refuse what was read inside, if a file is no longer what it was."""
+    try:
+        yield
+    except InputProblem:
+        # Whatever is wrong with half of a file is wrong because it is half of one.
+        _refuse_changed(before)
+        raise
+    _refuse_changed(before)
+
+
+def _refuse_changed(before: Mapping[str, Stamp | None]) -> None:
+    told = [path for path, stamp in before.items() if stamp is not None]
+    now = in_order(stamp_of, told, _ASKED_AT_ONCE if any(map(is_object, told)) else 1)
+    for path, stamp in zip(told, now, strict=True):
+        if stamp != before[path]:
+            msg = f"{shown_path(path)} changed while it was read"
+            raise InputProblem(msg, "run this again once nobody writes to it")
+
+
+# What Hive and Spark write for a value that is missing.
+_MISSING = "__HIVE_DEFAULT_PARTITION__"
+
+
+def partitions_of(path: str) -> tuple[tuple[str, str | None], ...]:
+    """
+    Return the columns that the directories of a path stand for, each with its value or None.
+
+    A column that stands there with two values is returned with both.
+    """
+    found: dict[tuple[str, str | None], None] = {}
+    place = path.partition("?")[0] if is_object(path) else path
+    for folder in PurePath(place).parts[:-1]:
+        name, equals, value = folder.partition("=")
+        if equals and name:
+            found[unquote(name), None if value == _MISSING else unquote(value)] = None
+    return tuple(found)
+
 
 # As many columns have batches of one row.
 _WIDEST = 1 << 30
@@ -121,3 +287,89 @@ def read_problems(shown: str, what: str, *more: type[Exception]) -> Iterator[Non
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
         msg = f"{shown} cannot be read{what}: {first_line(words)}"
         raise InputProblem(msg, DAMAGED) from error
+
+
+Read = Callable[[int], bytes]
+
+
+@contextmanager
+def opened_text(fragment: Fragment, *, decoded: bool = True) -> Iterator[pa.NativeFile]:
+    """Open a file from its beginning; a pipe gives itself away on the way."""
+    with opened_bytes(fragment) as stream:
+        if fragment.encoding is None or not decoded:
+            yield stream
+        else:
+            yield pa.transcoding_input_stream(stream, fragment.encoding, "utf-8")
+
+
+@contextmanager
+def opened_bytes(fragment: Fragment) -> Iterator[pa.NativeFile]:
+    """Open a file from its beginning, decompressed."""
+    if fragment.pipe is not None and fragment.streams:
+        with signals_heard() as heard:
+            yield pa.PythonFile(cast("io.IOBase", fragment.pipe.reader(heard=heard)), "r")
+        return
+    location = fragment.location
+    with opened(location) if is_object(location) else opened_file(location) as file:
+        if fragment.compression is None:
+            yield file
+        else:
+            yield pa.CompressedInputStream(file, fragment.compression.value)
+
+
+@contextmanager
+def chunks_of(fragment: Fragment, *, decoded: bool = True) -> Iterator[Read]:
+    """Give a function that returns up to so many bytes, and none at the end; of a pipe, what has come."""
+    if fragment.pipe is None or not fragment.streams:
+        with opened_text(fragment, decoded=decoded) as stream:
+            yield stream.read
+        return
+    read = fragment.pipe.reader().read1
+    yield read if fragment.encoding is None or not decoded else _decoding(read, fragment.encoding)
+
+
+def kept_bytes(fragment: Fragment) -> bool:
+    """Whether what is written beside a file's own text can be written in its encoding, byte for byte."""
+    return keeps_ascii(fragment.encoding)
+
+
+@contextmanager
+def text_problems(shown: str, problem: Callable[[str], InputProblem]) -> Iterator[None]:
+    """Say in one line what is wrong with text: by its decoder, or by `problem` what others say."""
+    try:
+        yield
+    except UnicodeEncodeError:
+        # Of the name of a file, and said where names are.
+        raise
+    except UnicodeError as error:
+        raise _not_text(shown, error) from error
+    except MemoryError as error:
+        raise no_memory(shown, error) from error
+    except (pa.ArrowException, OSError) as error:
+        raise (no_memory(shown, error) if NO_THREAD in str(error) else problem(str(error))) from error
+
+
+def _not_text(shown: str, error: UnicodeError) -> InputProblem:
+    """Return what is wrong with text that is not of the encoding it should be of."""
+    if isinstance(error, UnicodeDecodeError):
+        msg = f"{shown} is not {error.encoding} text: {error.reason}"
+        return InputProblem(msg, "name its encoding, such as --encoding latin-1")
+    # UTF-16 and UTF-32 say which of their two orders of bytes it is in a mark at the beginning.
+    msg = f"{shown} is not text of that encoding: {error}"
+    return InputProblem(msg, "without a byte order mark pass --encoding utf-16-le or --encoding utf-16-be")
+
+
+def _decoding(read: Read, encoding: str) -> Read:
+    decoder = codecs.getincrementaldecoder(encoding)()
+    ended = False
+
+    def decoded(size: int) -> bytes:
+        nonlocal ended
+        text = ""
+        while not text and not ended:
+            chunk = read(size)
+            ended = not chunk
+            text = decoder.decode(chunk, final=ended)
+        return text.encode()
+
+    return decoded

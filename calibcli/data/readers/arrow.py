@@ -18,10 +18,8 @@ import pyarrow.ipc
 
 from calibcli.data.arrays import checked_batch
 from calibcli.data.formats import STREAM
-from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object
-from calibcli.data.readers import Reader, read_problems
-from calibcli.data.readers.text import opened_bytes
+from calibcli.data.readers import Fragment, Reader, batch_rows, opened_bytes, read_problems
 from calibcli.names import Compression
 from calibcli.values import dataclass
 

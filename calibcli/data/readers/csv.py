@@ -21,9 +21,7 @@ import pyarrow.csv as pa_csv
 
 from calibcli.data.arrays import first_line
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.fragment import Fragment
-from calibcli.data.readers import Reader
-from calibcli.data.readers.text import chunks_of, kept_bytes, opened_text, text_problems
+from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, opened_text, text_problems
 from calibcli.data.records import (
     BOM,
     LONGEST_HEADER,

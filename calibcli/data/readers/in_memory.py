@@ -6,8 +6,7 @@ from typing import Any, ClassVar, cast
 import pyarrow as pa
 
 from calibcli.data.files import ArrowColumn
-from calibcli.data.fragment import Fragment, batch_rows
-from calibcli.data.readers import Reader
+from calibcli.data.readers import Fragment, Reader, batch_rows
 from calibcli.options.sources import RowsInMemory
 
 # What pyarrow writes into a row group of Parquet, so that rows are added up in the same order.

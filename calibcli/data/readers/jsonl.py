@@ -22,9 +22,7 @@ import pyarrow.json as pa_json
 
 from calibcli.data.arrays import DAMAGED, first_line
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.fragment import Fragment
-from calibcli.data.readers import Reader
-from calibcli.data.readers.text import chunks_of, kept_bytes, text_problems
+from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, text_problems
 from calibcli.errors import InputProblem
 from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of
 from calibcli.values import dataclass

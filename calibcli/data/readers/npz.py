@@ -22,9 +22,8 @@ import pyarrow as pa
 
 from calibcli.data.arrays import Column, list_column, numbers, texts
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object, opened
-from calibcli.data.readers import Reader, read_problems
+from calibcli.data.readers import Fragment, Reader, batch_rows, read_problems
 from calibcli.data.values import in_double
 from calibcli.errors import InputProblem
 from calibcli.values import dataclass

@@ -13,9 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.data.arrays import DAMAGED, checked_batch
-from calibcli.data.fragment import Fragment, batch_rows
 from calibcli.data.objects import is_object, opened_file, source_of
-from calibcli.data.readers import Reader, read_problems
+from calibcli.data.readers import Fragment, Reader, batch_rows, read_problems
 from calibcli.errors import InputProblem
 
 

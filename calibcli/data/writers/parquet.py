@@ -11,8 +11,7 @@ from calibcli.ahead import Advance, made_ahead
 from calibcli.data.arrays import column_of
 from calibcli.data.objects import source_of
 from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
-from calibcli.data.writers import Output
-from calibcli.data.writers.compressed import copy_errors
+from calibcli.data.writers import Output, copy_errors
 from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 

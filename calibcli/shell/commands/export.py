@@ -2,7 +2,7 @@
 
 import sys
 
-from calibcli.data.streams import is_terminal
+from calibcli.data.outputs import is_terminal
 from calibcli.errors import OutputProblem
 from calibcli.names import STDOUT, ExportTarget
 from calibcli.options.maps import ExportAsk

@@ -5,8 +5,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from calibcli.data.outputs import COMPLETION, check_output, new_file
-from calibcli.data.streams import is_terminal
+from calibcli.data.outputs import COMPLETION, check_output, is_terminal, new_file
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
 from calibcli.options.measuring import PLOTTED_THRESHOLDS, MeasureOptions

@@ -153,7 +153,7 @@ def test_the_last_view_of_a_list_is_whole(case: str) -> None:
 
 def test_a_large_record_batch_comes_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are the same, and rows of faults are counted over slices."""
-    monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 2)
+    monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 2)
     write_arrow({})
     assert read("a.arrow").tables[RAW] == EXPECTED
     write_arrow({"s": [0.0, 0.0, 0.0, 0.0, 2.0]})
@@ -243,7 +243,7 @@ def test_archives_without_arrays_are_refused() -> None:
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_arrays_are_read_side_by_side(order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rows at a time, of any byte order, with arrays of other lengths left alone."""
-    monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 2)
+    monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 2)
     stored = np.asarray(SCORES.reshape(-1, 1).astype(">f4"), order=order)  # type: ignore[call-overload]
     np.savez("a.npz", s=stored, y=LABELS.astype(">i2"), classes=np.array(["a", "b"]))
     assert read("a.npz").tables[RAW] == EXPECTED

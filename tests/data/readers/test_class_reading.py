@@ -211,7 +211,7 @@ def test_wide_batches_hold_fewer_rows(write: Write, monkeypatch: pytest.MonkeyPa
     """Memory does not grow with the number of classes; what is read is the same."""
     path = write(wide())
     whole = read(path)
-    monkeypatch.setattr("calibcli.data.fragment._BATCH_NUMBERS", 8)
+    monkeypatch.setattr("calibcli.data.readers._BATCH_NUMBERS", 8)
     assert np.array_equal(read(path).probability, whole.probability)
 
 

@@ -118,7 +118,7 @@ def test_every_format_gives_the_same_table(
     rows: Rows, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows in are rows used and rows dropped, whatever the file, in batches of a few rows."""
-    monkeypatch.setattr("calibcli.data.fragment._BATCH_ROWS", 6)
+    monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 6)
     monkeypatch.setattr(jsonl, "_BLOCK", 200)
     folder = tmp_path_factory.mktemp("alike")
     expected = None

@@ -10,8 +10,8 @@ from calibcli.commands.apply import output_pairs
 from calibcli.commands.gathering import RAW, Gathered, gather
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.files import fixed_part, is_pattern
-from calibcli.data.fragment import partitions_of
 from calibcli.data.fragments import list_fragments
+from calibcli.data.readers import partitions_of
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import OnMissing, WeightMeaning

@@ -14,8 +14,7 @@ from calibcli.data.arrays import checked_batch
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.faults import Findings
 from calibcli.data.intake import known_groups
-from calibcli.data.readers import read_problems
-from calibcli.data.readers.text import text_problems
+from calibcli.data.readers import read_problems, text_problems
 from calibcli.errors import InputProblem
 from calibcli.options.rows import Columns, RowRequest
 

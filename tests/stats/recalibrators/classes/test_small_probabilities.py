@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 
 from calibcli.codec import Node
-from calibcli.data.class_rows import on_class_scale
+from calibcli.data.class_intake import on_class_scale
 from calibcli.names import ClassMethod, Scale
 from calibcli.stats.recalibrators.classes.family import class_recalibrator_from_dict, fit_class_recalibrator
 from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, least_of
