@@ -3,7 +3,6 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 
 from calibcli.names import Binning, Bound, ClassMeasure, ComparisonName, Relation, VerdictName
 from calibcli.options.rules import Rule
@@ -11,7 +10,7 @@ from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences, Predicted
 from calibcli.stats.table.bins import Bins, equal_width_edges
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 from class_rows import labels_of, softmax, views_of
 
 C = ClassMeasure
@@ -33,14 +32,6 @@ def equally_good(rows: int, repetitions: int) -> Counter[tuple[ClassMeasure, Com
         for name in JOINT:
             said[name, sums.joint.difference(name, confidence=0.95).verdict] += 1
     return said
-
-
-def check_equally_good(rows: int, repetitions: int) -> None:
-    """Each side is said to be better at most 2.5 % of the time, by each measure."""
-    said = equally_good(rows, repetitions)
-    for name in JOINT:
-        for verdict in (ComparisonName.WORSE, ComparisonName.BETTER):
-            assert said[name, verdict] <= most_misses(repetitions, 0.025), (name, verdict)
 
 
 def true_losses(probability: np.ndarray, truth: np.ndarray) -> dict[ClassMeasure, float]:
@@ -91,14 +82,6 @@ def verdicts_at_the_limit(rows: int, repetitions: int) -> Counter[tuple[ClassMea
     return found
 
 
-def check_at_the_limit(rows: int, repetitions: int) -> None:
-    """Both verdicts are as rare as 5 %, though either is half right at the limit itself."""
-    found = verdicts_at_the_limit(rows, repetitions)
-    for name in (*POPULATION, *FIXED):
-        for verdict in (VerdictName.PASS, VerdictName.FAIL):
-            assert found[name, verdict] <= most_misses(repetitions, 0.05), (name, verdict)
-
-
 def savings_beyond_the_error(rows: int, repetitions: int, *, cooled: float) -> Counter[ClassMeasure]:
     """Return how often a map of one temperature seems to save more than the calibration error there is."""
     rng, found = generator_of("classes", "savings", str(rows), str(cooled)), Counter[ClassMeasure]()
@@ -117,44 +100,28 @@ def savings_beyond_the_error(rows: int, repetitions: int, *, cooled: float) -> C
     return found
 
 
-def check_savings(rows: int, repetitions: int) -> None:
+@short_and_full("rows times", [(300, 40)], [(30, 2000), (300, 2000), (3000, 2000)])
+def test_what_a_map_saves_is_a_lower_bound_of_the_error(rows: int, times: int) -> None:
     """The best map saves the error itself, another less; either bound is too high in at most 2.5 %."""
     for cooled in (HEAT, 1.5):
-        found = savings_beyond_the_error(rows, repetitions, cooled=cooled)
+        found = savings_beyond_the_error(rows, times, cooled=cooled)
         for name in (C.CLASS_LOG_LOSS, C.CLASS_BRIER):
-            assert found[name] <= most_misses(repetitions, 0.025), (name, cooled)
+            assert found[name] <= most_misses(times, 0.025), (name, cooled)
 
 
-def test_what_a_map_saves_is_a_lower_bound_of_the_error() -> None:
-    """40 repetitions of 300 rows."""
-    check_savings(300, 40)
+@short_and_full("rows times", [(500, 80)], [(200, 4000), (1000, 4000)])
+def test_sides_that_are_equally_good_are_rarely_told_apart(rows: int, times: int) -> None:
+    """Each side is said to be better at most 2.5 % of the time, by each measure."""
+    said = equally_good(rows, times)
+    for name in JOINT:
+        for verdict in (ComparisonName.WORSE, ComparisonName.BETTER):
+            assert said[name, verdict] <= most_misses(times, 0.025), (name, verdict)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [30, 300, 3000])
-def test_what_a_map_saves_is_a_lower_bound_of_the_error_in_full(rows: int) -> None:
-    """2,000 repetitions."""
-    check_savings(rows, 2000)
-
-
-def test_sides_that_are_equally_good_are_rarely_told_apart() -> None:
-    """80 repetitions of 500 rows."""
-    check_equally_good(500, 80)
-
-
-def test_rules_at_their_limit_are_rarely_decided() -> None:
-    """40 repetitions of 1,000 rows."""
-    check_at_the_limit(1000, 40)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [200, 1000])
-def test_sides_that_are_equally_good_are_rarely_told_apart_in_full(rows: int) -> None:
-    """4,000 repetitions."""
-    check_equally_good(rows, 4000)
-
-
-@pytest.mark.slow
-def test_rules_at_their_limit_are_rarely_decided_in_full() -> None:
-    """2,000 repetitions of 1,000 rows."""
-    check_at_the_limit(1000, 2000)
+@short_and_full("times", [40], [2000])
+def test_rules_at_their_limit_are_rarely_decided(times: int) -> None:
+    """Both verdicts are as rare as 5 % of 1,000 rows, though either is half right at the limit itself."""
+    found = verdicts_at_the_limit(1000, times)
+    for name in (*POPULATION, *FIXED):
+        for verdict in (VerdictName.PASS, VerdictName.FAIL):
+            assert found[name, verdict] <= most_misses(times, 0.05), (name, verdict)

@@ -1,9 +1,9 @@
 """Intervals over clusters seldom miss where rare events come together, in every row of a few clusters."""
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
-import pytest
 from scipy.special import expit, logit
 from scipy.stats import norm
 
@@ -13,7 +13,7 @@ from calibcli.stats.measures.clustered import ClusterSums, clustered_difference,
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.table.score_table import ScoreTable
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 
 Floats = np.ndarray
 # What is promised approximately is wrong so often at most where rows of a cluster are nearly copies.
@@ -91,16 +91,13 @@ def outside(interval: object, truth: float) -> bool:
     return interval is not None and not interval.ends[0] <= truth <= interval.ends[1]
 
 
-@pytest.mark.parametrize("world", ["1 in 50", "nearly sure, 1 in 200 wrong"])
-def test_events_that_come_together_are_looked_at_every_time(world: str) -> None:
-    """Twenty clusters of twenty rows, and an event in hardly any of them."""
-    assert max(missed(world, "20 of 20", 0.9, 40).values()) <= most_misses(40, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("alike", [0.0, 0.3, 0.9])
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("world", WORLDS)
-def test_intervals_over_clusters_miss_as_rarely_as_documented(world: str, sizes: str, alike: float) -> None:
-    """In at most one of ten tables, whichever rows of a cluster are alike."""
-    assert max(missed(world, sizes, alike, 400).values()) <= most_misses(400, ERROR)
+@short_and_full(
+    "world sizes alike times error",
+    [("1 in 50", "20 of 20", 0.9, 40, 0.05), ("nearly sure, 1 in 200 wrong", "20 of 20", 0.9, 40, 0.05)],
+    product(WORLDS, SIZES, (0.0, 0.3, 0.9), (400,), (ERROR,)),
+)
+def test_intervals_over_clusters_miss_as_rarely_as_documented(
+    world: str, sizes: str, alike: float, times: int, error: float
+) -> None:
+    """In at most one of ten tables, whichever rows of a cluster are alike; events come together."""
+    assert max(missed(world, sizes, alike, times).values()) <= most_misses(times, error)

@@ -17,7 +17,7 @@ from calibcli.stats.measures.if_calibrated import Shared
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table.score_table import ScoreTable
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 
 M = MeasureName
 Floats = np.ndarray
@@ -68,20 +68,13 @@ def misses(scores: str, rates: str, rows: int, *, repetitions: int) -> Floats:
     return found
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", ROWS)
-@pytest.mark.parametrize("rates", RATES)
-@pytest.mark.parametrize("scores", SCORES)
-def test_intervals_of_the_curve_hold_as_often_as_documented(scores: str, rates: str, rows: int) -> None:
-    """At 95 % they are wrong at most 8 % of the time in any of the worlds."""
-    assert misses(scores, rates, rows, repetitions=100).sum(axis=1).max() <= most_misses(100, 0.08)
-
-
 @pytest.mark.untraced
-@pytest.mark.parametrize(("scores", "rates", "rows"), FEW)
-def test_intervals_of_the_curve_hold_in_short(scores: str, rates: str, rows: int) -> None:
-    """The same in two worlds."""
-    assert misses(scores, rates, rows, repetitions=10).sum(axis=1).max() <= most_misses(10, 0.08)
+@short_and_full("scores rates rows times", [(*one, 10) for one in FEW], product(SCORES, RATES, ROWS, (100,)))
+def test_intervals_of_the_curve_hold_as_often_as_documented(
+    scores: str, rates: str, rows: int, times: int
+) -> None:
+    """At 95 % they are wrong at most 8 % of the time in any of the worlds."""
+    assert misses(scores, rates, rows, repetitions=times).sum(axis=1).max() <= most_misses(times, 0.08)
 
 
 @pytest.mark.slow
@@ -134,22 +127,10 @@ def band_misses(rows: int, *, repetitions: int, between: bool = False) -> np.nda
     return missed
 
 
-def check(rows: int, *, repetitions: int) -> None:
-    """Fail on strong evidence that the fit leaves the band more often than in 8 % of the draws at a score."""
-    assert band_misses(rows, repetitions=repetitions).max() <= most_misses(repetitions, 0.08)
-
-
-@pytest.mark.parametrize("rows", [400, 5_000])
-def test_fits_to_calibrated_labels_lie_in_the_band(rows: int) -> None:
+@short_and_full("rows times", [(400, 100), (5_000, 100)], product((200, 2_000, 20_000, 50_000), (1_000,)))
+def test_fits_to_calibrated_labels_lie_in_the_band(rows: int, times: int) -> None:
     """At 95 % and each score by itself, with cells and without; taking 1,000 draws may cost 3 points."""
-    check(rows, repetitions=100)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [200, 2_000, 20_000, 50_000])
-def test_fits_to_calibrated_labels_lie_in_the_band_at_length(rows: int) -> None:
-    """The same with a thousand repetitions, in tables small and large."""
-    check(rows, repetitions=1_000)
+    assert band_misses(rows, repetitions=times).max() <= most_misses(times, 0.08)
 
 
 @pytest.mark.slow
@@ -203,19 +184,14 @@ def outside(world: str, rows: int, *, repetitions: int) -> int:
     return missed
 
 
-@pytest.mark.parametrize("rows", [30, 300])
-@pytest.mark.parametrize("world", RISING)
-def test_all_rates_lie_in_the_simultaneous_band(world: str, rows: int) -> None:
+@short_and_full(
+    "world rows times",
+    product(RISING, (30, 300), (10,)),
+    [(one, *size) for one in RISING for size in ((30, 2_000), (300, 500), (10_000, 200))],
+)
+def test_all_rates_lie_in_the_simultaneous_band(world: str, rows: int, times: int) -> None:
     """At 95 % at once, where events are rare, scores certain, rates steep, and one score is bad."""
-    assert outside(world, rows, repetitions=10) <= most_misses(10, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("rows", "repetitions"), [(30, 2_000), (300, 500), (10_000, 200)])
-@pytest.mark.parametrize("world", RISING)
-def test_all_rates_lie_in_the_simultaneous_band_at_length(world: str, rows: int, repetitions: int) -> None:
-    """The same with more repetitions, and in a table of many cells."""
-    assert outside(world, rows, repetitions=repetitions) <= most_misses(repetitions, 0.05)
+    assert outside(world, rows, repetitions=times) <= most_misses(times, 0.05)
 
 
 def _falling(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -280,20 +256,14 @@ def outside_of_curves(world: str, rows: int, *, repetitions: int) -> tuple[int, 
     return missed, missed_by_log_odds
 
 
-@pytest.mark.parametrize("world", ["very rare", "two scores"])
-def test_all_smoothed_rates_lie_in_the_simultaneous_band(world: str) -> None:
-    """At 95 % at once, at the bandwidth that the labels choose and at others."""
-    assert max(outside_of_curves(world, 30, repetitions=2)) <= most_misses(2, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("rows", "repetitions"), [(30, 400), (300, 100), (3_000, 20)])
-@pytest.mark.parametrize("world", [*RISING, *UNEVEN])
-def test_all_smoothed_rates_lie_in_the_simultaneous_band_at_length(
-    world: str, rows: int, repetitions: int
-) -> None:
-    """The same in every world, rates that fall or differ from row to row among them."""
-    assert max(outside_of_curves(world, rows, repetitions=repetitions)) <= most_misses(repetitions, 0.05)
+@short_and_full(
+    "world rows times",
+    [("very rare", 30, 2), ("two scores", 30, 2)],
+    [(one, *size) for one in [*RISING, *UNEVEN] for size in ((30, 400), (300, 100), (3_000, 20))],
+)
+def test_all_smoothed_rates_lie_in_the_simultaneous_band(world: str, rows: int, times: int) -> None:
+    """At 95 % at once, at the bandwidth that the labels choose and others; rates may fall from row to row."""
+    assert max(outside_of_curves(world, rows, repetitions=times)) <= most_misses(times, 0.05)
 
 
 REPETITIONS = 4_000
@@ -320,16 +290,10 @@ def worst_misses(shares: list[tuple[float, float]], *, rows: int) -> int:
     return worst
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [20, 100, 1_000, 100_000])
-def test_bounds_of_two_shares_cover(rows: int) -> None:
+@short_and_full("shares rows", [(FEW_SHARES, 100)], product((SHARES,), (20, 100, 1_000, 100_000)))
+def test_bounds_of_two_shares_cover(shares: list[tuple[float, float]], rows: int) -> None:
     """Every mix of rare and common errors, at thresholds from 0.01 to 0.97: 4,000 repetitions of each."""
-    assert worst_misses(SHARES, rows=rows) <= most_misses(REPETITIONS, 0.05)
-
-
-def test_bounds_of_two_shares_cover_in_short() -> None:
-    """Three mixes at 100 rows."""
-    assert worst_misses(FEW_SHARES, rows=100) <= most_misses(REPETITIONS, 0.05)
+    assert worst_misses(shares, rows=rows) <= most_misses(REPETITIONS, 0.05)
 
 
 # Label 1 treated and not, label 0 treated: rare events, and tests that are hardly ever right.

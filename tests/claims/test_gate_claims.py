@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.measures.binned import mean_noise
@@ -19,7 +20,7 @@ from calibcli.stats.measures.tests import spiegelhalter as z_test
 from calibcli.stats.table.bins import ATOMS, binned
 from claims import gate_streams as g
 from claims.gate_alarm import alarms, dated, distance_streams, one_batch, state_of
-from claims.gate_looks import LIMIT, LOOKED_AT, exact_linf, planned_for, shown_at, verdicts
+from claims.gate_looks import LIMIT, exact_linf, planned_for, shown_at, verdicts
 from claims.simulation import generator_of, most_misses
 
 DELTA = 0.05
@@ -42,6 +43,12 @@ def streams(name: str, number: int, *, step: int = 100, looks: int = 200) -> g.S
 def fired(name: str, drawn: g.Streams) -> int:
     """Return in how many streams a procedure ever fired."""
     return int(g.PROCEDURES[name](drawn).any(axis=-1).sum())
+
+
+def test_thresholds_are_those_of_the_house() -> None:
+    """At 95 %, 269 misses in 4,000 and 149 in 2,000 are still allowed, and a bad interval is caught."""
+    assert (most_misses(4_000, 0.05), most_misses(2_000, 0.05)) == (269, 149)
+    assert binom.sf(most_misses(1_000, 0.05), 1_000, 0.10) > 0.9
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -170,20 +177,6 @@ def test_planned_rows_are_those_that_decide() -> None:
     assert found.by_theorem is not None
     assert shown_at(a_world, found.rows, repetitions=300) > 0.85
     assert found.by_theorem >= 2.4 * found.rows
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [500, 5_000])
-@pytest.mark.parametrize("name", LOOKED_AT)
-def test_one_look_is_rarely_wrong_in_every_case(name: str, rows: int) -> None:
-    """At the limit, and with no error or twice the limit, wrong verdicts keep to their rate."""
-    often = 250
-    allowed = most_misses(often, DELTA)
-    at_limit = verdicts(name, error=LIMIT, rows=rows, repetitions=often)
-    assert at_limit.passes <= allowed
-    assert at_limit.fails <= allowed
-    assert verdicts(name, error=0.0, rows=rows, repetitions=often // 5).fails <= allowed // 5
-    assert verdicts(name, error=2.0 * LIMIT, rows=rows, repetitions=often // 5).passes <= allowed // 5
 
 
 @pytest.mark.slow

@@ -9,9 +9,9 @@ limit being the error of the population, or the scores are given and the limit i
 
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
-import pytest
 
 from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
@@ -26,7 +26,7 @@ from calibcli.stats.table.kernel import cosine_series, fixpoint
 from calibcli.stats.table.score_table import ScoreTable
 from claims import worlds
 from claims.cells import FEW
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 from claims.worlds import Law
 from class_rows import views_of
 
@@ -96,25 +96,12 @@ def wrong_verdicts_of_smece(name: str, rows: int, *, times: int, given: bool) ->
     return found[0], found[1]
 
 
-@pytest.mark.parametrize("name", ["one atom", "two values, 40 % noise", "sure and wrong"])
-def test_fails_of_the_ece_are_rarely_wrong(name: str) -> None:
-    """Bets by signs, multiplied by what one look leaves, keep to their error."""
-    stakes = stakes_for_one_look(300, WORLDS[name].variance, delta=DELTA)
-    for given in (False, True):
-        assert wrong_fails_of_ece(name, 300, stakes, times=1_000, given=given) <= most_misses(1_000, DELTA)
-
-
-@pytest.mark.parametrize("name", ["one atom", "two values, 40 % noise"])
-def test_verdicts_on_smece_are_rarely_wrong(name: str) -> None:
-    """A fail by the mean residual and a pass by bets keep to their error."""
-    for given in (False, True):
-        assert max(wrong_verdicts_of_smece(name, 800, times=60, given=given)) <= most_misses(60, DELTA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [30, 200, 2_000, 20_000])
-@pytest.mark.parametrize("name", WORLDS)
-def test_fails_of_the_ece_are_rarely_wrong_in_hard_worlds(name: str, rows: int) -> None:
+@short_and_full(
+    "name rows times",
+    [(name, 300, 1_000) for name in ("one atom", "two values, 40 % noise", "sure and wrong")],
+    [(name, rows, 2_000) for name in WORLDS for rows in (30, 200, 2_000, 20_000)],
+)
+def test_fails_of_the_ece_are_rarely_wrong(name: str, rows: int, times: int) -> None:
     """At one look, with a variance that is right or four times too large, and at any time: 1 % was seen."""
     variance = WORLDS[name].variance
     for stakes in (
@@ -123,17 +110,20 @@ def test_fails_of_the_ece_are_rarely_wrong_in_hard_worlds(name: str, rows: int) 
         stakes_for_any_time(delta=DELTA),
     ):
         for given in (False, True):
-            wrong = wrong_fails_of_ece(name, rows, stakes, times=2_000, given=given)
-            assert wrong <= most_misses(2_000, DELTA)
+            wrong = wrong_fails_of_ece(name, rows, stakes, times=times, given=given)
+            assert wrong <= most_misses(times, DELTA)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [100, 1_500])
-@pytest.mark.parametrize("name", ["one atom", "two values", "two values, 40 % noise", "three values"])
-def test_verdicts_on_smece_are_rarely_wrong_in_hard_worlds(name: str, rows: int) -> None:
+@short_and_full(
+    "name rows times",
+    [("one atom", 800, 60), ("two values, 40 % noise", 800, 60)],
+    product(("one atom", "two values", "two values, 40 % noise", "three values"), (100, 1_500), (200,)),
+)
+def test_verdicts_on_smece_are_rarely_wrong(name: str, rows: int, times: int) -> None:
     """Neither verdict at the limit comes more often than promised, scores drawn or given."""
     for given in (False, True):
-        assert max(wrong_verdicts_of_smece(name, rows, times=200, given=given)) <= most_misses(200, DELTA)
+        wrong = wrong_verdicts_of_smece(name, rows, times=times, given=given)
+        assert max(wrong) <= most_misses(times, DELTA)
 
 
 def wrong_lower_ends(name: str, rows: int, *, times: int) -> dict[MeasureName, int]:
@@ -203,32 +193,18 @@ def wrong_lower_ends_of_classes(name: str, rows: int, *, times: int) -> dict[Cla
     return wrong
 
 
-@pytest.mark.parametrize("name", ["three values"])
-def test_lower_ends_are_rarely_above_the_error(name: str) -> None:
-    """The mean residual and the other bound share the error of the end."""
-    assert max(wrong_lower_ends(name, 300, times=100).values()) <= most_misses(100, DELTA)
+@short_and_full("name rows times", [("three values", 300, 100)], product(WORLDS, (30, 2_000), (2_000,)))
+def test_lower_ends_are_rarely_above_the_error(name: str, rows: int, times: int) -> None:
+    """Of the ECE over equal-mass bins, ACE and l_p, one-sided: they share it with the mean residual."""
+    assert max(wrong_lower_ends(name, rows, times=times).values()) <= most_misses(times, DELTA)
 
 
-@pytest.mark.parametrize("name", ["errors cancel"])
-def test_lower_ends_of_classes_are_rarely_above_the_error(name: str) -> None:
-    """The means of all classes and the other bound share the error of the end."""
-    assert max(wrong_lower_ends_of_classes(name, 300, times=100).values()) <= most_misses(100, DELTA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [30, 2_000])
-@pytest.mark.parametrize("name", WORLDS)
-def test_lower_ends_are_rarely_above_the_error_in_hard_worlds(name: str, rows: int) -> None:
-    """Of the ECE over equal-mass bins, ACE and l_p, one-sided."""
-    assert max(wrong_lower_ends(name, rows, times=2_000).values()) <= most_misses(2_000, DELTA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [30, 2_000])
-@pytest.mark.parametrize("name", CLASS_WORLDS)
-def test_lower_ends_of_classes_are_rarely_above_the_error_in_hard_worlds(name: str, rows: int) -> None:
-    """Class by class and by the class that is predicted, one-sided."""
-    assert max(wrong_lower_ends_of_classes(name, rows, times=2_000).values()) <= most_misses(2_000, DELTA)
+@short_and_full(
+    "name rows times", [("errors cancel", 300, 100)], product(CLASS_WORLDS, (30, 2_000), (2_000,))
+)
+def test_lower_ends_of_classes_are_rarely_above_the_error(name: str, rows: int, times: int) -> None:
+    """Class by class and by the class that is predicted, one-sided: the means of all classes share it."""
+    assert max(wrong_lower_ends_of_classes(name, rows, times=times).values()) <= most_misses(times, DELTA)
 
 
 def wrong_verdicts_of_dce(name: str, rows: int, *, times: int) -> tuple[int, int]:
@@ -243,15 +219,11 @@ def wrong_verdicts_of_dce(name: str, rows: int, *, times: int) -> tuple[int, int
     return passed, failed
 
 
-@pytest.mark.parametrize("name", ONE_SIGN)
-def test_verdicts_on_dce_are_rarely_wrong(name: str) -> None:
-    """A pass and a fail at the distance itself keep to their error."""
-    assert max(wrong_verdicts_of_dce(name, 100, times=60)) <= most_misses(60, DELTA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [100, 2_000, 50_000])
-@pytest.mark.parametrize("name", ONE_SIGN)
-def test_verdicts_on_dce_are_rarely_wrong_in_hard_worlds(name: str, rows: int) -> None:
+@short_and_full(
+    "name rows times",
+    product(ONE_SIGN, (100,), (60,)),
+    product(ONE_SIGN, (100, 2_000, 50_000), (2_000,)),
+)
+def test_verdicts_on_dce_are_rarely_wrong(name: str, rows: int, times: int) -> None:
     """Bets over bins, finer bins and each score keep to the error together, and so do both means."""
-    assert max(wrong_verdicts_of_dce(name, rows, times=2_000)) <= most_misses(2_000, DELTA)
+    assert max(wrong_verdicts_of_dce(name, rows, times=times)) <= most_misses(times, DELTA)

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,9 +18,9 @@ from calibcli.stats.measures.clustered import ClusterSums
 from calibcli.stats.measures.differences import PAIRED, PairedSums
 from calibcli.stats.measures.matched import Answers
 from calibcli.stats.table.score_table import ScoreTable
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 
-SCORES, REPETITIONS = 5, 60
+SCORES = 5
 
 Floats = np.ndarray
 World = Callable[[np.random.Generator], tuple[list[Floats], Floats]]
@@ -87,17 +88,12 @@ def wrong(world: str, reference: int | None, repetitions: int) -> int:
     return found
 
 
-def test_one_hard_world_is_looked_at_every_time() -> None:
-    """Rare events, ties and 100 rows, against the best of five."""
-    assert wrong("ties, 100 rows", None, 20) <= most_misses(20, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("reference", [None, 0])
-@pytest.mark.parametrize("world", WORLDS)
-def test_any_score_is_wrongly_told_apart_in_at_most_5_percent(world: str, reference: int | None) -> None:
+@short_and_full("world reference times", [("ties, 100 rows", None, 20)], product(WORLDS, (None, 0), (60,)))
+def test_any_score_is_wrongly_told_apart_in_at_most_5_percent(
+    world: str, reference: int | None, times: int
+) -> None:
     """Against the best of five equally good scores, and against one that was named before."""
-    assert wrong(world, reference, REPETITIONS) <= most_misses(REPETITIONS, 0.05)
+    assert wrong(world, reference, times) <= most_misses(times, 0.05)
 
 
 # Clusters, rows of each, how far rows of a cluster share the errors of the scores and their labels.
@@ -138,16 +134,10 @@ def told_apart_over_clusters(world: str, repetitions: int) -> int:
     return found
 
 
-def test_a_world_of_few_clusters_is_looked_at_every_time() -> None:
-    """Twenty-five clusters whose rows err together."""
-    assert told_apart_over_clusters("25 clusters of 8", 20) <= most_misses(20, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("world", CLUSTERED)
-def test_scores_over_clusters_are_wrongly_told_apart_in_at_most_5_percent(world: str) -> None:
+@short_and_full("world times", [("25 clusters of 8", 20)], product(CLUSTERED, (400,)))
+def test_scores_over_clusters_are_wrongly_told_apart_in_at_most_5_percent(world: str, times: int) -> None:
     """Whichever of five looks best."""
-    assert told_apart_over_clusters(world, 400) <= most_misses(400, 0.05)
+    assert told_apart_over_clusters(world, times) <= most_misses(times, 0.05)
 
 
 # Questions, how far right answers have the higher scores, how many are right, how alike two models are.
@@ -182,18 +172,10 @@ def told_apart(world: str, repetitions: int) -> Counter[str]:
     return said
 
 
-def test_one_world_of_models_is_looked_at_every_time() -> None:
-    """Few answers are wrong, and mostly the same."""
-    assert all(
-        found <= most_misses(20, 0.05) for found in told_apart("few wrong, and mostly the same", 20).values()
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("world", MODELS)
-def test_equally_good_models_are_told_apart_in_at_most_5_percent(world: str) -> None:
+@short_and_full("world times", [("few wrong, and mostly the same", 20)], product(MODELS, (400,)))
+def test_equally_good_models_are_told_apart_in_at_most_5_percent(world: str, times: int) -> None:
     """By accuracy, AUROC and AURC, each by itself."""
-    assert all(found <= most_misses(400, 0.05) for found in told_apart(world, 400).values())
+    assert max(told_apart(world, times).values()) <= most_misses(times, 0.05)
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 
 from calibcli.names import Scale
 from claims.scale_worlds import HONEST, MODELS, fitted_to, log_odds, model, refused, share
+from claims.simulation import short_and_full
 
 
 def _false_refusals(rounds: int, seed: int) -> tuple[int, Counter[str]]:
@@ -28,19 +29,12 @@ def _false_refusals(rounds: int, seed: int) -> tuple[int, Counter[str]]:
 
 
 @pytest.mark.untraced
-def test_honest_scores_are_not_refused() -> None:
-    """However few, and whatever became of them: of 918 files none."""
-    files, wrong = _false_refusals(3, seed=1)
-    assert files == 918
-    assert not wrong
-
-
-@pytest.mark.slow
-def test_honest_scores_are_hardly_ever_refused() -> None:
-    """Of 61,200 files at most one: where all logits lie in [0, 1] and look like probabilities of the fit."""
-    files, wrong = _false_refusals(200, seed=2)
-    assert files == 61_200
-    assert wrong.total() <= 1, wrong
+@short_and_full("rounds seed most", [(3, 1, 0)], [(200, 2, 1)])
+def test_honest_scores_are_not_refused(rounds: int, seed: int, most: int) -> None:
+    """However few, whatever became of them; of 61,200 one: logits in [0, 1] that look like probabilities."""
+    files, wrong = _false_refusals(rounds, seed)
+    assert files == 306 * rounds
+    assert wrong.total() <= most, wrong
 
 
 @pytest.mark.untraced

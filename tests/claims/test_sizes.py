@@ -2,13 +2,14 @@
 
 import json
 from dataclasses import asdict
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy.stats import binom
 
-from claims.simulation import generator_of
+from claims.simulation import generator_of, short_and_full
 from claims.sizes import BATCH, LEVELS, NAMES, Cell, cells, rejections, scores_of
 
 # The worlds in which limit laws fail, and those in which they are just taken.
@@ -28,23 +29,12 @@ HARDEST = [
 ]
 
 
-def check_levels(cell: Cell, *, repetitions: int) -> None:
-    """No more rejections than chance gives with probability 1e-6."""
-    for name, counts in rejections(cell, repetitions=repetitions).items():
+@short_and_full("cell times", [(HARDEST[0], 100)], product(HARDEST, (500,)))
+def test_tests_keep_their_levels(cell: Cell, times: int) -> None:
+    """No more rejections at 1, 5 and 10 % than chance gives with probability 1e-6, of each test."""
+    for name, counts in rejections(cell, repetitions=times).items():
         for count, level in zip(counts, LEVELS, strict=True):
-            assert count <= binom.isf(1e-6, repetitions, level), (name, level)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("cell", HARDEST, ids=str)
-def test_tests_keep_their_levels(cell: Cell) -> None:
-    """500 repetitions at 1, 5 and 10 %, of all six tests and the combined one."""
-    check_levels(cell, repetitions=500)
-
-
-def test_tests_keep_their_levels_in_short() -> None:
-    """100 repetitions where limit laws rejected nearly one in ten at 1 %."""
-    check_levels(HARDEST[0], repetitions=100)
+            assert count <= binom.isf(1e-6, times, level), (name, level)
 
 
 @pytest.mark.slow

@@ -1,15 +1,15 @@
 """How often the interval of the k largest probabilities misses, at these scores with labels drawn anew."""
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
-import pytest
 
 from calibcli.names import Binning
 from calibcli.stats.measures.classes.top import top_errors
 from calibcli.stats.table.bins import Bins, bin_index, equal_width_edges
 from calibcli.stats.table.top_cells import TopCells
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 from class_rows import labels_of, softmax
 
 EDGES = equal_width_edges(15)
@@ -70,18 +70,11 @@ def misses(name: str, rows: int, classes: int, *, times: int) -> Counter[int]:
     return found
 
 
-@pytest.mark.parametrize("name", WORLDS)
-def test_intervals_of_the_largest_probabilities_hold(name: str) -> None:
-    """40 repetitions of 200 rows of five classes, most of whose cells have few rows."""
-    found = misses(name, 200, 5, times=40)
-    assert max(found.values()) <= most_misses(40, 0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [200, 1000, 5000])
-@pytest.mark.parametrize("classes", [3, 10, 100])
-@pytest.mark.parametrize("name", WORLDS)
-def test_intervals_of_the_largest_probabilities_hold_in_full(name: str, classes: int, rows: int) -> None:
-    """400 repetitions."""
-    found = misses(name, rows, classes, times=400)
-    assert max(found.values()) <= most_misses(400, 0.05)
+@short_and_full(
+    "name classes rows times",
+    product(WORLDS, (5,), (200,), (40,)),
+    product(WORLDS, (3, 10, 100), (200, 1000, 5000), (400,)),
+)
+def test_intervals_of_the_largest_probabilities_hold(name: str, classes: int, rows: int, times: int) -> None:
+    """In most cells there are few rows where there are 200 of five classes."""
+    assert max(misses(name, rows, classes, times=times).values()) <= most_misses(times, 0.05)

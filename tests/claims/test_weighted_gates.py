@@ -1,7 +1,8 @@
 """Gates under importance weights: a verdict at the limit is seldom wrong, in worlds hard for weights."""
 
+from itertools import product
+
 import numpy as np
-import pytest
 
 from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
@@ -12,7 +13,7 @@ from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.table.bins import ATOMS, Bins, bin_index, equal_width_edges
 from calibcli.stats.table.kernel import cosine_series, fixpoint
 from calibcli.stats.table.score_table import ScoreTable
-from claims.simulation import generator_of, most_misses
+from claims.simulation import generator_of, most_misses, short_and_full
 from class_rows import labels_of, softmax, views_of
 
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
@@ -94,22 +95,20 @@ def wrong_verdicts(name: str, measure: MeasureName, rows: int, repetitions: int)
     return passes, fails
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("name", WORLDS)
-def test_weighted_verdicts_at_the_limit_are_seldom_wrong(name: str, measure: MeasureName) -> None:
-    """Sixty tables of 300 rows; `slow` has more, of 30 to 3,000."""
-    assert max(wrong_verdicts(name, measure, 300, 60)) <= most_misses(60, DELTA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [30, 300, 3_000])
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("name", WORLDS)
-def test_weighted_verdicts_at_the_limit_are_wrong_in_at_most_five_percent(
-    name: str, measure: MeasureName, rows: int
+@short_and_full(
+    "name measure rows times",
+    product(WORLDS, MEASURES, (300,), (60,)),
+    [
+        (w, m, rows, 300 if m is M.SMECE else 2_000)
+        for w in WORLDS
+        for m in MEASURES
+        for rows in (30, 300, 3_000)
+    ],
+)
+def test_weighted_verdicts_at_the_limit_are_seldom_wrong(
+    name: str, measure: MeasureName, rows: int, times: int
 ) -> None:
-    """Two thousand tables each, of smece three hundred; the limit is the truth itself."""
-    times = 300 if measure is M.SMECE else 2_000
+    """In at most 5 % of the tables; the limit is the truth itself."""
     assert max(wrong_verdicts(name, measure, rows, times)) <= most_misses(times, DELTA)
 
 
@@ -157,38 +156,22 @@ def wrong_verdicts_on_classes(measure: ClassMeasure, rows: int, repetitions: int
     return passes, fails
 
 
-@pytest.mark.parametrize("measure", [M.BRIER, M.LOG_LOSS])
-@pytest.mark.parametrize("name", WORLDS)
-def test_weighted_comparisons_with_a_baseline_are_seldom_wrong(name: str, measure: MeasureName) -> None:
-    """Sixty tables of 300 rows."""
-    assert max(wrong_comparisons(name, measure, 300, 60)) <= most_misses(60, DELTA)
-
-
-@pytest.mark.parametrize("measure", CLASSES)
-def test_weighted_verdicts_on_classes_are_seldom_wrong(measure: ClassMeasure) -> None:
-    """Forty tables of 200 rows."""
-    assert max(wrong_verdicts_on_classes(measure, 200, 40)) <= most_misses(40, DELTA)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [30, 300, 3_000])
-@pytest.mark.parametrize("measure", [M.BRIER, M.LOG_LOSS])
-@pytest.mark.parametrize("name", WORLDS)
-def test_weighted_comparisons_with_a_baseline_are_wrong_in_at_most_five_percent(
-    name: str, measure: MeasureName, rows: int
+@short_and_full(
+    "name measure rows times",
+    product(WORLDS, (M.BRIER, M.LOG_LOSS), (300,), (60,)),
+    product(WORLDS, (M.BRIER, M.LOG_LOSS), (30, 300, 3_000), (2_000,)),
+)
+def test_weighted_comparisons_with_a_baseline_are_seldom_wrong(
+    name: str, measure: MeasureName, rows: int, times: int
 ) -> None:
-    """Two thousand tables each."""
-    assert max(wrong_comparisons(name, measure, rows, 2_000)) <= most_misses(2_000, DELTA)
+    """In at most 5 % of the tables."""
+    assert max(wrong_comparisons(name, measure, rows, times)) <= most_misses(times, DELTA)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rows", [30, 300])
-@pytest.mark.parametrize("measure", CLASSES)
-def test_weighted_verdicts_on_classes_are_wrong_in_at_most_five_percent(
-    measure: ClassMeasure, rows: int
-) -> None:
-    """Two thousand tables each."""
-    assert max(wrong_verdicts_on_classes(measure, rows, 2_000)) <= most_misses(2_000, DELTA)
+@short_and_full("measure rows times", product(CLASSES, (200,), (40,)), product(CLASSES, (30, 300), (2_000,)))
+def test_weighted_verdicts_on_classes_are_seldom_wrong(measure: ClassMeasure, rows: int, times: int) -> None:
+    """In at most 5 % of the tables."""
+    assert max(wrong_verdicts_on_classes(measure, rows, times)) <= most_misses(times, DELTA)
 
 
 def test_a_weighted_gate_can_pass_and_fail() -> None:

@@ -13,6 +13,7 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.gates.claim import Ground
 from claims import cells as c
+from claims.simulation import short_and_full
 from claims.worlds import CLUSTERS, HARD, WORLDS, Law, least_upper_distance, usual_bins
 
 M = MeasureName
@@ -31,24 +32,9 @@ def guard_cells() -> list[tuple[c.Cell, int]]:
     return [(cell, max(20, times)) for cell, times in asked]
 
 
-def check(cell: c.Cell, repetitions: int) -> None:
-    """Fail where what holds at every number of rows is wrong too often, in the reading it speaks of."""
-    counts = c.simulated(cell, repetitions)
-    assert not c.broken(cell, counts), (cell, c.broken(cell, counts))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("cell", "repetitions"), guard_cells(), ids=lambda one: getattr(one, "name", str(one))
-)
-def test_promises_hold_in_every_world(cell: c.Cell, repetitions: int) -> None:
-    """No interval, bound, test or verdict is wrong more often than it may be."""
-    check(cell, repetitions)
-
-
 @pytest.mark.untraced
-@pytest.mark.parametrize(
-    ("cell", "repetitions"),
+@short_and_full(
+    "cell repetitions",
     [
         (c.Cell("measure", "one atom", 1_000, c.FIXED), 5),
         (c.Cell("measure", "strong", 1_000, c.FIXED), 5),
@@ -60,11 +46,12 @@ def test_promises_hold_in_every_world(cell: c.Cell, repetitions: int) -> None:
         (c.Cell("compare", "confident, rare costly errors", 1_000, c.POPULATION), 15),
         (c.Cell("clusters", "label noise", 1_000, c.POPULATION, "50 clusters of 20"), 15),
     ],
-    ids=lambda one: getattr(one, "name", str(one)),
+    guard_cells(),
 )
-def test_promises_hold_in_a_few_worlds(cell: c.Cell, repetitions: int) -> None:
-    """The same of a cell of each kind, fast."""
-    check(cell, repetitions)
+def test_promises_hold_in_every_world(cell: c.Cell, repetitions: int) -> None:
+    """Nothing is wrong too often that holds at every number of rows, in the reading it speaks of."""
+    counts = c.simulated(cell, repetitions)
+    assert not c.broken(cell, counts), (cell, c.broken(cell, counts))
 
 
 def test_set_of_sun_is_read_as_it_is_printed() -> None:
