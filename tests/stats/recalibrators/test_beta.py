@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.beta import Beta
@@ -120,39 +119,6 @@ def test_labels_parted_by_a_threshold_get_smoothed_targets(form: BetaForm) -> No
     assert beta(at_half, form).record.separated
     assert beta(at_half, form).notes[0].endswith("smoothed targets were used.")
     assert beta(elsewhere, form).record.separated is (form in (BetaForm.ABM, BetaForm.AM))
-
-
-@pytest.mark.parametrize(
-    ("form", "score"),
-    [
-        (BetaForm.ABM, [0.2, 0.2, 0.6]),
-        (BetaForm.AM, [0.2, 0.2, 0.2]),
-        (BetaForm.AB, [0.5, 0.2, 0.5]),
-        (BetaForm.A, [0.5, 0.5, 0.5]),
-    ],
-)
-def test_too_few_scores_are_refused(form: BetaForm, score: list[float]) -> None:
-    """Coefficients that the scores cannot tell apart are refused with the number needed."""
-    with pytest.raises(InputProblem, match=f"form {form} needs") as problem:
-        beta(ScoreTable.from_rows(np.array(score), np.array([0, 1, 1], bool)), form)
-    assert (form is BetaForm.ABM) is ("--beta-form am" in str(problem.value.hint))
-
-
-def test_least_squares_without_a_minimum_is_refused() -> None:
-    """Where a step would be best on every face, the squared error has no minimum."""
-    score = np.array([0.1] * 10 + [0.2] * 2 + [0.6, 0.9] * 10 + [0.99])
-    table = ScoreTable.from_rows(score, np.array([0] * 12 + [1] * 20 + [0], bool))
-    assert not beta(table).record.separated
-    with pytest.raises(NotConverged, match="no beta fit within the bounds") as problem:
-        beta(table, loss=FitLoss.BRIER)
-    assert "--smooth-targets" in str(problem.value.hint)
-
-
-def test_hopeless_weights_are_refused() -> None:
-    """Weights hundreds of orders of magnitude apart end in an error and not in a warning."""
-    score, label = np.array([0.1, 0.2, 0.3]), np.array([0, 1, 0], bool)
-    with pytest.raises(NotConverged, match="no beta fit"):
-        beta(ScoreTable.from_rows(score, label, weight=np.array([1e-310, 1e-310, 1e20])))
 
 
 def test_certain_scores_are_limited_and_counted() -> None:

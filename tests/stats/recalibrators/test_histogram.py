@@ -129,13 +129,6 @@ def test_fixed_design_guarantee_is_kept() -> None:
     assert misses < 20
 
 
-@pytest.mark.parametrize("bins", [0, -3, 100_001])
-def test_impossible_numbers_of_bins_are_refused(bins: int) -> None:
-    """The options refuse what no fit can do."""
-    with pytest.raises(UsageProblem, match="bins requested"):
-        FitOptions(bins=bins)
-
-
 @pytest.mark.parametrize("name", RecalibratorName)
 def test_every_method_fits_with_the_default_options(name: RecalibratorName) -> None:
     """Each member of the vocabulary leads to a recalibrator of that name."""

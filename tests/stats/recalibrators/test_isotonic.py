@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcli.errors import EmptyTable, InputProblem
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import table_of_columns
 
 STEP = FitOptions(step=True)
@@ -150,11 +148,3 @@ def test_falling_labels_give_one_point_and_a_note() -> None:
     assert "One level" in fitted.notes[0]
     assert (fitted.increasing, fitted.bins, fitted.guarantee) == (True, None, None)
     assert CentredIsotonic.fit(TIED).notes == ()
-
-
-def test_rows_of_one_label_are_refused() -> None:
-    """Nothing can be fitted to no rows or to one label."""
-    with pytest.raises(InputProblem, match="both labels"):
-        CentredIsotonic.fit(table_of_columns([0.1, 0.2], [1, 1]))
-    with pytest.raises(EmptyTable):
-        CentredIsotonic.fit(ScoreTable.empty())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, EmptyTable, InputProblem, NotConverged
+from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
@@ -168,28 +168,6 @@ def test_integer_importance_weights_act_as_rows(kind: str) -> None:
     repeated = fit(kind, ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight)))
     if not KINDS[kind][1].smooth_targets:
         np.testing.assert_allclose(numbers(weighted), numbers(repeated), rtol=0, atol=1e-8)
-
-
-@every_kind
-def test_one_label_and_no_rows_are_refused(kind: str) -> None:
-    """A fit needs rows of both labels."""
-    score = np.array([0.1, 0.4, 0.7])
-    with pytest.raises(InputProblem, match="needs both labels: all 3 rows have label 1"):
-        fit(kind, ScoreTable.from_rows(score, np.ones(3, bool)))
-    with pytest.raises(EmptyTable, match="needs rows"):
-        fit(kind, ScoreTable.empty())
-
-
-@pytest.mark.parametrize(
-    ("kind", "needed"),
-    [("platt", "two"), ("beta", ""), ("beta am", ""), ("quadratic", "three"), ("spline", "")],
-)
-def test_constant_scores_are_refused(kind: str, needed: str) -> None:
-    """A curve with a slope needs scores that differ after the logit."""
-    with pytest.raises(InputProblem, match=f"{needed} distinct scores"):
-        fit(kind, ScoreTable.from_rows(np.full(4, 0.3), np.array([0, 1, 1, 0], bool)))
-    with pytest.raises(InputProblem, match="distinct scores"):
-        fit(kind, ScoreTable.from_rows(np.array([0.0, 1e-20, 1e-300]), np.array([0, 1, 1], bool)))
 
 
 @every_kind

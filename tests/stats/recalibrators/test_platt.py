@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from calibcli.errors import EmptyTable, InputProblem, NotConverged
+from calibcli.errors import NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.logistic import Record
@@ -79,42 +79,6 @@ def test_certain_scores_are_limited_inside_the_logit_and_counted() -> None:
     assert near.record.limited_rows == 0
 
 
-def test_one_label_is_refused() -> None:
-    """A fit to rows of one label is an input error that counts them."""
-    with pytest.raises(InputProblem, match="needs both labels: all 3 rows have label 1"):
-        Platt.fit(table_of_columns([0.1, 0.2, 0.3], [1, 1, 1]))
-    with pytest.raises(InputProblem, match="the only row has label 0"):
-        Platt.fit(table_of_columns([0.1], [0]))
-    with pytest.raises(InputProblem, match="all 2 rows have weight 0 or label 0"):
-        Platt.fit(table_of_columns([0.1, 0.2], [0, 1], [1.0, 0.0]))
-
-
-def test_no_rows_are_refused() -> None:
-    """A fit to nothing, or to nothing but weight 0, says so."""
-    with pytest.raises(EmptyTable, match="needs rows"):
-        Platt.fit(ScoreTable.empty())
-    with pytest.raises(EmptyTable, match="all 2 rows have weight 0"):
-        Platt.fit(table_of_columns([0.1, 0.2], [0, 1], [0.0, 0.0]))
-
-
-def test_least_squares_without_a_minimum_is_refused() -> None:
-    """Where a step would be best, the squared error has no minimum, and the error says what to try."""
-    outlier = table_of_columns([0.1] * 10 + [0.9] * 10 + [0.99], [0] * 10 + [1] * 10 + [0])
-    assert not Platt.fit(outlier).record.separated
-    with pytest.raises(NotConverged, match="squared error has no minimum") as problem:
-        Platt.fit(outlier, options=FitOptions(loss=FitLoss.BRIER))
-    assert problem.value.exit_code == 3
-    assert "--smooth-targets" in str(problem.value.hint)
-
-
-def test_hopeless_weights_are_refused() -> None:
-    """Weights hundreds of orders of magnitude apart end in an error and not in a warning."""
-    with pytest.raises(NotConverged, match="no minimum"):
-        Platt.fit(table_of_columns([0.1, 0.2, 0.3], [0, 1, 0], [1e-170, 1e-170, 1e20]))
-    with pytest.raises(NotConverged, match="orders of magnitude"):
-        Platt.fit(table_of_columns([0.1, 0.2, 0.3], [0, 1, 0], [1e-310, 1e-310, 1e20]))
-
-
 def test_loss_that_falls_for_ever_is_given_up() -> None:
     """A loss without a minimum is left after 100 steps, however small its gradient gets."""
 
@@ -156,11 +120,3 @@ def test_prediction_is_stable_at_the_ends() -> None:
     steep = Platt(1e99, -1e99, record)
     assert steep.predict(np.array([0.0, 0.5, 1.0])).tolist() == [1.0, 1.0, 0.0]
     assert steep.predict(np.zeros(0)).size == 0
-
-
-@pytest.mark.parametrize("wrong", [1.1, -1e-9, np.nan, np.inf])
-def test_scores_outside_the_unit_interval_are_refused(wrong: float) -> None:
-    """Prediction names how many scores are no probabilities, and the first."""
-    fitted = Platt.fit(drawn())
-    with pytest.raises(InputProblem, match="1 of 3 scores lie outside"):
-        fitted.predict(np.array([0.1, wrong, 0.2]))

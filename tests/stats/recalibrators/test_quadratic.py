@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibcli
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.intercept import Intercept, check_prior, shifted
@@ -69,13 +69,6 @@ def test_labels_parted_by_an_island_get_smoothed_targets() -> None:
     middle, end = fitted.predict(np.array([0.5, 0.1])).tolist()
     assert middle > 0.6
     assert end < 0.4
-
-
-def test_two_scores_are_refused() -> None:
-    """Two points do not fix a parabola."""
-    table = ScoreTable.from_rows(np.array([0.2, 0.4, 0.4]), np.array([0, 1, 0], bool))
-    with pytest.raises(InputProblem, match="a quadratic fit needs three distinct scores, and there are 2"):
-        Quadratic.fit(table)
 
 
 def test_prior_shift_is_recovered() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.errors import DocumentProblem
 from calibcli.names import FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
@@ -117,26 +117,6 @@ def test_balance_is_said_of_rows_that_cut_no_bins() -> None:
         assert sum("equal share of rows" in note for note in fitted.notes) == said
 
 
-def test_three_way_split_needs_rows_and_unit_weights() -> None:
-    """Too few rows, a grid or importance weights: each is refused in words."""
-    options = FitOptions(split=Split.THREE_WAY)
-    with pytest.raises(InputProblem, match="needs 6 rows"):
-        fit_recalibrator(
-            RecalibratorName.SCALING_BINNING,
-            ScoreTable.from_rows(np.array([0.1, 0.2]), np.array([False, True])),
-            options=options,
-        )
-    for table in (grid_of(calibrated(50)), calibrated(50, weighted=True)):
-        with pytest.raises(UsageProblem, match="cannot be split"):
-            fit_recalibrator(RecalibratorName.SCALING_BINNING, table, options=options)
-
-
-def test_unknown_base_is_refused() -> None:
-    """Only maps that form a continuum can be binned."""
-    with pytest.raises(UsageProblem, match="cannot be based on histogram"):
-        FitOptions(base=RecalibratorName.HISTOGRAM)
-
-
 def test_least_squares_base_is_asked_for_by_loss() -> None:
     """The base of scaling-binning minimises what `loss` says."""
     fitted = ScalingBinning.fit(calibrated(300), options=FitOptions(loss=FitLoss.BRIER))
@@ -183,9 +163,6 @@ def test_rows_behind_a_grid_are_handed_to_the_base() -> None:
 
 def test_randomised_base_is_refused() -> None:
     """Noise before the bins would make the output depend on the place of a row."""
-    options = FitOptions(base=RecalibratorName.SMOOTH, randomised=True)
-    with pytest.raises(UsageProblem, match="cannot bin randomised outputs"):
-        ScalingBinning.fit(calibrated(100), options=options)
     parameters = ScalingBinning.fit(
         calibrated(100), options=FitOptions(base=RecalibratorName.SMOOTH)
     ).to_dict()

@@ -45,23 +45,6 @@ def test_one_doubtful_score_fixes_the_temperature() -> None:
     assert fitted.predict(np.array([0.9]))[0] == pytest.approx(0.6, abs=1e-12)
 
 
-@pytest.mark.parametrize("score", [[0.0, 1.0, 1.0], [0.5, 0.5, 0.5], [0.0, 0.5, 1.0], [0.0, 0.0, 0.0]])
-def test_scores_without_doubt_have_no_temperature(score: list[float]) -> None:
-    """Where every score is 0, 1/2 or 1 nothing says how far to divide."""
-    with pytest.raises(InputProblem, match="no temperature is defined: each of the 3 rows") as problem:
-        Temperature.fit(table(score, [0, 1, 0]))
-    assert "platt" in str(problem.value.hint)
-
-
-@pytest.mark.parametrize("label", [[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]])
-@pytest.mark.parametrize("smooth", [False, True])
-def test_labels_that_do_not_rise_are_refused(label: list[int], smooth: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """A slope of 0 or less is no temperature, also where a threshold parts the labels backwards."""
-    with pytest.raises(InputProblem, match="labels do not rise with the score") as problem:
-        Temperature.fit(table([0.1, 0.2, 0.8, 0.9], label), options=FitOptions(smooth_targets=smooth))
-    assert "--method platt" in str(problem.value.hint)
-
-
 def test_labels_parted_at_one_half_get_smoothed_targets() -> None:
     """Only the threshold 1/2 can part the labels for a map that keeps 1/2."""
     fitted = Temperature.fit(table([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1]))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.codec import Node
-from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
+from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.interface import Randomised, WithEnds
 from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
@@ -108,22 +108,6 @@ def test_a_cross_predictor_that_disagrees_brackets_its_point() -> None:
     assert fitted.predict(np.array([0.5]))[0] == pytest.approx(
         np.sqrt(0.12 * 0.91) / (np.sqrt(0.12 * 0.91) + np.sqrt(0.9 * 0.11)), abs=1e-15
     )
-
-
-def test_importance_weights_are_refused() -> None:
-    """The row asked about has none."""
-    score, label = np.array([0.1, 0.2, 0.9]), np.array([False, True, True])
-    with pytest.raises(UsageProblem, match="the row asked about has none") as caught:
-        VennAbers.fit(ScoreTable.from_rows(score, label, weight=np.array([1.0, 2.0, 0.5])))
-    assert "--weights-are frequency" in str(caught.value.hint)
-
-
-def test_what_cannot_be_split_is_refused() -> None:
-    """More folds than rows, and the cells of a grid table."""
-    with pytest.raises(InputProblem, match="2 rows cannot be shared out among 3 folds"):
-        VennAbers.fit(table_of([(0.1, False), (0.2, True)]), options=FitOptions(folds=3))
-    with pytest.raises(UsageProblem, match="cannot be split at random"):
-        VennAbers.fit(grid_of(made()), options=FitOptions(folds=3))
 
 
 def test_a_grid_table_is_fitted_at_the_means_of_its_cells() -> None:
