@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 import calibcli
-from calibcli.shell import app
+from calibcli.shell import app, configuration
 
 # Workers share the cores, and inherit this: threads of OpenBLAS that wait for a core burn the time of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -27,6 +27,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 threadpool_limits(limits=1)
 # A full disk shows itself later where output is buffered, as it is for users.
 os.environ.pop("PYTHONUNBUFFERED", None)
+# What is imported and collected stays, and there is little to be found among it.
+gc.set_threshold(100_000, 20, 20)
 
 SHARED = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 # They draw and repeat what the tests of each part reach line by line; tracing them doubles their time.
@@ -96,10 +98,9 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 def pytest_collection_finish() -> None:
-    """What is imported and collected stays: the garbage collector need not look at it after every test."""
+    """The garbage collector need not look at what is collected after every test."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 20)
 
 
 def pytest_sessionfinish() -> None:
@@ -119,6 +120,8 @@ def _one_command_tree() -> None:
 
     app.tree_of = named
     typer.main.get_command = functools.cache(typer.main.get_command)
+    # They stand in the repository, whose long pyproject.toml each would read anew.
+    configuration._table_of = functools.cache(configuration._table_of)
 
 
 @pytest.fixture(scope="session", autouse=True)
