@@ -254,6 +254,7 @@ class Purpose(IntEnum):
     SMOOTH_CURVE = 16
     DRIFT = 17
     BATCH = 18
+    SEGMENTS = 19
 
 
 # Areas: what a row adds to them follows from where all others stand.

@@ -117,6 +117,7 @@ def test_purposes_of_randomness_keep_their_numbers() -> None:
         "SMOOTH_CURVE": 16,
         "DRIFT": 17,
         "BATCH": 18,
+        "SEGMENTS": 19,
     }
 
 

@@ -93,12 +93,23 @@ def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -
             f"largest {SIGMA}; times that root over all rows, by their number",
         ),
         mce_sigma=Found(mce_sigma if some else None, f"largest {SIGMA}"),
-        mce_p=Found(float(evaluated.p_value[evaluated.tested].min()) if some else None, HOLM),
+        mce_p=Found(
+            float(evaluated.p_value[evaluated.tested].min()) if some else None,
+            _joined(evaluated.draws),
+        ),
         tested=int(evaluated.tested.sum()),
         segments=listed,
         notes=(*evaluation.notes, *evaluation.fit_notes, *cut.notes),
         grid=cut.is_grid,
     )
+
+
+def _joined(draws: int) -> str:
+    """Return how p-values hold for all segments."""
+    if not draws:
+        return HOLM
+    drawn = f"{draws} draws of labels from the scores, the largest range of all tested segments in each"
+    return f"{drawn}; below {1.0 / (draws + 1):g}: {HOLM}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,6 +125,7 @@ class _Evaluated:
     tested: "np.typing.NDArray[np.bool_]"
     reasons: list[str | None]
     p_value: Floats
+    draws: int
     lower: Floats
     upper: Floats
     smallest: Floats
@@ -126,7 +138,8 @@ def _evaluated(found: Segments, entries: Entries, requested: SegmentOptions) -> 
     tested = are_tested(found, least_rows=requested.least_rows)
     many, error = max(int(tested.sum()), 1), 1.0 - requested.confidence
     p_value = np.ones(found.size)
-    p_value[tested] = joint(found.p_values()[tested])
+    together = joint(entries, found, tested, depth=requested.cut.depth, error=error)
+    p_value[tested] = together.p_values
     stands_out = tested & (p_value <= error)
     ends = bias_bounds(found, delta=0.5 * error / many)
     explained = _explained(found, entries, stands_out, error=error / many)
@@ -136,12 +149,13 @@ def _evaluated(found: Segments, entries: Entries, requested: SegmentOptions) -> 
         tested,
         _reasons(found, requested),
         p_value,
+        together.draws,
         ends.lower,
         ends.upper,
-        smallest_detectable(found, error=error / many),
+        smallest_detectable(found, error=together.each),
         stands_out,
         explained,
-        _wrong_by_parts(found, entries, shown, error=error / many),
+        _wrong_by_parts(found, entries, shown, error=together.each),
     )
 
 

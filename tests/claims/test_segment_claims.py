@@ -54,10 +54,11 @@ def test_calibrated_segments_stand_out_as_rarely_as_promised(
     score = world(name, rng, level)
     found, missed = 0, 0
     for _ in range(repetitions):
-        segments = segments_of(entries_of(level, score, rng.random(rows) < score, sizes), depth=2)
+        entries = entries_of(level, score, rng.random(rows) < score, sizes)
+        segments = segments_of(entries, depth=2)
         seen = are_tested(segments, least_rows=20)
         assert seen.any()
-        found += joint(segments.p_values()[seen]).min() <= 0.05
+        found += joint(entries, segments, seen, depth=2, error=0.05).p_values.min() <= 0.05
         ends = bias_bounds(segments, delta=0.025 / int(seen.sum()))
         missed += bool(((ends.lower > 0.0) | (ends.upper < 0.0))[seen].any())
     assert found <= most_misses(repetitions, 0.05)

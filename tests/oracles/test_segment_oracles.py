@@ -5,12 +5,14 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import calibcli
 from calibcli.stats.measures.segments import Segments, segments_of
 from calibcli.stats.table.levels import Mixed, RunningValues
 from oracles.golden_table import FOLDER
-from oracles.peer_segments import COLUMNS, DEPTH, LEAST, MOST, made_up, recorded
+from oracles.peer_segments import COLUMNS, DEPTH, LEAST, MOST, made_up, recorded, with_gaps
 from stats.segment_rows import entries_of
 
 PEER = json.loads(Path(__file__).with_name("peer_segments.json").read_text())
@@ -36,6 +38,19 @@ def test_mce_is_that_of_mcgrad() -> None:
     found = found_in(made_up(), COLUMNS)
     agrees(found, PEER["made up"], score=made_up()["score"])
     assert np.sort(found.sigma[found.rows >= LEAST]) == pytest.approx(PEER["made up"]["sigmas"], rel=1e-6)
+
+
+def test_gaps_and_numbers_are_cut_as_by_mcgrad() -> None:
+    """A gap is a value, and numbers are cut at the same quartiles: every statistic agrees."""
+    peer, rows = PEER["with gaps"], pd.DataFrame(with_gaps())
+    found = calibcli.segments(
+        rows, score="score", label="label", on=["shape", "size", "weight"], depth=DEPTH, min_rows=LEAST
+    ).report
+    sigmas = sorted(one.sigma for one in found.segments if one.rows >= LEAST)
+    assert sigmas == pytest.approx(peer["sigmas"], rel=1e-6)
+    assert (found.mce.value, found.mce_sigma.value) == pytest.approx(
+        (peer["mce"], peer["mce_sigma"]), rel=1e-9
+    )
 
 
 def test_mce_of_real_rows_is_that_of_mcgrad() -> None:

@@ -25,6 +25,20 @@ def entries_of(
     )
 
 
+def added_up(level: np.ndarray, score: np.ndarray, label: np.ndarray, sizes: tuple[int, ...]) -> Entries:
+    """Return an entry for all rows of a score in a combination of levels, as they are read."""
+    key, place = np.unique(np.vstack((level, score)), axis=1, return_inverse=True)
+    rows, ones = (np.bincount(place.reshape(-1), weights=one) for one in (np.ones(label.size), label))
+    return Entries.of_table(
+        key[:-1].astype(int),
+        sizes,
+        key[-1],
+        rows=rows.astype(int),
+        positive=ones.astype(int),
+        scores=(key[-1] * ones, key[-1] * (rows - ones)),
+    )
+
+
 def frozen_by(level: np.ndarray, sizes: tuple[int, ...], *, depth: int = 2, least: int = 30) -> Partition:
     """Return what a state that is begun with some rows counts by; levels are whole numbers from 0."""
     columns = tuple(

@@ -16,9 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.ahead import in_order
+from calibcli.names import DEFAULT_SEED, Purpose
 from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
-from calibcli.stats.bounds.resampling import range_tail
-from calibcli.stats.numerics import crossing, normal_quantile
+from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, range_tail
+from calibcli.stats.measures.if_calibrated import DRAWS
+from calibcli.stats.numerics import crossing, normal_quantile, stream
 from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
@@ -30,6 +32,9 @@ LEAST_SPREAD = 5.0
 DETECTED = 0.8
 # Score cells in which a segment is compared with a larger one, and rows of that one that each has at least.
 _CELLS, _ROWS_OF_A_CELL = 256, 20
+# Labels are drawn for at most so many entries, those of every set of columns added up; fewer times for up to
+# ten times as many where segments are small, as the law is too careful there.
+_MOST_DRAWN, _FEW_DRAWS, _SMALL = 80_000, 199, 750
 # Of so many entries on as many sets of columns are crossed at once: sorting and adding up share cores.
 _MANY, _AT_ONCE = 50_000, 2
 # The level of a segment in a column of which it has all rows.
@@ -153,8 +158,11 @@ class Segments:
         References:
             Feller (1951), Ann. Math. Statist. 22, for the range; Bennett (1962), JASA 57, for the jumps.
         """
-        worth = straightened(self.sigma, self.variance, self.skewness)
-        return np.array([range_tail(one) for one in worth.tolist()])
+        return np.array([range_tail(one) for one in self.worth(self.sigma).tolist()])
+
+    def worth(self, sigma: Floats) -> Floats:
+        """Return what a range in each segment is worth where jumps are skewed; shape (..., n)."""
+        return straightened(sigma, self.variance, self.skewness)
 
 
 def straightened(sigma: Floats, variance: Floats, skewness: Floats) -> Floats:
@@ -187,16 +195,23 @@ def rows_of(entries: Entries, found: Segments, some: Booleans) -> int:
 
 def segments_of(entries: Entries, *, depth: int) -> Segments:
     """Return every intersection of levels of at most so many columns, that of none first: all rows."""
-    columns, score = range(len(entries.sizes)), entries.score
+    score = entries.score
     slant = entries.variance * (1.0 - 2.0 * score) ** 2
     each = (entries.rows, entries.positive, entries.rows * score, entries.residual, entries.variance)
-    tied = np.flatnonzero(entries.at[1:] == entries.at[:-1]).size > 0
-    crossed = partial(_crossed, entries, columns=(*each, entries.squares, slant), tied=tied)
-    depths = range(min(depth, len(entries.sizes)) + 1)
-    choices = chain.from_iterable(combinations(columns, many) for many in depths)
-    found = list(in_order(crossed, choices, _AT_ONCE if entries.rows.size > _MANY else 1))
+    crossed = partial(_crossed, entries, columns=(*each, entries.squares, slant), tied=_are_tied(entries))
+    found = list(in_order(crossed, _choices(entries, depth), _AT_ONCE if entries.rows.size > _MANY else 1))
     whole = Segments(*(np.concatenate(parts) for parts in zip(*map(_arrays, found), strict=True)))
     return replace(whole, same=_repeated(whole))
+
+
+def _choices(entries: Entries, depth: int) -> Iterator[tuple[int, ...]]:
+    """Yield every set of at most so many columns, that of none first."""
+    columns = range(len(entries.sizes))
+    return chain.from_iterable(combinations(columns, many) for many in range(min(depth, len(columns)) + 1))
+
+
+def _are_tied(entries: Entries) -> bool:
+    return bool((entries.at[1:] == entries.at[:-1]).any())
 
 
 def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
@@ -205,18 +220,10 @@ def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
 
 def _crossed(entries: Entries, chosen: Sequence[int], *, columns: Sequence[Floats], tied: bool) -> Segments:
     """Return the segments that the levels of some columns make."""
-    code, size = _codes(entries, chosen)
-    if size > 1 << 16:
-        code = np.unique(code, return_inverse=True)[1].reshape(-1)
-    # Eight and sixteen bits are sorted by radix.
-    small = np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int64
-    few = code.astype(small, copy=False)
-    order = np.argsort(few, kind="stable")
-    apart = few[order]
-    new = np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
-
+    code, order, new = _apart(entries, chosen)
+    own = code[order[new]]
     rows, positive, score, residual, variance, squares, slant = (
-        _added(code, column)[apart[new]] for column in columns
+        _added(code, column)[own] for column in columns
     )
     share = np.maximum(variance, np.finfo(np.float64).tiny)
     level = np.full((new.size, len(entries.sizes)), ANY, np.int64)
@@ -235,6 +242,19 @@ def _crossed(entries: Entries, chosen: Sequence[int], *, columns: Sequence[Float
     )
 
 
+def _apart(entries: Entries, chosen: Sequence[int]) -> tuple[Integers, Integers, Integers]:
+    """Return the number of each entry's segment, the order that sorts by it, and where segments begin."""
+    code, size = _codes(entries, chosen)
+    if size > 1 << 16:
+        code = np.unique(code, return_inverse=True)[1].reshape(-1)
+    # Eight and sixteen bits are sorted by radix.
+    small = np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int64
+    few = code.astype(small, copy=False)
+    order = np.argsort(few, kind="stable")
+    apart = few[order]
+    return code, order, np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
+
+
 def _over(size: Floats, unit: Floats) -> Floats:
     """Return sizes in units; infinite where labels could not differ from the scores, and did."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -246,16 +266,21 @@ def _added(code: Integers, column: Floats, size: int = 0) -> Floats:
 
 
 def _ranges(residual: Floats, at: Floats | None, new: Integers) -> Floats:
-    """Return the range, 0 included, of the sums of residuals from the start of each segment; ties are one."""
-    path = np.cumsum(residual)
-    start, first = np.concatenate(([0.0], path[new[1:] - 1])), new
+    """
+    Return the range, 0 included, of the sums of residuals from the start of each segment; ties are one.
+
+    Residuals may be those of many draws, shape (draws, n).
+    """
+    path = np.cumsum(residual, axis=-1)
+    start, first = np.zeros((*path.shape[:-1], new.size)), new
+    start[..., 1:] = path[..., new[1:] - 1]
     if at is not None:
         last = np.concatenate((at[1:] != at[:-1], [True]))
         last[new[1:] - 1] = True
         ends = np.flatnonzero(last)
-        path, first = path[ends], np.searchsorted(ends, new)
-    high = np.maximum(np.maximum.reduceat(path, first), start)
-    low = np.minimum(np.minimum.reduceat(path, first), start)
+        path, first = path[..., ends], np.searchsorted(ends, new)
+    high = np.maximum(np.maximum.reduceat(path, first, axis=-1), start)
+    low = np.minimum(np.minimum.reduceat(path, first, axis=-1), start)
     return np.asarray(high - low)
 
 
@@ -277,9 +302,81 @@ def are_tested(found: Segments, *, least_rows: int) -> Booleans:
     return (found.rows >= least_rows) & (found.variance >= LEAST_SPREAD) & ~found.same
 
 
-def joint(p_values: Floats) -> Floats:
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
     """
-    Return p-values that hold for all segments at once, by steps from the smallest.
+    What holds for all tested segments at once.
+
+    Args:
+        p_values: Of the tested segments, in their order.
+        each: The level at which one segment by itself stands out.
+        draws: How often labels were drawn; p-values below what so many can tell are by the law.
+    """
+
+    p_values: Floats
+    each: float
+    draws: int
+
+
+def joint(entries: Entries, found: Segments, tested: Booleans, *, depth: int, error: float) -> Joint:
+    """
+    Return p-values of the tested segments that hold for all at once, by steps from the smallest.
+
+    Where entries are few, or segments small, labels are drawn from the scores, and the largest range of all
+    segments is looked at in each draw: that is exact, heeds that segments overlap and that few rows take few
+    steps. Below what draws can tell, and elsewhere, the law of each segment is joined by Holm's steps.
+
+    References:
+        Holm (1979), Scand. J. Statist. 6; Westfall & Young (1993), Resampling-Based Multiple Testing.
+    """
+    places = np.flatnonzero(tested)
+    by_law = holm(found.p_values()[places])
+    choices = list(_choices(entries, depth))
+    draws = _draws(entries.rows.size * len(choices), places.size)
+    if not draws:
+        return Joint(by_law, error / max(places.size, 1), draws)
+    worth = found.worth(found.sigma)[places]
+    order = np.argsort(-worth, kind="stable")
+    ranked, as_large, largest = subset(found, places[order]), np.zeros(places.size, np.int64), []
+    for sigma in _drawn(entries, found, choices, draws=draws):
+        drawn = ranked.worth(sigma[:, places[order]])
+        drawn = np.maximum.accumulate(drawn[:, ::-1], axis=1)[:, ::-1]
+        # Draws equal to the observation up to rounding count as equal.
+        as_large += (drawn >= worth[order] * (1.0 - 1e-9)).sum(axis=0)
+        largest.append(drawn[:, 0])
+    by_draws, least = np.empty(places.size), 1.0 / (draws + 1)
+    by_draws[order] = np.maximum.accumulate((1 + as_large) * least)
+    rank = min(math.ceil((1.0 - error) * (draws + 1)), draws) - 1
+    each = range_tail(float(np.sort(np.concatenate(largest))[rank]))
+    return Joint(np.where(by_draws > least, by_draws, np.minimum(by_law, least)), each, draws)
+
+
+def _draws(entries: int, segments: int) -> int:
+    """Return how often labels are drawn."""
+    if not segments or entries > min(10 * _MOST_DRAWN, max(_MOST_DRAWN, _SMALL * segments)):
+        return 0
+    return DRAWS if entries <= _MOST_DRAWN else _FEW_DRAWS
+
+
+def _drawn(
+    entries: Entries, found: Segments, choices: Sequence[tuple[int, ...]], *, draws: int
+) -> Iterator[Floats]:
+    """Yield the ranges of all segments for draws of labels from the scores, shape (some draws, n)."""
+    score, unit = np.clip(entries.score, 0.0, 1.0), np.sqrt(found.variance)
+    cells = DrawCells(score, entries.rows.astype(np.int64), np.arange(score.size), coarsened=False)
+    crossed = [_apart(entries, chosen)[1:] for chosen in choices]
+    tied, generator = _are_tied(entries), stream(DEFAULT_SEED, Purpose.SEGMENTS)
+    for positive in calibrated_positives(cells, draws=draws, generator=generator):
+        residual = positive - entries.rows * score
+        size = [
+            _ranges(residual[:, order], entries.at[order] if tied else None, new) for order, new in crossed
+        ]
+        yield _over(np.concatenate(size, axis=1), unit)
+
+
+def holm(p_values: Floats) -> Floats:
+    """
+    Return p-values that hold for all at once, by steps from the smallest.
 
     References:
         Holm (1979), Scand. J. Statist. 6.

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from calibcli.stats.bounds.resampling import range_tail
+from calibcli.stats.measures import segments
 from calibcli.stats.measures.segments import (
     Entries,
     Segments,
     are_tested,
     beyond,
     bias_bounds,
+    holm,
     joint,
     segments_of,
     smallest_detectable,
@@ -23,7 +25,7 @@ from calibcli.stats.measures.segments import (
     stretch_of,
     without,
 )
-from stats.segment_rows import entries_of
+from stats.segment_rows import added_up, entries_of
 
 
 def of_rows(level: np.ndarray, score: np.ndarray, label: np.ndarray) -> tuple[float, ...]:
@@ -133,7 +135,59 @@ def test_segments_of_the_same_rows_are_tested_once() -> None:
 
 def test_joint_values_are_those_of_holm() -> None:
     """The smallest is multiplied by their number, and none is below one before it."""
-    assert joint(np.array([0.04, 0.001, 0.03, 0.9])).tolist() == pytest.approx([0.09, 0.004, 0.09, 0.9])
+    assert holm(np.array([0.04, 0.001, 0.03, 0.9])).tolist() == pytest.approx([0.09, 0.004, 0.09, 0.9])
+
+
+@pytest.mark.parametrize("few", [False, True], ids=["single rows", "equal scores"])
+def test_joint_values_are_those_of_drawn_labels(*, few: bool) -> None:
+    """The share of other draws whose largest range is larger, whether or not scores are equal."""
+    level, score, rng = drawn_rows(240, 3, 2)
+    score = np.round(score, 1) if few else score
+    entries = (added_up if few else entries_of)(level, score, rng.random(240) < 0.8 * score, (3, 2))
+    assert (entries.rows.size < 100) == few
+    found = segments_of(entries, depth=2)
+    seen = are_tested(found, least_rows=20)
+    together = joint(entries, found, seen, depth=2, error=0.05)
+    largest = []
+    for _ in range(400):
+        other = segments_of(entries_of(level, score, rng.random(240) < score, (3, 2)), depth=2)
+        largest.append(other.worth(other.sigma)[seen].max())
+    worth = found.worth(found.sigma)[seen]
+    single = np.array([np.mean(np.array(largest) >= one * (1.0 - 1e-9)) for one in worth])
+    # Steps only lower what is not the largest.
+    assert together.p_values.min() == pytest.approx(single.min(), abs=0.1)
+    assert np.all(together.p_values <= single + 0.1)
+    assert np.all(np.diff(together.p_values[np.argsort(-worth)]) >= 0.0)
+    assert together.draws == 999
+    # In so few rows the law is too careful: each segment by itself may have more than its share of the error.
+    assert 1.2 * 0.05 / seen.sum() < together.each < 0.05
+    assert np.array_equal(together.p_values, joint(entries, found, seen, depth=2, error=0.05).p_values)
+
+
+def test_the_law_joins_what_draws_cannot_tell() -> None:
+    """A value far out has the p-value of the law; of many entries all have."""
+    level, score, rng = drawn_rows(600, 2)
+    found = segments_of(entries := entries_of(level, score, rng.random(600) < score**3), depth=1)
+    seen = are_tested(found, least_rows=20)
+    together = joint(entries, found, seen, depth=1, error=0.05)
+    assert (together.draws, together.p_values.max() < 1e-3) == (999, True)
+    assert together.p_values.tolist() == holm(found.p_values()[seen]).tolist()
+    level, score, rng = drawn_rows(50_000, 2)
+    found = segments_of(entries := entries_of(level, score, rng.random(50_000) < score), depth=1)
+    together = joint(entries, found, np.ones(3, np.bool_), depth=1, error=0.05)
+    assert (together.draws, together.each) == (0, pytest.approx(0.05 / 3))
+    assert together.p_values.tolist() == holm(found.p_values()).tolist()
+
+
+def test_fewer_labels_are_drawn_of_larger_tables_of_small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to ten times the entries, where a segment has few of them."""
+    monkeypatch.setattr(segments, "_MOST_DRAWN", 1_000)
+    level, score, rng = drawn_rows(600, 3, 2)
+    label = rng.random(600) < score
+    found = segments_of(entries := entries_of(level, score, label), depth=2)
+    assert joint(entries, found, are_tested(found, least_rows=20), depth=2, error=0.05).draws == 199
+    monkeypatch.setattr(segments, "_SMALL", 100)
+    assert joint(entries, found, are_tested(found, least_rows=20), depth=2, error=0.05).draws == 0
 
 
 def test_skewed_jumps_are_worth_less_the_fewer_they_are() -> None:
