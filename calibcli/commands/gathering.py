@@ -148,7 +148,7 @@ def _missing_words(resolved: ResolvedColumns, findings: Findings) -> str:
     each = [
         (one.count, repr(column_of(kind, resolved, place))) for (kind, place), one in findings.missing.items()
     ]
-    if resolved.requested.in_pairs:
+    if resolved.requested.on_missing is OnMissing.PAIRWISE:
         # Rows that lack some scores are used: those that lack all are dropped, and counted in each.
         nowhere = {one.count for (kind, _), one in findings.missing.items() if kind in _OF_SCORES}
         of_others = [(kind, one) for kind, one in findings.missing.items() if kind[0] not in _OF_SCORES]

@@ -12,7 +12,7 @@ from calibcli.values import dataclass
 AXIS = Option(
     ("--axis",),
     section=Section.PICTURE,
-    help="Lay scores out as they are, or by log-odds near 0 and 1. [default: linear; logit for few values, if small]",
+    help="Lay scores out as they are, or by log-odds near 0 and 1. [default: linear; logit for small scores]",
     doc="Scores as they are, or by log-odds near 0 and 1; by default as they are, but by log-odds if small.",
 )
 

@@ -65,12 +65,14 @@ class Column:
         numeric: Whether its cells end together instead of starting together.
         beside: Whether it says more of the column before it, from which it is never parted.
         key: Whether it says which row this is, as the first column does.
+        tones: What some of its cells are, by their words, from which a terminal chooses their colour.
     """
 
     title: str
     numeric: bool = False
     beside: bool = False
     key: bool = False
+    tones: tuple[tuple[str, Tone], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,7 +232,14 @@ class TerminalRenderer:
         heading = folded(self._heading(last.title, grid, room), foldable)
         lines = _row(list(map(self._bold, titles)), list(map(self._bold, heading)), left=left)
         for row, texts in zip(grid.rows, cells, strict=True):
-            lines += _row(_padded(texts, sizes), folded(self._last(row[-1], room), foldable), left=left)
+            *tones, tone = (
+                dict(column.tones).get(str(cell), Tone.PLAIN)
+                for column, cell in zip(grid.columns, row, strict=True)
+            )
+            padded = _padded(texts, sizes)
+            first = [styled(*one, color=self.color) for one in zip(padded, tones, strict=True)]
+            rest = folded(self._last(row[-1], room), foldable)
+            lines += _row(first, [styled(one, tone, color=self.color) for one in rest], left=left)
         return "".join(lines)
 
     def _listing(self, listing: Listing) -> str:

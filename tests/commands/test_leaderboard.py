@@ -514,6 +514,8 @@ def test_missing_values_are_counted_by_column(holes: str) -> None:
     notes = measure_files(RowRequest([holes], columns)).input.notes
     told = ", ".join(f"'{name}' ({counts[name]})" for name in "abcy")
     assert any(one.endswith(f"values are missing in {told}") for one in notes), notes
+    board = compare_files(RowRequest([holes], columns)).input.notes
+    assert [one for one in board if "missing" in one] == [one for one in notes if "missing" in one]
     # Of pairs, what a dropped row lacks is not what a column lacks.
     pairwise = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.PAIRWISE)
     found = [one for one in compare_files(RowRequest([holes], pairwise)).input.notes if "missing" in one]

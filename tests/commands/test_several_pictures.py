@@ -179,6 +179,14 @@ def test_small_groups_are_left_out_and_said(rows: str) -> None:
     assert any("Fewer than 150 rows, so not drawn: yes = 1 (" in line for line in found.drawn.foot)
 
 
+def test_small_print_of_one_group_names_it(rows: str) -> None:
+    """A rough interval is that of its group, and what holds of all is said once."""
+    foot = drawn(rows, K.CLINICAL, "f1", by=("group",)).drawn.foot
+    rough = [line for line in foot if "is rough" in line]
+    assert [line.split(":")[0] for line in rough] == ["group = a", "group = b"]
+    assert len([line for line in foot if line.startswith("ICI")]) == 1
+
+
 def test_yes_and_no_are_two_points_in_every_picture(rows: str) -> None:
     """No curve goes through scores that no row has, even where one was asked for."""
     smooth = drawn(rows, K.SMOOTH, "yes").drawn

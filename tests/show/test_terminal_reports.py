@@ -20,7 +20,7 @@ import pytest
 from calibcli import reports as reports_room
 from calibcli.names import ReportFormat
 from calibcli.show import renderer_named
-from calibcli.show.blocks import Column, Grid
+from calibcli.show.blocks import Column, Grid, Tone
 from calibcli.show.terminal import TerminalRenderer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -153,6 +153,23 @@ def test_each_part_of_a_stacked_table_says_which_row_it_is() -> None:
     heads = [line.split()[:2] for line in parts.splitlines() if line.startswith("group")]
     assert len(heads) > 1
     assert all(head == ["group", "claim"] for head in heads)
+
+
+def test_cells_have_the_colours_of_their_words() -> None:
+    """In the middle of a table and at its end; nothing without colour, and no letter changes."""
+    tones = (("red", Tone.FAIL), ("green", Tone.PASS))
+    grid = Grid((Column("grade"), Column("light", tones=tones), Column("also", tones=tones)), LIGHTS)
+    lit, plain = (
+        TerminalRenderer(80, color=color, verbose=False, unicode=True).text((grid,))
+        for color in (True, False)
+    )
+    assert "\x1b[1;31mred\x1b[0m" in lit.replace(" ", "")
+    assert lit.splitlines()[1].endswith("\x1b[1;32mgreen\x1b[0m")
+    assert _ANSI.sub("", lit) == plain
+    assert "\x1b" not in plain
+
+
+LIGHTS = (("red", "red", "green"), ("B", "none", "none"))
 
 
 def _letters(text: str) -> Counter[str]:

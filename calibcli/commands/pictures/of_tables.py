@@ -200,7 +200,12 @@ def _together(kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, T
         )
         for name in names
     )
-    foot = dict.fromkeys(line for one in briefs.values() for line in one.foot)
+    every = list(briefs.values())
+    foot = dict.fromkeys(
+        line if all(line in other.foot for other in every) else f"{brief(name)}: {line}"
+        for name, one in briefs.items()
+        for line in one.foot
+    )
     caption = _best_of(briefs), rows_of(tables.values())
     return Drawn(CurvePanels(kind, panels), caption, tuple(foot))
 

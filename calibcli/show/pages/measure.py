@@ -171,7 +171,7 @@ def slice_grids(
             columns.append((f"{name.value} Holm", [p_words(adjusted[name.value][key]) for key, _ in parts]))
         if name in _OF_GRADES:
             tests = [next(one for one in part.tests if one.name is name) for _, part in parts]
-            columns.append((f"{name.value} light", [light(one.p_value) for one in tests]))
+            columns.append((f"{name.value}{_LIGHT}", [light(one.p_value) for one in tests]))
         if tables[-1] and _width(tables[-1]) + _width(columns) > _WIDEST:
             tables.append([])
             held.append([])
@@ -180,7 +180,7 @@ def slice_grids(
     lines = tuple(Line(note, Tone.FAINT) for note in notes)
     return tuple(
         Grid(
-            (*fixed, *(Column(title, beside=title.endswith(" interval")) for title, _ in table)),
+            (*fixed, *(_column(title) for title, _ in table)),
             tuple((*names, *(cells[place] for _, cells in table)) for place, names in enumerate(named)),
             lines if table is tables[-1] else (),
             # In a paper each table stands by itself.
@@ -189,6 +189,11 @@ def slice_grids(
         )
         for table, measured in zip(tables, held, strict=True)
     )
+
+
+def _column(title: str) -> Column:
+    lit = _LIGHT_TONES if title.endswith(_LIGHT) else ()
+    return Column(title, beside=title.endswith(" interval"), tones=lit)
 
 
 def _fixed_columns(
@@ -215,6 +220,8 @@ _OF_EVENTS: frozenset[Shown] = frozenset({*OF_RATES, MeasureName.OE})
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
 _OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
+_LIGHT = " light"
+_LIGHT_TONES = (("green", Tone.PASS), ("yellow", Tone.INCONCLUSIVE), ("red", Tone.FAIL))
 _LIGHTS = (
     f"Lights (Tasche 2003): red up to p = {RED_UP_TO:g}, yellow below {YELLOW_BELOW:g}, else green. "
     "One-sided, for PDs that are too low; not adjusted for several groups."

@@ -79,6 +79,11 @@ class ClinicalCurve(Arrays):
     kind = PlotKind.CLINICAL
 
     @property
+    def laid_out(self) -> tuple[Floats, Floats] | None:
+        """Those of the groups, where no score is 0."""
+        return self.groups.masses if self.scores[0] > 0.0 else None
+
+    @property
     def scores(self) -> Floats:
         """Scores that rows have, ascending, the least and the largest among them."""
         return np.unique(np.concatenate([one.score for one in (self.events, self.others) if one is not None]))

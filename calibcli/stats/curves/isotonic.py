@@ -67,9 +67,10 @@ class IsotonicCurve(Arrays):
     kind = PlotKind.ISOTONIC
 
     @property
-    def laid_out(self) -> BinnedCurve | None:
-        """Bins of few different scores above 0."""
-        return None if self.points is None else self.points.grades
+    def laid_out(self) -> tuple[Floats, Floats] | None:
+        """Scores and the share of the rows up to each since the last, where none is 0."""
+        spread = self.spread
+        return (spread.score, np.diff(spread.upto, prepend=0.0)) if spread.score[0] > 0.0 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,9 +62,9 @@ class BinnedCurve(Arrays):
         return int(self.rows.sum())
 
     @property
-    def grades(self) -> "BinnedCurve | None":
-        """The same where every bin is a single score above 0, such as a grade; else None."""
-        return self if bool(np.all(self.lower == self.upper) and self.score[0] > 0.0) else None
+    def masses(self) -> tuple[Floats, Floats] | None:
+        """Scores of the bins and their rows, where none stands at 0."""
+        return (self.score, self.rows.astype(np.float64)) if self.score[0] > 0.0 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +162,11 @@ class ReliabilityCurve(Declared):
         return float(bins.rate @ bins.rows) / bins.total_rows if known else math.nan
 
     @property
-    def laid_out(self) -> BinnedCurve | None:
-        """Bins of few different scores above 0, or those of a curve smoothed along log-odds."""
-        if self.kind is PlotKind.SMOOTH:
-            # A kernel on scores is wider than many of them, and one on their log-odds is not.
-            return self.binned if self.smooth_logit is not None else None
-        return self.binned.grades
+    def laid_out(self) -> tuple[Floats, Floats] | None:
+        """Those of bins, or of a curve smoothed along log-odds."""
+        # A kernel on scores is wider than many of them, and one on their log-odds is not.
+        bent = self.kind is not PlotKind.SMOOTH or self.smooth_logit is not None
+        return self.binned.masses if bent else None
 
     def along(self, scale: AxisScale) -> "ReliabilityCurve":
         """Return the same for axes of this scale: by log-odds it is smoothed along them, where it can be."""
@@ -507,7 +506,7 @@ class ResidualCurve(Arrays):
         return self.whole.confidence
 
     @property
-    def laid_out(self) -> BinnedCurve | None:
+    def laid_out(self) -> tuple[Floats, Floats] | None:
         """That of the curve that these are part of."""
         return self.whole.laid_out
 

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.commands.measure import measure_table
 from calibcli.errors import DocumentProblem, EmptyTable
-from calibcli.names import AxisScale, Band, Binning, MeasureName, PlotKind
+from calibcli.names import AxisScale, Band, Binning, MeasureName, PlotKind, Smoother
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.metrics import Metrics
 from calibcli.reports.input import InputSummary
 from calibcli.stats.bounds.kernel_means import kernel_mean_bounds
+from calibcli.stats.curves.clinical import clinical_curve
+from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.limits import Limits
 from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
@@ -32,7 +34,7 @@ from calibcli.stats.measures.scores import brier
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table.bins import ATOMS, bins_of
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table.score_table import Floats, ScoreTable
 from score_rows import table_of
 
 AWKWARD = [0.0, 5e-324, 1e-12, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
@@ -314,6 +316,25 @@ def test_few_small_scores_are_laid_out_by_log_odds(
     table = ScoreTable(np.array(scores), rows, np.array([0, 5, 10]))
     curve = ReliabilityCurve(kind, binned_curve(table, bins=ATOMS), None, 0.95)
     assert axis_for(curve) is expected
+
+
+@pytest.mark.parametrize("center", [-5.0, -1.0])
+def test_small_scores_of_any_number_are_laid_out_by_log_odds(center: float) -> None:
+    """In every picture of rates, by bins or without, but not where one of them is 0."""
+    rng = np.random.default_rng(2)
+    score = 1.0 / (1.0 + np.exp(-center - rng.standard_normal(400)))
+
+    def found(score: Floats) -> set[AxisScale]:
+        table = ScoreTable.from_rows(score, rng.random(400) < score)
+        bins = bins_of(Binning.EQUAL_MASS, 10, table=table)
+        isotonic = isotonic_curve(table, generator=rng, draws=1)
+        clinical = clinical_curve(table, smoother=Smoother.SPLINE, box=(), confidence=0.95, seed=0)
+        binned = ReliabilityCurve(PlotKind.BINNED, binned_curve(table, bins=bins), None, 0.95)
+        return {axis_for(one) for one in (isotonic, clinical, binned)}
+
+    assert found(score) == {AxisScale.LOGIT if center < -4.0 else AxisScale.LINEAR}
+    table = ScoreTable.from_rows(np.append(score, 0.0), np.append(rng.random(400) < score, False))
+    assert axis_for(isotonic_curve(table, generator=rng, draws=1)) is AxisScale.LINEAR
 
 
 def test_scores_smaller_than_the_kernel_are_smoothed_along_log_odds() -> None:
