@@ -13,7 +13,7 @@ class Picture(Protocol):
     """
     Everything that a figure draws; its kind names the figure.
 
-    One whose scores may be laid out by log-odds has in `laid_out` those that decide it and their rows, if any.
+    One whose scores may be laid out by log-odds has in `laid_out` which decide it, with rows, if any.
     """
 
     @property
