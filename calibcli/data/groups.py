@@ -219,7 +219,7 @@ def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
     if quick is not None:
         return quick
     groups = groups_of(column)
-    found = [number_of(text, decimal=decimal) for text in groups.text]
+    found = [_INFINITE.get(text.lower(), number_of(text, decimal=decimal)) for text in groups.text]
     number = np.array([math.nan if one is None else float(one) for one in found])[groups.code]
     texts = [text.lower() if text.casefold() in _TRUTHS else text for text in groups.text]
     code = np.array([place if one is None else -1 for place, one in enumerate(found)], np.int64)[groups.code]
@@ -228,6 +228,8 @@ def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
     return Mixed(number, code, tuple(texts))
 
 
+# What columns of numbers are written with.
+_INFINITE = {sign + word: float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "infinity")}
 _TRUTHS = frozenset(("true", "false"))
 
 

@@ -159,14 +159,22 @@ def listed(words: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def names_of(values: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return names given as a list, or in one text with commas between them; None for None."""
+    """Return names given as a list, or in one text with commas between them, as in CSV; None for None."""
     if values is None:
         return None
-    return (
-        tuple(one.strip() for one in values.split(","))
-        if isinstance(values, str)
-        else tuple(map(str, values))
-    )
+    if not isinstance(values, str):
+        return tuple(map(str, values))
+    parts = values.split(",")
+    if '"' in values and "\n" not in values:
+        import csv
+
+        parts = next(csv.reader([values], skipinitialspace=True))
+    return tuple(one.strip() for one in parts)
+
+
+def as_one(name: str) -> str:
+    """Return a name as a text that `names_of` does not take apart."""
+    return '"{}"'.format(name.replace('"', '""')) if "," in name or '"' in name else name
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,7 +13,7 @@ from calibcli.data.files import ArrowColumn
 from calibcli.data.score_words import score_map_of
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
-from calibcli.options.rows import OF_FORMAT
+from calibcli.options.rows import OF_FORMAT, as_one
 from calibcli.options.sources import DocumentInMemory, RowsInMemory, RowSource
 from calibcli.python.frames import (
     FRAME,
@@ -183,10 +183,13 @@ def inputs_of(
             # One name for the scores of old and new rows.
             values["score"] = collector.join(column_of(rows, what="score"), "score")
     values["label"] = _label(collector, labels, values.get("label"), in_memory=inputs is None)
+    apart = tuple(role for role in ("on", "categorical", "numeric") if not isinstance(said.get(role), str))
     for role in ("weight", "group", "by", "on", "cluster", "row_id"):
         if values.get(role) is not None:
             find = collector.all_named if role in {"by", "on"} else collector.named
             values[role] = find(values[role], role)
+    # A list, or a frame, has each name by itself.
+    values |= {role: tuple(as_one(str(one)) for one in values[role]) for role in apart if values.get(role)}
     values["positive"] = _text(values.get("positive"))
     if values.get("score_map") is not None:
         values["score_map"] = score_map_of(values["score_map"])

@@ -7,21 +7,22 @@ import pytest
 
 from calibcli.stats.measures.segments import are_tested, bias_bounds, joint, segments_of
 from claims.simulation import generator_of, most_misses
-from stats.segment_rows import entries_of
+from stats.segment_rows import added_up, entries_of
 
 pytestmark = pytest.mark.slow
 
 # Rows, values of each column, repetitions: 500 rows with 30 segments to 20,000 rows with 2,400.
 CELLS = [
-    ("spread", 500, (3, 4, 5), 1_000),
+    ("spread", 500, (3, 4, 5), 500),
     ("spread", 20_000, (20, 20, 20, 20), 100),
-    ("ten values", 500, (3, 4, 5), 1_000),
+    ("ten values", 500, (3, 4, 5), 500),
+    ("ten values", 20_000, (3, 4, 5), 150),
     ("ten values", 20_000, (10, 10, 10, 10), 150),
     ("rare", 20_000, (3, 4, 5), 800),
     ("rare, ten values", 60_000, (3, 4, 5), 300),
-    ("saturated", 5_000, (10, 10, 10), 400),
-    ("steep", 5_000, (5, 6, 7), 800),
-    ("of the columns", 5_000, (6, 6, 4, 4), 400),
+    ("saturated", 5_000, (10, 10, 10), 150),
+    ("steep", 5_000, (5, 6, 7), 150),
+    ("of the columns", 5_000, (6, 6, 4, 4), 150),
 ]
 
 
@@ -52,9 +53,9 @@ def test_calibrated_segments_stand_out_as_rarely_as_promised(
     rng = generator_of("segments", name, rows, sizes)
     level = np.stack([rng.integers(0, size, rows) for size in sizes])
     score = world(name, rng, level)
-    found, missed = 0, 0
+    found, missed, tied = 0, 0, np.unique(score).size < 50
     for _ in range(repetitions):
-        entries = entries_of(level, score, rng.random(rows) < score, sizes)
+        entries = (added_up if tied else entries_of)(level, score, rng.random(rows) < score, sizes)
         segments = segments_of(entries, depth=2)
         seen = are_tested(segments, least_rows=20)
         assert seen.any()

@@ -260,6 +260,28 @@ def test_text_and_csv_are_cut_alike(values: list[str]) -> None:
     assert sum(one.rows for one in in_memory.segments if one.where) == len(values)
 
 
+def test_a_name_with_a_comma_is_typed_in_quotes(run: Run, tmp_path: Path) -> None:
+    """As in CSV; in Python a list has each name by itself."""
+    frame = pd.DataFrame({"score": [0.2, 0.8] * 200, "label": [0, 1] * 200, "a": [1, 1, 2, 2] * 100})
+    frame['in "EU", y/n'] = ["y", "n", "n", "n"] * 100
+    path = in_csv(frame, tmp_path / "rows.csv")
+    found = report(run, path, "--on", '"in ""EU"", y/n",a', "--numeric", "a")
+    assert [one["name"] for one in found["columns"]] == ['in "EU", y/n', "a"]
+    called = calibcli.segments(frame, score="score", label="label", on=['in "EU", y/n', "a"], numeric=["a"])
+    assert [one.to_dict() for one in called.segments] == found["segments"]
+
+
+def test_infinite_numbers_are_numbers_in_every_format(run: Run, tmp_path: Path) -> None:
+    """A ratio by 0 does not make a column of words of its numbers."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame({"score": rng.random(400), "label": rng.integers(0, 2, 400)})
+    frame["ratio"] = np.where(rng.random(400) < 0.05, np.inf, rng.random(400))
+    found = report(run, in_csv(frame, tmp_path / "rows.csv"), "--on", "ratio")
+    frame.to_parquet(tmp_path / "rows.parquet")
+    assert found["columns"][0]["kind"] == "numbers"
+    assert found == report(run, tmp_path / "rows.parquet", "--on", "ratio")
+
+
 def test_further_scores_are_looked_at_each_by_itself(run: Run, rows: pd.DataFrame, tmp_path: Path) -> None:
     """Each is a slice in the shape of the first with what the command says of it alone, in every format."""
     frame = rows.assign(other=np.round(rows["score"] ** 1.5, 3))
