@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache, reduce
 from itertools import combinations
-from typing import NoReturn
 
 import numpy as np
 
@@ -14,16 +13,34 @@ from calibcli.commands.comparing import Seen, difference_over_clusters, differen
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.measure import refuse_class_measures
 from calibcli.commands.reading import read_evaluation
-from calibcli.commands.slices import extras_request_of, level_of, views_of
+from calibcli.commands.slices import Group, extras_request_of, level_of, views_of
+from calibcli.data.pipes import STDIN
 from calibcli.data.tally import ExtrasRequest
-from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName, OnMissing
+from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
+from calibcli.names import (
+    DEFAULT_BINS,
+    DEFAULT_LEAST_ROWS,
+    Binning,
+    ClassMeasure,
+    Comparison,
+    MeasureName,
+    OnMissing,
+)
 from calibcli.options.comparing import CompareOptions
+from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import nearest
 from calibcli.options.metrics import Metrics
-from calibcli.options.orders import in_order
+from calibcli.options.numerals import number_of
 from calibcli.options.rows import Columns, RowRequest
-from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
+from calibcli.reports.leaderboard import (
+    PAIRWISE,
+    Contrast,
+    GroupBoard,
+    GroupBoards,
+    LeaderboardReport,
+    Ranking,
+    Standing,
+)
 from calibcli.reports.measure import ClusterSummary
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.clustered import Clusters, with_clusters
@@ -37,6 +54,9 @@ from calibcli.values import dataclass
 
 # Sums of differences take 0.3 MiB a pair, in every fragment that is read at once: 190 pairs at most.
 MOST_IN_PAIRS = 20
+
+# Each group of rows is read by itself.
+_MOST_GROUPS = 20
 
 # With a reference: the share of the error that the interval of its own loss may take.
 _FOR_REFERENCE = 0.1
@@ -81,7 +101,7 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
     """Compare any number of scores with the best of them, or with the reference."""
     columns = rows.columns
     if columns.by and columns.identity is None:
-        _refuse_groups(rows)
+        return _of_groups(rows, options)
     _refuse(columns, options)
     gate = options.gate()
     if columns.by:
@@ -141,19 +161,72 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
         raise UsageProblem(msg, hint)
 
 
-def _refuse_groups(rows: RowRequest) -> NoReturn:
-    """Refuse groups of rows that are not said to be models, with a command that compares in one of them."""
+def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
+    """Compare score columns in all rows and in each group of them; files are read once for each."""
     columns, by = rows.columns, rows.columns.by[0]
     if not columns.others:
         msg = "--by compares models in rows, and needs a column that says which question a row answers"
-        raise UsageProblem(msg, "name it with --id COL")
-    msg = f"--by {by} names models in rows, and {len(columns.others) + 1} score columns are compared"
-    alone, names = replace(columns, others=(), in_pairs=False), ["VALUE"]
-    with suppress(CalibcliError):
-        found = read_evaluation(replace(rows, columns=alone), extras_request=ExtrasRequest(sliced=(RAW,)))
-        names = in_order([name[0] for name in found.extras.slices[RAW].tables()])
-    also = f", then {', '.join(names[1:4])}" if len(names) > 1 else ""
-    raise UsageProblem(msg, f"compare them in one group at a time: --where '{by}=={names[0]}'{also}")
+        raise UsageProblem(msg, "name it with --id COL; or name several scores, to compare them in groups")
+    _refuse_in_groups(rows, options)
+    whole = leaderboard(replace(rows, columns=replace(columns, by=())), options=options)
+    slices = views_of(read_evaluation(rows, extras_request=extras_request_of(rows)))[0].slices
+    measured = slices.measured(DEFAULT_LEAST_ROWS)
+    if not measured:
+        msg = f"no group of {by!r} has {DEFAULT_LEAST_ROWS} rows"
+        raise EmptyTable(msg, "leave out --by, or name a column with larger groups")
+    if len(measured) > _MOST_GROUPS:
+        msg = f"--by {by} makes {len(measured):,} groups, and scores are compared in at most {_MOST_GROUPS}"
+        raise InputProblem(msg, "name a column with fewer values, or choose some of them with --where")
+    each = replace(options, confidence=level_of(options.confidence, len(measured)))
+    boards = []
+    for one in measured:
+        found = _in_group(rows, one, options=each)
+        boards.append(GroupBoard(one.name[0], found.input.rows, found.each, found.rankings))
+    few = slices.left_out([one.key for one in measured])
+    left_out = {key.removeprefix(f"{by}="): count for key, count in few.items()}
+    groups = GroupBoards(by, each.confidence, tuple(boards), left_out, DEFAULT_LEAST_ROWS)
+    without = whole.input.rows - sum(one.rows for one in boards) - sum(left_out.values())
+    note = (f"{without:,} rows have no value in {by!r}, and are in no group",) if without else ()
+    return replace(whole, groups=groups, notes=(*whole.notes, *note))
+
+
+def _refuse_in_groups(rows: RowRequest, options: CompareOptions) -> None:
+    """Refuse what groups of rows are not compared with."""
+    columns = rows.columns
+    if len(columns.by) > 1:
+        msg = f"--by names {len(columns.by)} columns, and scores are compared in the groups of one"
+        raise UsageProblem(msg, "name one of them")
+    if STDIN in rows.inputs:
+        msg = "--by reads the rows once for each group, and standard input comes once"
+        raise UsageProblem(msg, "save it to a file, and name that")
+    said = {
+        "fail-if-worse": options.fail_if_worse,
+        "cluster": columns.cluster is not None,
+        "limit": columns.rows.limit is not None,
+        "sample": columns.rows.sample is not None,
+        "on-missing": columns.on_missing is OnMissing.PAIRWISE,
+    }
+    for name in (name for name, given in said.items() if given):
+        what = "--on-missing pairwise" if name == "on-missing" else f"--{name}"
+        msg = f"{what} is for all rows together, and --by compares scores in groups"
+        raise IdleOption(msg, "leave out one of them, or choose a group with --where", options=("by", name))
+
+
+def _in_group(rows: RowRequest, group: Group, *, options: CompareOptions) -> LeaderboardReport:
+    """Compare the scores in one group, whose value is a number or a text."""
+    (by,), (value,) = rows.columns.by, group.name
+    text = f"{by}=={value}"
+    for number in dict.fromkeys((number_of(value), None)):
+        where = Condition(by, Comparison.EQUAL, (Literal(value, number),), text)
+        chosen = replace(rows.columns.rows, where=(*rows.columns.rows.where, where))
+        with suppress(InputProblem, EmptyTable):
+            found = leaderboard(
+                replace(rows, columns=replace(rows.columns, by=(), rows=chosen)), options=options
+            )
+            if found.input.rows == group.table.total_rows:
+                return found
+    msg = f"the rows of {text} cannot be chosen by themselves"
+    raise InputProblem(msg, "name a column of text or whole numbers")
 
 
 def _of_models(columns: Columns, options: CompareOptions) -> CompareOptions:

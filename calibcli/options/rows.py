@@ -99,9 +99,9 @@ PLOTTED_BY = BY._replace(
     doc="What makes groups, of which the worst are drawn, or all in one picture by `kind`: as for `measure`.",
 )  # fmt: skip
 COMPARED_BY = BY._replace(
-    help="Column of model names, where each row holds one model's answer to a question (--id).",
+    help="Column of model names, where each row holds one model's answer to a question (--id); without --id, of groups to compare several scores in.",
     doc="What names the models of rows in long form, each with an answer to the questions of `row_id`: a "
-    "column, or beside arrays an array.",
+    "column, or beside arrays an array. Without `row_id`, the column whose values make groups, in which several scores are compared.",
 )  # fmt: skip
 QUESTION = Option(
     ("--id",), section=Section.COLUMNS, name="row_id", metavar="COL", complete=COLUMNS, python="Column | None",

@@ -298,11 +298,19 @@ class Ranked(Named[Ranking], Reported):
     def _lacking(self, name: str) -> str:
         return f"{name!r} was not compared; there are {', '.join(self.measures)}"
 
+    @property
+    def groups(self) -> dict[str, dict[str, Ranking]]:
+        """The ranking by each measure in each group of rows; none without `by`."""
+        found = () if self.report.groups is None else self.report.groups.boards
+        return {group.name: {one.name.value: one for one in group.rankings} for group in found}
+
     def lines(self) -> list[Mapping[str, object]]:
-        """Return a row for each score and measure."""
+        """Return a row for each score and measure, and then for those of each group."""
+        boards = [(None, self.measures), *self.groups.items()]
         return [
-            _standing_line(name, ranking.against, one)
-            for name, ranking in self.measures.items()
+            {**({"group": group} if self.groups else {}), **_standing_line(name, ranking.against, one)}
+            for group, board in boards
+            for name, ranking in board.items()
             for one in ranking.standings
         ]
 

@@ -1,5 +1,6 @@
 """What `compare` hands back of more than two scores, or of scores beside a reference."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
@@ -75,6 +76,31 @@ class WorseThan(Declared):
     worse: Annotated[tuple[str, ...], "Scores that are shown to be worse than the reference by one of them."]
 
 
+@dataclass(frozen=True, slots=True)
+class GroupBoard(Declared):
+    """Several scores on the rows of one group."""
+
+    name: Annotated[str, "Value of the column."]
+    rows: Annotated[int, "How many rows it has."]
+    each: Annotated[
+        float, Key("difference_confidence"), "Of each difference, so that those of all groups hold at once."
+    ]
+    rankings: Annotated[tuple[Ranking, ...], Key("measures"), By()]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBoards(Declared):
+    """Several scores in each group of rows, whose differences hold all at once."""
+
+    column: Annotated[str, "The column whose values make groups."]
+    confidence: Annotated[
+        float, "Of the intervals of each group, at which those of all groups hold (Bonferroni)."
+    ]
+    boards: Annotated[tuple[GroupBoard, ...], "In order."]
+    left_out: Annotated[Mapping[str, int], "Rows of each group that has too few to be compared."]
+    least_rows: Annotated[int, "How many rows are enough."]
+
+
 SCHEMA = "calibcli.leaderboard/2"
 
 
@@ -101,6 +127,10 @@ class LeaderboardReport(Kept):
     notes: Notes = ()
     clusters: Annotated[
         ClusterSummary | None, ABSENT, "The clusters of dependent rows; absent where rows are independent."
+    ] = None
+
+    groups: Annotated[
+        GroupBoards | None, ABSENT, "The same in each group of rows; absent where none were asked for."
     ] = None
 
     @property

@@ -7,7 +7,7 @@ sentence says so, and how large an error is still possible.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from calibcli.reports.drift import Compared as GroupsCompared
     from calibcli.reports.drift import DriftColumn, DriftReport
     from calibcli.reports.fit import ClassFitReport, FitReport
-    from calibcli.reports.leaderboard import LeaderboardReport, Ranking
+    from calibcli.reports.leaderboard import GroupBoards, LeaderboardReport, Ranking
     from calibcli.reports.measure import GroupsSummary, MeasureReport, ViewSummary
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport
@@ -573,7 +573,20 @@ def ranked(report: "LeaderboardReport") -> tuple[str, ...]:
     said: dict[str, list[str]] = {}
     for one in report.rankings:
         said.setdefault(_standings(one, report.reference), []).append(field_name(one.name.value))
-    return tuple(sentence.format(measures=listed(names)) for sentence, names in said.items())
+    found = tuple(sentence.format(measures=listed(names)) for sentence, names in said.items())
+    return found if report.groups is None else (*found, *_of_boards(report.groups, report.reference))
+
+
+def _of_boards(groups: "GroupBoards", reference: str | None) -> Iterator[str]:
+    """Yield how scores stand in each group by the first measure, alike groups together."""
+    said: dict[str, list[str]] = {}
+    for one in groups.boards:
+        ranking = one.rankings[0]
+        sentence = _standings(ranking, reference).format(measures=field_name(ranking.name.value))
+        said.setdefault(sentence, []).append(quoted(one.name))
+    for sentence, names in said.items():
+        start = sentence[:1].lower() + sentence[1:] if sentence.startswith("Against") else sentence
+        yield f"In {quoted(groups.column)} {_brief(names)}: {start}"
 
 
 def _standings(ranking: "Ranking", reference: str | None) -> str:

@@ -143,19 +143,26 @@ def _compared(body: Mapping[str, Any]) -> Iterator[Row]:
 
 def _ranked(body: Mapping[str, Any]) -> Iterator[Row]:
     """Yield for each measure a row of every score, of its difference and of its skill, then the pairs."""
+    yield from _board("", body)
+    groups = body.get("groups", {"column": "", "boards": ()})
+    for one in groups["boards"]:
+        yield from _board(f"{groups['column']}={one['name']}/", one)
+
+
+def _board(key: str, body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of a leaderboard, of all rows or of one group of them."""
     for name, ranking in body["measures"].items():
         for one in ranking["standings"]:
-            same = {"slice": one["name"], "rows": one["rows"], "score": one["name"], "artifact": None}
+            same = {"slice": key + one["name"], "rows": one["rows"], "score": one["name"], "artifact": None}
             yield _row(same, "measure", name, one["estimate"])
             if one["contrast"] is not None:
-                yield _contrast(
-                    {**same, "slice": f"{one['name']} less {ranking['against']}"}, name, one["contrast"]
-                )
+                less = f"{key}{one['name']} less {ranking['against']}"
+                yield _contrast({**same, "slice": less}, name, one["contrast"])
             if one["skill"] is not None:
                 yield _row(same, "skill", name, one["skill"])
         for one in ranking.get("pairs", ()):
-            same = {"slice": f"{one['second']} less {one['first']}", "score": one["second"], "artifact": None}
-            yield _contrast(same, name, one)
+            less = f"{key}{one['second']} less {one['first']}"
+            yield _contrast({"slice": less, "score": one["second"], "artifact": None}, name, one)
 
 
 def _contrast(same: Row, name: str, one: Mapping[str, Any]) -> Row:

@@ -498,13 +498,35 @@ def test_few_clusters_and_other_measures_have_no_interval(forecasts: str) -> Non
         assert any(why in one for one in told["difference"]["assumptions"])
 
 
-def test_groups_of_score_columns_are_refused_with_a_command(forecasts: str) -> None:
-    """The first group is named, so that the command can be typed."""
-    with pytest.raises(CalibcliError) as caught:
-        compare_files(
-            RowRequest([forecasts], Columns("fc_good", "rain", others=("fc_bad",), by=("fc_note",)))
-        )
-    assert caught.value.hint == "compare them in one group at a time: --where 'fc_note==x', then y"
+@pytest.mark.parametrize("values", [(1, 2, 9), ("1", "b c", 'x"y'), (0.5, 0.25, 2.0)])
+def test_groups_are_compared_as_files_of_their_own(
+    forecasts: str, tmp_path: Path, values: tuple[object, ...]
+) -> None:
+    """By text or numbers, at the level at which all hold at once; rows in no group are said."""
+    frame = pd.read_csv(forecasts)
+    place = np.where(np.arange(ROWS) < 30, 2, np.arange(ROWS) % 2)
+    frame["site"] = pd.Series([values[one] for one in place], dtype=object)
+    frame.loc[40:46, "site"] = None
+    path = tmp_path / "f.csv"
+    frame.to_csv(path, index=False)
+    ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "reference": "climate"}
+    found = calibcli.compare(str(path), by="site", on_missing="drop", **ask)
+    report = found.report
+    assert report.groups is not None
+    assert report.groups.left_out == {str(values[2]): 30}
+    assert "7 rows have no value in 'site', and are in no group" in report.notes
+    assert {*found.groups} == {str(values[0]), str(values[1])}
+    assert set(found.to_frame()["group"].dropna()) == {*found.groups}
+    for name, group in found.groups.items():
+        part = tmp_path / "part.csv"
+        frame[frame["site"].astype(str) == name].to_csv(part, index=False)
+        assert group == calibcli.compare(str(part), confidence=0.975, **ask).measures
+    page = json.loads(found.to_json())
+    check(page, "compare")
+    assert [one["name"] for one in page["groups"]["boards"]] == [*found.groups]
+    plain = calibcli.compare(str(path), **ask)
+    assert plain.measures == found.measures
+    assert "groups" not in json.loads(plain.to_json())
 
 
 def test_missing_values_are_counted_by_column(holes: str) -> None:

@@ -450,6 +450,14 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "compare many.csv -y label -s score -s SCORE", "column 'score' is named twice as the score", " "),
     (3, "compare many.csv -y label -s score -s old -s absent", "there is no column 'absent'", ""),
     (2, "compare many.csv -y label -s score --by day", "which question a row answers", "with --id"),
+    *(
+        (2, f"compare {MANY} -s old --by country {words}", f"{words.rpartition(' 9')[0] or words} is for", "")
+        for words in ("--limit 9", "--sample 9", "--on-missing pairwise", "--cluster 9")
+    ),
+    (2, f"compare {MANY} -s old --by country --reference old --fail-if-worse", "is for all rows", "--where"),
+    (2, f"compare {MANY} -s old --by country --by day", "--by names 2 columns", "one of them"),
+    (2, f"compare - {COLUMNS} -s old --by country", "standard input comes once", "save it to a file"),
+    (3, f"compare {MANY} -s old --by country --where score<0", "none of 1,200 rows", ""),
     (2, "compare many.csv -y label -s score --id day", "--by names none", "the column of models with --by"),
     (2, "compare many.csv -y label -s score -s old --pairs", "the pairs of more than two", "leave it out"),
     (2, "compare many.csv -y label -s score --reference old --artifact x.json", "recalibrates them", " "),

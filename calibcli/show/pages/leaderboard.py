@@ -4,7 +4,7 @@ import math
 
 from calibcli.names import GAVE_ZERO, ComparisonName
 from calibcli.options.numerals import percent
-from calibcli.reports.leaderboard import PAIRWISE, Contrast, LeaderboardReport, Ranking, Standing
+from calibcli.reports.leaderboard import PAIRWISE, Contrast, GroupBoards, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
 from calibcli.show.pages.header import (
     answer_paragraph,
@@ -30,6 +30,7 @@ from calibcli.show.words import (
     standing,
     valid_for,
 )
+from calibcli.stats.measures.differences import Compared
 
 
 def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
@@ -57,7 +58,57 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     )
     blocks = [block for one in report.rankings for block in _ranking(one, report, verbose=verbose)]
     gate = () if report.gate is None else (_gate(report),)
-    return (answer_paragraph(report), top, *blocks, *gate)
+    groups = () if report.groups is None else _group_blocks(report, report.groups)
+    return (answer_paragraph(report), top, *blocks, *groups, *gate)
+
+
+def _group_blocks(report: LeaderboardReport, groups: GroupBoards) -> tuple[Block, ...]:
+    """Return a table of all groups for each measure."""
+    sure, by = percent(groups.confidence), quoted(groups.column)
+    jointly = f"{percent(groups.confidence)} jointly" if report.family > 1 else f"{sure} interval"
+    referred = report.reference is not None
+    blocks: list[Block] = [paragraph(Line(f"By {by}", Tone.TITLE))]
+    for place, whole in enumerate(report.rankings):
+        rankings = [(one, one.rankings[place]) for one in groups.boards]
+        skilled = any(one.skill is not None for _, ranking in rankings for one in ranking.standings)
+        columns = (
+            Column(groups.column),
+            Column("score", key=True),
+            *_columns(
+                whole.name,
+                f"{sure} interval",
+                f"less {'the best' if not referred else quoted(whole.against)}",
+                jointly,
+                skilled=skilled,
+            ),
+        )
+        rows = tuple(
+            (quoted(one.name), *_cells(standing, ranking, skilled=skilled, reference=referred))
+            for one, ranking in rankings
+            for standing in ranking.standings
+        )
+        last = place == len(report.rankings) - 1
+        blocks.append(
+            Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _group_notes(report, groups) if last))
+        )
+    return tuple(blocks)
+
+
+def _group_notes(report: LeaderboardReport, groups: GroupBoards) -> list[str]:
+    """Return what the intervals of all groups mean together, and which groups are not there."""
+    notes, many = [], len(groups.boards)
+    if many > 1:
+        own, each, sure = (
+            percent(round(one, 6)) for one in (groups.confidence, groups.boards[0].each, report.confidence)
+        )
+        notes.append(
+            f"Intervals are at {own} and differences at {each}, so that the differences of one measure hold "
+            f"in all {many} groups at once with {sure} (Bonferroni)."
+        )
+    if groups.left_out:
+        few = ", ".join(f"{quoted(name)} ({count(rows)})" for name, rows in groups.left_out.items())
+        notes.append(f"Fewer than {groups.least_rows:,} rows, so not compared: {few}.")
+    return notes
 
 
 def _repairs(report: LeaderboardReport) -> list[Line]:
@@ -75,13 +126,7 @@ def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> l
     skilled = any(one.skill is not None for one in ranking.standings)
     columns = (
         Column("score" if report.models is None else report.models),
-        Column("rows", numeric=True),
-        Column(ranking.name.value),
-        Column(f"{sure} interval", beside=True),
-        Column(f"less {against}"),
-        Column(jointly, beside=True),
-        *((Column("skill"), Column(jointly, beside=True)) if skilled else ()),
-        Column("verdict"),
+        *_columns(ranking.name, f"{sure} interval", f"less {against}", jointly, skilled=skilled),
     )
     reference = report.reference is not None
     rows = tuple(_cells(one, ranking, skilled=skilled, reference=reference) for one in ranking.standings)
@@ -93,6 +138,19 @@ def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> l
     if verbose:
         blocks.append(_assumptions(ranking))
     return blocks
+
+
+def _columns(name: Compared, alone: str, less: str, jointly: str, *, skilled: bool) -> tuple[Column, ...]:
+    """Return what stands beside the name of a score."""
+    return (
+        Column("rows", numeric=True),
+        Column(name.value),
+        Column(alone, beside=True),
+        Column(less),
+        Column(jointly, beside=True),
+        *((Column("skill"), Column(jointly, beside=True)) if skilled else ()),
+        Column("verdict"),
+    )
 
 
 def _cells(one: Standing, ranking: Ranking, *, skilled: bool, reference: bool) -> tuple[str, ...]:
