@@ -31,8 +31,7 @@ from agreement_page import document  # noqa: E402 - beside this file, and its ow
 from calibcli.commands.compat import compat_files  # noqa: E402 - as above
 from calibcli.commands.measure import measure_files  # noqa: E402 - as above
 from calibcli.names import Binning, CompatTool  # noqa: E402 - as above
-from calibcli.options.measuring import MeasureOptions  # noqa: E402 - as above
-from calibcli.options.metrics import metrics_of  # noqa: E402 - as above
+from calibcli.options.measuring import MeasureOptions, metrics_of  # noqa: E402 - as above
 from calibcli.options.rows import Columns as ColumnNames  # noqa: E402 - as above
 from calibcli.options.rows import RowRequest  # noqa: E402 - as above
 from calibcli.reports.compat import CompatNumber  # noqa: E402 - as above

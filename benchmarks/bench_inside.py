@@ -38,8 +38,8 @@ def ours(data: str) -> dict[str, float]:
     from calibcli.stats.measures.smooth_ece import smooth_ece
     from calibcli.stats.numerics import stream
     from calibcli.stats.recalibrators.venn_abers import VennAbers
+    from calibcli.stats.table import ScoreTable
     from calibcli.stats.table.bins import binned, bins_of
-    from calibcli.stats.table.score_table import ScoreTable
 
     def whole() -> object:
         (table,) = read_tables(

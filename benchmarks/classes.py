@@ -24,7 +24,7 @@ from calibcli.names import ClassMeasure, ClassMethod
 from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX
 
 if TYPE_CHECKING:
-    from calibcli.stats.table.score_table import Floats
+    from calibcli.stats.table import Floats
 from measures import Entrant, Peer, Rules, parser_of, publish, race, table_of, within
 
 HERE = Path(__file__).parent

@@ -53,8 +53,8 @@ from calibcli.stats.gates.plan import (  # noqa: E402
 )
 from calibcli.stats.gates.segments import RowsBySegment, segment_rule  # noqa: E402
 from calibcli.stats.measures.segments import Entries, segments_of  # noqa: E402
+from calibcli.stats.table import ScoreTable  # noqa: E402
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges  # noqa: E402
-from calibcli.stats.table.score_table import ScoreTable  # noqa: E402
 from claims.simulation import generator_of  # noqa: E402 - found through the path set above
 from class_rows import views_of  # noqa: E402
 

@@ -33,7 +33,7 @@ from processes import CALIBCLI
 
 from calibcli.names import RecalibratorName
 from calibcli.shell.app import main as calibcli
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 
 HERE = Path(__file__).parent
 METHODS = (RecalibratorName.HISTOGRAM, RecalibratorName.SCALING_BINNING)

@@ -32,9 +32,9 @@ from calibcli.options.fitting import FitOptions  # noqa: E402
 from calibcli.stats.measures.l2 import t_statistic  # noqa: E402 - as above
 from calibcli.stats.recalibrators.histogram import Histogram  # noqa: E402 - as above
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning  # noqa: E402 - as above
+from calibcli.stats.table import Floats, Integers, ScoreTable  # noqa: E402 - as above
 from calibcli.stats.table.bins import ATOMS, Bins, binned  # noqa: E402 - as above
 from calibcli.stats.table.derived import with_scores  # noqa: E402 - as above
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable  # noqa: E402 - as above
 
 HERE = Path(__file__).parent
 PREDICTIONS = HERE.parents[1] / "shared" / "data"

@@ -237,7 +237,7 @@ def times_inside(path: str) -> dict[str, float]:
 
     from calibcli.commands.reading import read_tables
     from calibcli.options.rows import Columns, RowRequest
-    from calibcli.stats.table.score_table import ScoreTable
+    from calibcli.stats.table import ScoreTable
 
     # Modules are imported at first use, which is not what is timed.
     times_of(ScoreTable.from_rows(np.arange(40) / 40, np.arange(40) % 3 == 0))
@@ -249,7 +249,7 @@ def times_inside(path: str) -> dict[str, float]:
 def times_of(table: "Table") -> dict[str, float]:
     """Return the processor seconds of each measure and test of a table."""
     from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName, Purpose, TestName
-    from calibcli.stats.measures.family import measure_named
+    from calibcli.stats.measures import measure_named
     from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
     from calibcli.stats.measures.tests import calibration_tests
     from calibcli.stats.numerics import stream

@@ -22,8 +22,8 @@ from calibcli.names import Binning
 from calibcli.stats.measures.binned import binned_ece
 from calibcli.stats.measures.l2 import debiased_l2
 from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
-from calibcli.stats.table.score_table import ScoreTable
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from calibcli.stats.curves.reliability import BinnedCurve
-from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.recalibrators import Recalibrator
 
 ACROSS, DOWN = 4, 3
 INK, FAINT, MAP, DOTS = "#1a1a1a", "#b5b5b5", "#0072B2", "#E69F00"

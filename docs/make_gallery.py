@@ -25,17 +25,15 @@ from calibcli.commands.measure import measure_files
 from calibcli.commands.verify import verify_files
 from calibcli.documents.artifact import read_artifact
 from calibcli.names import ComparisonName, FitMethod, MeasureName, RecalibratorName
-from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import largest
 from calibcli.reports.measure import MeasureReport
 from calibcli.show.words import field_name, four, interval_words
-from calibcli.stats.measures.estimate import Estimate
-from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.measures import Estimate
+from calibcli.stats.recalibrators import Recalibrator
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from calibcli.families.explained import LABELS, Explained
+from calibcli.families import LABELS, Explained
 from calibcli.show.explain import SECTIONS
 
 TARGET = Path(__file__).with_name("methods.md")

@@ -4,10 +4,10 @@ import numpy as np
 
 from calibcli.names import Binning
 from calibcli.stats.measures.classes.binned import ClassViews, Seen
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.classes import ClassSums, RunningClasses
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 
 
 def softmax(logits: Floats) -> Floats:

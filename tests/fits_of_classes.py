@@ -7,10 +7,10 @@ import numpy as np
 
 from calibcli.data.class_intake import ClassRows
 from calibcli.names import ClassMethod, RecalibratorName
+from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables
 from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
-from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.again import ClassBlock
-from calibcli.stats.table.score_table import ScoreTable
 
 NAMES = ("ant", "bee", "cat", "dog", "eel", "fox")
 

@@ -6,7 +6,7 @@ from calibcli.names import MeasureName
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import Partition
 from calibcli.stats.gates.state import GateState, Terms
-from calibcli.stats.table.score_table import Floats, ScoreTable
+from calibcli.stats.table import Floats, ScoreTable
 
 TEN = tuple(((np.arange(10) + 0.5) / 10).tolist())
 ATOMS = Partition(TEN)

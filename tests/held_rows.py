@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import RowWork
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 
 
 @dataclass

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from calibcli.names import Binning
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import Bins, equal_width_edges
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 # Their bins nest the cells of a grid.
 COUNTS = (1, 2, 3, 5, 7, 10, 12, 15, 16)

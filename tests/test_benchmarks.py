@@ -16,9 +16,9 @@ from calibcli.options.fitting import FitOptions
 from calibcli.shell.app import main as calibcli
 from calibcli.stats.measures.l2 import t_statistic
 from calibcli.stats.recalibrators.histogram import Histogram
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
 from calibcli.stats.table.derived import with_scores
-from calibcli.stats.table.score_table import ScoreTable
 from command_line import ROOT
 
 pytestmark = pytest.mark.untraced

@@ -7,7 +7,7 @@ from pkgutil import iter_modules
 import pytest
 
 import calibcli.reports
-from calibcli.families.explained import LABELS, Explained, Facts, Home
+from calibcli.families import LABELS, Explained, Facts, Home
 from calibcli.names import (
     ClassMeasure,
     ClassMethod,
@@ -22,8 +22,8 @@ from calibcli.options.declaring import parameters_of
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.options.gating import Limits
 from calibcli.stats.gates.plan import SIMULATED
+from calibcli.stats.measures import measures_of
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
-from calibcli.stats.measures.family import measures_of
 from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
 from calibcli.stats.recalibrators.family import recalibrator_class
 

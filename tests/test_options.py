@@ -10,13 +10,13 @@ from enum import StrEnum
 import pytest
 
 import calibcli
-from calibcli.options import comparing, fitting, gating, maps, measuring, output, pictures, rows
+from calibcli.options import fitting, gating, measuring, output, pictures, rows
 from calibcli.options.declaring import Option, Parameter, is_group, parameters_of
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import options_of
 from command_line import ROOT
 
-ROOMS = (comparing, fitting, gating, maps, measuring, output, pictures, rows)
+ROOMS = (fitting, gating, measuring, output, pictures, rows)
 FUNCTIONS = ("compare", "drift", "fit", "measure", "plot", "segments", "verify")
 # What a function returns, it need not be told how to print, where to write and how loudly.
 OF_A_TERMINAL = {

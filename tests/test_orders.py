@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.options.orders import by_name, by_time, in_order, is_over_time, period_of
+from calibcli.options.numerals import by_name, by_time, in_order, is_over_time, period_of
 
 WAYS: dict[str, Callable[[date], str]] = {
     "2024-07-31": lambda day: day.isoformat(),

@@ -24,7 +24,7 @@ from calibcli.data.records import Block
 from calibcli.data.writers import Output, compressed, copy_errors, write_rows, writer_of
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, DataFormat
-from calibcli.options.maps import KEEP_ALL, KEEP_NONE
+from calibcli.options.fitting import KEEP_ALL, KEEP_NONE
 from calibcli.values import dataclass
 
 

@@ -36,11 +36,8 @@ from calibcli.documents.artifact import (
 )
 from calibcli.errors import EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, ClassMeasure, MeasureName, OnMissing, ViewName
-from calibcli.options.comparing import CompareOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
-from calibcli.options.rows import Columns, RowRequest, SeveralClasses
-from calibcli.options.sources import DocumentSource
+from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
+from calibcli.options.rows import Columns, DocumentSource, RowRequest, SeveralClasses
 from calibcli.reports.compare import (
     ClassComparison,
     ClassesComparison,
@@ -48,10 +45,10 @@ from calibcli.reports.compare import (
     Comparison,
     ViewComparison,
 )
+from calibcli.stats.measures import ClassEstimate
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums
-from calibcli.stats.measures.estimate import ClassEstimate
 from calibcli.stats.table.grid import digest
 from calibcli.values import dataclass
 

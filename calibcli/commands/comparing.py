@@ -8,12 +8,11 @@ from typing import TypeVar
 from calibcli.commands.partition import chosen_bins, parted, shared_bins_notes, summary_of
 from calibcli.commands.slices import View
 from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName
-from calibcli.options.comparing import COMPARABLE, CompareOptions
+from calibcli.options.measuring import COMPARABLE, CompareOptions
 from calibcli.reports.compare import Comparison, Side
+from calibcli.stats.measures import ClassEstimate, Estimate, measure_named
 from calibcli.stats.measures.clustered import EXACT, Clusters, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, difference_of_intervals
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, looks_discrete
 from calibcli.stats.table.grid import Table

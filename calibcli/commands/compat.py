@@ -11,14 +11,13 @@ from calibcli.commands.reading import read_evaluation
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.rows import RowRequest
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
+from calibcli.stats.measures import Estimate, TestResult
 from calibcli.stats.measures.compat import Counterpart, OrderedRows, Part, Peer, peer_numbers
-from calibcli.stats.measures.estimate import Estimate, TestResult
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import ScoreTable
 
 Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
 

@@ -13,10 +13,9 @@ from calibcli.data.files import same_file, shown_path
 from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
-from calibcli.options.orders import by_name, by_time, in_order
-from calibcli.options.rows import Columns, Reading, RowRequest
+from calibcli.options.numerals import by_name, by_time, in_order
+from calibcli.options.rows import Columns, Reading, RowRequest, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
-from calibcli.options.sources import RowSource
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.drift import Chance, Shift, shift_of

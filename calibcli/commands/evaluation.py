@@ -21,11 +21,11 @@ from calibcli.documents.artifact import (
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnUnseen, ViewName
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
+from calibcli.stats.recalibrators import Recalibrator, randomised, values_of
+from calibcli.stats.recalibrators.classes import Ends, ends_of
 from calibcli.stats.recalibrators.classes.family import outputs_of
-from calibcli.stats.recalibrators.classes.interface import Ends, ends_of
-from calibcli.stats.recalibrators.interface import Recalibrator, randomised, values_of
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from calibcli.export.python import (
     module_of_segments,
 )
 from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from calibcli.options.numerals import phrases_said, usual_name
 from calibcli.stats.recalibrators.intercept import check_prior
 

@@ -43,23 +43,22 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.rows import Columns, Reading, RowRequest, bytes_of, refuse_any_sum
+from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
-from calibcli.options.sources import RowsInMemory
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
-from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
-from calibcli.stats.recalibrators.classes.interface import (
+from calibcli.stats.recalibrators import Recalibrator, distinct_outputs, randomised
+from calibcli.stats.recalibrators.classes import (
     ClassFitOptions,
     ClassRecalibrator,
     ClassTables,
     least_of,
     require_several,
 )
+from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
 from calibcli.stats.recalibrators.family import brackets, fit_recalibrator
-from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs, randomised
 from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.segments import (
     DEFAULT_SEGMENT_FOLDS,
@@ -74,13 +73,13 @@ from calibcli.stats.recalibrators.selection import (
     Selection,
     choose,
 )
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.again import ClassBlock, ClassRowSource, Rows
 from calibcli.stats.table.classes import log_loss_of
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import GridTable, Table, digest, grid_of, score_quantiles
 from calibcli.stats.table.levels import Levels
 from calibcli.stats.table.running import RunningTable
-from calibcli.stats.table.score_table import Floats, ScoreTable
 from calibcli.stats.table.sliced import Leaves
 from calibcli.values import dataclass
 

@@ -40,11 +40,9 @@ from calibcli.names import (
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import is_share, refuse_number
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.numerals import in_full, number_of, percent, phrases_said
-from calibcli.options.orders import in_order
-from calibcli.options.rows import Columns, RowRequest, SeveralClasses
+from calibcli.options.numerals import in_full, in_order, number_of, percent, phrases_said
+from calibcli.options.rows import Columns, DocumentSource, RowRequest, RowSource, SeveralClasses
 from calibcli.options.rules import Rule, limit_option
-from calibcli.options.sources import DocumentSource, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.reports.measure import TableSummary
@@ -54,7 +52,7 @@ from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves, table_of
 from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.growth import Growth, Incoming, Rows, chance_of_twin, grown
-from calibcli.stats.gates.segment_bets import segments_of_sums
+from calibcli.stats.gates.segments import segments_of_sums
 from calibcli.stats.gates.state import (
     Batch,
     GateState,

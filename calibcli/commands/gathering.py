@@ -56,13 +56,12 @@ from calibcli.data.tally import (
 )
 from calibcli.errors import CalibcliError, EmptyTable, InputProblem
 from calibcli.names import EXACT_LIMIT, DataFormat, IdKind, OnMissing, WeightMeaning
-from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection
-from calibcli.options.sources import RowSource
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, RowSource
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
+from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
 from calibcli.stats.table.again import RowWork
 from calibcli.stats.table.grid import CODES, Table, cell_of, digest
 from calibcli.stats.table.running import RunningTable
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, merge_all
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

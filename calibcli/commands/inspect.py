@@ -33,8 +33,7 @@ from calibcli.documents.summary import read_summary
 from calibcli.errors import CalibcliError, DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import NEW_COLUMN, DataFormat, EndsOf, OnMissing, OnRange, Scale
 from calibcli.options.numerals import in_full
-from calibcli.options.rows import AS_FOUND, Columns, InputFormat, Reading, RowRequest
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import AS_FOUND, Columns, DocumentSource, InputFormat, Reading, RowRequest
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.drift import SCHEMA as DRIFT_SCHEMA
@@ -44,8 +43,8 @@ from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
 from calibcli.show.words import plural, share
-from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator, kind_of_ends
-from calibcli.stats.recalibrators.interface import Recalibrator, distinct_outputs
+from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
+from calibcli.stats.recalibrators.classes import ClassRecalibrator, kind_of_ends
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.recalibrators.selection import Selection
 

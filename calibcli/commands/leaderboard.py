@@ -26,10 +26,9 @@ from calibcli.names import (
     MeasureName,
     OnMissing,
 )
-from calibcli.options.comparing import CompareOptions
 from calibcli.options.conditions import Condition, Literal
 from calibcli.options.declaring import nearest
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import CompareOptions, Metrics
 from calibcli.options.numerals import number_of
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import (
@@ -42,14 +41,14 @@ from calibcli.reports.leaderboard import (
     Standing,
 )
 from calibcli.reports.measure import ClusterSummary
+from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.classes.differences import JOINT
 from calibcli.stats.measures.clustered import Clusters, with_clusters
 from calibcli.stats.measures.differences import PAIRED, Compared, PairedSums, Skill, skill
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.stats.measures.matched import Answers, in_common
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import looks_discrete
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import ScoreTable
 from calibcli.values import dataclass
 
 # Sums of differences take 0.3 MiB a pair, in every fragment that is read at once: 190 pairs at most.

@@ -46,8 +46,7 @@ from calibcli.names import (
     ranked_in,
 )
 from calibcli.options.declaring import nearest
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import Columns, RowRequest, memory_for, refuse_without_groups
 from calibcli.reports.input import InputSummary
@@ -64,24 +63,23 @@ from calibcli.reports.measure import (
 )
 from calibcli.stats.curves.net_benefit import against_first, net_benefits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.differences import Difference
-from calibcli.stats.measures.estimate import Estimate
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
 from calibcli.stats.measures.tests import calibration_tests, holm
 from calibcli.stats.numerics import stream
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, Partition, binned, bins_of, equal_width_edges
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 
 if TYPE_CHECKING:
     from calibcli.data.tally import ClassExtras
+    from calibcli.stats.measures import TopError
     from calibcli.stats.measures.classes import ClassViews
     from calibcli.stats.measures.classes.binned import Seen
     from calibcli.stats.measures.clustered import Clusters
     from calibcli.stats.measures.differences import PairedSums
-    from calibcli.stats.measures.estimate import TopError
     from calibcli.stats.table.classes import ClassSums
 
 
@@ -476,7 +474,7 @@ def _differences(
     if not others:
         return {}
     from calibcli.commands.comparing import Known, comparable, differences_to
-    from calibcli.options.comparing import CompareOptions
+    from calibcli.options.measuring import CompareOptions
     from calibcli.stats.measures.differences import PAIRED
 
     names = comparable(requested.metrics.measures, edges=requested.edges is not None)
@@ -561,7 +559,7 @@ def with_classes(
     measures = tuple(class_measure(name, views) for name in requested)
     largest: tuple[TopError, ...] = ()
     if classes.sums.top is not None:
-        from calibcli.stats.measures.classes.top import top_errors
+        from calibcli.stats.measures.classes.binned import top_errors
 
         largest = top_errors(classes.sums.top, confidence=options.confidence)
     groups = (*rest.groups, *top.measured(1))

@@ -35,15 +35,15 @@ from calibcli.show.html.sections import (
     verdict_section,
 )
 from calibcli.show.words import between, count, four
+from calibcli.stats.curves import CurvePanels, Picture, axis_for
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.mcb_dsc import McbDsc
-from calibcli.stats.curves.picture import CurvePanels, Picture, axis_for
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, SmoothCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 from calibcli.version import __version__
 

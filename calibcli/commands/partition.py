@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from calibcli.errors import UsageProblem
-from calibcli.families.explained import Home
+from calibcli.families import Home
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName
 from calibcli.options.measuring import MOST_BINS
 from calibcli.reports.measure import TableSummary

@@ -27,8 +27,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Binning, MeasureName, Purpose, VerdictName, ViewName
 from calibcli.options.gating import PlanOptions
 from calibcli.options.numerals import in_full
-from calibcli.options.rows import RowRequest
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import DocumentSource, RowRequest
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
 from calibcli.stats.gates import judge
@@ -49,11 +48,11 @@ from calibcli.stats.gates.plan_segments import planned_segments
 from calibcli.stats.gates.segments import SEGMENT_METHOD
 from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.interface import randomised, values_of
+from calibcli.stats.recalibrators import randomised, values_of
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import LEVELS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
-from calibcli.stats.table.score_table import ScoreTable
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

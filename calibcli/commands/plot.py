@@ -15,7 +15,7 @@ from calibcli.options.rows import refuse_without_groups
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from calibcli.stats.curves.picture import Picture
+    from calibcli.stats.curves import Picture
 
 K = PlotKind
 
@@ -178,7 +178,7 @@ def _refuse_attributes(kind: PlotKind) -> None:
 
 def _attributes(diagram: Diagram) -> "Picture":
     """Return a picture of reliability with what a forecast of the base rate alone would show."""
-    from calibcli.stats.curves.picture import CurvePanels, curves_of
+    from calibcli.stats.curves import CurvePanels, curves_of
     from calibcli.stats.curves.reliability import ReliabilityCurve
 
     picture = diagram.drawn.picture
@@ -201,7 +201,7 @@ def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
     from calibcli.show.figures.drawing import figure_of
     from calibcli.show.figures.look import look_of
     from calibcli.show.figures.page import Words
-    from calibcli.stats.curves.picture import axis_for
+    from calibcli.stats.curves import axis_for
 
     drawn = diagram.drawn if not look.attributes else replace(diagram.drawn, picture=_attributes(diagram))
     words = Words(look.title or diagram.title, drawn.caption, drawn.foot, diagram.event)

@@ -32,15 +32,15 @@ from calibcli.documents.artifact import (
 )
 from calibcli.errors import UsageProblem
 from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
-from calibcli.options.maps import AS_IT_COMES, Shape
+from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.apply import ClassesApplied
-from calibcli.stats.recalibrators.classes.interface import kind_of_ends
+from calibcli.stats.recalibrators import Recalibrator, WithEnds, randomised
+from calibcli.stats.recalibrators.classes import kind_of_ends
 from calibcli.stats.recalibrators.identity import Identity
 from calibcli.stats.recalibrators.intercept import check_prior, shifted
-from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
 from calibcli.stats.recalibrators.segments import SegmentMap
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 _UNCHANGED = Identity()

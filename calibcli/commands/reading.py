@@ -11,8 +11,7 @@ from calibcli.data.engines import engine_named
 from calibcli.data.fragments import list_fragments, with_fitting_scores
 from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
 from calibcli.names import OnSum
-from calibcli.options.rows import RowRequest
-from calibcli.options.sources import DocumentSource, is_json
+from calibcli.options.rows import DocumentSource, RowRequest, is_json
 
 Request = TypeVar("Request", bound=RowRequest)
 

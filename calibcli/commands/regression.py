@@ -13,12 +13,13 @@ from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning, Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.gating import Regression
 from calibcli.options.numerals import in_full
+from calibcli.options.rows import DocumentSource
 from calibcli.options.rules import Rule
-from calibcli.options.sources import DocumentSource
 from calibcli.reports.measure import SCHEMA
-from calibcli.stats.bounds.interval import FROM_BOTH, Interval, stated
+from calibcli.stats.bounds import FROM_BOTH, Interval, stated
 from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of
 from calibcli.stats.gates.other_rules import bounded
+from calibcli.stats.measures import HOEFFDING, Estimate
 from calibcli.stats.measures.differences import (
     PAIRED,
     UNDECIDED,
@@ -26,7 +27,6 @@ from calibcli.stats.measures.differences import (
     PairedSums,
     difference_of_intervals,
 )
-from calibcli.stats.measures.estimate import HOEFFDING, Estimate
 from calibcli.stats.table.bins import ATOMS, Bins, bins_of, looks_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass

@@ -41,10 +41,8 @@ from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import IdleOption
 from calibcli.names import FitLoss, MeasureName, PlotKind, ranked_in
-from calibcli.options.comparing import CompareOptions
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import CLINICAL
+from calibcli.options.measuring import CLINICAL, CompareOptions, MeasureOptions
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import Segmenting, SegmentOptions
 from calibcli.reports.compare import CompareReport

@@ -12,8 +12,8 @@ from calibcli.data.faults import SUM_TOLERANCE, RowSums
 from calibcli.errors import InputProblem
 from calibcli.names import Scale
 from calibcli.reports.measure import RANKS_WRONG
+from calibcli.stats.table import Floats, run_starts
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
-from calibcli.stats.table.score_table import Floats, run_starts
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -311,7 +311,7 @@ def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
 
 def _all_outputs(seen: Seen, artifact: "OneMap") -> bool:
     """Whether scores are the very values that a map of few values has, and its fit rows were not."""
-    from calibcli.stats.recalibrators.interface import values_of
+    from calibcli.stats.recalibrators import values_of
 
     outputs, scores = set(values_of(artifact.recalibrator.bins) or ()), set(seen.quantiles)
     fitted = artifact.fit.score_quantiles

@@ -29,7 +29,7 @@ from calibcli.stats.measures.segments import (
     stretch_of,
     without,
 )
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 # Of the first so many that are listed it is said for which scores they are wrong.

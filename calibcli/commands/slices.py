@@ -12,7 +12,7 @@ from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, GroupOrder, MeasureName
 from calibcli.options.measuring import MOST_CONFIDENCE
-from calibcli.options.orders import by_name, by_time
+from calibcli.options.numerals import by_name, by_time
 from calibcli.options.rows import RowRequest
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport, WorstGroup

@@ -15,8 +15,7 @@ from calibcli.documents.summary import How, TableDocument, is_summary, read_summ
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
 from calibcli.options.numerals import phrases_said
-from calibcli.options.rows import ALL_ROWS, Columns
-from calibcli.options.sources import RowSource
+from calibcli.options.rows import ALL_ROWS, Columns, RowSource
 from calibcli.reports.input import in_several, together
 from calibcli.reports.inspect import InspectReport
 from calibcli.stats.table.derived import with_scores

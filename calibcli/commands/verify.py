@@ -25,8 +25,7 @@ from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
 from calibcli.names import Binning, ClassMeasure, GroupOrder, Relation, ViewName
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
 from calibcli.options.rules import Rule, limit_option

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]

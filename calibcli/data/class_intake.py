@@ -31,7 +31,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import OnRange, OnSum, Scale, ViewName
 from calibcli.options.numerals import is_whole, number_of, usual_name
 from calibcli.options.rows import SeveralClasses
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 NO_CLASS = -1

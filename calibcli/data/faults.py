@@ -12,7 +12,7 @@ from calibcli.data.arrays import Booleans, Number
 from calibcli.names import IdKind
 from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 # A column with more different labels than this is not listed in full.

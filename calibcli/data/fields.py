@@ -23,7 +23,7 @@ from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, Fault, FaultKi
 from calibcli.names import Comparison, OnRange, Scale
 from calibcli.options.numerals import number_name, number_of, usual_name
 from calibcli.options.rows import Columns
-from calibcli.stats.table.score_table import Floats, Integers, run_starts
+from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.values import dataclass
 
 

@@ -30,7 +30,7 @@ from calibcli.data.objects import (
 from calibcli.data.pipes import STDIN
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem, without_secrets
 from calibcli.names import DataFormat
-from calibcli.options.sources import RowsInMemory, RowSource
+from calibcli.options.rows import RowsInMemory, RowSource
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

@@ -42,8 +42,7 @@ from calibcli.data.readers import Fragment, partitions_of, reader_of
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.names import DataFormat
 from calibcli.options.numerals import number_of
-from calibcli.options.rows import AS_FOUND, Columns, InputFormat
-from calibcli.options.sources import RowSource
+from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource
 from calibcli.values import dataclass
 
 # A fragment of a Parquet file has at least so many rows, unless it is the last of its file.

@@ -31,8 +31,8 @@ from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, first_respelled, was_renamed
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
 from calibcli.options.rows import MapColumns
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import Mixed
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # The group of rows whose value is missing, where such rows stay.

@@ -47,8 +47,8 @@ from calibcli.data.groups import (
 from calibcli.data.row_ids import Fingerprints, Identities, identities_of
 from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, OnRange, WeightMeaning
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import Mixed
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from calibcli.data.objects import (
 )
 from calibcli.errors import OutputProblem
 from calibcli.names import STDOUT
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import DocumentSource
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from calibcli.data.arrays import (
 )
 from calibcli.data.faults import Places
 from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
-from calibcli.stats.table.score_table import Integers
+from calibcli.stats.table import Integers
 from calibcli.values import dataclass
 
 Fingerprints = npt.NDArray[np.uint64]

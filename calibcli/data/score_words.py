@@ -14,7 +14,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Scale
 from calibcli.options.numerals import in_full, number_of
 from calibcli.options.rows import ScoreMap
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 # What every reader of CSV takes for a missing number, as texts of other formats are taken, too.

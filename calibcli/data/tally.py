@@ -22,9 +22,9 @@ from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.row_ids import Fingerprints
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem
 from calibcli.names import MOST_IDENTITIES, MeasureName, WeightMeaning
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import GridAccumulator
 from calibcli.stats.table.running import Partial, RunningTable
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -325,9 +325,8 @@ class ClassExtras:
         cls, classes: tuple[str, ...], *, limit: int | None, top: "tuple[int, Bins] | None" = None
     ) -> Self:
         """Return nothing yet; each row has one score in the one view, and one for each class in the other."""
-        from calibcli.stats.table.classes import ClassSums, RunningClasses
+        from calibcli.stats.table.classes import ClassSums, RunningClasses, TopCells
         from calibcli.stats.table.sliced import RunningSlices
-        from calibcli.stats.table.top_cells import TopCells
 
         if top is not None and top[0] > len(classes):
             msg = f"--top {top[0]}, and there are {len(classes)} classes"

@@ -36,10 +36,10 @@ from calibcli.data.objects import content_of, content_of_file, is_object
 from calibcli.documents.sealed import MOST_BYTES, Document, document_of, parse, sealed, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, Scale
-from calibcli.options.sources import DocumentInMemory, DocumentSource
+from calibcli.options.rows import DocumentInMemory, DocumentSource
+from calibcli.stats.recalibrators import FittedBin, Guarantee, Recalibrator, WithEnds
 from calibcli.stats.recalibrators.classes.family import AnyClassMap
 from calibcli.stats.recalibrators.family import AnyMap
-from calibcli.stats.recalibrators.interface import FittedBin, Guarantee, Recalibrator, WithEnds
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles

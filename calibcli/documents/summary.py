@@ -30,11 +30,11 @@ from calibcli.documents.artifact import digest_text, in_file, read_document
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import LEAST_TWIN_ROWS, Scale, WeightMeaning
-from calibcli.options.sources import DocumentSource, RowSource
+from calibcli.options.rows import DocumentSource, RowSource
 from calibcli.reports.input import InputSummary, SelectedRows
+from calibcli.stats.table import Floats, Integers, ScoreTable, WeightColumns
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import CODES, GridTable, Table, digest
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, WeightColumns
 from calibcli.values import dataclass
 from calibcli.version import __version__
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 # Beyond these exponents nothing changes but numbers below 1e-304.

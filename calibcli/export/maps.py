@@ -32,11 +32,11 @@ from calibcli.export.formula import (
     times,
 )
 from calibcli.names import Scale
+from calibcli.stats.recalibrators import Recalibrator, randomised
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.identity import Identity
 from calibcli.stats.recalibrators.intercept import Intercept, odds_shares
-from calibcli.stats.recalibrators.interface import Recalibrator, randomised
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline
 from calibcli.stats.recalibrators.newton import NEAREST, logistic
@@ -48,8 +48,8 @@ from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.recalibrators.spline import Spline, bends_at_knots, slopes_at_knots
 from calibcli.stats.recalibrators.temperature import Temperature
 from calibcli.stats.recalibrators.venn_abers import VennAbers
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import bin_index
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 from calibcli.version import __version__
 

@@ -22,14 +22,14 @@ from calibcli.export.formula import (
 )
 from calibcli.export.maps import Origin, Shift, formulas_of, formulas_on, range_of
 from calibcli.names import OutputSum, Scale
-from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
+from calibcli.stats.recalibrators.classes.members import OneVsRest
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
-from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
-from calibcli.stats.recalibrators.interface import Recalibrator
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 from calibcli.version import __version__
 

@@ -37,16 +37,15 @@ from calibcli.export.maps import (
     range_of,
 )
 from calibcli.names import OnUnseen, OutputSum
-from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
-from calibcli.stats.recalibrators.classes.members import Members
+from calibcli.stats.recalibrators.classes.members import Members, OneVsRest
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
-from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
-from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentMap
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 _WIDTH = 100

@@ -47,10 +47,10 @@ from calibcli.export.maps import (
     range_of,
 )
 from calibcli.names import Scale, SqlDialect
-from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn, SegmentMap, SegmentTerm
+from calibcli.stats.table import Floats
 from calibcli.stats.table.levels import number_words
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 _INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}

@@ -36,13 +36,13 @@ from calibcli.export.sql import (
     prefix_beside,
 )
 from calibcli.names import OutputSum, Scale, SqlDialect
-from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
+from calibcli.stats.recalibrators.classes.members import OneVsRest
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
-from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 _MOST_OFF = 1e-3

@@ -1,6 +1,6 @@
 """Measures of several classes together: the one entry of each."""
 
-from calibcli.families.explained import Explained, Facts
+from calibcli.families import Explained, Facts
 
 inf = float("inf")
 

@@ -1,6 +1,6 @@
 """Measures of one score, and of segments of the rows: the one entry of each."""
 
-from calibcli.families.explained import Explained, Facts, Home
+from calibcli.families import Explained, Facts, Home
 
 inf = float("inf")
 # Parts of a score, of which most have no interval.
@@ -182,7 +182,7 @@ class MeasureName(Explained):
         Assumes: {_UNSEEN}
         Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.3.
         """
-    LINF = "linf", Facts(Home.BINNED, gate="linf.linf_below"), f"""
+    LINF = "linf", Facts(Home.BINNED, gate="l2.linf_below"), f"""
         How far the observed rate is from the mean score in the worst bin.
         Reading: 0 is perfect, and chance alone gives more than 0. One bin of few rows can make it large: see
             which bin it is, and read the interval.
@@ -288,7 +288,7 @@ class MeasureName(Explained):
             is below 20.
         Reference: Błasiok & Nakkiran (2023), section on general metrics.
         """
-    DCE = "dce", Facts(Home.DISTANCE, gate="dce.dce_below", any_time=True, compared=True), """
+    DCE = "dce", Facts(Home.DISTANCE, gate="ece.dce_below", any_time=True, compared=True), """
         How far scores must move, on average, to become calibrated (an upper estimate).
         Reading: 0 is perfect, but a calibrated score has a value well above 0: compare it with "by chance". A
             value below that range is no better than calibrated.

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from calibcli.families.explained import Known
+from calibcli.families import Known
 
 
 class PictureFacts(NamedTuple):

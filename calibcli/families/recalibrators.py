@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import NamedTuple
 
-from calibcli.families.explained import Known
+from calibcli.families import Known
 
 
 class MapFacts(NamedTuple):
@@ -120,7 +120,7 @@ class ClassMethod(Known):
 
     CONFIDENCE = "confidence", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)
     TOP_LABEL = "top-label", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)
-    ONE_VS_REST = "one-vs-rest", ClassMapFacts("one_vs_rest.OneVsRest", made_of_maps=True, from_tables=True)
+    ONE_VS_REST = "one-vs-rest", ClassMapFacts("members.OneVsRest", made_of_maps=True, from_tables=True)
     ONE_VS_ONE = "one-vs-one", ClassMapFacts("one_vs_one.OneVsOne", made_of_maps=True)
     TEMPERATURE = "temperature", ClassMapFacts("temperature.ClassTemperature")
     VECTOR = "vector", ClassMapFacts("linear.Linear")

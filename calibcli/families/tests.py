@@ -1,6 +1,6 @@
 """Tests of calibration: the one entry of each."""
 
-from calibcli.families.explained import Explained, Facts
+from calibcli.families import Explained, Facts
 
 # Sentences that several definitions share.
 _EVERY_LABEL = "Tests the hypothesis that every label is Bernoulli with its score."

@@ -29,10 +29,9 @@ from calibcli.options.measuring import (
 )
 from calibcli.options.numerals import in_full
 from calibcli.options.output import KEY_FILE, Output
-from calibcli.options.rows import SEED, listed
+from calibcli.options.rows import SEED, DocumentSource, listed
 from calibcli.options.rules import Rule, rules_of
 from calibcli.options.segmenting import Segmenting
-from calibcli.options.sources import DocumentSource
 from calibcli.values import dataclass
 
 GATE_BINS = BINS._replace(

@@ -1,4 +1,4 @@
-"""What is asked of measures: which, over which bins, with which confidence."""
+"""What is asked of measures and of comparisons: which, over which bins, with which confidence."""
 
 import math
 import re
@@ -7,24 +7,205 @@ from itertools import pairwise
 from typing import Any
 
 from calibcli.errors import IdleOption, UsageProblem
+from calibcli.families.recalibrators import METHOD_ALIASES, FitMethod
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_CONFIDENCE,
     DEFAULT_LEAST_ROWS,
     DEFAULT_LP_POWER,
+    DEFAULT_MEASURES,
     DEFAULT_SEED,
+    DEFAULT_TESTS,
     MOST_LP_POWER,
+    RANKED,
     Band,
     Binning,
+    ClassMeasure,
     GroupOrder,
     MeasureName,
+    SegmentMeasure,
     Smoother,
+    TestName,
+    ranked_in,
 )
-from calibcli.options.declaring import METRICS, Option, Section, is_share, option, refuse_number
-from calibcli.options.metrics import Metrics, metrics_of
+from calibcli.options.declaring import (
+    COLUMNS,
+    METRICS,
+    Option,
+    Section,
+    is_share,
+    nearest,
+    option,
+    refuse_number,
+)
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import SEED, listed
 from calibcli.values import dataclass
+
+M = MeasureName
+Metric = MeasureName | TestName | ClassMeasure
+MURPHY = (
+    M.BRIER,
+    M.BRIER_RELIABILITY,
+    M.BRIER_RESOLUTION,
+    M.BRIER_UNCERTAINTY,
+    M.BRIER_WITHIN_VARIANCE,
+    M.BRIER_WITHIN_COVARIANCE,
+)
+FERRO_FRICKER = (
+    M.BRIER_RELIABILITY_CORRECTED,
+    M.BRIER_RESOLUTION_CORRECTED,
+    M.BRIER_UNCERTAINTY_CORRECTED,
+)
+CORP = (M.BRIER_MCB, M.BRIER_DSC, M.BRIER_UNC, M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC)
+COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)
+# What a paper on a prediction model reports, by the levels of Van Calster et al. (2016), J. Clin. Epidemiol. 74:
+# mean, weak, moderate; then how well the score tells labels apart, and all together.
+CLINICAL = (M.OE, M.CITL_LOGIT, M.COX_SLOPE, M.ICI, M.E50, M.E90, M.EMAX, M.AUROC, M.BRIER)
+GROUPS: dict[str, tuple[Metric, ...]] = {
+    "all": (*MeasureName, *TestName),
+    "default": (*DEFAULT_MEASURES, *DEFAULT_TESTS),
+    "classes": tuple(ClassMeasure),
+    "tests": tuple(TestName),
+    "murphy": MURPHY,
+    "ferro_fricker": FERRO_FRICKER,
+    "corp": CORP,
+    "cox": (*COX, TestName.U),
+    "clinical": CLINICAL,
+}
+
+
+def _word(name: str) -> str:
+    return name.strip().lower().replace("-", "_")
+
+
+# What people type for them.
+ALIASES: dict[str, Metric] = {
+    "slope": M.COX_SLOPE,
+    "citl": M.CITL_LOGIT,
+    # As reports of clinical models and `-m clinical` call it; that of Cox's line has the slope beside it.
+    "intercept": M.CITL_LOGIT,
+    "calibration_intercept": M.CITL_LOGIT,
+    "calibration_slope": M.COX_SLOPE,
+    "mce": M.LINF,
+    "auc": M.AUROC,
+    "roc_auc": M.AUROC,
+    "cstat": M.AUROC,
+    "c_statistic": M.AUROC,
+    "c_index": M.AUROC,
+    "c": M.AUROC,
+    "oe_ratio": M.OE,
+    "o/e": M.OE,
+    "o:e": M.OE,
+    "base_rate": M.OBSERVED_RATE,
+    "prevalence": M.OBSERVED_RATE,
+    "confidence": M.MEAN_SCORE,
+    "mean_confidence": M.MEAN_SCORE,
+    "nll": M.LOG_LOSS,
+    "logloss": M.LOG_LOSS,
+    "cross_entropy": M.LOG_LOSS,
+    "brier_score": M.BRIER,
+    "bss": M.BRIER_SKILL,
+    "skill": M.BRIER_SKILL,
+    "brier_skill_score": M.BRIER_SKILL,
+    "resolution": M.BRIER_RESOLUTION,
+    "reliability": M.BRIER_RELIABILITY,
+    "uncertainty": M.BRIER_UNCERTAINTY,
+    "kolmogorov_smirnov": TestName.KS,
+    "hl": TestName.HOSMER_LEMESHOW,
+}
+# What people ask for that is found elsewhere.
+_METHOD = "it is a method: calibcli fit --method {}"
+_ELSEWHERE = {
+    "psi": "the population stability index compares two samples: see `calibcli drift --help`",
+    **{_word(name): _METHOD.format(str(name)) for name in (*FitMethod, *METHOD_ALIASES)},
+}
+# Groups that hold the measures of several classes where there are several.
+_OF_CLASSES_TOO = ("all", "default")
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """
+    What is to be measured.
+
+    Args:
+        measures: In the order asked for, each once.
+        of_classes: Measures of several classes together, likewise; None for all of them where there are
+            several classes.
+        selected: Whether somebody asked, so that nothing is left out.
+    """
+
+    measures: tuple[MeasureName, ...] = DEFAULT_MEASURES
+    tests: tuple[TestName, ...] = DEFAULT_TESTS
+    of_classes: tuple[ClassMeasure, ...] | None = None
+    selected: bool = False
+
+
+def metrics_of(requested: Sequence[str]) -> Metrics:
+    """Return what names and groups stand for; the defaults where there are none."""
+    if not requested:
+        return Metrics()
+    found = dict.fromkeys(member for name in requested for member in _members(name))
+    of_classes = tuple(one for one in found if isinstance(one, ClassMeasure))
+    wide = any(_word(part) in _OF_CLASSES_TOO for name in requested for part in name.split(","))
+    return Metrics(
+        tuple(one for one in found if isinstance(one, MeasureName)),
+        tuple(one for one in found if isinstance(one, TestName)),
+        None if wide else of_classes,
+        selected=True,
+    )
+
+
+def compared_metrics(requested: Sequence[str]) -> tuple[MeasureName | ClassMeasure, ...] | None:
+    """Return the measures that names and groups stand for; None where there are none."""
+    found = tuple(dict.fromkeys(member for name in requested for member in _members(name)))
+    for one in found:
+        if isinstance(one, TestName):
+            msg = f"{one.value} cannot be compared: it is a test, and p-values do not compare scores"
+            raise UsageProblem(msg, "name a measure, such as brier")
+    return tuple(one for one in found if not isinstance(one, TestName)) or None
+
+
+def one_metric(name: str) -> Metric | SegmentMeasure:
+    """Return the one measure or test of this name, those of gates alone too."""
+    for member in SegmentMeasure:
+        if _word(name) == member.value:
+            return member
+    members = _members(name)
+    if len(members) == 1:
+        return members[0]
+    msg = f"{name!r} is a group"
+    raise UsageProblem(msg, f"name one of its members: {', '.join(members)}")
+
+
+def known_metrics() -> tuple[str, ...]:
+    """Return every name that `--metric` takes, groups last."""
+    return (*MeasureName, *TestName, *ClassMeasure, *GROUPS)
+
+
+def _members(name: str) -> tuple[Metric, ...]:
+    if "," in name:
+        return tuple(member for part in name.split(",") for member in _members(part))
+    word = _word(name)
+    if word in GROUPS:
+        return GROUPS[word]
+    if word in ALIASES:
+        return (ALIASES[word],)
+    for member in (*MeasureName, *TestName, *ClassMeasure):
+        if word == member.value:
+            return (member,)
+    if word in set(SegmentMeasure):
+        msg = f"{word} is a rule for segments, not a measure of all rows"
+        raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")
+    if word.endswith("net_benefit"):
+        msg = f"{word} depends on the decision threshold, and has a table of its own"
+        raise UsageProblem(msg, "leave it out of --metric, and pass --threshold 0.1,0.2")
+    msg = f"there is no metric {name!r}"
+    if word in _ELSEWHERE:
+        raise UsageProblem(msg, _ELSEWHERE[word])
+    raise UsageProblem(msg, nearest(word, known_metrics(), all_by="`calibcli measure --explain all`"))
+
 
 MOST_BINS = 100_000
 MOST_TOP = 10
@@ -286,3 +467,88 @@ def check_confidence(confidence: float) -> None:
 
 def _is_confidence(number: float) -> bool:
     return 0.5 <= number <= MOST_CONFIDENCE
+
+
+# Measures that say which of two scores is better, those that are compared by default first.
+SHOWN = (
+    MeasureName.BRIER,
+    MeasureName.LOG_LOSS,
+    MeasureName.ECE,
+    MeasureName.ECE_EQUAL_MASS,
+    MeasureName.SMECE,
+)
+COMPARABLE = (*SHOWN, MeasureName.L2, *RANKED)
+JOINT_SHOWN = tuple(name for name in ClassMeasure if name is not ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED)
+Compared = MeasureName | ClassMeasure
+# A gate looks at these unless others were asked for: their differences are bounded row by row.
+_GATED = (MeasureName.BRIER, MeasureName.LOG_LOSS)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class CompareOptions:
+    """What is asked of `compare`; `metrics` are None for the usual ones."""
+
+    metrics: tuple[Compared, ...] | None = option(
+        None, like=METRIC,
+        help="Compare and gate on this measure only; repeatable. [default: five, gate on brier, log_loss]",
+        doc="Only these measures; by default five.",
+    )  # fmt: skip
+    bins: int | None = option(None, like=BINS)
+    binning: Binning | None = option(None, like=BINNING)
+    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+    fail_if_worse: bool = option(
+        False, "--fail-if-worse", section=Section.GATE, help="Exit 1 if the second is shown to be worse by a gated measure.",
+        doc="Whether `worse_by` says by which of them the second is shown to be worse.",
+    )  # fmt: skip
+    allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
+    reference: str | None = option(
+        None, "--reference", section=Section.MEASURE, metavar="COL", complete=COLUMNS,
+        help="Compare every score with this one, such as climatology, and report skill; with --by, a model.",
+        doc="Compare every score with this one, and report skill; with `by`, the name of a model.",
+    )  # fmt: skip
+    pairs: bool = option(
+        False, "--pairs", section=Section.MEASURE, help="List every pair of scores as well.",
+        doc="Whether every pair of scores is listed as well.",
+    )  # fmt: skip
+
+    @classmethod
+    def of(cls, metrics: str | Sequence[str] | None = None, **more: Any) -> "CompareOptions":  # noqa: ANN401
+        """Return what is asked, metrics by their names."""
+        return cls(compared_metrics(listed(metrics)), **more)
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        for name in self.metrics or ():
+            # Of models in rows it is the accuracy.
+            known = name in COMPARABLE or name is MeasureName.OBSERVED_RATE
+            if not known and not isinstance(name, ClassMeasure):
+                msg = f"{name.value} cannot be compared: no bounds of its difference between two scores are known here"
+                hint = f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}"
+                if name is MeasureName.BRIER_SKILL:
+                    hint = "skill against another score: --metric brier --reference COL"
+                raise UsageProblem(msg, hint)
+
+    @property
+    def shown(self) -> tuple[MeasureName, ...]:
+        """The measures of one score that are compared."""
+        if not self.metrics:
+            return SHOWN
+        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, MeasureName)))
+
+    @property
+    def ranked(self) -> tuple[MeasureName, ...]:
+        """The areas of ranks that are compared."""
+        return ranked_in(self.shown)
+
+    @property
+    def joint(self) -> tuple[ClassMeasure, ...]:
+        """The measures of several classes together that are compared where there are several."""
+        if not self.metrics:
+            return JOINT_SHOWN
+        return tuple(dict.fromkeys(name for name in self.metrics if isinstance(name, ClassMeasure)))
+
+    def gate(self, usual: tuple[Compared, ...] = _GATED) -> tuple[Compared, ...] | None:
+        """Return the measures that a gate looks at, by default the usual ones, or None without a gate."""
+        if not self.fail_if_worse:
+            return None
+        return (*self.shown, *self.joint) if self.metrics else usual

@@ -1,9 +1,10 @@
-"""Numbers as text: what number a text is, exactly, and the one name of every number whatever its type."""
+"""What a text is worth: which number it is, exactly, the one name of every number, and in which order values stand."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from calibcli.errors import UsageProblem
 from calibcli.values import dataclass
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,17})?")
@@ -111,3 +112,119 @@ def percent(share: float) -> str:
     within = 0.05 * min(value, 100.0 - value)
     shorter = (f"{value:.{decimals}f}" for decimals in (1, 2, 3))
     return f"{next((short for short in shorter if abs(float(short) - value) <= within), text)} %"
+
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NAMES = "(january|february|march|april|june|july|august|september|october|november|december|sept|{})\\.?"
+_MONTH = _NAMES.format("|".join(_MONTHS))
+_YEAR = r"(?P<year>(?:19|20)\d{2})"
+_BETWEEN = r"[-/ ,.]{0,2}"
+_DAY, _ANY_MONTH, _TIME = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<time>[t ].*)?"
+# What a period may be written as: with a year, a part of it by its number or name, and a day and a time.
+_PERIODS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_YEAR}",
+        rf"{_YEAR}[-/.]?(?P<month>0[1-9]|1[0-2])(?:[-/.]?(?P<day>[0-2]\d|3[01])(?P<time>[t ].*)?)?",
+        rf"{_YEAR}[-/.](?P<month>0?[1-9]|1[0-2])(?:[-/.](?P<day>[0-2]?\d|3[01]))?",
+        rf"{_YEAR}{_BETWEEN}q(?P<quarter>[1-4])",
+        rf"q(?P<quarter>[1-4]){_BETWEEN}{_YEAR}",
+        rf"{_YEAR}{_BETWEEN}[hs](?P<half>[12])",
+        rf"[hs](?P<half>[12]){_BETWEEN}{_YEAR}",
+        rf"{_YEAR}{_BETWEEN}w(?P<week>[0-5]?\d)",
+        rf"w(?P<week>[0-5]?\d){_BETWEEN}{_YEAR}",
+        rf"(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
+        rf"{_YEAR}{_BETWEEN}(?P<name>{_MONTH})",
+        rf"(?P<day>[0-2]?\d|3[01])\.?{_BETWEEN}(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
+        rf"(?P<name>{_MONTH}){_BETWEEN}(?P<day>[0-2]?\d|3[01]){_BETWEEN}{_YEAR}",
+        rf"{_DAY}\.{_ANY_MONTH}\.{_YEAR}{_TIME}",
+        rf"{_ANY_MONTH}[-/.]{_YEAR}",
+        # As spreadsheets shorten a month and its year.
+        rf"(?P<name>{_MONTH})[-'](?P<short>\d{{2}})",
+        rf"(?P<name>{_MONTH})",
+    )
+)
+# Of a day between strokes the others of a column say which number is its month.
+_EITHER = tuple(
+    re.compile(rf"{one}(?P<stroke>[-/]){other}(?P=stroke){_YEAR}{_TIME}")
+    for one, other in ((_DAY, _ANY_MONTH), (_ANY_MONTH, _DAY))
+)
+
+Period = tuple[int, int, int, str]
+
+# What groups of rows without a value are called: they come last.
+_MISSING = "(missing)"
+_LAST: Period = (10_000, 0, 0, "")
+
+
+def periods_of(names: Sequence[str]) -> dict[str, Period | None]:
+    """Return where each period begins; None of what is none, and of days all of which could be of either month."""
+    found = {name: _LAST if name == _MISSING else period_of(name) for name in names}
+    unclear = [name for name, period in found.items() if period is None]
+    ways = [{name: period_of(name, (way,)) for name in unclear} for way in _EITHER]
+    fitting = [way for way in ways if None not in way.values()]
+    return found | fitting[0] if len(fitting) == 1 else found
+
+
+def period_of(text: str, ways: Sequence[re.Pattern[str]] = _PERIODS) -> Period | None:
+    """Return where a period begins, as year, month, day and time; None of what is none."""
+    word = text.strip().casefold()
+    found = next((match for one in ways if (match := one.fullmatch(word)) is not None), None)
+    if found is None:
+        return None
+    parts = found.groupdict()
+    number = {key: int(value) for key, value in parts.items() if value and value.isdecimal()}
+    year, day = number.get("year", 2000 + number["short"] if "short" in number else 0), number.get("day", 0)
+    if parts.get("name"):
+        return year, 1 + _MONTHS.index(parts["name"][:3]), day, ""
+    if "week" in number:
+        # Weeks are in order among themselves, and stand beside the month that they mostly lie in.
+        return year, 1 + min(11, max(0, 7 * number["week"] - 4) // 31), number["week"], ""
+    month = number.get("month") or 3 * number.get("quarter", 1) - 2
+    month = 6 * number["half"] - 5 if "half" in number else month
+    return year, month if len(number) > 1 else 0, day, parts.get("time") or ""
+
+
+def by_time(names: Sequence[str]) -> list[str]:
+    """Return periods in their order; refused where a name is none."""
+    periods = periods_of(names)
+    other = next((name for name, period in periods.items() if period is None), None)
+    if other is not None:
+        if any(way.fullmatch(other.strip().casefold()) for way in _EITHER):
+            msg = f"{other!r}: no date of this column shows which of its numbers is the month"
+            raise UsageProblem(msg, "write days like 2024-04-03, or sort by name")
+        msg = f"{other!r} is no date, month, quarter, week or year"
+        raise UsageProblem(
+            msg, "sort by name, or write periods like 2024-07, 2024-Q3, Jul 2024 or 2024-07-31"
+        )
+    return sorted(names, key=lambda name: (periods[name] or _LAST, name))
+
+
+def by_name(names: Sequence[str]) -> list[str]:
+    """Return names in order: all numbers by their size, else text as text and whole numbers in it by theirs."""
+    numbers = {name: number_of(name) for name in names}
+    if None not in numbers.values():
+        return sorted(names, key=lambda name: (numbers[name] or Decimal(0), name))
+    return sorted(names, key=lambda name: (_by_parts(name), name))
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Return names as periods where all are some, else as `by_name` has them."""
+    return by_time(names) if is_over_time(names) else by_name(names)
+
+
+def is_over_time(names: Sequence[str]) -> bool:
+    """Whether all names are moments or periods."""
+    return None not in periods_of(names).values()
+
+
+def has_own_order(names: Sequence[str]) -> bool:
+    """Whether names differ in their numbers alone, as 18-25 and 26-40 do; AA and BBB, A1 and Baa2 do not."""
+    texts = {tuple(re.findall(r"[^\W\d]+", name)) for name in names if name != _MISSING}
+    return len(texts) == 1 and all(re.search(r"\d", name) for name in names if name != _MISSING)
+
+
+def _by_parts(name: str) -> tuple[tuple[str, int], ...]:
+    return tuple(
+        (text, int(number) if number else 0) for text, number in re.findall(r"(\D*)(\d{0,300})", name)
+    )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from calibcli.names import STDOUT, ColorWhen, CompatTool, DocumentKind, ReportFormat
 from calibcli.options.declaring import Option, Reach, Section, option
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import DocumentSource
 from calibcli.values import dataclass
 
 OUTPUT = Option(

@@ -9,7 +9,7 @@ from typing import NoReturn
 from calibcli.errors import UsageProblem
 from calibcli.names import Bound, ClassMeasure, MeasureName, Relation, SegmentMeasure, TestName
 from calibcli.options.declaring import is_share, refuse_number
-from calibcli.options.metrics import ALIASES
+from calibcli.options.measuring import ALIASES
 from calibcli.options.numerals import in_full
 from calibcli.values import dataclass
 

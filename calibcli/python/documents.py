@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from calibcli.options.sources import DocumentInMemory, DocumentSource
+from calibcli.options.rows import DocumentInMemory, DocumentSource
 from calibcli.python.results import Measured, SavedReport
 
 if TYPE_CHECKING:

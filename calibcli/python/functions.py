@@ -3,10 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from calibcli.errors import UsageProblem
-from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import StateOptions, VerifyOptions
-from calibcli.options.measuring import PLOTTED_THRESHOLDS, MeasureOptions
+from calibcli.options.measuring import PLOTTED_THRESHOLDS, CompareOptions, MeasureOptions
 from calibcli.options.output import Artifact, Artifacts, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
 from calibcli.options.rows import (

@@ -29,8 +29,14 @@ from calibcli.documents.artifact import (
 from calibcli.documents.sealed import sealed
 from calibcli.errors import UsageProblem
 from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen, Scale
-from calibcli.options.rows import Columns, SeveralClasses, names_of, refuse_any_sum
-from calibcli.options.sources import DocumentInMemory, RowsInMemory
+from calibcli.options.rows import (
+    Columns,
+    DocumentInMemory,
+    RowsInMemory,
+    SeveralClasses,
+    names_of,
+    refuse_any_sum,
+)
 from calibcli.python.frames import (
     FRAME,
     column_of,

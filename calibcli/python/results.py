@@ -18,10 +18,10 @@ from calibcli.reports.segments import Segment, SegmentsReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone
 from calibcli.show.words import four, printable
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.gates.claim import Verdict
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult, TopError
+from calibcli.stats.measures import ClassEstimate, Estimate, TestResult, TopError
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from calibcli.data.files import ArrowColumn
 from calibcli.data.score_words import score_map_of
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
-from calibcli.options.rows import OF_FORMAT, as_one
-from calibcli.options.sources import DocumentInMemory, RowsInMemory, RowSource
+from calibcli.options.rows import OF_FORMAT, DocumentInMemory, RowsInMemory, RowSource, as_one
 from calibcli.python.frames import (
     FRAME,
     collected,

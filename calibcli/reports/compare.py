@@ -7,8 +7,8 @@ from calibcli.codec import ABSENT, HIDDEN, By, Declared, Key
 from calibcli.names import ComparisonName, ViewName
 from calibcli.reports.input import InputSummary, Kept, Notes
 from calibcli.reports.measure import TableSummary
+from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.differences import Compared, Difference
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.values import dataclass
 
 

@@ -7,8 +7,8 @@ from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
 from calibcli.names import ComparisonName
 from calibcli.reports.input import InputSummary, Kept, Notes
 from calibcli.reports.measure import ClusterSummary
+from calibcli.stats.measures import ClassEstimate, Estimate
 from calibcli.stats.measures.differences import Compared, Difference, Skill
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate
 from calibcli.values import dataclass
 
 PAIRWISE = "--on-missing pairwise"

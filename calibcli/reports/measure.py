@@ -23,8 +23,8 @@ from calibcli.names import ClassMeasure, ComparisonName, GroupOrder, MeasureName
 from calibcli.reports.input import ArtifactPath, InputSummary, Kept, Notes
 from calibcli.stats.curves.net_benefit import NetBenefit
 from calibcli.stats.curves.reliability import ReliabilityCurve
+from calibcli.stats.measures import ClassEstimate, Estimate, TestResult, TopError
 from calibcli.stats.measures.differences import Difference
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate, TestResult, TopError
 from calibcli.stats.measures.tests import CombinedTest
 from calibcli.values import dataclass
 

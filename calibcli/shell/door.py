@@ -39,7 +39,7 @@ def column_names(incomplete: str) -> list[str]:
 
 def metric_names(incomplete: str) -> list[str]:
     """Return the measures, tests and groups that begin with a text."""
-    from calibcli.options.metrics import known_metrics
+    from calibcli.options.measuring import known_metrics
 
     return [str(name) for name in known_metrics() if name.startswith(incomplete)]
 

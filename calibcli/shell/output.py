@@ -16,8 +16,7 @@ from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data.outputs import STDERR, check_output, encoding_of, is_terminal, write_file
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
-from calibcli.options.rows import Columns, Reading, RowRequest
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import Columns, DocumentSource, Reading, RowRequest
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ def say_notes_beside(
 
 def say_rows(source: "InputSummary", *, quiet: bool) -> None:
     """Write to standard error which rows do not count, in the words of the report for people."""
-    from calibcli.show.pages.header import row_lines
+    from calibcli.show.pages import row_lines
 
     say_notes(tuple(line.text.removeprefix("note: ") for line in row_lines(source)), quiet=quiet)
 
@@ -227,7 +226,7 @@ def _wants_color(color: ColorWhen, *, terminal: bool) -> bool:
 
 def write_explanation(name: str, kind: ReportFormat, out: Output) -> None:
     """Write the definition of a measure or test, or the names of all."""
-    from calibcli.options.metrics import one_metric
+    from calibcli.options.measuring import one_metric
     from calibcli.show.explain import definition_page, names_page, writer_of
 
     check_output(out.output, force=out.force, inputs=())

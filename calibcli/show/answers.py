@@ -22,7 +22,7 @@ from calibcli.names import (
     VerdictName,
     ViewName,
 )
-from calibcli.options.metrics import CLINICAL
+from calibcli.options.measuring import CLINICAL
 from calibcli.options.numerals import in_full, percent
 from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG
 from calibcli.show.words import (
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
     from calibcli.reports.segments import Segment, SegmentsReport
     from calibcli.reports.verify import VerifyReport
     from calibcli.show import Report
-    from calibcli.stats.bounds.interval import Interval
+    from calibcli.stats.bounds import Interval
     from calibcli.stats.curves.reliability import Stretch
     from calibcli.stats.gates.claim import JudgedSegment, JudgedSegments, RowsNeeded, Verdict
+    from calibcli.stats.measures import Estimated, TestResult
     from calibcli.stats.measures.differences import Difference
-    from calibcli.stats.measures.estimate import Estimated, TestResult
     from calibcli.stats.recalibrators.segments import SegmentMap
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, assert_never
 
 from calibcli.errors import UsageProblem
-from calibcli.families.explained import LABELS, Explained, Home
+from calibcli.families import LABELS, Explained, Home
 from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
 

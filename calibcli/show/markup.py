@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
-from calibcli.show.pages import page_of
-from calibcli.show.pages.header import settings_page
+from calibcli.show.pages import page_of, settings_page
 from calibcli.show.words import NONE, VALID, as_in_papers, printable
 from calibcli.values import dataclass
 

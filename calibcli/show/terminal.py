@@ -11,8 +11,7 @@ from rich.cells import cell_len
 
 from calibcli.reports.input import Setting
 from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
-from calibcli.show.pages import page_of
-from calibcli.show.pages.header import settings_page
+from calibcli.show.pages import page_of, settings_page
 from calibcli.show.words import in_ascii, listed, printable
 from calibcli.values import dataclass
 

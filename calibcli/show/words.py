@@ -13,12 +13,12 @@ from calibcli.names import (
     TestName,
     VerdictName,
 )
-from calibcli.stats.bounds.interval import FROM_BOTH, Interval
+from calibcli.stats.bounds import FROM_BOTH, Interval
 
 if TYPE_CHECKING:
     from calibcli.stats.gates.claim import Verdict
+    from calibcli.stats.measures import Estimated
     from calibcli.stats.measures.differences import Difference
-    from calibcli.stats.measures.estimate import Estimated
 
 NONE = "none"
 ALARM = "ALARM"

@@ -20,7 +20,7 @@ from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 SEED, FRESH = 5, 50_000
 # From the logit of a score to that of the rate of label 1.

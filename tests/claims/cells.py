@@ -26,18 +26,18 @@ import calibcli
 from calibcli.errors import CalibcliError
 from calibcli.names import Binning, Bound, MeasureName, Relation, Target, TestName, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.plan import Gate, is_given, planned, population_of
+from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.clustered import ClusterSums, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, PairedSums
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings, Shared, draw_calibrated
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned, bins_of, looks_discrete
-from calibcli.stats.table.score_table import ScoreTable
 from claims.worlds import CLUSTERS, FINE, HARD, WORLDS, Floats, Law, Truth, World, usual_bins
 
 M = MeasureName

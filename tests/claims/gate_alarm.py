@@ -7,7 +7,7 @@ from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import Partition
 from calibcli.stats.gates.state import GateState, Terms
 from calibcli.stats.measures.distance import number_of_bins
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from claims.gate_streams import World
 from stats.verdicts.boundary import shifted
 

@@ -19,8 +19,8 @@ from calibcli.names import TestName
 from calibcli.stats.measures.if_calibrated import draw_calibrated
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.measures.u_test import drawn_u
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import binned
-from calibcli.stats.table.score_table import ScoreTable
 from claims.cells import OF_RATES
 from claims.simulation import Floats, generator_of
 from claims.worlds import usual_bins

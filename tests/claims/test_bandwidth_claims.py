@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from calibcli.stats.measures.smooth_ece import smooth_error_at
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.kernel import cosine_series
-from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
 
 pytestmark = pytest.mark.slow

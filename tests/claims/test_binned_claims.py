@@ -8,8 +8,8 @@ from calibcli.names import Binning
 from calibcli.stats.bounds.chernoff import least_energy, most_energy
 from calibcli.stats.measures.if_calibrated import draw_calibrated
 from calibcli.stats.measures.l2 import counted
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import binned, bins_of
-from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
 
 

@@ -12,7 +12,7 @@ from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.clustered import ClusterSums, clustered_difference, with_clusters
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from claims.simulation import generator_of, most_misses, short_and_full
 
 Floats = np.ndarray

@@ -9,7 +9,7 @@ from scipy.special import expit, logit
 from calibcli.names import RANKED, ComparisonName, MeasureName
 from calibcli.stats.measures.differences import PAIRED, PairedSums, ranked_sums, reach_of_maps
 from calibcli.stats.measures.discrimination import Influence
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from claims.simulation import generator_of, most_misses
 from claims.worlds import WORLDS, Law
 

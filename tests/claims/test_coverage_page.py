@@ -9,11 +9,11 @@ import pytest
 
 import calibcli
 from calibcli.names import MeasureName, TestName
+from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.binned import ece_bounds
-from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
-from calibcli.stats.table.score_table import ScoreTable
 from claims import cells as c
 from claims.cells import (
     CURVE,

@@ -16,7 +16,7 @@ from calibcli.stats.curves.thresholds import standardised_ends
 from calibcli.stats.measures.if_calibrated import Shared
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.smooth_ece import smooth_ece
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from claims.simulation import generator_of, most_misses, short_and_full
 
 M = MeasureName

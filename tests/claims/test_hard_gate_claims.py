@@ -18,12 +18,12 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import Stakes, stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.plan import Gate, Population, is_given, log_evidence, population_of
+from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.classes import class_measure
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned, bins_of, segment_sums
 from calibcli.stats.table.kernel import cosine_series, fixpoint
-from calibcli.stats.table.score_table import ScoreTable
 from claims import worlds
 from claims.cells import FEW
 from claims.simulation import generator_of, most_misses, short_and_full

@@ -13,11 +13,11 @@ from scipy.stats import norm
 from calibcli.commands.comparing import Seen, difference_over_clusters
 from calibcli.commands.leaderboard import Entries, rankings
 from calibcli.names import ClassMeasure, ComparisonName, MeasureName
-from calibcli.options.comparing import CompareOptions
+from calibcli.options.measuring import CompareOptions
 from calibcli.stats.measures.clustered import ClusterSums
 from calibcli.stats.measures.differences import PAIRED, PairedSums
 from calibcli.stats.measures.matched import Answers
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from claims.simulation import generator_of, most_misses, short_and_full
 
 SCORES = 5

@@ -10,11 +10,10 @@ from calibcli.names import Bound, Relation, SegmentMeasure, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.segment_bets import SegmentBets
-from calibcli.stats.gates.segments import RowsBySegment, segment_rule
+from calibcli.stats.gates.segments import RowsBySegment, SegmentBets, segment_rule
 from calibcli.stats.measures.segments import segments_of
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
-from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses
 from stats.segment_rows import counted, entries_of, frozen_by
 

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 
 from calibcli.names import Binning
-from calibcli.stats.measures.classes.top import top_errors
+from calibcli.stats.measures.classes.binned import top_errors
 from calibcli.stats.table.bins import Bins, bin_index, equal_width_edges
-from calibcli.stats.table.top_cells import TopCells
+from calibcli.stats.table.classes import TopCells
 from claims.simulation import generator_of, most_misses, short_and_full
 from class_rows import labels_of, softmax
 

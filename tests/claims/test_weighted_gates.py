@@ -10,9 +10,9 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.differences import PairedSums
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, bin_index, equal_width_edges
 from calibcli.stats.table.kernel import cosine_series, fixpoint
-from calibcli.stats.table.score_table import ScoreTable
 from claims.simulation import generator_of, most_misses, short_and_full
 from class_rows import labels_of, softmax, views_of
 

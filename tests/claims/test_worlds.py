@@ -10,7 +10,7 @@ import pytest
 import calibcli
 from calibcli.names import Bound, MeasureName, Relation, Target
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.gates.claim import Ground
 from claims import cells as c
 from claims.simulation import short_and_full

@@ -18,9 +18,9 @@ from calibcli.names import Binning, MeasureName
 from calibcli.stats.measures.distance import LOWER_CELLS, LabelledPlaces, largest_smooth_sum, least_move
 from calibcli.stats.measures.smooth_ece import Axis, logit_axis, probit_axis
 from calibcli.stats.recalibrators.newton import NEAREST
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, BinnedTable, Bins, binned, bins_of, looks_discrete
 from calibcli.stats.table.kernel import cosine_series, fixpoint
-from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 Floats = np.ndarray

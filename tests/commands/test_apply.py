@@ -32,12 +32,11 @@ from calibcli.documents.artifact import Artifact, read_artifact
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
-from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.maps import Shape
+from calibcli.options.fitting import FitOptions, MapOptions, Shape
 from calibcli.options.rows import Columns, Reading, RowRequest
-from calibcli.stats.recalibrators.interface import WithEnds
+from calibcli.stats.recalibrators import WithEnds
 from calibcli.stats.recalibrators.smooth import Smooth
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
 WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'

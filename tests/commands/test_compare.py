@@ -13,10 +13,8 @@ from calibcli.commands.fit import fit_files
 from calibcli.commands.measure import measure_files
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, ComparisonName, FitMethod, MeasureName, Scale, Target, WeightMeaning
-from calibcli.options.comparing import SHOWN, CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import SHOWN, CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.stats.measures.differences import PAIRED

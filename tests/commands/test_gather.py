@@ -25,7 +25,7 @@ from calibcli.data.tally import Signals, TallyWork
 from calibcli.errors import InputProblem
 from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns, InputFormat
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 ASKED = Columns("score", "label")
 SCORES = st.one_of(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0, 5e-324]), st.floats(0, 1))

@@ -20,16 +20,14 @@ from calibcli.commands.measure import measure_files
 from calibcli.documents.sealed import sealed
 from calibcli.errors import CalibcliError, InputProblem
 from calibcli.names import ComparisonName, MeasureName, OnMissing
-from calibcli.options.comparing import CompareOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.leaderboard import LeaderboardReport
 from calibcli.show.answers import document_of
 from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, skill
 from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.measures.scores import brier
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from published import check
 
 ROWS = 400

@@ -26,14 +26,12 @@ from calibcli.names import (
     WeightMeaning,
 )
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics, metrics_of
+from calibcli.options.measuring import MeasureOptions, Metrics, metrics_of
 from calibcli.options.rows import Columns, Reading, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import MeasureReport
 from calibcli.stats.measures.classes.binned import ClassViews, Seen
-from calibcli.stats.table import sliced
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers, sliced
 from class_rows import drawn_rows, views_of
 
 M = MeasureName

@@ -18,7 +18,7 @@ from calibcli.stats.bounds.betting import Stakes
 from calibcli.stats.curves.monitor import MonitorCurve
 from calibcli.stats.gates.growth import Incoming, grown, merged
 from calibcli.stats.gates.state import GateState, verdict_on_file
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from gate_rows import TEN, begun, rows_of
 
 Rows = tuple[np.ndarray, np.ndarray]

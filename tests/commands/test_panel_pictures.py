@@ -18,13 +18,11 @@ from calibcli.commands.plot import diagram_of, refuse_axis
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import CalibcliError, DocumentProblem, UsageProblem
 from calibcli.names import AxisScale, Binning, FitMethod, MeasureName, PlotKind, ViewName
-from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
 from calibcli.reports.measure import MeasureReport
-from calibcli.stats.curves.picture import CurvePanels
+from calibcli.stats.curves import CurvePanels
 
 K = PlotKind
 BY = Columns("score", "label", by=("country",))

@@ -15,8 +15,8 @@ from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import quantiles_of
-from calibcli.stats.table.score_table import ScoreTable
 
 INTAKE = Intake(ResolvedColumns(Columns(), "score", None), shown="rows.csv")
 

@@ -20,13 +20,12 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import VerifyOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.rules import largest
 from calibcli.stats.recalibrators.family import recalibrator_class
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 ASKED = Columns("score", "label")
 # About 1,000 distinct scores: everything here becomes a grid.

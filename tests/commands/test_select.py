@@ -22,9 +22,9 @@ from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_CHANGED, Selection
+from calibcli.stats.table import ScoreTable, merge_all
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable, merge_all
 
 R = RecalibratorName
 FEW = (R.INTERCEPT, R.PLATT, R.ISOTONIC)

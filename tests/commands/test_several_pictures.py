@@ -16,15 +16,14 @@ from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import FitLoss, MeasureName, OnMissing, PlotKind
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import CLINICAL, Metrics
+from calibcli.options.measuring import CLINICAL, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, RowRequest
+from calibcli.stats.curves import MOST_LINES, CurvePanels, Picture
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.mcb_dsc import McbDsc
-from calibcli.stats.curves.picture import MOST_LINES, CurvePanels, Picture
 from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 K = PlotKind
 TOGETHER = [kind for kind in K if kind.facts.several]

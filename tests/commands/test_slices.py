@@ -15,15 +15,13 @@ from calibcli.commands.measure import measure_files
 from calibcli.data import fragments
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, MeasureName, OnMissing, OnRange, TestName, WeightMeaning
-from calibcli.options.comparing import CompareOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.reports.measure import IN_TABLES, VALUES_ALONE, MeasureReport
 from calibcli.show.blocks import Grid
 from calibcli.show.pages.measure import group_blocks, measure_page
+from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.clustered import EXACT
-from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.table.bins import BinnedTable, Partition, binned
 from calibcli.stats.table.grid import Table
 

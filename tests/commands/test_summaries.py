@@ -23,8 +23,8 @@ from calibcli.errors import DocumentProblem
 from calibcli.names import WeightMeaning
 from calibcli.reports.input import InputSummary
 from calibcli.shell.app import main
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import digest, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from published import check
 
 Told = Callable[..., tuple[int, str, str]]

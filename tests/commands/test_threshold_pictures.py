@@ -16,8 +16,7 @@ from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import BetaForm, Binning, FitMethod, MeasureName, PlotKind, RecalibratorName
 from calibcli.options.conditions import condition_of
 from calibcli.options.fitting import FitOptions, MapOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection
 from calibcli.show.figures.drawing import figure_of

@@ -15,11 +15,9 @@ from calibcli.commands.verify import verify_files
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, MeasureName, VerdictName
-from calibcli.options.comparing import CompareOptions
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import Regression, VerifyOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import metrics_of
+from calibcli.options.measuring import CompareOptions, MeasureOptions, metrics_of
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.rules import largest, rule_of

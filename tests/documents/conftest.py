@@ -9,7 +9,7 @@ from calibcli.documents.artifact import Artifact, FitRecord
 from calibcli.names import Binning, FitLoss, RecalibratorName, Scale, Split
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 KINDS: dict[str, tuple[RecalibratorName, FitOptions]] = {
     "platt": (RecalibratorName.PLATT, FitOptions(loss=FitLoss.BRIER)),

@@ -13,7 +13,7 @@ from calibcli.documents.sealed import MOST_BYTES, canonical_text, document_of, s
 from calibcli.documents.summary import read_summary
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import DocumentKind
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from published import Place, changed, check, in_turn, places, replaced, validator
 
 Fit = Callable[..., Artifact]

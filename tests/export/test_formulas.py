@@ -20,7 +20,7 @@ from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 
 @pytest.mark.parametrize("base", BASES)

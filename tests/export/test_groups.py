@@ -27,7 +27,7 @@ from calibcli.errors import IdleOption, UsageProblem
 from calibcli.export import dialects
 from calibcli.export.dialects import string
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from exported_maps import BLANKS, GROUPS, asked_groups, group_map, one_map
 
 NEAR = 1e-12

@@ -11,7 +11,7 @@ from calibcli.commands.export import digest_of, export
 from calibcli.errors import UsageProblem
 from calibcli.export.onnx import OPSET
 from calibcli.names import ExportTarget, Scale
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from calibcli.stats.recalibrators.intercept import shifted
 from exported_maps import (
     CLASS_MAPS,

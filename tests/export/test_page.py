@@ -13,13 +13,12 @@ from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact, ClassArtifact, FitRecord
 from calibcli.errors import UsageProblem
 from calibcli.names import ClassMethod, ExportTarget, FitLoss, RecalibratorName
-from calibcli.options.fitting import FitOptions
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk, FitOptions
+from calibcli.stats.recalibrators import WithEnds
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.recalibrators.interface import WithEnds
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.platt import Platt
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from command_line import ROOT
 from exported_maps import CLASS_MAPS, class_map, one_map
 

@@ -14,11 +14,10 @@ from calibcli.errors import UsageProblem
 from calibcli.export.maps import plain
 from calibcli.export.python import Style, module_of_classes
 from calibcli.names import ExportTarget, RecalibratorName, Scale
-from calibcli.options.fitting import FitOptions
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.intercept import shifted
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,

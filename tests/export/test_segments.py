@@ -15,7 +15,7 @@ from calibcli.documents.artifact import SegmentArtifact
 from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS
 from calibcli.names import ExportTarget, SqlDialect
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from exported_maps import segment_map, segment_rows
 
 NEAR = 1e-12

@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from calibcli.commands.export import export
 from calibcli.names import ClassMethod, ExportTarget, Scale
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,

@@ -21,7 +21,7 @@ from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS, name, number, string
 from calibcli.export.sql_classes import read_from
 from calibcli.names import ExportTarget, Scale, SqlDialect, SqlForm
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne, PairMap
 from calibcli.stats.recalibrators.classes.top_label import TopLabel

@@ -15,7 +15,7 @@ import pytest
 import calibcli
 from calibcli.commands.export import export
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from exported_maps import (
     CLASS_SCORES,
     GROUPS,

@@ -20,7 +20,7 @@ import pytest
 
 from calibcli.commands.export import export
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from exported_maps import (
     CLASS_SCORES,
     KINDS_AND_SCALES,

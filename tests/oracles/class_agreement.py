@@ -13,8 +13,8 @@ import numpy as np
 
 from calibcli.names import Binning
 from calibcli.stats.measures.binned import binned_ece
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.bins import bins_of
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 
 ROUNDING = 1e-12
 # Why two searches for the least loss part although both have found it.

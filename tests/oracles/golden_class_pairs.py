@@ -14,8 +14,8 @@ from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.l2 import debiased_l2, plug_in_l2
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import binned, bins_of
-from calibcli.stats.table.score_table import Floats
 from class_rows import softmax, views_of
 from fits_of_classes import Drawn, fitted
 from oracles.class_agreement import (

@@ -23,7 +23,7 @@ from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.recalibrators.temperature import Temperature
 from calibcli.stats.recalibrators.venn_abers import VennAbers
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from oracles.golden_table import (
     FOLDER,
     REFERENCE,

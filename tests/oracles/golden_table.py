@@ -24,9 +24,9 @@ from calibcli.stats.measures.l2 import l2_squared_plug_in, t_statistic
 from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.measures.tests import ks_and_kuiper, spiegelhalter
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import BinnedTable, Bins, binned, bins_of
 from calibcli.stats.table.kernel import residual_series
-from calibcli.stats.table.score_table import ScoreTable
 
 FOLDER = Path(__file__).resolve().parents[2].parent / "shared" / "data"
 DATASETS = [

@@ -11,12 +11,12 @@ import numpy as np
 from calibcli.names import ClassMeasure, ClassMethod, OutputSum, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.measures.classes import class_measure
-from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator
+from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.isotonic import Isotonic
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from class_rows import softmax, views_of
 from fits_of_classes import Drawn, fitted
 from oracles.class_agreement import (

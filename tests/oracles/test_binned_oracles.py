@@ -60,8 +60,8 @@ from calibcli.stats.measures.binned import (  # noqa: E402
 from calibcli.stats.measures.l2 import (  # noqa: E402
     null_variance_of_t,
 )
+from calibcli.stats.table import ScoreTable  # noqa: E402
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges  # noqa: E402
-from calibcli.stats.table.score_table import ScoreTable  # noqa: E402
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 

@@ -12,7 +12,7 @@ import pytest
 
 from calibcli.names import CompatTool
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from oracles.peer_values import Columns, datasets
 
 DATA = datasets()

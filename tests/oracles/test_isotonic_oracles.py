@@ -12,7 +12,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 PROBES = np.linspace(0.0, 1.0, 2001)
 

@@ -17,7 +17,7 @@ from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.recalibrators.quadratic import Quadratic
 from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.recalibrators.temperature import Temperature
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 TABLES = [
     "recid_compas",

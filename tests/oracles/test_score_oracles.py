@@ -11,7 +11,7 @@ from calibcli.names import MeasureName
 from calibcli.stats.bounds.resampling import excursion_cdf, excursion_tail, range_cdf, range_tail
 from calibcli.stats.measures.regression import cox_measure
 from calibcli.stats.measures.skill import brier_skill, log_loss_skill
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 M = MeasureName
 COX = (M.CITL_LOGIT, M.COX_INTERCEPT, M.COX_SLOPE)

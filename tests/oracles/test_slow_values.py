@@ -9,11 +9,10 @@ import pytest
 
 from calibcli.commands.measure import measure_table
 from calibcli.names import Binning, MeasureName, TestName
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import metrics_of
+from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import MeasureReport
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from oracles.awkward_rows import Columns, awkward_sets
 from oracles.slow_bounds import slow_bounds
 from oracles.slow_values import MOST_PLACES, slow_values

@@ -20,9 +20,9 @@ from calibcli.stats.measures.distance import (
 )
 from calibcli.stats.measures.smooth import calibration_index, maximum_mean_error
 from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit, smooth_error_at
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import residuals
 from calibcli.stats.table.kernel import cosine_series
-from calibcli.stats.table.score_table import ScoreTable
 from oracles.relplot_scales import BANDWIDTHS, CASES, drawn
 from oracles.slow_values import spline_curve
 

@@ -10,8 +10,8 @@ from calibcli.names import Purpose
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.derived import split_table
-from calibcli.stats.table.score_table import ScoreTable
 
 
 def seeds(usual: int, most: int) -> list[object]:

@@ -17,7 +17,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.commands.page import MOST, WrittenReport, marks_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.commands.verify import verify_files
-from calibcli.families.explained import LABELS
+from calibcli.families import LABELS
 from calibcli.names import MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns, RowRequest
@@ -25,7 +25,7 @@ from calibcli.show.figures.look import LIGHT
 from calibcli.show.words import four
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from html_pages import HOSTILE, Page, drawings, read
 
 
@@ -253,7 +253,7 @@ def test_digests_and_the_command_are_printed(
 
 def test_a_few_measures_are_enough(hostile_file: object) -> None:
     """Without smECE there is no smooth picture, and without ECE none of groups; nothing fails."""
-    from calibcli.options.metrics import metrics_of
+    from calibcli.options.measuring import metrics_of
 
     columns = Columns(HOSTILE["score"], HOSTILE["label"], by=(HOSTILE["by"],))
     options = replace(MeasureOptions(), metrics=metrics_of(["brier"]))

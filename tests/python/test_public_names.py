@@ -8,7 +8,7 @@ import pytest
 
 import calibcli
 from calibcli.names import ClassMeasure, MeasureName
-from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures import Estimate
 
 FUNCTIONS = ("apply", "compare", "drift", "fit", "load", "measure", "plot", "segments", "verify")
 NAMES = [

@@ -19,7 +19,7 @@ from calibcli.documents.sealed import document_of
 from calibcli.documents.state import from_dict
 from calibcli.documents.summary import TableDocument
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
-from calibcli.options.sources import DocumentInMemory
+from calibcli.options.rows import DocumentInMemory
 from command_line import Run
 from mutations import edits
 

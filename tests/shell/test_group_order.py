@@ -13,9 +13,9 @@ from calibcli.commands.pictures.diagram import PlotRequest
 from calibcli.commands.plot import diagram_of
 from calibcli.names import ClassMeasure, GroupOrder, MeasureName, PlotKind
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.orders import has_own_order
+from calibcli.options.numerals import has_own_order
 from calibcli.options.rows import Columns
-from calibcli.stats.curves.picture import CurvePanels
+from calibcli.stats.curves import CurvePanels
 from calibcli.stats.curves.segments import TrendCurve
 from command_line import Run
 

@@ -14,8 +14,7 @@ import pytest
 
 from calibcli.commands.measure import measure_files
 from calibcli.names import CompatTool, MeasureName, TestName
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import GROUPS, metrics_of
+from calibcli.options.measuring import GROUPS, MeasureOptions, metrics_of
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.measure import MeasureReport
 from calibcli.show.as_data import CsvRenderer, JsonRenderer
@@ -24,7 +23,7 @@ from calibcli.show.html.sections import number_sections
 from calibcli.show.markup import MarkupRenderer
 from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from command_line import CHURN, SAMPLE, Make, Run
 from published import check
 

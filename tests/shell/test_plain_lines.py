@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from calibcli.families.pictures import KIND_ALIASES, PlotKind
-from calibcli.options.metrics import ALIASES, one_metric
+from calibcli.options.measuring import ALIASES, one_metric
 from calibcli.shell.commands import COMMANDS
 from command_line import SAMPLE, Run
 

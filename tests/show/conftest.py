@@ -26,17 +26,17 @@ from calibcli.reports.input import InputSummary
 from calibcli.reports.inspect import ColumnSummary, InspectReport
 from calibcli.reports.measure import ClusterSummary, GroupsSummary, MeasureReport, TableSummary, WorstGroup
 from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, ReliabilityCurve, SmoothCurve
 from calibcli.stats.gates.claim import Claim, Evidence, RowsNeeded, Verdict
-from calibcli.stats.measures.differences import PAIRED, Difference
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     Estimate,
     TestResult,
 )
+from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.measures.tests import WEIGHTED, CombinedTest
 from calibcli.stats.recalibrators.selection import Selection, Trial
 

@@ -10,14 +10,13 @@ import pytest
 
 from calibcli.commands.measure import measure_table
 from calibcli.names import ComparisonName, MeasureName
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import metrics_of
+from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
 from calibcli.show.html.sections import summary_of
 from calibcli.show.pages.measure import _apart, _valid
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 ROWS = 4_000
 SOURCE = InputSummary(("x.csv",), "score", "label", None, ROWS, 0, 0)

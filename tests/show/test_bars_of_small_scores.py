@@ -11,8 +11,8 @@ from calibcli.show.blocks import Bar
 from calibcli.show.pages.measure import reliability_grid
 from calibcli.show.terminal import UNICODE, axis, drawn
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
-from calibcli.stats.table.score_table import ScoreTable
 
 TICKS = (1e-4, 1e-3, 0.01, 0.1, 0.5)
 

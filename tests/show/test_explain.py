@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from calibcli.families.explained import LABELS, Explained, paragraphs_of
+from calibcli.families import LABELS, Explained, paragraphs_of
 from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
 from calibcli.show.blocks import Line, Listing, paragraph
 from calibcli.show.explain import SECTIONS, writer_of

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, TestName
 from calibcli.options.numerals import in_full, percent
 from calibcli.show.blocks import Bar
-from calibcli.show.pages.header import file_words, left_out_words
+from calibcli.show.pages import file_words, left_out_words
 from calibcli.show.pages.measure import light
 from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
 from calibcli.show.words import (
@@ -29,7 +29,7 @@ from calibcli.show.words import (
     share,
     whose,
 )
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 
 
 @pytest.mark.parametrize(

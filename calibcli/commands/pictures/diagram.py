@@ -13,12 +13,19 @@ from calibcli.errors import IdleOption
 from calibcli.names import Band, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.pictures import PictureOptions
-from calibcli.options.rows import ClassOptions, Columns, Reading, RowRequest, SeveralClasses
+from calibcli.options.rows import (
+    ClassOptions,
+    Columns,
+    DocumentSource,
+    Reading,
+    RowRequest,
+    SeveralClasses,
+    is_json,
+)
 from calibcli.options.segmenting import Segmenting
-from calibcli.options.sources import DocumentSource, is_json
 from calibcli.reports.input import InputSummary
-from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.curves.picture import Picture
+from calibcli.stats.bounds import Interval
+from calibcli.stats.curves import Picture
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 

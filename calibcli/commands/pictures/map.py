@@ -24,18 +24,18 @@ from calibcli.names import BetaForm, Binning, FitLoss, Purpose, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.numerals import percent
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import DocumentSource
 from calibcli.stats.curves.map import Band, map_curve
 from calibcli.stats.curves.reliability import binned_curve, refuse_empty
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.numerics import stream
+from calibcli.stats.recalibrators import Recalibrator, WithEnds
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.identity import Identity
-from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import Bins, equal_mass_ends, looks_discrete, segment_sums
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, ScoreTable
 
 _DRAWS, _MOST_SCORES = 100, 512
 

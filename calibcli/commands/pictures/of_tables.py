@@ -37,20 +37,18 @@ from calibcli.names import (
     Smoother,
     TestName,
 )
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import in_full, percent
 from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
 from calibcli.show.words import UNDEFINED, field_name, first_of, four, p_equals, quoted, roughness, three
 from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.clinical import clinical_curve
-from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve
+from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve, risk_coverage_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.net_benefit import net_benefits
-from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import refuse_empty
-from calibcli.stats.curves.risk_coverage import risk_coverage_curve
 from calibcli.stats.curves.thresholds import (
     DecisionCurve,
     Range,
@@ -58,9 +56,9 @@ from calibcli.stats.curves.thresholds import (
     murphy_curve,
     worth_somewhere,
 )
+from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.discrimination import aurc
-from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.if_calibrated import Shared, draw_calibrated
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.measures.tests import calibration_tests

@@ -28,13 +28,11 @@ from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
 from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName
-from calibcli.options.comparing import CompareOptions
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
 from calibcli.options.numerals import percent
-from calibcli.options.sources import DocumentSource
+from calibcli.options.rows import DocumentSource
 from calibcli.reports.measure import SCHEMA, MeasureReport
-from calibcli.stats.curves.picture import CurvePanel, CurvePanels, Picture
+from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, residual_curve
 from calibcli.stats.measures.differences import PAIRED, Difference
 from calibcli.stats.table.bins import looks_discrete

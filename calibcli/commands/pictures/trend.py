@@ -9,11 +9,10 @@ from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import GroupOrder, MeasureName
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
-from calibcli.options.orders import by_name, has_own_order, in_order, is_over_time
+from calibcli.options.measuring import MeasureOptions, Metrics
+from calibcli.options.numerals import by_name, has_own_order, in_order, is_over_time
 from calibcli.reports.measure import MeasureReport
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.curves.segments import TrendCurve
 
 

@@ -41,7 +41,7 @@ from calibcli.data.objects import is_object, opened, opened_file
 from calibcli.data.pipes import Pipe, signals_heard
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
-from calibcli.options.sources import RowsInMemory
+from calibcli.options.rows import RowsInMemory
 from calibcli.values import dataclass
 
 _BATCH_ROWS = 1 << 17

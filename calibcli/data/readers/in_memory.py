@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from calibcli.data.files import ArrowColumn
 from calibcli.data.readers import Fragment, Reader, batch_rows
-from calibcli.options.sources import RowsInMemory
+from calibcli.options.rows import RowsInMemory
 
 # What pyarrow writes into a row group of Parquet, so that rows are added up in the same order.
 _GROUP_ROWS = 1 << 20

@@ -13,7 +13,7 @@ from calibcli.data.arrays import column_of
 from calibcli.data.writers import Output
 from calibcli.data.writers.parquet import gathered
 from calibcli.names import Compression
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 
 # Batches of this many rows are put together from smaller ones; of less where there are very many columns.
 _BATCH_ROWS = 1 << 17

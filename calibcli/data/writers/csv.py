@@ -23,7 +23,7 @@ from calibcli.data.values import names_of
 from calibcli.data.writers import Output
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import DataFormat
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 

@@ -12,7 +12,7 @@ from calibcli.data.arrays import column_of
 from calibcli.data.objects import source_of
 from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
 from calibcli.data.writers import Output, copy_errors
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 _FEW = 20

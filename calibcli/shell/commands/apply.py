@@ -4,10 +4,9 @@ from dataclasses import replace
 
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT, EngineName, OnUnseen
-from calibcli.options.maps import NO_SCORE, OFF_SUM, OUT_OF_RANGE, ApplyOptions, Shape
+from calibcli.options.fitting import NO_SCORE, OFF_SUM, OUT_OF_RANGE, ApplyOptions, Shape
 from calibcli.options.output import ArtifactFile, Inputs, Output
-from calibcli.options.rows import ClassOptions, Columns, Reading, SeveralClasses
-from calibcli.options.sources import is_json
+from calibcli.options.rows import ClassOptions, Columns, Reading, SeveralClasses, is_json
 from calibcli.shell.door import command
 
 

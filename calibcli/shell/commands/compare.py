@@ -2,7 +2,7 @@
 
 import typer
 
-from calibcli.options.comparing import CompareOptions
+from calibcli.options.measuring import CompareOptions
 from calibcli.options.output import Artifacts, Inputs, Output
 from calibcli.options.rows import (
     COMPARED_BY,

@@ -5,7 +5,7 @@ import sys
 from calibcli.data.outputs import is_terminal
 from calibcli.errors import OutputProblem
 from calibcli.names import STDOUT, ExportTarget
-from calibcli.options.maps import ExportAsk
+from calibcli.options.fitting import ExportAsk
 from calibcli.options.output import ArtifactFile, Output
 from calibcli.shell.door import command
 

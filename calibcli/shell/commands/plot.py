@@ -17,11 +17,11 @@ from calibcli.options.rows import (
     PLOTTED_SCORES,
     ClassOptions,
     Columns,
+    DocumentSource,
     Reading,
     RowRequest,
 )
 from calibcli.options.segmenting import Segmenting
-from calibcli.options.sources import DocumentSource
 from calibcli.shell.door import command
 from calibcli.shell.output import screen_for, write
 
@@ -168,7 +168,7 @@ def refuse_attributes(*, asked: bool) -> None:
 def show(diagram: "Diagram", *, title: str | None, scale: AxisScale | None, color: ColorWhen) -> None:
     """Write a reliability diagram to standard output, as wide as the terminal, or 80 columns without one."""
     from calibcli.show.letters import Said, reliability_text
-    from calibcli.stats.curves.picture import axis_for
+    from calibcli.stats.curves import axis_for
     from calibcli.stats.curves.reliability import ReliabilityCurve
 
     drawn = diagram.drawn

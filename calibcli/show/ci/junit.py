@@ -15,7 +15,7 @@ from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import small_segments
 from calibcli.show.ci.cases import NOTHING_JUDGED, Case, Light, cases_of, gate_word, group_names, light_of
-from calibcli.show.pages.header import file_words
+from calibcli.show.pages import file_words
 from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import ALARM, plural, printable
 from calibcli.values import dataclass

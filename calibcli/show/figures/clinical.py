@@ -15,9 +15,9 @@ from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import point_beyond
+from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.limits import FARTHEST, Extent, Limits, band_sentence, has_band
-from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from calibcli.names import AxisScale
 from calibcli.show.figures.look import Look, look_of
 from calibcli.show.figures.page import Words
-from calibcli.stats.curves.picture import Picture
+from calibcli.stats.curves import Picture
 
 
 def figure_of(

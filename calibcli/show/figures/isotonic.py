@@ -23,9 +23,9 @@ from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import draw_binned
 from calibcli.show.words import p_words
+from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.limits import Extent, Limits, has_band
-from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass

@@ -26,9 +26,9 @@ from calibcli.show.figures.page import (
     new_page,
     told_apart,
 )
+from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels, Picture
+from calibcli.stats.curves.cumulative import RiskCoverageCurve
 from calibcli.stats.curves.limits import band_sentence, has_band
-from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels, Picture
-from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass

@@ -33,8 +33,8 @@ from calibcli.show.figures.page import (
     told_apart,
     write,
 )
+from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.limits import Extent, Limits, limits_for
-from calibcli.stats.curves.picture import CurvePanel, CurvePanels, Picture
 
 # Inches on a page of scale 1.
 _ABOVE, _FIRST, _LINE, _BESIDE = 0.37, 0.17, 0.14, 0.06

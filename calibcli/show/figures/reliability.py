@@ -29,6 +29,7 @@ from calibcli.show.figures.page import (
     new_page,
 )
 from calibcli.show.figures.panels import Plots, panels_figure
+from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.limits import (
     Extent,
     Limits,
@@ -41,7 +42,6 @@ from calibcli.stats.curves.limits import (
     unbroken,
     with_margin,
 )
-from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
     ReliabilityCurve,

@@ -9,8 +9,8 @@ from calibcli.show.figures.axes import round_numbers
 from calibcli.show.figures.lines import Reference, lines_figure
 from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Words
-from calibcli.stats.curves.picture import Picture, curves_of
-from calibcli.stats.curves.risk_coverage import RiskCoverageCurve
+from calibcli.stats.curves import Picture, curves_of
+from calibcli.stats.curves.cumulative import RiskCoverageCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
 

@@ -16,8 +16,8 @@ from calibcli.show.figures.axes import log_odds_ticks, round_numbers
 from calibcli.show.figures.lines import Reference, lines_figure
 from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Words
+from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.limits import Limits, limits_of, with_margin
-from calibcli.stats.curves.picture import Picture, curves_of
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass

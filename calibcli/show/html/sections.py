@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from calibcli.families.explained import Explained
+from calibcli.families import Explained
 from calibcli.options.numerals import percent
 from calibcli.reports.compare import CompareReport
 from calibcli.reports.input import Setting, settings_said
@@ -13,8 +13,7 @@ from calibcli.show.answers import answer_of, segmented
 from calibcli.show.blocks import Block, Line, Listing, Paragraph, Tone, paragraph
 from calibcli.show.explain import SECTIONS, definition_listing
 from calibcli.show.html.page import Illustration, Section
-from calibcli.show.pages.compare import compare_page
-from calibcli.show.pages.header import (
+from calibcli.show.pages import (
     artifact_lines,
     note_lines,
     repair_lines,
@@ -22,6 +21,7 @@ from calibcli.show.pages.header import (
     table_lines,
     view_lines,
 )
+from calibcli.show.pages.compare import compare_page
 from calibcli.show.pages.measure import (
     class_blocks,
     difference_blocks,
@@ -33,7 +33,7 @@ from calibcli.show.pages.measure import (
 from calibcli.show.pages.segments import segment_blocks
 from calibcli.show.pages.verify import verify_page
 from calibcli.show.words import SMALL_P, p_words, quoted
-from calibcli.stats.measures.estimate import ClassEstimate, Estimate
+from calibcli.stats.measures import ClassEstimate, Estimate
 
 _NO_RULE = "No limit was given, so there is no verdict; to get one pass a limit, such as --max-ece 0.02."
 

@@ -1,11 +1,19 @@
 """Report to page: which facts are said, in which order and in which words."""
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from calibcli.show.blocks import Page
+from calibcli.names import ViewName
+from calibcli.reports.input import Setting, pooled_words, settings_said
+from calibcli.show.answers import answer_of
+from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
+from calibcli.show.words import count, first_of, four, listed, plural, quoted, rounded_words, share
 
 if TYPE_CHECKING:
+    from calibcli.reports.apply import ApplyReport, FolderApplyReport
+    from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
+    from calibcli.reports.measure import TableSummary
     from calibcli.show import Report
 
 
@@ -16,3 +24,163 @@ def page_of(report: "Report", *, verbose: bool) -> Page:
     module = import_module(f"calibcli.show.pages.{name.partition('_')[0]}")
     page: Page = getattr(module, f"{name}_page")(report, verbose=verbose)
     return page
+
+
+_MOST_FILES = 3
+
+_MOST_LISTED = 5
+
+
+def answer_paragraph(report: "Report") -> Paragraph:
+    """Return what a report comes to, which its page opens with."""
+    return paragraph(*(Line(one, Tone.TITLE) for one in answer_of(report)))
+
+
+def source_line(source: "InputSummary") -> str:
+    """Return files and columns in one line."""
+    columns = {"score": source.score, "label": source.label, "weight": source.weight}
+    files = file_words(source.files) if source.files else "no new rows"
+    return " ".join([files + " ", *(f"{k}={quoted(v)}" for k, v in columns.items() if v)])
+
+
+def file_words(files: tuple[str, ...]) -> str:
+    """Return the files by name, or the first of them and how many more there are."""
+    names = [quoted(name) if name != "-" else "standard input" for name in files]
+    if len(names) <= _MOST_FILES:
+        return listed(names)
+    return f"{', '.join(names[: _MOST_FILES - 1])} and {count(len(names) - _MOST_FILES + 1)} more files"
+
+
+def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
+    """Return what the table holds, and what rounding did to it if anything; `verbose` adds how it is kept."""
+    positive = f"{count(table.positive)} positive ({share(table.positive, table.rows)})"
+    rows = f"{plural(table.rows, 'row')}, {positive}"
+    if table.kind == "grid":
+        first = f"{rows}, grid of {plural(table.distinct, 'occupied cell')}"
+        exact = "bin counts, residual sums and calibration-in-the-large"
+        said = rounded_words(f"{table.resolution:.2g}", exact=exact)
+        lines = [Line(first), Line(f"{said[:1].upper()}{said[1:]}.", Tone.NOTE)]
+    elif table.kind == "cells":
+        kept = f", counted in {plural(table.distinct, 'cell')} of the bins"
+        lines = [Line(f"{rows}{kept if verbose else ''}")]
+    else:
+        kept = f"{rows}, {plural(table.distinct, 'distinct score')}"
+        lines = [Line(f"{kept}, exact table" if verbose else kept)]
+    if table.weighted:
+        lines.append(Line("Rows carry importance weights; rows are counted here, values are weighted."))
+    if table.discrete:
+        lines.append(Line("The score takes so few values that each is measured by itself."))
+    return lines
+
+
+def repair_lines(source: "InputSummary") -> list[Line]:
+    """Return what was dropped and moved on request, and the choices made for the user."""
+    return [*row_lines(source), *note_lines(source.notes)]
+
+
+def row_lines(source: "InputSummary") -> list[Line]:
+    """Return which rows do not count, and what was done to others on request."""
+    lines = [] if source.selected is None else selected_lines(source.selected)
+    lines += [] if source.classes is None else _class_lines(source.classes)
+    if source.dropped:
+        dropped = f"{plural(source.dropped, 'row')} with a missing value dropped"
+        lines.append(Line(f"{dropped} (--on-missing drop).", Tone.NOTE))
+    return [*lines, *clipped_lines(source.clipped)]
+
+
+def selected_lines(selected: "SelectedRows") -> list[Line]:
+    """Return which rows were asked for, and how many were left out."""
+    left = f"{plural(selected.unselected, 'row')} not selected"
+    if selected.limit is not None:
+        first = f"only the first {plural(selected.limit, 'row')}, those behind were not read"
+        left = f"{left}, then {first}" if selected.where else first[:1].upper() + first[1:]
+    return [Line(f"{left} ({selected.options()}).", Tone.NOTE)]
+
+
+def _class_lines(classes: "ClassesRead") -> list[Line]:
+    """Return what became of rows of several classes."""
+    lines = []
+    if classes.elsewhere:
+        lines.append(Line(f"{plural(classes.elsewhere, 'row')} of other predictions left out.", Tone.FAINT))
+    if classes.tied:
+        tied = f"{plural(classes.tied, 'row')} with several most probable classes: the first counts"
+        lines += note_lines((tied,))
+    if classes.normalised:
+        off = f"{plural(classes.normalised, 'row')} divided by the sum of the probabilities"
+        lines.append(Line(f"{off} (--on-sum normalise).", Tone.NOTE))
+    return lines
+
+
+def view_lines(source: "InputSummary") -> list[Line]:
+    """Return how several classes were seen as one score, if there are several."""
+    classes = source.classes
+    if classes is None:
+        return []
+    of = f"of {count(classes.count)} classes"
+    one = quoted(classes.one_class or "")
+    if classes.one_class is None:
+        seen = f"The largest probability {of}; positive where that class is the right one."
+        if classes.view is not ViewName.CONFIDENCE:
+            each = "against the rest" if classes.view is ViewName.ONE_VS_REST else "where it is predicted"
+            seen += f" Each class by itself is seen {each}."
+    elif classes.view is ViewName.TOP_LABEL:
+        seen = f"Rows that predict class {one} {of}: its probability; positive where it is the right one."
+    else:
+        seen = f"Class {one} {of} against the rest."
+    return [Line(seen)]
+
+
+def clipped_lines(clipped: int) -> list[Line]:
+    """Return how many scores were moved, if any were."""
+    if not clipped:
+        return []
+    scores = f"{plural(clipped, 'score')} outside [0, 1] moved to 0 or 1"
+    return [Line(f"{scores} (--on-range clip).", Tone.NOTE)]
+
+
+def pooled_lines(report: "ApplyReport | FolderApplyReport") -> list[Line]:
+    """Return how many rows of new groups took the map of all rows, if any did."""
+    rows = report.pooled_rows
+    return note_lines((pooled_words(rows, report.pooled_groups),)) if rows else []
+
+
+def note_lines(notes: tuple[str, ...]) -> list[Line]:
+    """Return notes, marked as such."""
+    return [Line(f"note: {note}", Tone.NOTE) for note in notes]
+
+
+def settings_page(settings: tuple[Setting, ...]) -> Page:
+    """Return what files and variables have set, in a block of its own; nothing where they have not."""
+    lines = [Line(said, Tone.NOTE) for said in settings_said(settings)]
+    return (paragraph(*lines),) if lines else ()
+
+
+def artifact_lines(artifact: str | None) -> list[Line]:
+    """Return which recalibrator was applied first, if one was."""
+    return [] if artifact is None else [Line(f"recalibrated by {quoted(artifact)}")]
+
+
+def loss_words(loss: str, before: float, after: float) -> str:
+    """Return what a fit did to a loss on its own rows."""
+    return f"{loss} {four(before)} before, {four(after)} after; on the fit rows, so optimistic"
+
+
+def left_out_words(
+    left_out: Mapping[str, int],
+    least_rows: int,
+    *,
+    one: str = "group",
+    many: str = "groups",
+    done: str = "measured",
+) -> str:
+    """Return which slices are not measured, the largest first, and the option that says so."""
+    few = sorted(left_out.items(), key=lambda one: (-one[1], one[0]))
+    columns = {key.partition("=")[0] for key in left_out}
+    # Of one column its name is said once.
+    once = f"{columns.pop()}=" if len(columns) == 1 and not any("/" in key for key in left_out) else ""
+    named = [f"{key.removeprefix(once) or repr('')} ({count(rows)})" for key, rows in few]
+    listing = f"{once and f'{once[:-1]} '}{first_of(named, _MOST_LISTED)}"
+    return (
+        f"{count(len(few))} {one if len(few) == 1 else many} of fewer than {plural(least_rows, 'row')} "
+        f"(--min-group-rows) {'is' if len(few) == 1 else 'are'} not {done}: {listing}"
+    )

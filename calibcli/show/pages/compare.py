@@ -28,7 +28,7 @@ from calibcli.show.blocks import (
     grid_of,
     paragraph,
 )
-from calibcli.show.pages.header import (
+from calibcli.show.pages import (
     answer_paragraph,
     note_lines,
     repair_lines,

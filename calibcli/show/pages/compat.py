@@ -4,7 +4,7 @@ import math
 
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
 from calibcli.show.blocks import Cells, Column, Line, Page, Tone, grid_of, paragraph
-from calibcli.show.pages.header import artifact_lines, note_lines, repair_lines, source_line, table_lines
+from calibcli.show.pages import artifact_lines, note_lines, repair_lines, source_line, table_lines
 from calibcli.show.words import NONE
 from calibcli.stats.measures.compat import Part
 

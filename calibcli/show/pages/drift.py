@@ -5,7 +5,7 @@ from calibcli.reports.drift import DriftColumn, DriftGate, DriftReport
 from calibcli.reports.input import InputSummary
 from calibcli.show.answers import LITTLE_SHIFT, MUCH_SHIFT, shift_size
 from calibcli.show.blocks import Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
-from calibcli.show.pages.header import answer_paragraph, note_lines, repair_lines, source_line
+from calibcli.show.pages import answer_paragraph, note_lines, repair_lines, source_line
 from calibcli.show.words import count, listed, p_words, plural, quoted, share, three
 
 # So many levels of a column are shown, those that add most, unless more is asked for.

@@ -6,7 +6,7 @@ from calibcli.names import FitLoss, RecalibratorName
 from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Cells, Column, Grid, Line, Listing, Page, Tone, grid_of, paragraph
-from calibcli.show.pages.header import loss_words, note_lines, repair_lines, source_line
+from calibcli.show.pages import loss_words, note_lines, repair_lines, source_line
 from calibcli.show.words import count, four, listed, plural, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
 from calibcli.stats.recalibrators.selection import NOTHING_CHANGED, RAW, Selection, Trial

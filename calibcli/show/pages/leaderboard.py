@@ -6,7 +6,7 @@ from calibcli.names import GAVE_ZERO, ComparisonName
 from calibcli.options.numerals import percent
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, GroupBoards, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
-from calibcli.show.pages.header import (
+from calibcli.show.pages import (
     answer_paragraph,
     file_words,
     note_lines,

@@ -40,7 +40,7 @@ from calibcli.show.blocks import (
     grid_of,
     paragraph,
 )
-from calibcli.show.pages.header import (
+from calibcli.show.pages import (
     answer_paragraph,
     artifact_lines,
     left_out_words,
@@ -79,8 +79,7 @@ from calibcli.show.words import (
 )
 from calibcli.stats.bounds.proportion import SHARES
 from calibcli.stats.curves.reliability import ReliabilityCurve
-from calibcli.stats.measures.differences import Difference
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     ClassEstimate,
@@ -89,6 +88,7 @@ from calibcli.stats.measures.estimate import (
     TestResult,
     TopError,
 )
+from calibcli.stats.measures.differences import Difference
 
 # What stands beside the names of slices is so wide at most; further columns make a table of their own.
 _WIDEST = 84
@@ -472,7 +472,7 @@ _TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1, 0.5, 0.9)
 
 def _ticks(curve: ReliabilityCurve) -> tuple[float, ...]:
     """Return the ticks of an axis by log-odds, where a picture of these bins would have one; else nothing."""
-    from calibcli.stats.curves.picture import axis_for
+    from calibcli.stats.curves import axis_for
 
     bins = curve.binned
     if axis_for(replace(curve, kind=PlotKind.BINNED)) is not AxisScale.LOGIT:

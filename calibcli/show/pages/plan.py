@@ -4,7 +4,7 @@ from calibcli.options.numerals import in_full, percent
 from calibcli.reports.plan import PlanReport
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Listing, Page, Paragraph, Tone, paragraph
-from calibcli.show.pages.header import artifact_lines, note_lines, repair_lines, source_line
+from calibcli.show.pages import artifact_lines, note_lines, repair_lines, source_line
 from calibcli.show.words import about, count, plural
 
 

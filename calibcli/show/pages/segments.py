@@ -6,7 +6,7 @@ from calibcli.options.numerals import percent
 from calibcli.reports.segments import Ends, Segment, SegmentsReport
 from calibcli.show.answers import segment_name, segmented, untested_words
 from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
-from calibcli.show.pages.header import (
+from calibcli.show.pages import (
     artifact_lines,
     note_lines,
     repair_lines,

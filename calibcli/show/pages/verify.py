@@ -21,7 +21,7 @@ from calibcli.show.blocks import (
     paragraph,
 )
 from calibcli.show.ci.cases import Case, cases_of, worst_first
-from calibcli.show.pages.header import (
+from calibcli.show.pages import (
     artifact_lines,
     left_out_words,
     note_lines,
@@ -54,7 +54,7 @@ from calibcli.stats.gates.claim import (
     RowsNeeded,
     Verdict,
 )
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 
 TONES = {
     VerdictName.PASS: Tone.PASS,

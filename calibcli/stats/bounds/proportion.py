@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.stats.numerics import Floats, beta_quantile, crossing
-from calibcli.stats.table.score_table import Integers
+from calibcli.stats.table import Integers
 from calibcli.values import dataclass
 
 _AT_ONCE = 4_096

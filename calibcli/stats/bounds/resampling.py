@@ -16,9 +16,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table, open_variance
-from calibcli.stats.table.score_table import Floats, Integers, run_starts
 from calibcli.values import dataclass
 
 # Below so much information no limit law is taken; below so much of sum f (1 - f) all draws are exact.

@@ -22,10 +22,10 @@ from calibcli.stats.numerics import normal_quantile, stream
 from calibcli.stats.recalibrators.logistic import solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import knots_of, spline_features
+from calibcli.stats.table import Arrays, Floats
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import fixpoint, residual_series
-from calibcli.stats.table.score_table import Arrays, Floats
 from calibcli.values import dataclass
 
 # Groups are tenths of the rows.

@@ -14,10 +14,10 @@ from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, refuse_empty
 from calibcli.stats.recalibrators.pooling import Blocks, pooled
+from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import looks_discrete, segment_sums
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 DRAWS = 1_000

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from calibcli.names import AxisScale
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
-from calibcli.stats.table.score_table import Arrays, run_starts
+from calibcli.stats.table import Arrays, run_starts
 from calibcli.values import dataclass
 
 # Scores that fill no more than this part of [0, 1] are looked at more closely.

@@ -7,10 +7,10 @@ import numpy as np
 from calibcli.names import PlotKind, RecalibratorName
 from calibcli.stats.curves.limits import Spread
 from calibcli.stats.curves.reliability import BinnedCurve
-from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds, randomised
+from calibcli.stats.recalibrators import Recalibrator, WithEnds, randomised
 from calibcli.stats.recalibrators.venn_abers import VennAbers
+from calibcli.stats.table import Arrays, Floats
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Arrays, Floats
 from calibcli.values import dataclass
 
 Map = Callable[[Floats], Floats]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from calibcli.names import MeasureName, PlotKind
-from calibcli.stats.table.score_table import Arrays, Floats
+from calibcli.stats.table import Arrays, Floats
 from calibcli.values import dataclass
 
 

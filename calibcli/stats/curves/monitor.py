@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import PlotKind
-from calibcli.stats.table.score_table import Arrays, Floats, Integers
+from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 _COLUMNS = ("value", "lower", "upper", "log_pass", "log_fail", "own")

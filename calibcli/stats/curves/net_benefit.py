@@ -9,7 +9,7 @@ import numpy as np
 
 from calibcli.codec import ABSENT, INLINE, AnyNumber, Between, Declared
 from calibcli.names import Target
-from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table

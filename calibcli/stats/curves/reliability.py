@@ -24,10 +24,10 @@ from calibcli.errors import EmptyTable
 from calibcli.names import AxisScale, Band, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson, rate_bounds
+from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_in_cells
-from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 NO_BAND_ASKED = "no interval was requested"

@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from calibcli.names import PlotKind
 from calibcli.stats.numerics import Floats
-from calibcli.stats.table.score_table import Arrays
+from calibcli.stats.table import Arrays
 from calibcli.values import dataclass
 
 Flags = npt.NDArray[np.bool_]

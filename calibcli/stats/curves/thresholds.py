@@ -12,9 +12,9 @@ from calibcli.names import Benefit, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import refuse_empty
+from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Arrays, Floats, Integers
 from calibcli.values import dataclass
 
 NO_WEIGHTED_THRESHOLDS = "no interval: importance weights leave none that holds at a single threshold"

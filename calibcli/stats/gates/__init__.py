@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from calibcli.names import Bound
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground, Verdict
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import ScoreTable
 
 if TYPE_CHECKING:
     from calibcli.stats.gates.segments import RowsBySegment

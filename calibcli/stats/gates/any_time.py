@@ -12,7 +12,7 @@ from calibcli.names import MeasureName
 from calibcli.stats.bounds.betting import Stakes, log_mean_over_signs, log_sum, stakes_for_any_time
 from calibcli.stats.gates.cells import SPARSE, UNIT, Partition, Sums
 from calibcli.stats.numerics import crossing
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 ROUNDING = 2.0**-46

@@ -18,11 +18,10 @@ import numpy.typing as npt
 from calibcli.codec import ABSENT, DIFFERENT, OR_NULL, Ascending, Between, Declared, Kept, Node, Size
 from calibcli.errors import UsageProblem
 from calibcli.stats.recalibrators.segments import SegmentColumn
+from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sliced
 from calibcli.stats.table import grid as cells
-from calibcli.stats.table import sliced
 from calibcli.stats.table.bins import NO_ATOMS, bin_index, equal_width_edges, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
 from calibcli.values import dataclass
 
 UNIT = float(1 << 52)

@@ -1,26 +1,42 @@
-"""Is the calibration error at most eps? Betting on both answers, with delta on each side."""
+"""Is the calibration error, or the distance to calibration, at most eps? Bets on both answers, delta each."""
+
+import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from calibcli.names import Binning, Target
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.betting import stakes_of_gate
+from calibcli.stats.bounds.betting import stakes_of_gate, stakes_of_rows
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
 from calibcli.stats.gates.claim import (
     ONE_LOOK,
     Bounds,
+    Claim,
     Ground,
+    RowsNeeded,
     Verdict,
     claim_of,
     levels,
     refuse_weights,
     verdict_by_bounds,
 )
-from calibcli.stats.gates.rows_needed import rows_needed
-from calibcli.stats.measures.binned import grouped_residuals
-from calibcli.stats.measures.estimate import HELD_OUT
-from calibcli.stats.table.bins import ATOMS, binned
-from calibcli.stats.table.grid import Table
+from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise, rows_needed
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
+from calibcli.stats.measures.bias import error_shares
+from calibcli.stats.measures.binned import grouped_residuals, mean_size
+from calibcli.stats.measures.distance import (
+    ONE_POPULATION,
+    SHARES,
+    dictionary,
+    distance,
+    finer_bins,
+    number_of_bins,
+)
+from calibcli.stats.numerics import normal_quantile
+from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, looks_discrete
+from calibcli.stats.table.grid import Table, residuals
 
 
 def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
@@ -72,3 +88,159 @@ def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
     same = "bins" if ground.claims == 1 else "bins, rules and groups"
     looks = f"you may check again as rows arrive, with these same {same}" if any_time else ONE_LOOK
     return independent, HELD_OUT, what, looks
+
+
+# As a power of ten.
+_MOST_ROWS = 12.0
+
+# Where scores are few, up to twice as many rows may come with bins that happen to fit them worse.
+_AHEAD = np.linspace(1.0, 2.0, 17).tolist()
+
+
+class DceGrowth:
+    """The bounds that more rows with these scores would have."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._variance = float((table.weight * table.score * (1.0 - table.score)).sum()) / table.total_rows
+
+    def calibrated(self, rows: float, *, power: float = 0.5, finer: bool = False) -> float:
+        """
+        Return the estimate that calibrated labels have at a number of rows.
+
+        Args:
+            rows: The number.
+            power: Probability with which they have no more; at one half, their mean.
+            finer: Whether it is taken over the finer bins that are bet on too.
+        """
+        ahead = _AHEAD if looks_discrete(self._table) else [1.0]
+        strays = normal_quantile(power) * math.sqrt((1.0 - 2.0 / math.pi) * self._variance / rows)
+        counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
+        return strays + max(
+            sum(self._over_bins(rows, finer_bins(count) if finer else count)) for count in counts
+        )
+
+    def error(self, value: float) -> float:
+        """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
+        rows = self._table.total_rows
+        count = number_of_bins(rows)
+        rated, moved = min((self._over_bins(float(rows), one) for one in (count, finer_bins(count))), key=sum)
+        return math.sqrt(max(0.0, (value - moved) ** 2 - rated**2))
+
+    def _over_bins(self, rows: float, count: int) -> tuple[float, float]:
+        """Return the mean distances from rates to midpoints and from scores to midpoints."""
+        table = self._table
+        sums = binned(table, Bins(Binning.EQUAL_WIDTH, equal_width_edges(count)))
+        middle = (np.arange(count) + 0.5) / count
+        more = rows / sums.total
+        mean, spread = more * (sums.score_sum - sums.weight * middle), np.sqrt(more * sums.variance)
+        moved = table.weight * np.abs(table.score - np.repeat(middle, np.diff(sums.starts)))
+        return float(mean_size(mean, spread).sum()) / rows, float(moved.sum()) / sums.total
+
+    def price(self, rows: float, *, level: float, delta: float) -> float:
+        """Return how far a bound lies beyond its mean, where the evidence must reach a level."""
+        stakes = stakes_of_rows(math.ceil(rows), delta=delta)
+        return price_of_bets(stakes, rows, self._variance, level=level)
+
+    def rows_to_pass(self, limit: float, *, error: float, delta: float, power: float = 0.5) -> int:
+        """Return the rows at which the upper bound comes down to a limit."""
+
+        def evidence(digits: float) -> float:
+            rows = 10.0**digits
+            above = (
+                self.calibrated(rows, power=power, finer=finer)
+                + self.price(rows, level=math.log(1.0 / (share * delta)), delta=delta)
+                for finer, share in zip((False, True), SHARES[:2], strict=True)
+            )
+            return limit - error - min(above)
+
+        return first_rows(evidence, most=_MOST_ROWS)
+
+    def rows_to_fail(self, limit: float, *, delta: float) -> int | None:
+        """Return the rows at which either lower bound rises to a limit; None if neither does."""
+        needed = []
+        for (size, divisor), part in zip(self._levers(), error_shares(delta, signs=2), strict=True):
+            level, beyond = math.log(2.0 / part), size - divisor * limit
+            if beyond > 0.0:
+                price = partial(self.price, level=level, delta=part)
+                needed.append(first_rows(partial(_left, beyond, price), most=_MOST_ROWS))
+        return min(needed, default=None)
+
+    def _levers(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the means that can refute the claim, less their noise, and what divides each."""
+        table, rows = self._table, float(self._table.total_rows)
+        residual = residuals(table)
+        tilt = 2.0 * table.score - 1.0
+        noise = math.sqrt(2.0 / math.pi * self._variance / rows)
+        sizes = (abs(float(one.sum())) / rows for one in (residual, residual * tilt))
+        level, tilted = (max(0.0, size - noise) for size in sizes)
+        return (level, 1.0), (tilted, 3.0)
+
+
+def _left(beyond: float, price: Callable[[float], float], digits: float) -> float:
+    return beyond - price(10.0**digits)
+
+
+def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float, upper: float) -> RowsNeeded:
+    """
+    Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide.
+
+    Returns:
+        Approximate: about a tenth off for a calibrated score, a guess elsewhere.
+    """
+    if claim.limit <= 0.0:
+        return RowsNeeded(None, None, 0, within_noise=True)
+    growth = DceGrowth(table)
+    error = growth.error(value)
+    return promise(
+        claim.limit,
+        error,
+        width=2.0 * (upper - value),
+        rows=table.total_rows,
+        at_best=at_best(growth.rows_to_pass(claim.limit, error=0.0, delta=ground.delta), ground),
+        to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=ground.delta),
+        to_fail=lambda: growth.rows_to_fail(claim.limit, delta=ground.fail_delta),
+    )
+
+
+def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Judge "distance to calibration <= eps" for the population.
+
+    A pass bounds the upper distance, to the nearest calibrated function of the score, and with it every other
+    form; a fail shows the lower distance, the least of all forms, to be beyond the limit.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
+        Which bins the upper bound takes depends on the number of rows alone.
+
+    References:
+        Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
+    """
+    refuse_weights(table)
+    claim = claim_of(rule, ground, measure="dce")
+    at_lower, at_upper = levels(rule, ground)
+    found = distance(table, confidence=1.0 - 2.0 * at_upper)
+    upper = None if found.interval is None else found.interval.upper
+    level, tilt = dictionary(table, delta=at_lower)
+    lower = max(level, tilt / 3.0)
+    bounds = Bounds(
+        found.value,
+        lower,
+        upper,
+        "betting on rows, one look",
+        Target.POPULATION,
+        (
+            INDEPENDENT_ROWS,
+            ONE_POPULATION,
+            HELD_OUT,
+            "a pass bounds the upper distance, so every form of it; a fail is about the lower one",
+            "the value is an upper estimate of the distance",
+            ONE_LOOK,
+        ),
+        f"{found.details['bins']} equal-width bins, by the number of rows",
+        needed=None
+        if upper is None
+        else lambda claim: dce_rows_needed(table, claim, ground, value=found.value, upper=upper),
+    )
+    return verdict_by_bounds(table, claim, ground, bounds)

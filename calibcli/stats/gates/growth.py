@@ -12,8 +12,8 @@ from calibcli.names import DEFAULT_LEAST_ROWS, LEAST_CHANCE, LEAST_TWIN_ROWS, MO
 from calibcli.stats.gates.any_time import Epoch
 from calibcli.stats.gates.cells import Sums, sums_of
 from calibcli.stats.gates.state import Batch, Fingerprints, GateState, differences
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 from calibcli.values import dataclass
 
 

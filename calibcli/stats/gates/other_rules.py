@@ -23,7 +23,7 @@ from calibcli.names import (
 )
 from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.gates.claim import (
     NO_CONFIDENCE,
@@ -41,9 +41,7 @@ from calibcli.stats.gates.claim import (
     refuse_weights,
     too_few,
 )
-from calibcli.stats.measures.bias import population_bounds
-from calibcli.stats.measures.classes import ClassViews, class_measure
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HOEFFDING,
     INDEPENDENT_ROWS,
     NOT_BY_LABELS,
@@ -51,8 +49,10 @@ from calibcli.stats.measures.estimate import (
     Estimate,
     TestResult,
     effective_rows,
+    measure_named,
 )
-from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures.bias import population_bounds
+from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.if_calibrated import DRAWS, Settings, draw_calibrated
 from calibcli.stats.measures.scores import (
     log_error,

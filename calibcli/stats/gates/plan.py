@@ -32,10 +32,10 @@ from calibcli.stats.measures.distance import dictionary, distance_interval
 from calibcli.stats.measures.l2 import lower_bound, upper_bound
 from calibcli.stats.measures.smooth_ece import stakes_for, weighed
 from calibcli.stats.numerics import crossing
+from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.bins import Bins, binned, segment_sums
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
 from calibcli.values import dataclass
 
 # Scores are kept to about so many values, each within one bin: labels tell neighbours apart by less.

@@ -13,7 +13,7 @@ from calibcli.stats.gates.plan import CALIBRATED, MOST_ROWS, Effort, Gate, Plan,
 from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
 from calibcli.stats.measures.segments import Entries, Segments, in_segment, subset
 from calibcli.stats.numerics import crossing
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 # Scores within a segment are kept to so many values, each of as many rows.

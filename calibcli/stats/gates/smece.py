@@ -20,8 +20,8 @@ from calibcli.stats.gates.claim import (
     verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import at_best, first_rows, mean_size_of_noise, price_of_bets, promise
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.if_calibrated import mean_spread
 from calibcli.stats.measures.smooth_ece import BY_BETS, in_few_places, noise_of_norm, stakes_for, upper_bound
 from calibcli.stats.table.grid import Table, residuals

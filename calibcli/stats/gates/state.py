@@ -66,9 +66,14 @@ from calibcli.stats.gates.claim import (
     too_few_counted,
 )
 from calibcli.stats.gates.rows_needed import rows_needed
-from calibcli.stats.gates.segment_bets import SegmentBets, bets_on, segments_of_sums
-from calibcli.stats.gates.segments import RowsBySegment, judged_segments
-from calibcli.stats.measures.estimate import HELD_OUT
+from calibcli.stats.gates.segments import (
+    RowsBySegment,
+    SegmentBets,
+    bets_on,
+    judged_segments,
+    segments_of_sums,
+)
+from calibcli.stats.measures import HELD_OUT
 from calibcli.stats.measures.segments import ANY
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, segment_sums

@@ -1,1 +1,166 @@
 """Table to estimate: what is measured, with its interval, its method and its assumptions."""
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated
+
+from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Between, Declared, Fraction
+from calibcli.names import ClassMeasure, MeasureName, TestName
+from calibcli.stats.bounds import Interval
+from calibcli.stats.bounds.proportion import hoeffding_deviation
+from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.stats.measures.if_calibrated import Measures, Settings
+
+INDEPENDENT_ROWS = "rows are independent"
+
+HELD_OUT = "no row was used to train the model, the recalibrator or the bins"
+
+NO_WEIGHTED_INTERVAL = "no interval: importance weights leave only bounds that this measure does not have"
+
+NOT_BY_LABELS = "the weights of rows must not depend on their labels"
+
+HOEFFDING = "Hoeffding with what each label moves, by its weight"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated(Declared):
+    """The value of a measure, with its two-sided interval."""
+
+    name: Annotated[MeasureName | ClassMeasure, HIDDEN]
+    value: Annotated[AnyNumber, "The estimate."]
+    interval: Annotated[Interval | None, INLINE]
+    null: Annotated[
+        AnyNumber | None, "What the value would be on average if the scores were the true probabilities."
+    ]
+    assumptions: Annotated[tuple[str, ...], "Under which value and interval mean what they say."]
+    rows: Annotated[int, HIDDEN]
+    # Such as the bandwidth or the partition.
+    details: Annotated[Mapping[str, float | int | str], "Further numbers and words."] = field(
+        default_factory=dict
+    )
+    # Where nine in ten such values would lie (5 to 95 %), or None where that is not known.
+    null_range: Annotated[tuple[float, float] | None, HIDDEN] = None
+
+    @property
+    def null_lower(
+        self,
+    ) -> Annotated[
+        AnyNumber | None,
+        LATELY,
+        "Lower end of the range in which nine in ten calibrated scores would lie on these rows (5 %).",
+    ]:
+        """Lower end of the range of calibrated scores."""
+        return None if self.null_range is None else self.null_range[0]
+
+    @property
+    def null_upper(self) -> Annotated[AnyNumber | None, LATELY, "Upper end of that range (95 %)."]:
+        """Upper end of the range of calibrated scores."""
+        return None if self.null_range is None else self.null_range[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate(Estimated):
+    """The value of a measure of one score, with its two-sided interval."""
+
+    name: Annotated[MeasureName, HIDDEN]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassEstimate(Estimated):
+    """The value of a measure of several classes together, with its two-sided interval."""
+
+    name: Annotated[ClassMeasure, HIDDEN]
+
+
+@dataclass(frozen=True, slots=True)
+class TopError(Declared):
+    """How far the k largest probabilities of a row are, as one vector, from how often each is right."""
+
+    k: Annotated[int, Between(1), "How many of the largest probabilities are looked at together."]
+    value: Annotated[AnyNumber, "The l2 error, the part due to chance taken off."]
+    interval: Annotated[Interval | None, INLINE]
+    t: Annotated[AnyNumber, "What it is the root of, which may be below 0."]
+    plug_in: Annotated[float, "The same error with the part due to chance."]
+    cells: Annotated[int, "Cells that hold rows: a bin for each of the k probabilities."]
+    rows_alone: Annotated[int, "Rows alone in their cell, which do not count."]
+    assumptions: Annotated[tuple[str, ...], "Under which value and interval mean what they say."]
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult(Declared):
+    """The outcome of a test of the hypothesis that every label is Bernoulli with its score."""
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    name: Annotated[TestName, HIDDEN]
+    statistic: Annotated[AnyNumber | None, "Null where it is undefined."]
+    p_value: Annotated[Fraction | None, "Probability of a statistic at least as large under the hypothesis."]
+    p_method: Annotated[str, "How the p-value was found."]
+    p_asymptotic: Annotated[Fraction | None, "The p-value of the limit law, where there is one."]
+    assumptions: Annotated[tuple[str, ...], "Under which the p-value means what it says."]
+
+
+def on_line(estimate: Estimate, name: MeasureName, *, slope: float, offset: float) -> Estimate:
+    """Return the measure that is slope times another, plus an offset; the slope is positive."""
+
+    def moved(*numbers: float) -> tuple[float, ...]:
+        return tuple(offset + slope * one for one in numbers)
+
+    interval, within = estimate.interval, estimate.null_range
+    if interval is not None:
+        lower, upper = moved(*interval.ends)
+        interval = replace(interval, lower=lower, upper=upper)
+    return replace(
+        estimate,
+        name=name,
+        value=moved(estimate.value)[0],
+        interval=interval,
+        null=None if estimate.null is None else moved(estimate.null)[0],
+        null_range=None if within is None else (offset + slope * within[0], offset + slope * within[1]),
+    )
+
+
+def deviation(table: Table, *, delta: float) -> float:
+    """Return how far the binned ECE, or a mean residual, strays from its mean on either side."""
+    return hoeffding_deviation(effective_rows(table), delta)
+
+
+def effective_rows(table: Table) -> float:
+    """Return (sum w)^2 / sum w^2: the number of rows where every row counts once."""
+    if not table.weighted:
+        return float(table.total_rows)
+    return float(table.weight.sum() ** 2 / table.weight_sq.sum())
+
+
+# A range in which nine of ten calibrated scores lie says nothing where next to no label could surprise.
+LEAST_OPEN = 1.0
+
+
+def measure_named(name: MeasureName, table: Table, *, settings: "Settings") -> Estimate:
+    """Return the named measure, without a range where the scores leave less than one event open."""
+    found = measures_of(name)[name](name, table, settings)
+    if found.null_range is None or _is_open(table):
+        return found
+    return replace(found, null_range=None)
+
+
+def measures_of(name: MeasureName) -> "Measures":
+    """Return what the module of a measure computes; it is imported here and not before."""
+    if name.facts.home is None:
+        msg = f"{name} has no home"
+        raise ValueError(msg)
+    found: Measures = import_module(f"calibcli.stats.measures.{name.facts.home.name.lower()}").MEASURES
+    return found
+
+
+def _is_open(table: Table) -> bool:
+    """Whether the scores leave an event open; told by some of the entries where these suffice."""
+    for step in (max(1, table.score.size // 4096), 1):
+        score = table.score[::step]
+        if float(table.weight[::step] @ (score * (1.0 - score))) >= LEAST_OPEN:
+            return True
+    return False

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.names import MeasureName, Target
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_a_mean
-from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import bounds_of_a_rate, clopper_pearson_of_a_rate, sum_margin
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import Binning, MeasureName, Target
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_any_time, stakes_for_one_look
-from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, mean_absolute_deviation, rate_bounds
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     CalibratedDraws,
@@ -23,9 +23,9 @@ from calibcli.stats.measures.if_calibrated import (
     of_draws,
 )
 from calibcli.stats.numerics import normal_quantile
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
 from calibcli.stats.table.grid import Table, residuals
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 

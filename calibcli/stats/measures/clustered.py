@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, Target, TestName
-from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.differences import PAIRED, PAIRED_METHOD, Difference
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.tests import CombinedTest
 from calibcli.stats.numerics import student_quantile
-from calibcli.stats.table.parts import Parts
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, Name, Registry, Sums, summed
 from calibcli.values import dataclass
 

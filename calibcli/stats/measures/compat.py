@@ -13,7 +13,7 @@ from calibcli.names import GAVE_ZERO, CompatTool, MeasureName, TestName
 from calibcli.stats.measures.scores import certain_and_wrong
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.recalibrators.newton import Points, log_loss, logistic, minimise
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.values import dataclass
 
 

@@ -3,9 +3,9 @@
 import math
 
 from calibcli.names import MeasureName, Target
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import extremes, range_tail
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, Measures, of_draws
 from calibcli.stats.measures.scores import losses_of, squared_error, values_of
 from calibcli.stats.numerics import crossing, normal_quantile

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from calibcli.names import MeasureName, Purpose
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import calibrated_positives, draw_cells
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     CalibratedDraws,
@@ -32,9 +32,9 @@ from calibcli.stats.measures.scores import (
 )
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.pooling import pooled_starts
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 _CORRECTED = (

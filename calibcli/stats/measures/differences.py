@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from calibcli.codec import HIDDEN, INLINE, AnyNumber, Declared
 from calibcli.names import GAVE_ZERO, RANKED, ClassMeasure, ComparisonName, MeasureName, Target
-from calibcli.stats.bounds.interval import FROM_BOTH, Interval, stated
+from calibcli.stats.bounds import FROM_BOTH, Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import difference_of_shares, hoeffding_deviation
-from calibcli.stats.measures.discrimination import RISK_METHOD, Influence
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HELD_OUT,
     HOEFFDING,
     INDEPENDENT_ROWS,
@@ -26,6 +25,7 @@ from calibcli.stats.measures.estimate import (
     ClassEstimate,
     Estimate,
 )
+from calibcli.stats.measures.discrimination import RISK_METHOD, Influence
 from calibcli.stats.measures.scores import (
     NO_MORE_EXTREME,
     from_cells,
@@ -34,8 +34,8 @@ from calibcli.stats.measures.scores import (
     unseen_words,
 )
 from calibcli.stats.numerics import ExactSum, normal_quantile
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.stats.table.value_cells import ValueCells
 from calibcli.values import dataclass
 

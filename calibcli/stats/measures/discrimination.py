@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import MeasureName, Target
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.proportion import clopper_pearson
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,

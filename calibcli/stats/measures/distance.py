@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import DEFAULT_SEED, MeasureName, Target
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import (
     Pieces,
     Quadratic,
@@ -20,23 +21,22 @@ from calibcli.stats.bounds.betting import (
     stakes_of_rows,
     upper_bound_of_signed_sum,
 )
-from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.bounds.resampling import label_draws
-from calibcli.stats.measures.bias import error_shares
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     Estimate,
     effective_rows,
 )
+from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Reference, of_draws
 from calibcli.stats.measures.smooth_ece import weighed
 from calibcli.stats.numerics import crossing
+from calibcli.stats.table import Floats, run_starts
 from calibcli.stats.table.bins import equal_width_edges, segment_sums
 from calibcli.stats.table.grid import CELLS, Table, residuals
-from calibcli.stats.table.score_table import Floats, run_starts
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import numpy as np
 
 from calibcli.stats.measures.if_calibrated import p_value
 from calibcli.stats.numerics import chi_squared_tail
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import Levels, RunningValues
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # Where a level has fewer rows the law is drawn: at 30 of them chi-squared is wrong in 5.7 % for 5 %.

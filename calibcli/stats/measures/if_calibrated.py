@@ -10,7 +10,8 @@ import numpy as np
 
 from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName
 from calibcli.stats.bounds.resampling import DrawCells, DrawnLabels, Starts, label_draws
-from calibcli.stats.measures.estimate import Estimate
+from calibcli.stats.measures import Estimate
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.stats.table.kernel import (
@@ -22,7 +23,6 @@ from calibcli.stats.table.kernel import (
     cosine_series_of_cells,
     in_cells,
 )
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 # Nine of ten calibrated scores show a value between these two quantiles.

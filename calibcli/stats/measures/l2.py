@@ -6,8 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.names import MeasureName, Target, TestName
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.measures import (
+    HELD_OUT,
+    INDEPENDENT_ROWS,
+    Estimate,
+    TestResult,
+)
 from calibcli.stats.measures.binned import (
     estimate_of_gaps,
     farthest,
@@ -18,12 +24,6 @@ from calibcli.stats.measures.binned import (
     p_mean,
 )
 from calibcli.stats.measures.binned import lower_bound as lower_bound_of_ece
-from calibcli.stats.measures.estimate import (
-    HELD_OUT,
-    INDEPENDENT_ROWS,
-    Estimate,
-    TestResult,
-)
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     CalibratedDraws,
@@ -33,9 +33,9 @@ from calibcli.stats.measures.if_calibrated import (
     p_value,
 )
 from calibcli.stats.numerics import normal_quantile
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 

@@ -18,8 +18,8 @@ from calibcli.stats.measures.differences import (
     worst_of_scores,
 )
 from calibcli.stats.measures.scores import losses_of_rows
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.classes import brier_of, log_loss_of
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 from calibcli.values import dataclass
 
 C = ClassMeasure

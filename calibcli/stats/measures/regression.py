@@ -8,8 +8,8 @@ import numpy.typing as npt
 from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.bounds import Interval
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import (
     MANY_EVENTS,
     UNKNOWN,
@@ -37,8 +37,8 @@ from calibcli.stats.recalibrators.newton import (
     parted,
     parted_upwards,
 )
+from calibcli.stats.table import Floats
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 _MOST_STEPS = 20

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import GAVE_ZERO, MeasureName, Target
-from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
-from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, effective_rows
+from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, effective_rows
 from calibcli.stats.measures.if_calibrated import Measures, of_mean
+from calibcli.stats.table import Floats
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.stats.table.value_cells import ValueCells
 from calibcli.values import dataclass
 

@@ -21,7 +21,7 @@ from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
 from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, range_tail
 from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]

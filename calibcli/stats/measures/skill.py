@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 
 from calibcli.names import GAVE_ZERO, MeasureName, Target
-from calibcli.stats.bounds.interval import Interval, stated
+from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, evidence_below
 from calibcli.stats.bounds.proportion import bounds_of_a_rate
-from calibcli.stats.measures.estimate import INDEPENDENT_ROWS, Estimate, effective_rows
+from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, effective_rows
 from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Range, of_moments
 from calibcli.stats.measures.scores import (
     NO_LARGEST,

@@ -10,8 +10,8 @@ import numpy as np
 from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, MeasureName, Purpose, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.bounds.interval import Interval
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.bounds import Interval
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     Measures,
@@ -27,8 +27,8 @@ from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.logistic import Solution, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import knots_of, spline_features
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # Kumar, Sarawagi & Jain's choice.

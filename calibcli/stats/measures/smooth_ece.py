@@ -7,11 +7,11 @@ import numpy as np
 
 from calibcli.names import MeasureName, Target
 from calibcli.options.numerals import in_full
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.binned import for_these_scores
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
 from calibcli.stats.measures.if_calibrated import (
     UNKNOWN,
     CalibratedDraws,
@@ -22,6 +22,7 @@ from calibcli.stats.measures.if_calibrated import (
     mean_spread,
 )
 from calibcli.stats.numerics import crossing
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.grid import Table, residuals
 from calibcli.stats.table.kernel import (
     LEAST_BANDWIDTH,
@@ -33,7 +34,6 @@ from calibcli.stats.table.kernel import (
     fixpoint,
     in_cells,
 )
-from calibcli.stats.table.score_table import Floats, ScoreTable
 from calibcli.values import dataclass
 
 # Logit and probit are taken of scores limited to [LIMIT, 1 - LIMIT].

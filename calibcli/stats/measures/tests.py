@@ -19,14 +19,14 @@ from calibcli.stats.bounds.resampling import (
     range_tail,
     sub_cell_starts,
 )
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance, residuals
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.errors import NotConverged
 from calibcli.names import TestName
 from calibcli.stats.bounds.resampling import Starts, label_draws, sub_cell_starts
-from calibcli.stats.measures.estimate import HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.stats.measures.if_calibrated import p_value
 from calibcli.stats.measures.regression import (
     fitted_line,
@@ -25,9 +25,9 @@ from calibcli.stats.recalibrators.newton import (
     logit,
     parted,
 )
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import Table, open_variance
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 _MOST_STEPS = 60

@@ -11,7 +11,7 @@ from calibcli.codec import INLINE, Between, Declared, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Coefficient, Record, Solution, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
     NEAREST,
@@ -27,9 +27,9 @@ from calibcli.stats.recalibrators.newton import (
     ray,
     squared_loss,
 )
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 # A loss that falls by less than this, as a coefficient leaves its bound by one, does not fall.

@@ -6,7 +6,7 @@ from typing import Annotated
 from calibcli.codec import OneOf
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Recalibrator, WithEnds
+from calibcli.stats.recalibrators import Recalibrator, WithEnds
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 
@@ -48,4 +48,6 @@ def fit_as(
 
 # A map in a document: its method, and its parameters.
 AnyMap = Annotated[Recalibrator, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]
+
+
 MaybeMap = Annotated[Recalibrator | None, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]

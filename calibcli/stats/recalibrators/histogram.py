@@ -8,7 +8,7 @@ import numpy as np
 from calibcli.codec import INLINE, Among, Declared
 from calibcli.names import Binning, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import (
+from calibcli.stats.recalibrators import (
     Bound,
     FittedBin,
     FittedMap,
@@ -17,10 +17,10 @@ from calibcli.stats.recalibrators.interface import (
     require_both_labels,
 )
 from calibcli.stats.recalibrators.lookup import BinMap
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows, split_at
 from calibcli.stats.table.bins import Bins, binned, equal_mass_edges, equal_width_edges
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 # What the training guarantee may fail with.

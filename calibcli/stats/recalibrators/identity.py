@@ -5,10 +5,10 @@ from typing import ClassVar, Self
 from calibcli.codec import Declared
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import FittedMap, checked_scores, require_both_labels
+from calibcli.stats.recalibrators import FittedMap, checked_scores, require_both_labels
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 

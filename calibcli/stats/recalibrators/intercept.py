@@ -9,12 +9,12 @@ from calibcli.errors import UsageProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.options.numerals import in_full
-from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, constant, logit
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 

@@ -8,13 +8,13 @@ from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.options.numerals import in_full
-from calibcli.stats.recalibrators.interface import FittedBin, FittedMap, checked_scores
+from calibcli.stats.recalibrators import FittedBin, FittedMap, checked_scores
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline, one_level
 from calibcli.stats.recalibrators.pooling import Blocks, entries_to_pool, pooled
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import cut_between, segment_sums
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, ScoreTable
 from calibcli.values import dataclass
 
 

@@ -12,7 +12,7 @@ from calibcli.codec import Between, Declared, Node
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Recalibrator, checked_scores
+from calibcli.stats.recalibrators import Recalibrator, checked_scores
 from calibcli.stats.recalibrators.newton import (
     CHUNK,
     Aim,
@@ -30,9 +30,9 @@ from calibcli.stats.recalibrators.newton import (
     parted_by,
     squared_loss,
 )
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # Terms of the gradient are cut into multiples of 2^-26 and, of what is left, of 2^-52: integers, so that no

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.codec import Ascending, Between, Node, Size
-from calibcli.stats.recalibrators.interface import ArrayParameters, FittedBin
+from calibcli.stats.recalibrators import ArrayParameters, FittedBin
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.bins import bin_index
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 

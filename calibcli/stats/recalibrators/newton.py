@@ -9,8 +9,8 @@ import numpy.typing as npt
 from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
+from calibcli.stats.table import Floats, run_starts
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, run_starts
 from calibcli.values import dataclass
 
 GRADIENT = 1e-10

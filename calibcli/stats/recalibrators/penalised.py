@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibcli.errors import NotConverged
 from calibcli.stats.recalibrators.newton import logistic
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 # An intercept and a slope of all rows: held just so that labels which the score parts have a fit.

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.stats.recalibrators.interface import require_both_labels
+from calibcli.stats.recalibrators import require_both_labels
+from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sealed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts, sealed
 from calibcli.values import dataclass
 
 Places = npt.NDArray[np.intp]

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.codec import INLINE, Ascending, Between, Declared, Size
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import (
     LARGEST_LOGIT,
@@ -17,9 +17,9 @@ from calibcli.stats.recalibrators.newton import (
     logit,
     require_distinct,
 )
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 

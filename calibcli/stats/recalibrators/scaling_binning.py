@@ -10,20 +10,14 @@ from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.numerics import stream
+from calibcli.stats.recalibrators import FittedBin, FittedMap, Randomised, Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.family import fit_as, recalibrator_class
-from calibcli.stats.recalibrators.interface import (
-    FittedBin,
-    FittedMap,
-    Randomised,
-    Recalibrator,
-    require_both_labels,
-)
 from calibcli.stats.recalibrators.lookup import BinMap
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.bins import Bins, binned, equal_mass_edges
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
 from calibcli.values import dataclass
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size
 from calibcli.errors import EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitMethod
-from calibcli.stats.recalibrators.interface import FittedBin, checked_scores
+from calibcli.stats.recalibrators import FittedBin, checked_scores
 from calibcli.stats.recalibrators.logistic import Coefficient
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
 from calibcli.stats.recalibrators.penalised import (
@@ -25,8 +25,8 @@ from calibcli.stats.recalibrators.penalised import (
     summed_loss,
     with_variances,
 )
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import MISSING, OTHER, Levels, Mixed, interval_words, number_words
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.stats.table.sliced import Leaves
 from calibcli.values import dataclass
 

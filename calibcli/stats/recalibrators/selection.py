@@ -10,7 +10,7 @@ from calibcli.codec import Between, Declared, Key, Node, OrInfinite, Size
 from calibcli.errors import InputProblem
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import MOST_FOLDS
-from calibcli.stats.table.score_table import Floats
+from calibcli.stats.table import Floats
 from calibcli.values import dataclass
 
 # What the scores as they are stand under in the table of candidates; chosen, they are the identity.

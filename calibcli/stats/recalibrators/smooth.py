@@ -8,16 +8,16 @@ import numpy as np
 from calibcli.codec import Between, Node, Size
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import (
+from calibcli.stats.recalibrators import (
     ArrayParameters,
     FittedMap,
     checked_scores,
     require_both_labels,
 )
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import cosine_series, fixpoint, residual_series
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # The generator gives its words four at a time; a row takes two of them.

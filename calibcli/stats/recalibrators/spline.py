@@ -9,12 +9,12 @@ import numpy as np
 from calibcli.codec import INLINE, Ascending, Between, Declared, Node, Size
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 

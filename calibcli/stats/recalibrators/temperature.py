@@ -8,7 +8,7 @@ from calibcli.codec import INLINE, Between, Declared
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
     LARGEST_LOGIT,
@@ -19,9 +19,9 @@ from calibcli.stats.recalibrators.newton import (
     parted_at_zero,
     ray,
 )
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 # Of sums whose terms cancel.

@@ -12,17 +12,17 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators.interface import (
+from calibcli.stats.recalibrators import (
     ArrayParameters,
     FittedMap,
     checked_scores,
     require_both_labels,
 )
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends
+from calibcli.stats.table import Floats, Integers, ScoreTable, frozen
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, frozen
 from calibcli.values import dataclass
 
 

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
+from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, run_starts
 from calibcli.values import dataclass
 
 RowWork = Callable[[Floats, npt.NDArray[np.bool_], Integers | None], Integers]

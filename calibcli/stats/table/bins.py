@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
+from calibcli.stats.table import Floats, Integers, frozen, run_starts
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals, sums_of_scores
-from calibcli.stats.table.score_table import Floats, Integers, frozen, run_starts
 from calibcli.values import dataclass
 
 Number = TypeVar("Number", np.float64, np.int64)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.stats.table import Floats, Integers, ScoreTable, WeightColumns
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable, WeightColumns
 
 # The largest population numpy draws a multivariate hypergeometric sample from.
 _MOST_ROWS = 999_999_999

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table.score_table import Arrays, Floats, Integers, ScoreTable, run_starts, sealed
+from calibcli.stats.table import Arrays, Floats, Integers, ScoreTable, run_starts, sealed
 from calibcli.values import dataclass
 
 CELLS = 720_720

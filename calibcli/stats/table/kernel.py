@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.stats.numerics import crossing
+from calibcli.stats.table import Floats
 from calibcli.stats.table.grid import Table, residuals
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 # Divides 720,720, so the cells of a grid table lie inside these.

@@ -11,8 +11,8 @@ from typing import Self
 import numpy as np
 
 from calibcli.errors import InputProblem
-from calibcli.stats.table.parts import Parts
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table.running import Parts
 from calibcli.values import dataclass
 
 # Whole numbers of at most so many different values are names of categories.

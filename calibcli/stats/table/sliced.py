@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem, TooManyCells
 from calibcli.names import EXACT_LIMIT
+from calibcli.stats.table import Floats, Integers, Scalar, ScoreTable, WeightColumns, sealed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
-from calibcli.stats.table.parts import Parts
-from calibcli.stats.table.score_table import Floats, Integers, Scalar, ScoreTable, WeightColumns, sealed
+from calibcli.stats.table.running import Parts
 from calibcli.values import dataclass
 
 Name = tuple[str, ...]

@@ -4,8 +4,8 @@ from typing import Self
 
 import numpy as np
 
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.bins import segment_sums
-from calibcli.stats.table.score_table import Floats, Integers
 
 # An octave has so many cells, from 2^-64 to 2^12: what is smaller counts as 0, what is larger as 2^12.
 _EACH = 32

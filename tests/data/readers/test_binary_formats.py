@@ -22,7 +22,7 @@ from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import CalibcliError
 from calibcli.names import DataFormat, ViewName
 from calibcli.options.rows import Columns, RowRequest, SeveralClasses
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 SCORES = np.array([0.25, 0.5, 0.25, 1.0, 0.0])
 LABELS = np.array([0, 1, 1, 0, 0])

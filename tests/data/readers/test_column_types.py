@@ -16,7 +16,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import OnMissing, Scale, WeightMeaning
 from calibcli.options.numerals import number_name
 from calibcli.options.rows import Columns
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 SCORES = [0.25, 0.5, 0.25, 1.0]
 LABELS = [0, 1, 1, 0]

@@ -13,7 +13,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
 from calibcli.stats.measures.differences import PairedSums
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 
 @pytest.mark.parametrize(

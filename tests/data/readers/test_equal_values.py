@@ -43,9 +43,8 @@ from calibcli.names import OnMissing
 from calibcli.options.conditions import condition_of
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.numerals import is_respelled, number_name
-from calibcli.options.rows import Columns, RowRequest, RowSelection
+from calibcli.options.rows import Columns, RowRequest, RowSelection, RowsInMemory
 from calibcli.options.rules import rule_of
-from calibcli.options.sources import RowsInMemory
 from calibcli.python.frames import column_of
 
 E53 = 1 << 53

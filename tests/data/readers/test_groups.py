@@ -16,7 +16,7 @@ from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnMissing
 from calibcli.options.rows import Columns
-from calibcli.stats.table.score_table import merge_all
+from calibcli.stats.table import merge_all
 
 GROUPED = Columns("score", "label", group="g")
 

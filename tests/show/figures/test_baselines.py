@@ -17,19 +17,18 @@ from calibcli.names import AxisScale, Binning, FigureSize, MeasureName, PlotKind
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.stats.curves.cumulative import cumulative_curve
+from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
+from calibcli.stats.curves.cumulative import cumulative_curve, risk_coverage_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.map import Band, map_curve
 from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
-from calibcli.stats.curves.picture import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
-from calibcli.stats.curves.risk_coverage import risk_coverage_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.derived import with_scores
-from calibcli.stats.table.score_table import ScoreTable
 
 # Pictures of other versions of FreeType differ by a grey value here and there.
 compared = pytest.mark.mpl_image_compare(tolerance=6, savefig_kwargs={"dpi": 60})

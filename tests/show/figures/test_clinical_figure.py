@@ -17,7 +17,7 @@ from calibcli.stats.curves.clinical import ClinicalCurve, clinical_curve
 from calibcli.stats.curves.limits import limits_for
 from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 WORDS = Words("preds.csv: score", ("O/E 1.00",))
 NAMES = ("O/E ratio", "CITL", "Slope", "ICI (spline)", "AUROC")

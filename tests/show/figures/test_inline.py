@@ -12,8 +12,8 @@ from calibcli.show.figures.inline import Inline, Place, inline
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of
-from calibcli.stats.table.score_table import ScoreTable
 
 WORDS = Words("a <title>", ("a caption",), ("Small & print.",))
 

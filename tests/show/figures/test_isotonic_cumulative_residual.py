@@ -10,12 +10,12 @@ from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
+from calibcli.stats.curves import Picture
 from calibcli.stats.curves.cumulative import cumulative_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
-from calibcli.stats.curves.picture import Picture
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from calibcli.stats.table.score_table import ScoreTable
 from picture_checks import clashes, content
 
 WORDS = Words(

@@ -12,10 +12,10 @@ from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.stats.curves.picture import CurvePanel, CurvePanels
+from calibcli.stats.curves import CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from calibcli.stats.table.score_table import ScoreTable
 from picture_checks import clashes, content, texts_of
 
 WORDS = Words(

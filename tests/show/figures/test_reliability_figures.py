@@ -20,8 +20,8 @@ from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, shortened
 from calibcli.stats.curves.limits import Limits, Spread, binned_limits, limits_of, smooth_limits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from calibcli.stats.table.score_table import ScoreTable
 from picture_checks import clashes, content
 
 CAPTION = ("smECE 0.0560 [0.0460, 0.0610] at 95% confidence", "1,000 rows, 476 with label 1")
@@ -216,7 +216,7 @@ from calibcli.show.figures.page import Words
 from calibcli.show.figures.saving import save
 from calibcli.names import PlotKind
 from calibcli.stats.table.bins import ATOMS
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 table = ScoreTable.from_rows(np.array([0.2, 0.7]), np.array([False, True]))
 smooth = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0))
 binned = binned_curve(table, bins=ATOMS)

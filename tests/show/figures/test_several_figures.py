@@ -11,13 +11,13 @@ from calibcli.names import AxisScale, FigureSize, MeasureName, PlotKind, Smoothe
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, inches_of, told_apart
+from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.clinical import clinical_curve
+from calibcli.stats.curves.cumulative import RiskCoverageCurve, risk_coverage_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.mcb_dsc import McbDsc
-from calibcli.stats.curves.picture import MOST_LINES, CurvePanel, CurvePanels, Picture
-from calibcli.stats.curves.risk_coverage import RiskCoverageCurve, risk_coverage_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from picture_checks import clashes, texts_of
 
 WORDS = Words("/a/very/long/path/" * 5 + "f.csv: 12 scores", ("Lowest Brier score: f 0.1569", "600 rows"))

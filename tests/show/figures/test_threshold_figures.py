@@ -15,8 +15,8 @@ from calibcli.stats.curves.map import Band, MapCurve, map_curve
 from calibcli.stats.curves.reliability import binned_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from calibcli.stats.table.score_table import ScoreTable
 from picture_checks import clashes, content
 
 CAPTION = ("Brier score 0.1831  [0.1804, 0.1859] at 95 % confidence: the area under the curve", "1,000 rows")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcli.stats.bounds.kernel_means import kernel_mean_bounds
+from calibcli.stats.curves.kernel_band import kernel_mean_bounds
 from calibcli.stats.numerics import crossing
 
 

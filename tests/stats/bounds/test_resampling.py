@@ -18,9 +18,9 @@ from calibcli.stats.bounds.resampling import (
     label_draws,
     open_variance,
 )
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import binned, bins_of, segment_sums
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 
 def table_of(seed: int, rows: int, decimals: int | None = None) -> ScoreTable:

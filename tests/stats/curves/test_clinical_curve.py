@@ -7,12 +7,11 @@ import pytest
 
 from calibcli.commands.measure import measure_table
 from calibcli.names import MeasureName, RecalibratorName, Smoother
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.reports.input import InputSummary
 from calibcli.stats.curves.clinical import ClinicalCurve, clinical_curve
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from claims.simulation import most_misses
 
 BOX = (("Slope", "1.00"),)

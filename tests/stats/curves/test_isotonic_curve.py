@@ -10,8 +10,8 @@ from calibcli.errors import EmptyTable
 from calibcli.names import Band, MeasureName
 from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibcli.stats.measures.decompositions import corp_part
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import table_of
 
 some_rows = st.lists(

@@ -14,7 +14,7 @@ from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.curves.map import Band, map_curve, with_steps
 from calibcli.stats.curves.monitor import MonitorCurve, with_fewer_looks
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 NOTHING = Band(None, "no band")
 

@@ -13,14 +13,13 @@ from calibcli.codec import Node
 from calibcli.commands.measure import measure_table
 from calibcli.errors import DocumentProblem, EmptyTable
 from calibcli.names import AxisScale, Band, Binning, MeasureName, PlotKind, Smoother
-from calibcli.options.measuring import MeasureOptions
-from calibcli.options.metrics import Metrics
+from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.reports.input import InputSummary
-from calibcli.stats.bounds.kernel_means import kernel_mean_bounds
+from calibcli.stats.curves import axis_for
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.kernel_band import kernel_mean_bounds
 from calibcli.stats.curves.limits import Limits
-from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
     ReliabilityCurve,
@@ -32,9 +31,9 @@ from calibcli.stats.curves.reliability import (
 )
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import Floats, ScoreTable
 from score_rows import table_of
 
 AWKWARD = [0.0, 5e-324, 1e-12, 0.1, 0.3, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]

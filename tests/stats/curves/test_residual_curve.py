@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from calibcli.errors import EmptyTable
 from calibcli.names import AxisScale, Binning, PlotKind
 from calibcli.stats.bounds.proportion import rate_bounds
+from calibcli.stats.curves import axis_for
 from calibcli.stats.curves.cumulative import cumulative_curve
-from calibcli.stats.curves.picture import axis_for
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
     ReliabilityCurve,
@@ -27,9 +27,9 @@ from calibcli.stats.curves.reliability import (
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.measures.tests import ks_and_kuiper
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 
 def simulated(rows: int = 3_000) -> ScoreTable:

@@ -13,8 +13,8 @@ from calibcli.names import FigureSize, Theme
 from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.stats.curves.risk_coverage import risk_coverage_curve
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.curves.cumulative import risk_coverage_curve
+from calibcli.stats.table import ScoreTable
 from picture_checks import clashes
 
 

@@ -19,8 +19,8 @@ from calibcli.stats.curves.thresholds import (
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 AWKWARD = [0.0, 5e-324, 1e-9, 0.25, 0.5, 0.7, 1.0 - 2.0**-53, 1.0]
 some_rows = st.lists(

@@ -24,7 +24,7 @@ from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import Partition, Sums, sums_of
 from calibcli.stats.gates.growth import Incoming
 from calibcli.stats.gates.state import GateState, Terms
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 STAKES = frozen_stakes(delta=0.05, variance=None)
 TERMS = Terms(MeasureName.ECE, 0.05, 0.95, Partition.of_bins(15), STAKES, label="label")

@@ -24,11 +24,11 @@ from calibcli.stats.gates.any_time import (
 )
 from calibcli.stats.gates.cells import Partition, Sums, sums_of, table_of
 from calibcli.stats.gates.state import NO_ALARM, GateState, verdict_of
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import split_at
 from calibcli.stats.table.bins import bin_index, equal_width_edges
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import Floats, ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
 from held_rows import HeldRows
 

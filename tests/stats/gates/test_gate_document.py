@@ -21,7 +21,7 @@ from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageP
 from calibcli.stats.gates.cells import Partition
 from calibcli.stats.gates.growth import merged
 from calibcli.stats.gates.state import GateState
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, table_of_rows
 from published import check
 

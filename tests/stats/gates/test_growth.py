@@ -12,7 +12,7 @@ from calibcli.names import LEAST_CHANCE
 from calibcli.stats.gates import growth as growth_module
 from calibcli.stats.gates.growth import Incoming, Rows, chance_of_twin, grown, merged
 from calibcli.stats.gates.state import GateState
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from gate_rows import ATOMS, TEN, begun, rows_of, table_of_rows
 
 

@@ -13,8 +13,8 @@ from calibcli.stats.gates.plan import Gate, Plan
 from calibcli.stats.gates.plan_segments import planned_segments
 from calibcli.stats.gates.segments import RowsBySegment, segment_rule
 from calibcli.stats.measures.segments import segments_of, subset
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
-from calibcli.stats.table.score_table import ScoreTable
 from stats.segment_rows import entries_of
 
 GROUND = Ground(ATOMS, least_rows=1, rows_wanted=False)

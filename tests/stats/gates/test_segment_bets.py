@@ -19,7 +19,7 @@ from calibcli.names import SegmentMeasure, VerdictName
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import FrozenSegments, Partition
 from calibcli.stats.gates.growth import merged
-from calibcli.stats.gates.segment_bets import SegmentBets
+from calibcli.stats.gates.segments import SegmentBets
 from calibcli.stats.gates.state import GateState, Terms, verdict_of
 from published import check
 from stats.segment_rows import counted, frozen_by

@@ -14,8 +14,8 @@ from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, JudgedSegment, Verdict
 from calibcli.stats.gates.segments import RowsBySegment
 from calibcli.stats.measures.segments import segments_of
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
-from calibcli.stats.table.score_table import ScoreTable
 from stats.segment_rows import entries_of
 
 GROUND = Ground(ATOMS, least_rows=1)

@@ -27,7 +27,7 @@ from calibcli.stats.gates.state import (
     own_error,
     verdict_of,
 )
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
 from published import check
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, norm
 
 from calibcli.stats.measures.bias import bias
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import GridTable
-from calibcli.stats.table.score_table import ScoreTable
 
 WORLDS = {
     "one value": lambda _, n: np.full(n, 0.05),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calibcli.commands.partition import given_bins, may_cut_cells, parted
 from calibcli.errors import UsageProblem
-from calibcli.families.explained import Home
+from calibcli.families import Home
 from calibcli.names import Binning, MeasureName
 from calibcli.options.measuring import MeasureOptions, edges_of
 from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
@@ -20,6 +20,7 @@ from calibcli.stats.bounds.proportion import (
     clopper_pearson,
     rate_bounds,
 )
+from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.bias import least_by_mean
 from calibcli.stats.measures.binned import (
     MOST_BINS,
@@ -32,12 +33,10 @@ from calibcli.stats.measures.binned import (
     sweep_ece,
     worst_bin,
 )
-from calibcli.stats.measures.estimate import Estimate
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges
 from calibcli.stats.table.grid import CELLS, Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import PAIRS, Pairs, table_of, wide
 
 NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.BINNED, Home.L2))

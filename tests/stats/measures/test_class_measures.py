@@ -12,19 +12,18 @@ from scipy.stats import beta
 from added_row import bounds as oracle
 from calibcli.names import Binning, ClassMeasure, ComparisonName, MeasureName
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
+from calibcli.stats.measures import NO_WEIGHTED_INTERVAL, ClassEstimate
 from calibcli.stats.measures.binned import binned_ece
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.classes.binned import alike, size_if_calibrated
 from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences, Predicted
 from calibcli.stats.measures.differences import PAIRED, Difference
-from calibcli.stats.measures.estimate import NO_WEIGHTED_INTERVAL, ClassEstimate
 from calibcli.stats.measures.l2 import t_statistic
 from calibcli.stats.measures.scores import brier, log_loss
+from calibcli.stats.table import Floats, Integers, sliced
 from calibcli.stats.table import classes as class_tables
-from calibcli.stats.table import sliced
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.classes import ClassSums, RunningClasses
-from calibcli.stats.table.score_table import Floats, Integers
 from class_rows import drawn_rows, labels_of, softmax, views_of
 
 C = ClassMeasure

@@ -11,14 +11,13 @@ from scipy.stats import t as student
 
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName
-from calibcli.stats.measures import clustered
+from calibcli.stats.measures import Estimate, clustered
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.clustered import EXACT, MEANS, ClusterSums, clustered_difference, with_clusters
 from calibcli.stats.measures.differences import PairedSums
-from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import student_quantile
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 M = MeasureName
 Floats = np.ndarray

@@ -21,8 +21,8 @@ from calibcli.stats.measures.compat import (
     right_closed,
 )
 from calibcli.stats.measures.scores import brier
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of, equal_mass_edges
-from calibcli.stats.table.score_table import ScoreTable
 
 ROWS = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=2, max_size=60)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calibcli.stats.measures.cutoff import cutoff
 from calibcli.stats.measures.tests import ks_and_kuiper
 from calibcli.stats.table.grid import grid_of, open_variance
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 Floats = np.ndarray
 

@@ -21,8 +21,8 @@ from calibcli.stats.measures.discrimination import (
     cutoff_for,
     gini,
 )
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 
 def rows(seed: int, n: int, values: int, rate: float = 0.4) -> tuple[np.ndarray, np.ndarray]:

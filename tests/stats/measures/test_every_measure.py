@@ -9,14 +9,13 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from calibcli.names import Binning, MeasureName, Target
-from calibcli.stats.measures.estimate import Estimate
-from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
 from calibcli.stats.measures.tests import hosmer_lemeshow, ks_and_kuiper, spiegelhalter
 from calibcli.stats.measures.u_test import u_test
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import EVEN_SCORES, TEN, Rows, some_rows, table_of, turned, wide
 
 M = MeasureName

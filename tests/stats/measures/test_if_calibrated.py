@@ -8,13 +8,12 @@ import pytest
 from scipy.stats import chi, gamma, norm
 
 from calibcli.names import Binning, MeasureName
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
+from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.classes.binned import Moments
-from calibcli.stats.measures.estimate import Estimate
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated, of_mean, of_moments, of_size
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import binned, bins_of
-from calibcli.stats.table.score_table import Floats, ScoreTable
 
 M = MeasureName
 ENDS = (0.05, 0.95)

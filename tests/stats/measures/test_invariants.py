@@ -32,11 +32,11 @@ from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_devi
 from calibcli.stats.bounds.resampling import excursion_cdf, excursion_tail, range_cdf, range_tail
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.ece import ece_below
+from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.binned import binned_ece, grouped_residuals, lp_error, worst_bin
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.distance import distance, lower_distance, smooth_calibration_error
-from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.l2 import l2_squared_plug_in, t_statistic
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.measures.smooth_ece import (
@@ -51,11 +51,11 @@ from calibcli.stats.measures.tests import ks_and_kuiper, spiegelhalter
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.pooling import entries_to_pool, pooled
 from calibcli.stats.recalibrators.venn_abers import VennAbers
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import GridAccumulator, Table, grid_of, residuals
 from calibcli.stats.table.kernel import cosine_series
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import (
     ANY_TABLES,
     COUNTS,

@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 
 from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName, Target, TestName
+from calibcli.stats.measures import deviation, measure_named
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.binned import binned_ece
-from calibcli.stats.measures.estimate import deviation
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
 from calibcli.stats.measures.l2 import debiased_l2, plug_in_l2
 from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
 from calibcli.stats.measures.smooth_ece import smooth_ece, smooth_error_at
 from calibcli.stats.measures.tests import calibration_tests, ks_and_kuiper, spiegelhalter
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, bins_of
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import TEN, table_of
 
 

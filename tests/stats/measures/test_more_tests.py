@@ -17,9 +17,9 @@ from calibcli.stats.measures.if_calibrated import CalibratedDraws, draw_calibrat
 from calibcli.stats.measures.tests import bin_information, calibration_tests, hosmer_lemeshow
 from calibcli.stats.measures.u_test import drawn_u, likelihood_ratios, u_test
 from calibcli.stats.numerics import chi_squared_tail
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import PAIRS, TEN, table_of
 
 BOTH = (TestName.HOSMER_LEMESHOW, TestName.U)

@@ -8,7 +8,7 @@ from scipy.stats import binom
 
 from calibcli.names import DEFAULT_TESTS, Binning, TestName
 from calibcli.stats.bounds.resampling import LEAST_INFORMATION
-from calibcli.stats.measures.estimate import TestResult
+from calibcli.stats.measures import TestResult
 from calibcli.stats.measures.if_calibrated import draw_calibrated, p_value
 from calibcli.stats.measures.tests import (
     bin_information,
@@ -18,9 +18,9 @@ from calibcli.stats.measures.tests import (
     z_p_value,
 )
 from calibcli.stats.measures.u_test import drawn_u, line_information
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 # Those of the rate alone are exact, and have nothing to be drawn.

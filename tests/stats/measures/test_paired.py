@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from added_row import bounds as oracle
 from calibcli.names import ComparisonName, MeasureName, Target
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
+from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.differences import (
     PAIRED,
     Difference,
@@ -20,7 +21,6 @@ from calibcli.stats.measures.differences import (
     difference_of_intervals,
     reach_of_maps,
 )
-from calibcli.stats.measures.estimate import Estimate
 
 BRIER, LOG_LOSS = PAIRED
 INSIDE = st.floats(1e-12, 1 - 1e-12)

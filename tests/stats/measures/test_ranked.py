@@ -6,11 +6,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from calibcli.names import RANKED, MeasureName
+from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.differences import Difference, PairedSums, ranked_sums
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
-from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 GRID = st.integers(0, 12).map(lambda one: one / 12)

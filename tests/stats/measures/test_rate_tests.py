@@ -8,7 +8,7 @@ from scipy.stats import beta, binom, binomtest
 
 from calibcli.names import TestName
 from calibcli.stats.measures.tests import holm, rate_test
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 P_VALUES = st.lists(st.floats(0.0, 1.0) | st.none(), max_size=8)
 

@@ -12,14 +12,14 @@ from scipy.stats import t as student
 
 from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, Target
+from calibcli.stats.measures import Estimate
 from calibcli.stats.measures import regression as cox_module
-from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.regression import Profile, cox_measure
 from calibcli.stats.recalibrators.intercept import Intercept
 from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import PAIRS, table_of
 
 M = MeasureName

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.names import Binning, MeasureName
+from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
-from calibcli.stats.measures.estimate import Estimate
 from calibcli.stats.measures.l2 import debiased_l2
 from calibcli.stats.measures.scores import brier, log_loss, spherical
 from calibcli.stats.measures.skill import brier_skill, log_loss_skill
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import PAIRS, TEN, Pairs, table_of
 
 M = MeasureName

@@ -12,8 +12,9 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.families.explained import Home
+from calibcli.families import Home
 from calibcli.names import Binning, MeasureName, Target
+from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.distance import LOWER_CELLS as DISTANCE_CELLS
 from calibcli.stats.measures.distance import (
     SMOOTH_CELLS,
@@ -24,8 +25,6 @@ from calibcli.stats.measures.distance import (
     number_of_bins,
     smooth_calibration_error,
 )
-from calibcli.stats.measures.estimate import Estimate
-from calibcli.stats.measures.family import measure_named
 from calibcli.stats.measures.if_calibrated import (
     Settings,
     _without_gaps,
@@ -44,11 +43,11 @@ from calibcli.stats.measures.smooth_ece import (
     smooth_ece_on_probit,
     smooth_error_at,
 )
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import CELLS as GRID
 from calibcli.stats.table.grid import Table, grid_of, residuals
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, in_cells
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import PAIRS, table_of, uniform
 
 M = MeasureName

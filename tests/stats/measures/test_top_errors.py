@@ -8,13 +8,12 @@ import pytest
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning
-from calibcli.stats.measures.classes.top import top_errors
-from calibcli.stats.measures.estimate import TopError
+from calibcli.stats.measures import TopError
+from calibcli.stats.measures.classes.binned import top_errors
 from calibcli.stats.measures.l2 import debiased_l2, t_variance
-from calibcli.stats.table import top_cells
+from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
-from calibcli.stats.table.score_table import Floats, Integers, ScoreTable
-from calibcli.stats.table.top_cells import TopCells
+from calibcli.stats.table.classes import TopCells
 from class_rows import drawn_rows
 
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
@@ -154,7 +153,7 @@ def test_certain_rows_and_lone_rows_have_no_interval() -> None:
 
 def test_cells_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than memory is meant for are refused, in words of the options; bins need edges."""
-    monkeypatch.setattr(top_cells, "MOST_CELLS", 20)
+    monkeypatch.setattr("calibcli.stats.table.classes.MOST_CELLS", 20)
     with pytest.raises(UsageProblem, match="--top 3 over 15 equal-width bins makes over 20 cells"):
         errors_of(*drawn_rows(300, 5))
     with pytest.raises(ValueError, match="edges"):

@@ -8,7 +8,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.recalibrators.temperature import Temperature
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 
 def drawn(a: float, b: float, c: float, *, rows: int = 20_000) -> ScoreTable:

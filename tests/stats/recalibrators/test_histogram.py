@@ -11,8 +11,8 @@ from calibcli.names import Binning, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.histogram import Histogram, training_guarantee
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 from score_rows import calibrated
 

@@ -10,13 +10,13 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
+from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
-from calibcli.stats.recalibrators.interface import Recalibrator
 from calibcli.stats.recalibrators.logistic import RowGradient
 from calibcli.stats.recalibrators.newton import Aim, Family, Frame, line, logit, parted_by
 from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 KINDS = {

@@ -13,9 +13,9 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators import pooling as minorant
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, bends, pooled, pooled_starts, pruned, unsettled
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 STEP = FitOptions(step=True)

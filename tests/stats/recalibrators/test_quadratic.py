@@ -15,7 +15,7 @@ from calibcli.stats.recalibrators.intercept import Intercept, check_prior, shift
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, logit
 from calibcli.stats.recalibrators.quadratic import Quadratic
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
 

@@ -10,8 +10,8 @@ from calibcli.names import BetaForm, FitLoss, Split
 from calibcli.names import RecalibratorName as R
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import calibrated, table_of_columns
 
 SLOPED = {R.PLATT: "two", R.BETA: "", R.QUADRATIC: "three", R.SPLINE: ""}

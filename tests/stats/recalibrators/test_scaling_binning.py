@@ -14,8 +14,8 @@ from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning, _balance
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 from score_rows import calibrated
 

@@ -30,8 +30,8 @@ from calibcli.stats.recalibrators.segments import (
     completed,
     fit_segments,
 )
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.levels import Mixed, RunningValues
-from calibcli.stats.table.score_table import ScoreTable
 from calibcli.stats.table.sliced import RunningSlices
 
 Rows = tuple[np.ndarray, np.ndarray, list[np.ndarray]]

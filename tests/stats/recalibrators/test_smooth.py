@@ -12,10 +12,10 @@ from scipy.stats import kstest
 from calibcli.codec import Node
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.measures.smooth_ece import reflected_gaussian, smooth_ece
-from calibcli.stats.recalibrators.interface import Randomised, WithEnds
+from calibcli.stats.recalibrators import Randomised, WithEnds
 from calibcli.stats.recalibrators.smooth import LEAST_BANDWIDTH, Smooth, normal_noise
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 
 def drawn(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

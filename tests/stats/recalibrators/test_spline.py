@@ -14,8 +14,8 @@ from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.newton import Labelled, logit
 from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.recalibrators.spline import Spline, falls, knots_of, natural, slopes_at_knots
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
 levels = st.floats(-5.0, 5.0)

@@ -11,8 +11,8 @@ from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import Record, RowGradient, refined, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, line, logit
 from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from held_rows import HeldRows
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.interface import Randomised, WithEnds
+from calibcli.stats.recalibrators import Randomised, WithEnds
 from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import table_of
 
 rows_of_both_labels = st.lists(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import (
     ATOMS,
     Bins,
@@ -22,7 +23,6 @@ from calibcli.stats.table.bins import (
     segment_sums,
 )
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 EVERY_WIDTH = [*range(1, 17), 17, 18, 20, 24, 30, 49, 50, 97, 100]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table import classes as class_tables
 from calibcli.stats.table.classes import RunningClasses
-from calibcli.stats.table.score_table import ScoreTable
 
 NAMES = ("ant", "bee", "cat")
 

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning
+from calibcli.stats.table import ScoreTable, merge_all
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.derived import cells_as_scores, draw_folds, split_table, with_scores
 from calibcli.stats.table.grid import Table, grid_of
-from calibcli.stats.table.parts import Parts
-from calibcli.stats.table.score_table import ScoreTable, merge_all
+from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import RunningSlices
 from score_rows import table_of
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.names import Binning
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import GridAccumulator, GridTable, grid_of
-from calibcli.stats.table.score_table import ScoreTable
 from score_rows import table_of
 
 ROWS = st.lists(st.tuples(st.floats(0.0, 1.0), st.booleans()), min_size=1, max_size=80)

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.kernel import (
     LEAST_BANDWIDTH,
@@ -19,7 +20,6 @@ from calibcli.stats.table.kernel import (
     l1_of_polyline,
     residual_series,
 )
-from calibcli.stats.table.score_table import ScoreTable
 
 SEEDS = st.integers(0, 10_000)
 

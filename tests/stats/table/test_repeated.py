@@ -11,12 +11,11 @@ from numpy.random import default_rng
 
 from calibcli.stats.recalibrators import lookup as ranks
 from calibcli.stats.recalibrators.lookup import ranks as ranks_of
-from calibcli.stats.table import bins
+from calibcli.stats.table import ScoreTable, bins
 from calibcli.stats.table import running as repeated
 from calibcli.stats.table.bins import bin_index
 from calibcli.stats.table.grid import LEVELS, grid_of, quantiles_of, score_quantiles
 from calibcli.stats.table.running import table_of_repeated
-from calibcli.stats.table.score_table import ScoreTable
 from calibcli.stats.table.value_cells import ValueCells
 
 SCORES = st.sampled_from([0.0, -0.0, 5e-324, 0.1, 0.25, np.nextafter(0.25, 0), 0.5, 0.7, 1.0])

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.names import EXACT_LIMIT
-from calibcli.stats.table import running
+from calibcli.stats.table import ScoreTable, running
 from calibcli.stats.table.grid import GridTable, grid_of
 from calibcli.stats.table.running import RunningTable
-from calibcli.stats.table.score_table import ScoreTable
 
 
 def rows(seed: int, count: int, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:

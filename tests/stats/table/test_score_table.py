@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import ExactSum
+from calibcli.stats.table import ScoreTable, WeightColumns, merge_all
 from calibcli.stats.table import grid as counting
 from calibcli.stats.table.grid import ROW, Counting, digest, grid_of
-from calibcli.stats.table.score_table import ScoreTable, WeightColumns, merge_all
 from score_rows import table_of
 
 AWKWARD = [0.0, -0.0, 5e-324, 0.1, 0.3, 1 / 3, 0.5, 1.0 - 2.0**-53, 1.0]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.names import Binning
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import PartedGrid, split_at, straddling
 from calibcli.stats.table.bins import BinnedTable, Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import Floats, ScoreTable
 from held_rows import HeldRows
 
 

@@ -16,8 +16,8 @@ from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
-from calibcli.stats.table.score_table import ScoreTable
 
 Floats = np.ndarray
 Draw = Callable[[np.random.Generator, int, float], ScoreTable]

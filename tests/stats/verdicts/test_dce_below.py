@@ -9,10 +9,10 @@ import pytest
 from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.dce import DceGrowth, dce_below
+from calibcli.stats.gates.ece import DceGrowth, dce_below
 from calibcli.stats.measures.distance import dictionary, distance, number_of_bins
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
-from calibcli.stats.table.score_table import ScoreTable
 
 GROUND = Ground(ATOMS, rows_wanted=False)
 

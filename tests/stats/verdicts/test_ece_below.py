@@ -10,8 +10,8 @@ from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import LEAST_RARER, Claim, Ground, RowsNeeded
 from calibcli.stats.gates.ece import ece_below
 from calibcli.stats.gates.rows_needed import Growth, rows_needed, share_beyond_noise
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
-from calibcli.stats.table.score_table import ScoreTable
 
 ATOMS_OF_TEN = (np.arange(10) + 0.5) / 10
 

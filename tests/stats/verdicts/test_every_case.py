@@ -14,9 +14,9 @@ from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.other_rules import measured
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.grid import grid_of
-from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))

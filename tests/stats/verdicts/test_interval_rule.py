@@ -20,10 +20,10 @@ from calibcli.names import (
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import interval_rule
-from calibcli.stats.measures.family import measure_named
+from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges
-from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))

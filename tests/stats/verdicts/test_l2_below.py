@@ -10,10 +10,9 @@ from scipy.stats import binom
 from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.l2 import L2Growth, l2_below
-from calibcli.stats.gates.linf import linf_below
+from calibcli.stats.gates.l2 import L2Growth, l2_below, linf_below
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
-from calibcli.stats.table.score_table import ScoreTable
 from stats.verdicts.boundary import CASES, by_statistic, count_verdicts
 
 GROUND = Ground(ATOMS)

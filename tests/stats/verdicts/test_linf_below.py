@@ -10,9 +10,9 @@ from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import unseen_share
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.linf import LinfGrowth, linf_below
+from calibcli.stats.gates.l2 import LinfGrowth, linf_below
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
-from calibcli.stats.table.score_table import ScoreTable
 
 SCORE = np.array([0.1, 0.5, 0.9])
 ROWS = np.array([400, 300, 500])

@@ -11,8 +11,8 @@ from calibcli.stats.gates.claim import Ground
 from calibcli.stats.measures.if_calibrated import draw_calibrated
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
-from calibcli.stats.table.score_table import ScoreTable
 
 M = MeasureName
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))

@@ -21,9 +21,9 @@ from calibcli.stats.measures.smooth_ece import (
     upper_bound,
     weighed,
 )
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
-from calibcli.stats.table.score_table import ScoreTable
 
 GROUND = Ground(ATOMS, least_rows=1, rows_wanted=False)
 

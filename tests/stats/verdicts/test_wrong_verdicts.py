@@ -12,8 +12,8 @@ from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
-from calibcli.stats.table.score_table import ScoreTable
 from stats.verdicts.boundary import CASES, by_statistic, count_verdicts
 
 pytestmark = pytest.mark.untraced

@@ -1,9 +1,9 @@
 """Measures of several classes together: the one step from a name to a function."""
 
 from calibcli.names import ClassMeasure
+from calibcli.stats.measures import ClassEstimate
 from calibcli.stats.measures.classes import binned, scores
 from calibcli.stats.measures.classes.binned import ClassViews
-from calibcli.stats.measures.estimate import ClassEstimate
 
 __all__ = ["ClassViews", "class_measure"]
 

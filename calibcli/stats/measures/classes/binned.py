@@ -8,19 +8,20 @@ import numpy as np
 
 from calibcli.names import ClassMeasure
 from calibcli.options.numerals import in_full
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
-from calibcli.stats.bounds.interval import Interval
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, hoeffding_deviation, mean_absolute_deviation
-from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_error, least_rise_and_fall
-from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     ClassEstimate,
+    TopError,
     deviation,
     effective_rows,
 )
+from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_error, least_rise_and_fall
+from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
 from calibcli.stats.measures.if_calibrated import UNKNOWN, Reference, of_moments
 from calibcli.stats.measures.l2 import (
     TVariance,
@@ -31,10 +32,10 @@ from calibcli.stats.measures.l2 import (
     t_statistic,
     t_variance,
 )
+from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable
-from calibcli.stats.table.classes import ClassSums
+from calibcli.stats.table.classes import ClassSums, TopCells
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 
@@ -520,3 +521,50 @@ MEASURES: Mapping[ClassMeasure, Callable[[ClassViews], ClassEstimate]] = {
     ClassMeasure.TOP_LABEL_L2: top_label_l2,
     ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: top_label_ece_unweighted,
 }
+
+
+def top_errors(cells: TopCells, *, confidence: float) -> tuple[TopError, ...]:
+    """
+    Return the l2 error of the largest probability, of the two largest, and so on.
+
+    The square of that of k is estimated by the sum over ranks j of T_j, the debiased square of `l2` of the
+    j-th largest probability over cells, which are bins of all k. With k = 1 it is `l2` of the confidence.
+
+    References:
+        Sun, Chaudhari, Barnett & Dobriban (2024), "A confidence interval for the l2 expected calibration
+        error", for the error; the interval is that of `l2`, with the covariance of ranks.
+    """
+    return tuple(_top_error(cells, k, confidence) for k in range(1, cells.ranks + 1))
+
+
+def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
+    ranks = cells.of_largest(k)
+    rows = ranks[0].rows
+    t = math.fsum(t_statistic(one) for one in ranks)
+    defined = bool(pairs_in(ranks[0]).any())
+    alone = int(np.count_nonzero(rows == 1))
+    largest = "largest probability" if k == 1 else f"{k} largest probabilities"
+    of = f"of the cells that {cells.bins.described} make of the {largest}"
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"{of}; approximate below 1,000 rows"]
+    if alone:
+        assumptions.append(f"{alone:,} rows alone in their cell do not count")
+    interval = None
+    if cells.weighted:
+        assumptions.append(NO_WEIGHTED_INTERVAL)
+    elif not defined:
+        assumptions.append("no interval: no cell has two rows")
+    elif t == 0.0 and not any(one.variance.any() for one in ranks):
+        assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
+    else:
+        found = t_variance(*ranks)
+        interval = t_interval(t, still=found.still, slope=found.slope, confidence=confidence, most=float(k))
+    return TopError(
+        k=k,
+        value=math.sqrt(max(t, 0.0)) if defined else math.nan,
+        interval=interval,
+        t=t if defined else math.nan,
+        plug_in=math.sqrt(math.fsum(l2_squared_plug_in(one) for one in ranks)),
+        cells=int(rows.size),
+        rows_alone=alone,
+        assumptions=tuple(assumptions),
+    )

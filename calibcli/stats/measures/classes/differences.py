@@ -13,8 +13,8 @@ from calibcli.stats.measures.differences import (
     worst_of_scores,
 )
 from calibcli.stats.measures.scores import losses_of_rows
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.classes import brier_of, log_loss_of
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 JOINT = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER, ClassMeasure.ACCURACY)

@@ -7,17 +7,17 @@ from fractions import Fraction
 import numpy as np
 
 from calibcli.names import ClassMeasure, Target
-from calibcli.stats.bounds.interval import Interval
+from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.means import Values, as_many
 from calibcli.stats.bounds.proportion import clopper_pearson
-from calibcli.stats.measures.classes.binned import ClassViews
-from calibcli.stats.measures.decompositions import observed_parts
-from calibcli.stats.measures.estimate import (
+from calibcli.stats.measures import (
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     ClassEstimate,
     effective_rows,
 )
+from calibcli.stats.measures.classes.binned import ClassViews
+from calibcli.stats.measures.decompositions import observed_parts
 from calibcli.stats.measures.if_calibrated import of_mean, of_moments
 from calibcli.stats.measures.scores import (
     NO_MORE_EXTREME,
@@ -26,8 +26,8 @@ from calibcli.stats.measures.scores import (
     interval_of_mean,
     rests_on,
 )
+from calibcli.stats.table import Floats
 from calibcli.stats.table.classes import Moments
-from calibcli.stats.table.score_table import Floats
 
 NO_LARGEST_OF_CLASSES = (
     "no upper end: there are probabilities of exactly 0, and one of a right class makes the log loss infinite"

@@ -1,1 +1,267 @@
 """Maps of several classes."""
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Annotated, Protocol, Self, runtime_checkable
+
+import numpy as np
+
+from calibcli.codec import ABSENT, Between, Node
+from calibcli.errors import EmptyTable, InputProblem
+from calibcli.names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, EndsOf, OutputSum, RecalibratorName, Scale
+from calibcli.options.fitting import FitOptions
+from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table.again import ClassBlock
+from calibcli.stats.table.grid import Table
+from calibcli.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ClassTables:
+    """
+    The fit rows, seen as scores of a yes or no.
+
+    Args:
+        classes: What the classes are called, in order.
+        confidence: The largest probability, and whether it was right.
+        top: The same for the rows that predict each class; none for a class that no row predicts.
+        rest: For each class its probability in all rows, and whether it was right.
+    """
+
+    classes: tuple[str, ...]
+    confidence: Table
+    top: Mapping[str, Table]
+    rest: Mapping[str, Table]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFitOptions:
+    """
+    What is asked of a fit of several classes.
+
+    Args:
+        inner: The method for each view, where the method is made of such.
+        inner_options: What is asked of that.
+        least_rows: A class with fewer rows of either label shares a map with all such classes.
+        output_sum: Whether one-vs-rest divides by the sum.
+        folds: Folds of the cross-validation that chooses a penalty.
+        seed: Seed of the folds.
+        least: What smaller probabilities are taken for inside logarithms; None where the rows tell.
+    """
+
+    inner: RecalibratorName = RecalibratorName.PLATT
+    inner_options: FitOptions = field(default_factory=FitOptions)
+    least_rows: int = DEFAULT_LEAST_CLASS_ROWS
+    output_sum: OutputSum = OutputSum.ONE
+    folds: int = 5
+    seed: int = 0
+    least: float | None = None
+
+
+class ClassRecalibrator(Protocol):
+    """
+    A fitted map from rows of probabilities to rows of probabilities.
+
+    Nothing is ever half built: an instance comes from `fit_class_recalibrator` or
+    `class_recalibrator_from_dict`, and what `to_dict` gives predicts the same bits once restored.
+    """
+
+    @property
+    def name(self) -> ClassMethod:
+        """The method."""
+        ...
+
+    @property
+    def keeps_prediction(self) -> bool:
+        """Whether the most probable class of a row is always the same before and after (accuracy is kept)."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read, such as which classes share a map."""
+        ...
+
+    def predict(self, probability: Floats) -> Floats:
+        """
+        Return recalibrated rows.
+
+        Returns:
+            Shape (n, K), in [0, 1]. For methods of the confidence alone the predicted class gets the new
+            confidence and the others share the rest in proportion.
+        """
+        ...
+
+    @classmethod
+    def from_dict(cls, node: Node) -> Self:
+        """Restore what `to_dict` returned, knowing the method and the classes."""
+        ...
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the state in plain values: the `parameters` of an artifact."""
+        ...
+
+
+# What smaller probabilities are taken for inside the logarithm: where one is 0, which has no logarithm and
+# shows that something was lost; where none is, though less has fewer digits than other doubles, and some
+# databases and runtimes take it for 0; and where they were made of logits.
+LEAST_BESIDE_ZERO = 2.0**-53
+
+_LEAST = 2.0**-1022
+
+LEAST_OF_LOGITS = 2.0**-1074
+
+Least = Annotated[
+    float,
+    Between(LEAST_OF_LOGITS, LEAST_BESIDE_ZERO),
+    ABSENT,
+    "What smaller probabilities are taken for inside the logarithm; 2^-53 where it is absent.",
+]
+
+
+def least_of(scale: Scale) -> float | None:
+    """Return what smaller probabilities are taken for, None where the rows tell: `LeastSeen`."""
+    return None if scale is Scale.PROB else LEAST_OF_LOGITS
+
+
+class LeastSeen:
+    """
+    What small probabilities are taken for inside the logarithm, and how many of the fit rows' were.
+
+    Probabilities are taken as they are while none is 0. Where one is, what it stands for is not known, and
+    all below 2^-53 are taken for that.
+
+    Args:
+        given: What smaller ones are taken for whatever is seen, or None.
+    """
+
+    def __init__(self, given: float | None) -> None:
+        self._given, self._zeros, self._small, self._rows = given, 0, 0, 0
+
+    def add(self, block: ClassBlock) -> None:
+        """Look at rows; those that weigh nothing tell nothing."""
+        used = block.weights > 0.0
+        some = block.probability if used.all() else block.probability[used]
+        least, limit = (_LEAST, LEAST_BESIDE_ZERO) if self._given is None else (self._given, self._given)
+        low = float(some.min(initial=1.0))
+        if low >= limit:
+            return
+        times = np.ones(some.shape[0], np.int64) if block.counts is None else block.counts[used]
+        small = np.count_nonzero(some < limit, axis=1)
+        self._small += int(small @ times)
+        self._rows += int(times[small > 0].sum())
+        if low < least:
+            self._zeros += int(np.count_nonzero(some < least, axis=1) @ times)
+
+    @property
+    def least(self) -> float:
+        """What smaller probabilities are taken for."""
+        return self._given or (LEAST_BESIDE_ZERO if self._zeros else _LEAST)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How many were taken for it, in words."""
+        if not self._zeros:
+            return ()
+        zeros = "1 probability is" if self._zeros == 1 else f"{self._zeros:,} probabilities are"
+        rows = "1 fit row" if self._rows == 1 else f"{self._rows:,} fit rows"
+        if self._given is not None:
+            return (f"{zeros} 0 by rounding, in {rows}; inside the logarithm taken for {self.least:.2g}",)
+        limited = f"inside it all {self._small:,} below 2^-53, in {rows}, were taken for 2^-53"
+        return (f"{zeros} 0, which has no logarithm: {limited}; logits (--scale logit) keep them",)
+
+
+def log_of(probability: Floats, least: float) -> Floats:
+    """Return logarithms, of `least` where a probability is smaller."""
+    return np.asarray(np.log(np.maximum(probability, least)))
+
+
+def softmax(logits: Floats) -> Floats:
+    """Return rows of probabilities, shape (n, K)."""
+    power = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(power / power.sum(axis=1, keepdims=True))
+
+
+def with_prediction_of(probability: Floats, after: Floats) -> Floats:
+    """
+    Return rows of a map that keeps the order of classes, with ties that
+    rounding made broken as they were.
+    """
+    predicted = probability.argmax(axis=1)
+    lost = np.flatnonzero(after.argmax(axis=1) != predicted)
+    after[lost, predicted[lost]] = np.nextafter(after[lost].max(axis=1), 2.0)
+    return after
+
+
+def losses_and_softmax(logits: Floats, label: Integers) -> tuple[Floats, Floats]:
+    """Return the log loss of each row, shape (n,), and over the logits the probabilities, shape (n, K)."""
+    logits -= logits.max(axis=1, keepdims=True)
+    right = logits[np.arange(label.size), label]
+    np.exp(logits, out=logits)
+    total = logits.sum(axis=1)
+    logits /= total[:, None]
+    return np.log(total) - right, logits
+
+
+def require_several(classes: tuple[str, ...], weights: Floats, rows: int) -> tuple[str, ...]:
+    """Refuse rows that no map of several classes can be fitted to; return the classes that no row has."""
+    labels = np.flatnonzero(weights > 0.0)
+    if not labels.size:
+        msg = f"a fit needs weight: all {rows:,} rows have weight 0" if rows else "a fit needs rows"
+        raise EmptyTable(msg)
+    if labels.size < 2:
+        msg = f"a fit needs several classes: all {rows:,} rows have label {classes[int(labels[0])]!r}"
+        raise InputProblem(msg, "fit on rows of all classes; is --label the right column?")
+    return tuple(name for name, weight in zip(classes, weights, strict=True) if weight <= 0.0)
+
+
+def class_weights(count: int, block: ClassBlock) -> Floats:
+    """Return the sum of the weights of the rows of each of so many classes."""
+    return np.asarray(np.bincount(block.label, weights=block.weights, minlength=count), np.float64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """
+    Lower and upper ends.
+
+    Args:
+        lower: Of every class, shape (n, K), or of the most probable one of each recalibrated row, shape (n,).
+        upper: The same.
+    """
+
+    lower: Floats
+    upper: Floats
+
+    def in_order(self, order: Integers) -> "Ends":
+        """Return ends whose column k goes to column `order[k]`; those of one class stay as they are."""
+        if self.lower.ndim == 1:
+            return self
+        lower, upper = np.empty_like(self.lower), np.empty_like(self.upper)
+        lower[:, order], upper[:, order] = self.lower, self.upper
+        return Ends(lower, upper)
+
+
+@runtime_checkable
+class WithClassEnds(Protocol):
+    """A map of several classes that may bracket probabilities."""
+
+    @property
+    def ends_of(self) -> EndsOf | None:
+        """Whether every class has ends, or the most probable one alone; None where none has."""
+        ...
+
+    def ends(self, probability: Floats, after: Floats) -> Ends:
+        """Return the ends."""
+        ...
+
+
+def kind_of_ends(recalibrator: ClassRecalibrator) -> EndsOf | None:
+    """Return which classes a map brackets, or None."""
+    return recalibrator.ends_of if isinstance(recalibrator, WithClassEnds) else None
+
+
+def ends_of(recalibrator: ClassRecalibrator, probability: Floats, after: Floats) -> Ends | None:
+    """Return the ends of recalibrated rows, or None where the map has none."""
+    if not isinstance(recalibrator, WithClassEnds) or recalibrator.ends_of is None:
+        return None
+    return recalibrator.ends(probability, after)

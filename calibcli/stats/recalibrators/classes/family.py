@@ -5,10 +5,10 @@ from typing import Annotated, assert_never
 
 from calibcli.codec import Node, OneOf
 from calibcli.names import ClassMethod, OutputSum, ViewName
-from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, ClassRecalibrator, ClassTables
-from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
+from calibcli.stats.recalibrators import values_of
+from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables
+from calibcli.stats.recalibrators.classes.members import OneVsRest
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
-from calibcli.stats.recalibrators.interface import values_of
 from calibcli.stats.table.again import ClassRowSource
 
 
@@ -30,7 +30,7 @@ def fit_class_recalibrator(
 
             return TopLabel.fit(method, tables, options=options)
         case ClassMethod.ONE_VS_REST:
-            from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
+            from calibcli.stats.recalibrators.classes.members import OneVsRest
 
             return OneVsRest.fit(tables, options=options)
         case ClassMethod.ONE_VS_ONE:

@@ -10,7 +10,7 @@ from calibcli.ahead import in_order
 from calibcli.codec import HIDDEN, ROWS, Between, Declared, Node, same_length
 from calibcli.errors import InputProblem, NotConverged, UsageProblem
 from calibcli.names import ClassMethod
-from calibcli.stats.recalibrators.classes.interface import (
+from calibcli.stats.recalibrators.classes import (
     LEAST_BESIDE_ZERO,
     ClassFitOptions,
     Least,
@@ -20,8 +20,8 @@ from calibcli.stats.recalibrators.classes.interface import (
     with_prediction_of,
 )
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows, summed
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import ClassRowSource
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 # How much of the penalty falls on what the slopes of a matrix differ by.

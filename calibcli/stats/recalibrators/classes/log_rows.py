@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.ahead import in_order
-from calibcli.stats.recalibrators.classes.interface import (
+from calibcli.stats.recalibrators.classes import (
     LEAST_OF_LOGITS,
     LeastSeen,
     class_weights,
     log_of,
     require_several,
 )
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
-from calibcli.stats.table.score_table import Floats, Integers
 from calibcli.values import dataclass
 
 # Odd numbers that spread the bits of a row over a hash (splitmix64).

@@ -8,12 +8,12 @@ import numpy as np
 from calibcli.codec import HIDDEN, INLINE, Declared, Key, Node
 from calibcli.errors import UsageProblem
 from calibcli.names import ClassMethod
-from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, class_weights, require_several
+from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.recalibrators.classes import ClassFitOptions, class_weights, require_several
 from calibcli.stats.recalibrators.classes.members import notes_of
 from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
-from calibcli.stats.recalibrators.interface import Recalibrator
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
-from calibcli.stats.table.score_table import Floats
 from calibcli.stats.table.sliced import RunningSlices
 from calibcli.values import dataclass
 

@@ -8,7 +8,7 @@ import numpy as np
 from calibcli.codec import HIDDEN, Between, Declared
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import ClassMethod
-from calibcli.stats.recalibrators.classes.interface import (
+from calibcli.stats.recalibrators.classes import (
     LEAST_BESIDE_ZERO,
     Least,
     log_of,
@@ -16,8 +16,8 @@ from calibcli.stats.recalibrators.classes.interface import (
     with_prediction_of,
 )
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows
+from calibcli.stats.table import Floats
 from calibcli.stats.table.again import ClassRowSource
-from calibcli.stats.table.score_table import Floats
 from calibcli.values import dataclass
 
 _MOST_STEPS = 100

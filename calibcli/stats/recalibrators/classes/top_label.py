@@ -6,9 +6,9 @@ import numpy as np
 
 from calibcli.codec import HIDDEN, INLINE, Declared
 from calibcli.names import ClassMethod, EndsOf
-from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, ClassTables, Ends
+from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassTables, Ends
 from calibcli.stats.recalibrators.classes.members import Members
-from calibcli.stats.table.score_table import Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 # Rows may sum to one within 1e-3, so that the largest probability may be so much below 1 / K.

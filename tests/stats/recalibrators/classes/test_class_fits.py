@@ -11,12 +11,12 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.classes.family import outputs_of
 from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
 from calibcli.stats.recalibrators.classes.log_rows import Kept
+from calibcli.stats.recalibrators.classes.members import OneVsRest
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
-from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.temperature import Temperature
-from calibcli.stats.table.score_table import ScoreTable
+from calibcli.stats.table import ScoreTable
 from class_rows import softmax
 from fits_of_classes import NAMES, Drawn, drawn, fitted
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMethod, EndsOf, OutputSum, RecalibratorName
+from calibcli.stats.recalibrators.classes import ClassRecalibrator, ends_of, kind_of_ends
 from calibcli.stats.recalibrators.classes.family import class_recalibrator_from_dict
-from calibcli.stats.recalibrators.classes.interface import ClassRecalibrator, ends_of, kind_of_ends
-from calibcli.stats.recalibrators.classes.one_vs_rest import OneVsRest
+from calibcli.stats.recalibrators.classes.members import OneVsRest
 from fits_of_classes import Drawn, drawn, fitted
 
 JOINT = (ClassMethod.TEMPERATURE, ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX)

@@ -10,8 +10,8 @@ from scipy.optimize import minimize, minimize_scalar
 from calibcli.codec import Node
 from calibcli.data.class_intake import on_class_scale
 from calibcli.names import ClassMethod, Scale
+from calibcli.stats.recalibrators.classes import ClassFitOptions, least_of
 from calibcli.stats.recalibrators.classes.family import class_recalibrator_from_dict, fit_class_recalibrator
-from calibcli.stats.recalibrators.classes.interface import ClassFitOptions, least_of
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.table.again import ClassBlock
