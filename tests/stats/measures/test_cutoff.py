@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from calibcli.stats.measures.cutoff import cutoff
 from calibcli.stats.measures.tests import ks_and_kuiper
-from calibcli.stats.table.grid import grid_of, open_variance
 from calibcli.stats.table import ScoreTable
+from calibcli.stats.table.grid import grid_of, open_variance
 
 Floats = np.ndarray
 
