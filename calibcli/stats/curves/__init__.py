@@ -13,7 +13,7 @@ class Picture(Protocol):
     """
     Everything that a figure draws; its kind names the figure.
 
-    One whose scores may be laid out by log-odds says by `laid_out` which bins that is judged by, if any.
+    One whose scores may be laid out by log-odds has in `laid_out` which decide it, with rows, if any.
     """
 
     @property
@@ -70,10 +70,10 @@ _MOST_ROWS, _SMALL, _NEXT_TO_NONE, _EVEN = 0.9, 0.1, 0.01, 0.5
 def axis_for(picture: Picture) -> AxisScale:
     """Return how scores are laid out where nobody says: by log-odds if they are small, and can be seen so."""
     every = [one.curve for one in picture.panels] if isinstance(picture, CurvePanels) else [picture]
-    found = [bins for bins in (getattr(one, "laid_out", None) for one in every) if bins is not None]
+    found = [some for some in (getattr(one, "laid_out", None) for one in every) if some is not None]
     if len(found) < len(every):
         return AxisScale.LINEAR
-    rows, score = (np.concatenate([getattr(one, key) for one in found]) for key in ("rows", "score"))
+    score, rows = (np.concatenate(some) for some in zip(*found, strict=True))
     below, above = (rows[some].sum() / rows.sum() for some in (score < _SMALL, score > _EVEN))
     small = np.unique(score).size > 1 and below >= _MOST_ROWS and above <= _NEXT_TO_NONE
     return AxisScale.LOGIT if small else AxisScale.LINEAR
