@@ -438,7 +438,10 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         roles = {**roles, "score": NEW_COLUMN}
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
     facts += [("found", note) for note in found.notes()]
-    if not probs and {"score", "label"} <= set(roles) and _is_small(fragments):
+    if not probs and "label" in roles and "score" not in roles and _is_small(fragments):
+        numbers = [name for name, kind in kinds if kind in _NUMBERS and name != roles["label"]]
+        facts += _labels(path, roles["label"], numbers, input_format, counted="rows" in dict(facts))
+    elif not probs and "label" in roles and _is_small(fragments):
         more, repair = _contents(path, roles, input_format, counted="rows" in dict(facts))
         facts += more
     if partitions:
@@ -515,10 +518,31 @@ def _contents(
     if not rows:
         return facts, _options_of(said)
     span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {plural(table.distinct, 'distinct value')}"
-    rate = f"{share(positive, rows)} ({positive:,} of {rows:,} rows have label 1)"
     every = f"{rows + dropped:,}" + (f", {rows:,} of them with score and label" if dropped else "")
-    found = [*([] if counted else [("rows", every)]), ("score", span), ("base rate", rate)]
+    found = [*([] if counted else [("rows", every)]), ("score", span), _base_rate(positive, rows)]
     return [*found, *facts], _options_of(said)
+
+
+# What columns of numbers that may be scores are called in CSV, and in formats with types.
+_NUMBERS = ("number", "whole number", "double", "float", "float64", "float32")
+
+
+def _labels(path: str, label: str, numbers: Sequence[str], form: InputFormat, *, counted: bool) -> Facts:
+    """Return the base rate where no column looks like the score: any column of numbers stands in for it."""
+    from calibcli.commands.gathering import RAW
+    from calibcli.commands.reading import read_tables
+
+    for name in numbers:
+        with suppress(CalibcliError):
+            columns = Columns(name, label, on_range=OnRange.CLIP)
+            table = read_tables(RowRequest([path], columns, reading=Reading(input_format=form))).tables[RAW]
+            rows, positive = table.total_rows, table.total_positive_rows
+            return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)]
+    return []
+
+
+def _base_rate(positive: int, rows: int) -> tuple[str, str]:
+    return "base rate", f"{share(positive, rows)} ({positive:,} of {rows:,} rows have label 1)"
 
 
 # Columns that are named so hold a model in each row, and the question that it answered.

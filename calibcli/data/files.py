@@ -3,6 +3,7 @@ Which files the inputs are: directories, patterns, addresses, pipes or rows in
 memory, looked up before anything is opened.
 """
 
+import difflib
 import glob
 import os
 import re
@@ -499,6 +500,17 @@ def stamp_of(path: str) -> Stamp | None:
         return None
 
 
+def _like_it(path: str) -> str | None:
+    """Return the names in the same folder that are closest to one that is not there."""
+    lost = Path(path)
+    try:
+        names = [one.name for one in lost.parent.iterdir()]
+    except (OSError, ValueError):
+        return f"there is no folder {lost.parent} either"
+    near = difflib.get_close_matches(lost.name, names, n=3, cutoff=0.7)
+    return f"did you mean {' or '.join(str(lost.with_name(one)) for one in near)}?" if near else None
+
+
 @contextmanager
 def read_errors(path: str) -> Iterator[None]:
     """Turn what the system says of an input into one line that names it."""
@@ -506,7 +518,7 @@ def read_errors(path: str) -> Iterator[None]:
         yield
     except FileNotFoundError:
         msg = f"{path}: there is no such file"
-        raise InputProblem(msg) from None
+        raise InputProblem(msg, _like_it(path)) from None
     except OSError as error:
         msg = f"{error.filename or shown_path(path)} cannot be read: {(error.strerror or str(error)).lower()}"
         raise InputProblem(msg) from error

@@ -91,7 +91,7 @@ def _whole(file: InputFile, requested: InputFormat) -> Fragment:
         head = _head(path, MAGIC_BYTES) if pipe is None else pipe.head(MAGIC_BYTES)
     if not head:
         msg = f"{shown} is empty"
-        raise InputProblem(msg)
+        raise InputProblem(msg, "leave it out, or write it anew: even a table without rows has a header")
     kind = kind_of(head, shown, requested=requested, inside=_inside(head, path, pipe))
     text = requested if kind.format.is_text else AS_FOUND
     whole = Fragment(

@@ -80,7 +80,7 @@ class ClassMeasure(Explained):
         """
     MARGINAL_L2 = "marginal_l2", Facts(), """
         The l2 of one class against the rest, as root mean square over classes, corrected for chance.
-        Reading: 0 is perfect. Large gaps weigh more than in classwise_ece, and every class counts alike
+        Reading: 0 is perfect. Large gaps weigh more than in classwise_ece, and every class counts equally
             unless --class-weights says otherwise.
         Estimand: √((1/C) Σ_c Σ_b (n_cb/n) e_cb²), e_cb the mean of P(class c is right) - p_c in bin b.
         Estimator: √max(T, 0), T = (1/C) Σ_c T_c, T_c the debiased square of l2 for one class against the
@@ -123,7 +123,7 @@ class ClassMeasure(Explained):
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5; Gupta & Ramdas (2022), ICLR.
         """
     TOP_LABEL_ECE_UNWEIGHTED = "top_label_ece_unweighted", Facts(), f"""
-        The same as top_label_ece, but every class counts alike.
+        The same as top_label_ece, but every class counts equally.
         Reading: 0 is perfect, and chance alone gives more than 0. A class that few rows predict makes it
             noisy and biased upward, so read it beside top_label_ece.
         Estimand: The mean of ECE_c, as in top_label_ece, over the m classes that some row predicts.

@@ -16,7 +16,16 @@ from calibcli.names import (
     SegmentMeasure,
     VerdictName,
 )
-from calibcli.options.declaring import COLUMNS, Option, Reach, Section, nested, option
+from calibcli.options.declaring import (
+    COLUMNS,
+    Option,
+    Reach,
+    Section,
+    is_share,
+    nested,
+    option,
+    refuse_number,
+)
 from calibcli.options.measuring import (
     ALLOW_FIT_ROWS,
     BINNING,
@@ -293,6 +302,10 @@ def refuse_without_state(option_name: str) -> None:
 _MOST_POWER = 0.99
 
 
+def _is_power(number: float) -> bool:
+    return 0.5 <= number <= _MOST_POWER
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class PlanOptions:
     """What is asked of `plan`: one rule, the true error, and how probable the verdict is to be."""
@@ -338,12 +351,12 @@ class PlanOptions:
         if len(self.rules) > 1:
             msg = f"{len(self.rules)} rules to plan at once"
             raise UsageProblem(msg, "plan them one by one, and collect the largest number of rows")
-        if not 0.5 <= self.power <= _MOST_POWER:
-            msg = f"a power of {self.power!r}"
-            raise UsageProblem(msg, f"--power takes a number from 0.5 to {_MOST_POWER}, such as 0.9")
+        if not _is_power(self.power):
+            refuse_number(
+                "--power", self.power, _is_power, f"a number from 0.5 to {_MOST_POWER}, such as 0.9"
+            )
         if not 0.0 <= self.error < 1.0:
-            msg = f"a true error of {self.error!r}"
-            raise UsageProblem(msg, "--error takes a number from 0 to 1, such as half the limit")
+            refuse_number("--error", self.error, is_share, "a number from 0 to 1, such as half the limit")
         if self.error == self.rule.limit:
             msg = f"a true error of {in_full(self.error)} is the limit itself: no number of rows can tell them apart"
             raise UsageProblem(msg, "--error takes a number below the limit for a pass, above it for a fail")

@@ -366,7 +366,7 @@ class MeasureOptions:
                 msg = "--bandwidth without the metric smece"
                 raise IdleOption(msg, "add --metric smece, or leave it out", options=("bandwidth",))
         if not 1.0 <= self.power <= MOST_LP_POWER:
-            msg = f"a power of {self.power!r}"
+            msg = f"--power {in_full(self.power)} is out of range"
             raise UsageProblem(
                 msg, f"--power takes a number from 1 to {MOST_LP_POWER:.0f}; for the worst bin ask for linf"
             )
@@ -451,10 +451,11 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
         raise IdleOption(msg, "leave out one of them", options=("bins", "binning", "edges"))
     ascending = all(low < high for low, high in pairwise(edges))
     if not ascending or len(edges) < 2 or (edges[0], edges[-1]) != (0.0, 1.0):
-        msg = f"edges {','.join(map(in_full, edges[:10]))}{',...' if len(edges) > 10 else ''}"
+        shown = f"{','.join(map(in_full, edges[:10]))}{',...' if len(edges) > 10 else ''}"
+        msg = f"--edges {shown} does not ascend from 0 to 1"
         raise UsageProblem(msg, _EDGES)
     if len(edges) > MOST_BINS + 1:
-        msg = f"{len(edges) - 1:,} bins"
+        msg = f"--edges makes {len(edges) - 1:,} bins"
         raise UsageProblem(msg, f"--edges takes at most {MOST_BINS + 1:,} numbers")
 
 

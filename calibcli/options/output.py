@@ -38,7 +38,7 @@ class Output:
         "-q",
         "--quiet",
         section=Section.OUTPUT,
-        help="No notes on stderr, except for settings from calibcli.toml.",
+        help="Nothing on stderr but errors and settings from calibcli.toml; a report keeps its notes.",
     )
     verbose: bool = option(
         False, "-v", "--verbose", section=Section.OUTPUT, help="Say what each number means and assumes."

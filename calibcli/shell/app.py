@@ -105,24 +105,22 @@ def root(
 
     \b
     EXAMPLES
-      calibcli inspect preds.csv                                    what is in this file
-      calibcli measure preds.csv -s score -y label                  how wrong are the scores
-      calibcli fit cal.csv -s score -y label -o cal.json            learn to repair them
-      calibcli apply cal.json preds.csv -o repaired.csv             repair them
-      calibcli verify eval.csv -s score -y label --artifact cal.json --max-ece 0.02
-      calibcli compare eval.csv -s old -s new -y label              which of two is better
-      calibcli plot preds.csv -s score -y label -o reliability.png  look at them
-      calibcli report preds.csv -s score -y label -o report.html    all of it as one page
+      calibcli inspect preds.csv                             what a file holds
+      calibcli measure preds.csv -s score -y label           how wrong are they
+      calibcli fit cal.csv -s score -y label -o cal.json     learn to repair them
+      calibcli apply cal.json preds.csv -o repaired.csv      repair them
+      calibcli verify eval.csv -s score -y label --max-ece 0.02  PASS or FAIL
+      calibcli compare eval.csv -s old -s new -y label       which is better
+      calibcli plot preds.csv -s score -y label -o a.png     look at them
+      calibcli report preds.csv -s score -y label -o a.html  all as one page
 
     \b
     EXIT CODES
       0 done, or the gate passed    1 the gate failed       2 usage
       3 bad input or artifact       4 gate inconclusive     5 output refused
 
-    \b
-    DEFAULTS
-      A flag beats CALIBCLI_<COMMAND>_<OPTION> in the environment, which beats calibcli.toml or
-      [tool.calibcli] in pyproject.toml, here or above, up to .git. `calibcli config` shows what counts.
+    DEFAULTS: a flag beats CALIBCLI_<COMMAND>_<OPTION> in the environment, which beats calibcli.toml or
+    [tool.calibcli] in pyproject.toml, here or above, up to .git. `calibcli config` shows what counts.
     """
     line = line_of(context)
     name = context.invoked_subcommand

@@ -96,21 +96,30 @@ class _Plain:
         found: list[str] = framework.parse_args(ctx, args)
         return found
 
-
-class Tree(_Plain, TyperGroup):
-    """All commands."""
-
-
-class Settled(_Plain, TyperCommand):
-    """A command that says what a file or a variable has set before it begins; its help has sections."""
-
     def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - of the framework
         """Write what the command does, with every line within the width."""
         formatter.write_paragraph()
         with formatter.indentation():
             width = formatter.width - formatter.current_indent
-            lines = inspect.cleandoc(self.help or "").splitlines()
+            lines = inspect.cleandoc(vars(self)["help"] or "").splitlines()
             formatter.write_text("\n".join(part for line in lines for part in _within(line, width)))
+
+
+class Tree(_Plain, TyperGroup):
+    """All commands."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of the framework
+        """List what each command does, in a whole sentence however narrow the terminal is."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        whole = 1000
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, one.get_short_help_str(whole)) for name, one in commands.items() if one]
+            )
+
+
+class Settled(_Plain, TyperCommand):
+    """A command that says what a file or a variable has set before it begins; its help has sections."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of the framework
         """List arguments, the options that most people need, then each section of the others."""
@@ -152,9 +161,13 @@ def _within(line: str, width: int) -> list[str]:
         return [line]
     margin = line[: len(line) - len(line.lstrip())]
     if line.lstrip().startswith("calibcli "):
-        whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), line)
+        command, *comment = re.split(r"(?<=\S) {2,}(?=\S)", line, maxsplit=1)
+        whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), command)
         parts = textwrap.wrap(whole, width - 2, subsequent_indent=margin + _DEEPER, **_AS_IT_IS)
-        return " \\\n".join(parts).replace("\0", " ").splitlines()
+        return [
+            *" \\\n".join(parts).replace("\0", " ").splitlines(),
+            *(margin + _DEEPER + one for one in comment),
+        ]
     column = _COLUMN.match(line)
     indent = " " * len(column[1]) if column is not None else margin + _DEEPER
     return textwrap.wrap(line, width, subsequent_indent=indent, **_AS_IT_IS)

@@ -1,6 +1,7 @@
 """What the framework says of a line that it cannot take, in one plain line and a way out."""
 
 import re
+from pathlib import Path
 
 from calibcli.names import ClassMeasure, ClassMethod, MeasureName, ViewName
 from calibcli.options.declaring import FEW_NAMES, nearest
@@ -11,12 +12,20 @@ _FRACTION = re.compile(r"0?\.[0-9]+")
 # What pydantic calls them, and what the framework said before it asked pydantic.
 _WHOLE = ("int_parsing", "int_from_float", "is not a valid integer")
 _TOO_SMALL = "greater_than_equal"
+_TOO_LARGE = "less_than_equal"
+_RANGE = re.compile(r"(?P<value>\S+) is not in the range (?:\d+<=)?x(?:>=\d+)?(?:<=(?P<most>\d+))?\.?")
 _REAL = ("float_parsing", "is not a valid float")
 _LIMIT = re.compile(r"--(?P<end>max|min)-(?P<measure>[a-z0-9_-]+)")
 _DIRICHLET = "dirichlet"
 _CLUSTERS = (
     "measure and compare take clusters; to draw them: measure --cluster COL --json -o m.json, plot m.json"
 )
+# What to type where an option is missing that a command cannot do without.
+_NEEDED = {
+    "segments --on": "name the columns that make segments: --on country,device",
+    "report --output": "name the page: -o report.html",
+    "merge --output": "name the sum: -o all.json",
+}
 _MORE_FILES = "to compare many files, as of months, name a column: calibcli drift 'loans_*.csv' --by month"
 
 
@@ -44,7 +53,7 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
         return f"{command} takes no --cluster", _CLUSTERS
     option = _option_of(problem)
     if option is None:
-        more = _MORE_FILES if command.endswith("drift") and "extra argument" in message else None
+        more = _MORE_FILES if command.endswith("drift") and "extra argument" in message else _of_file(message)
         return message, more or _rule_hint(problem) or _elsewhere(problem, command) or help_of
     detail = getattr(problem, "message", message)
     choice = _CHOICE.fullmatch(detail)
@@ -53,9 +62,19 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
         return f"{option}: there is no {choice['value']!r}", _choice_hint(
             option, choice["value"], names, f"`{help_of}`"
         )
+    needed = _NEEDED.get(f"{command.rpartition(' ')[2]} {option}")
+    if needed is not None and type(problem).__name__ == "MissingParameter":
+        return message, needed
     kind, value = _refused(problem, detail)
     found = None if value is None else _of_number(option, kind, value, detail)
     return found or (message, help_of)
+
+
+def _of_file(message: str) -> str | None:
+    """Return what to type where a file stands in the place of a command."""
+    word = re.search(r"No such command '(.+?)'", message)
+    at_hand = word is not None and Path(word[1]).exists()
+    return f"to see what it holds: calibcli inspect {word[1]}" if word and at_hand else None
 
 
 def _rule_hint(problem: Exception) -> str | None:
@@ -100,8 +119,11 @@ def _elsewhere(problem: Exception, command: str) -> str | None:
 def _of_number(option: str, kind: str, value: str, detail: str) -> tuple[str, str] | None:
     """Return the message and the hint for what should be a number, or None where something else is wrong."""
     if kind == _TOO_SMALL:
-        least = detail.rsplit(maxsplit=1)[-1].rstrip(".").removeprefix("x>=")
+        least = re.findall(r"\d+", detail.rsplit(maxsplit=1)[-1])[0]
         return f"{option}: {value} is too small", f"{option} takes {least} or more"
+    if kind == _TOO_LARGE:
+        most = re.findall(r"\d+", detail.rsplit(maxsplit=1)[-1])[-1]
+        return f"{option}: {value} is too large", f"{option} takes at most {most}"
     if kind in _WHOLE:
         return f"{option}: {value!r} is not a whole number", _whole_hint(option, value)
     if kind in _REAL:
@@ -121,9 +143,10 @@ def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
     if errors is not None:
         first = errors()[0]
         return str(first["type"]), str(first["input"])
-    below = re.fullmatch(r"(\S+) is not in the range x>=\S+", detail.rstrip("."))
-    if below is not None:
-        return _TOO_SMALL, below[1]
+    outside = _RANGE.fullmatch(detail)
+    if outside is not None:
+        value, most = outside["value"], outside["most"]
+        return _TOO_LARGE if most and float(value) > float(most) else _TOO_SMALL, value
     quoted = re.fullmatch(r"'(.*)' (is not a valid \w+)( range)?\.?", detail)
     return (quoted[2], quoted[1]) if quoted else ("", None)
 

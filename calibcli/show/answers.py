@@ -288,6 +288,14 @@ def _errors(report: "MeasureReport") -> list[str]:
     # A bias of all scores is their error range by range, which has just been said.
     known = frozenset({M.BIAS}) if where and size is not None and _everywhere(report) else frozenset[M]()
     ways = _ways(report, but=known)
+    if (
+        ways
+        and said == [f"{_capital(where)}."]
+        and _everywhere(report)
+        and f"too {where.split()[-1]}" in ways[0]
+    ):
+        # The same once more, with a number.
+        said = []
     said += [f"{stated(way)}." for way in ways]
     said += [f"Range by range they are {off}."] if off and ways and not where else []
     if where and not off and report.selected and not ways and not any(map(_way, report.measures)):

@@ -107,6 +107,38 @@ def test_help_fits_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, name:
     assert [one for one in examples if one not in " ".join(whole.split())] == []
 
 
+@pytest.mark.parametrize("columns", [80, 60])
+def test_help_of_all_commands_fits_and_cuts_no_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    """Examples included; what each command does is its first sentence, whole."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    text = run("--help").out
+    assert [line for line in text.splitlines() if len(line) > columns] == []
+    listed = " ".join(text.partition("\nCommands:\n")[2].split())
+    for name, command in COMMANDS.items():
+        first = " ".join((command.__doc__ or "").strip().partition("\n\n")[0].split())
+        assert f"{name} {first}" in listed
+
+
+@pytest.mark.parametrize(
+    ("label", "facts"),
+    [
+        (("1", "0", "0"), ["rows       3", "base rate  33.3 % (1 of 3 rows have label 1)"]),
+        (("yes", "no", "no"), []),
+    ],
+)
+def test_inspect_counts_labels_where_no_column_looks_like_the_score(
+    run: Run, tmp_path: Path, label: tuple[str, ...], facts: list[str]
+) -> None:
+    """Any column of numbers stands in for it, and the next line asks for its name."""
+    rows = "".join(f"{day},0.5,{one}\n" for day, one in enumerate(label))
+    (tmp_path / "p.csv").write_text(f"day,fc_a,rain\n{rows}")
+    text = run("inspect", str(tmp_path / "p.csv"), "--format", "table").out.splitlines()
+    assert [line for line in text if line.startswith(("rows", "base rate", "note"))] == facts
+    assert text[-1].endswith("-s SCORE -y rain")
+
+
 @pytest.mark.parametrize("words", [["inspect"], ["drift", "--by", "day", "-s", "score"]])
 def test_the_one_file_of_a_command_may_come_through_a_pipe(run: Run, words: list[str]) -> None:
     """Without a dash, as rows do."""
@@ -117,9 +149,9 @@ def test_the_one_file_of_a_command_may_come_through_a_pipe(run: Run, words: list
 
 def test_indices_of_a_curve_say_which_curve(run: Run) -> None:
     """Without -v too, and in a paper: numbers of other curves differ."""
-    curve = "Of a restricted cubic spline with 5 knots: ici and emax."
-    for form in ("table", "latex"):
-        assert curve in run("measure", str(EVALUATION), "-m", "ici,emax,ece", "--format", form).out
+    curve = "Of a restricted cubic spline with 5 knots: "
+    for form, names in (("table", "ici and emax."), ("latex", "ICI and Emax.")):
+        assert curve + names in run("measure", str(EVALUATION), "-m", "ici,emax,ece", "--format", form).out
 
 
 def test_a_gate_reads_a_pipe_unless_a_state_is_asked(run: Run, tmp_path: Path) -> None:

@@ -189,6 +189,12 @@ def test_the_answer_is_built_from_what_was_asked_for(metrics: str, first: str) -
     assert answer_of(measured(1.0, metrics, rows=1000, shift=0.03))[0].startswith(first)
 
 
+def test_a_direction_of_all_scores_is_said_once_with_its_size() -> None:
+    """Not first without a number and then with it."""
+    found = answer_of(measured(1.0, "bias", rows=4000, shift=0.2))
+    assert [one.partition(" by ")[0] for one in found] == ["Scores are on average too low"]
+
+
 @pytest.mark.parametrize("metrics", ["jeffreys", "binomial", "binomial,hl"])
 def test_no_sentence_of_the_answer_stands_twice(metrics: str) -> None:
     """Where ranges show the direction as well, what a test shows of all scores is still said once."""

@@ -22,7 +22,7 @@ from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
 from calibcli.shell.commands.verify import exit_code
 from calibcli.show.ci import gate_renderer_named
 from calibcli.show.ci import github as g
-from calibcli.show.ci.cases import cases_of, worst_first
+from calibcli.show.ci.cases import badness, cases_of, worst_first
 from calibcli.show.ci.junit import error_document
 from calibcli.show.ci.openmetrics import error_metrics
 from calibcli.show.words import printable
@@ -178,6 +178,11 @@ def test_verdicts_without_bounds_can_be_written(several: VerifyReport, kind: Gat
     report = replace(several, verdicts=verdicts)
     assert "ks.p" in written(kind, report) or kind in (GateFormat.MARKDOWN, GateFormat.OPENMETRICS)
     assert [case.rule for case in worst_first(cases_of(report))] == ["r2", "r0", "r1"]
+    open_, few = (
+        replace(verdict, outcome=VerdictName.INCONCLUSIVE, value=value, reason=reason)
+        for value, reason in ((0.1, None), (0.9, "1 row is fewer than --min-rows 100"))
+    )
+    assert badness(open_) < badness(few)
     found = outputs_in(g.outputs_of(report, exit_code=1))
     assert (found["r0_p"], found["r0_lower"], found["r2_value"]) == ("0.001", "", "inf")
     metrics = samples(written(GateFormat.OPENMETRICS, report))

@@ -27,7 +27,7 @@ def drift(
     new: NewFile = None,
 ) -> int:
     """
-    Say whether scores and other columns have shifted: PSI with a p-value.
+    Say whether scores and other columns have shifted: PSI and p-value.
 
     No label is needed. Scores of at most 50 values are compared grade by grade, others at quantiles of OLD.
 

@@ -16,7 +16,7 @@ from calibcli.shell.door import command
 )
 def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
     """
-    Write the map of an artifact as SQL, Python, a scikit-learn estimator or an ONNX model.
+    Write the map of an artifact as SQL, Python, scikit-learn or ONNX.
 
     What comes out gives the same probabilities as `calibcli apply`, without calibcli. Of a map for each group
     (`fit --by`) SQL reads the column of groups, and the Python module takes the group beside the score.

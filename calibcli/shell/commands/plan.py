@@ -28,7 +28,7 @@ def plan(
     like: Like = None,
 ) -> None:
     """
-    Say how many labelled rows a gate will take, before any are collected.
+    Say how many labelled rows a gate will need, before you collect them.
 
     The gate of `verify` is simulated with labels that follow the scores, or are off by --error. Where the
     scores fall is taken from the fit rows of an artifact, or from a file of scores.

@@ -55,7 +55,7 @@ def plot(
     terminal: InTerminal = False,
 ) -> None:
     """
-    Draw a reliability diagram with the error in it, or another diagram by --kind.
+    Draw a reliability diagram, or another picture by --kind.
 
     PNG, SVG or PDF by the output's suffix.
 

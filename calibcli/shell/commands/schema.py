@@ -8,7 +8,7 @@ from calibcli.shell.door import command
 @command("debug")
 def schema(kind: DocumentName) -> None:
     """
-    Print the JSON Schema of artifacts, reports, comparisons or states of gates.
+    Print the JSON Schema of artifacts, reports and states of gates.
 
     \b
     EXAMPLES

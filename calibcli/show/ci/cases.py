@@ -98,10 +98,15 @@ def worst_first(cases: Iterable[Case]) -> tuple[Case, ...]:
     return tuple(sorted(cases, key=lambda case: badness(case.verdict)))
 
 
-def badness(verdict: Verdict) -> tuple[int, float]:
-    """Return what verdicts are ordered by, the worst first: the outcome, then how far beyond the limit."""
+def badness(verdict: Verdict) -> tuple[int, bool, float]:
+    """
+    Return what verdicts are ordered by, the worst first: the outcome, then how far beyond the limit.
+
+    What was not tested at all, as too few rows were there, comes after what was tested and stayed open.
+    """
     ranks = {VerdictName.FAIL: 0, VerdictName.INCONCLUSIVE: 1, VerdictName.PASS: 2}
-    return ranks[verdict.outcome], -_excess(verdict)
+    untested = verdict.outcome is VerdictName.INCONCLUSIVE and verdict.reason is not None
+    return ranks[verdict.outcome], untested, -_excess(verdict)
 
 
 def gate_word(report: VerifyReport) -> str:

@@ -395,7 +395,7 @@ def other_bounds(report: MeasureReport) -> tuple[Grid, ...]:
     rows = [row for one in report.measures for row in _rows_of(one)]
     if not rows:
         return ()
-    columns = (*map(Column, ("measure", "bound", "lower", "upper")), Column("speaks of"))
+    columns = (Column("measure"), Column("bound", key=True), *map(Column, ("lower", "upper", "speaks of")))
     level = percent((1.0 + report.confidence) / 2.0)
     note = f"Each bound is valid alone at {level}: choose one before you look, not the best afterwards."
     return (Grid(columns, tuple(rows), (Line(note, Tone.FAINT),)),)
@@ -414,7 +414,7 @@ def _rows_of(estimate: Estimate) -> list[tuple[str, ...]]:
         for name in dict.fromkeys(names)
     ]
     if _SUN in details:
-        words = f"{details[_SUN]}, both together, asymptotic"
+        words = f"these very scores: {details[_SUN]}, both ends together, large-sample"
         rows.append((estimate.name.value, _SUN, "", "", words))
     return rows
 

@@ -322,7 +322,7 @@ def smooth_curve(
     else:
         spread = _spread_of_draws(table, window, rate=rate, generator=generator, draws=draws)
         lower, upper = _around(rate, spread, confidence)
-        said = f"pointwise {percent(confidence)} resampling band, bandwidth held"
+        said = f"pointwise {percent(confidence)} resampling band at a fixed bandwidth"
     kept = _shown(seen)
     ends = mean_score[kept][[0, -1]]
     return SmoothCurve(

@@ -212,7 +212,9 @@ def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str
     said = f"{shown}: its ids are {mine}, and {other} in what was counted before"
     if IdKind.RESPELLED in both:
         msg = f"{said}, and some of the text is numbers written otherwise than numbers are, as 7.0 or 007"
-        raise InputProblem(msg, "a row could count twice: write all ids alike, and begin a state with them")
+        raise InputProblem(
+            msg, "a row could count twice: write all ids in one form, and begin a state with them"
+        )
     return None if new <= before else f"{said}: the text '7' is the number 7"
 
 
@@ -273,7 +275,7 @@ def _same_rows_note(state: GateState, batch: Incoming, total: int) -> str | None
         raise InputProblem(
             these, "every row counts once; write ids as before; 7, 7.0 and 007 as text are three ids"
         )
-    return f"{these}: they count; are ids written alike?"
+    return f"{these}: they count; are ids written in one form?"
 
 
 def _alike(batch: Incoming, twin: Batch, total: int) -> str:
@@ -291,7 +293,7 @@ def _known_note(batch: Incoming, total: int) -> str:
     if isinstance(batch.rows, Rows):
         return said
     if batch.chance < LEAST_CHANCE:
-        return f"{said}; rows that only look alike are told apart by a state with --id"
+        return f"{said}; rows with equal values are told apart by a state with --id"
     return f"{said}; if these are other rows, give --batch another name, or begin a state with --id"
 
 
@@ -386,7 +388,7 @@ def _same_rows(states: Sequence[tuple[str, GateState]]) -> list[str]:
             if batch.content in seen:
                 key, where = seen[batch.content]
                 these = f"batch {batch.key!r} in {path} has the scores and labels of batch {key!r} in {where}"
-                found.append(f"{these} under other ids: are ids written alike?")
+                found.append(f"{these} under other ids: are ids written in one form?")
         seen |= {one.content: (one.key, path) for one in state.batches if one.content}
     return found
 

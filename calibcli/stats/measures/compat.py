@@ -464,7 +464,7 @@ def netcal_numbers(table: ScoreTable) -> Peer:
     index = left_closed(np.linspace(0.0, 1.0, BINS + 1), score)
     gaps = gaps_in(index, Cells(score, table.rows, table.positive_rows))
     bins = f"{BINS} equal-width bins [a, b), edges by linspace, whose 0.3 lies above the double 0.3"
-    equal = "mean over bins, each alike, of equal width; here bins are of equal mass"
+    equal = "mean over bins, each with the same weight, of equal width; here bins are of equal mass"
     right = "a score is compared with whether rounding it gives the label; here with the label"
     numbers = (
         PeerNumber("ECE", gaps.mean, Counterpart(MeasureName.ECE), bins),

@@ -198,7 +198,7 @@ def _gathered(table: Table, starts: npt.NDArray[np.intp], *, parts: int, orders:
 # Of the stake on the bins of the estimate, on finer ones, and on each score by itself.
 SHARES = (3 / 4, 1 / 8, 1 / 8)
 
-ONE_POPULATION = "rows are drawn alike from one population"
+ONE_POPULATION = "all rows come from one population"
 
 BOUNDS_EVERY_FORM = "the bounds hold for the lower and for the upper distance"
 

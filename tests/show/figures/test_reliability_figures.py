@@ -174,7 +174,7 @@ def test_the_measured_error_stands_in_the_picture() -> None:
     texts = [text.get_text() for text in drawn(SHAPES["rare events"], PlotKind.SMOOTH).texts]
     assert CAPTION[0] in texts
     assert CAPTION[1] in texts
-    assert any("resampling band, bandwidth held" in text for text in texts)
+    assert any("resampling band at a fixed bandwidth" in text for text in texts)
     assert any(text.startswith("Zoomed: ") for text in texts)
 
 

@@ -202,7 +202,7 @@ def test_more_confidence_is_a_wider_band() -> None:
     table = simulated(500)
     wide, narrow = smooth(table, confidence=0.99), smooth(table, confidence=0.5)
     assert np.nanmean(wide.upper - wide.lower) > 2.0 * np.nanmean(narrow.upper - narrow.lower)
-    assert wide.band == "pointwise 99 % resampling band, bandwidth held"
+    assert wide.band == "pointwise 99 % resampling band at a fixed bandwidth"
     assert binned_curve(table, bins=ATOMS).band == "pointwise 95 % Clopper-Pearson"
 
 

@@ -153,7 +153,7 @@ def test_rows_under_other_ids_are_refused_or_said(chance: float, *, refused: boo
     else:
         found = grown(state, (again,))
         assert found.state.rows == 300
-        assert found.every_note == (f"{said}: they count; are ids written alike?",)
+        assert found.every_note == (f"{said}: they count; are ids written in one form?",)
     other = grown(begun(by_id=True), (again,)).state
     (note,) = merged([("s1.json", state), ("s2.json", other)]).notes
     assert note.startswith("batch 'b' in s2.json has the scores and labels of batch 'a' in s1.json")

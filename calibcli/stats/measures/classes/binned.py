@@ -229,7 +229,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         assumptions=(
             INDEPENDENT_ROWS,
             HELD_OUT,
-            f"of {over.after_of} of each class; every class counts alike",
+            f"of {over.after_of} of each class; every class counts equally",
         ),
         rows=views.rows,
         details={"classes": count, "partition": over.described},
@@ -315,7 +315,7 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
     )
     null, null_range = _of_all(_null(views, views.top, np.full(count, 1.0 / count)))
     over = views.top[0].sums
-    every = f"of {over.after_of} of each predicted class; every class predicted counts alike"
+    every = f"of {over.after_of} of each predicted class; every class predicted counts equally"
     return ClassEstimate(
         name=ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED,
         value=value,
@@ -473,7 +473,7 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
 def _weights(views: ClassViews) -> tuple[Floats, str]:
     """Return the weight of each class against the rest, and what is said of them."""
     if views.weights is None:
-        return np.ones(len(views.rest)), "every class counts alike"
+        return np.ones(len(views.rest)), "every class counts equally"
     given = [f"{name}={in_full(weight)}" for name, weight in views.weights.items() if weight != 1.0]
     return np.array([*views.weights.values()]), f"weights of classes: {', '.join(given)}, others 1"
 
