@@ -39,7 +39,7 @@ def main() -> None:
                 "--no-sandbox",
                 "--disable-gpu",
                 "--hide-scrollbars",
-                "--window-size=1560,850",
+                "--window-size=1560,890",
                 f"--screenshot={PICTURE}",
                 page.as_uri(),
             ],

@@ -1,8 +1,8 @@
 """
 What the documentation shows is what happens.
 
-A ```console block holds commands after `$ ` and what they print, standard error included. Run with
-CALIBCLI_UPDATE_DOCS=1 to write the blocks anew.
+A ```console block holds commands after `$ ` and what they print, standard error included, or its first lines
+(`| head -5`). Run with CALIBCLI_UPDATE_DOCS=1 to write the blocks anew.
 """
 
 import io
@@ -35,13 +35,14 @@ def played(block: str) -> str:
     for line in block.splitlines():
         if not line.startswith("$ "):
             continue
-        words = shlex.split(line[2:])
+        line_of_calibcli, _, most = line[2:].partition(" | head -")
+        words = shlex.split(line_of_calibcli)
         assert words[0] == "calibcli", line
         printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         with redirect_stdout(printed), redirect_stderr(printed):
             code = main(words[1:])
         text = printed.buffer.getvalue().decode()  # type: ignore[attr-defined]
-        lines += [line, text.rstrip("\n")]
+        lines += [line, "\n".join(text.splitlines()[: int(most or sys.maxsize)]).rstrip("\n")]
         assert code in (0, 1, 4), text
     return "\n".join(lines) + "\n"
 

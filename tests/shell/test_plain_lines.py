@@ -1,6 +1,7 @@
 """Lines as people type them: what can only mean one thing means it."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -137,6 +138,27 @@ def test_inspect_counts_labels_where_no_column_looks_like_the_score(
     text = run("inspect", str(tmp_path / "p.csv"), "--format", "table").out.splitlines()
     assert [line for line in text if line.startswith(("rows", "base rate", "note"))] == facts
     assert text[-1].endswith("-s SCORE -y rain")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "compare forecasts.csv -s fc_radar -s fc_sharp -y rain",
+        "compare forecasts.csv -s fc_* -y rain",
+        "segments forecasts.csv -s fc_radar -y rain --on fc_yes_no -v",
+        "drift portfolio_2023.parquet portfolio_2024.parquet -s pd --on grade",
+    ],
+)
+def test_every_table_of_a_paper_has_a_caption_of_its_own(
+    run: Run, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    """Not the answer, nor the name of a file, nor that of another table."""
+    monkeypatch.chdir(SAMPLE)
+    text = run(*line.split(), "--format", "latex").out
+    captions = re.findall(r"\\caption\{(.*)\}", text)
+    assert captions
+    assert len(set(captions)) == len(captions)
+    assert not any("=" in one or one in text.partition("\\begin{table}")[0] for one in captions)
 
 
 @pytest.mark.parametrize("words", [["inspect"], ["drift", "--by", "day", "-s", "score"]])

@@ -119,7 +119,13 @@ def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> 
     direction = f"Difference: second less first; {better} the second is better."
     both = from_both(one.difference for one in comparisons)
     notes = (direction, *both, *((UNDECIDED,) if undecided else ()))
-    return grid_of(comparisons, _cells(report, report.confidence, lambda one: one), notes)
+    first, second = quoted(report.first.name), quoted(report.second.name)
+    return grid_of(
+        comparisons,
+        _cells(report, report.confidence, lambda one: one),
+        notes,
+        caption=f"{second} less {first}",
+    )
 
 
 def _cells(report: CompareReport, confidence: float, of: Callable[[Item], Comparison]) -> Cells[Item]:
@@ -154,7 +160,7 @@ def _both(report: CompareReport, *, verbose: bool) -> tuple[Block, ...]:
         "how" if verbose else VALID: lambda one: _how(one, verbose=verbose),
     }
     every = report.every_comparison
-    return (grid_of(every, cells, spare=(VALID,)),) if every else ()
+    return (grid_of(every, cells, spare=(VALID,), caption="Intervals of both"),) if every else ()
 
 
 def _how(one: Comparison, *, verbose: bool) -> str:

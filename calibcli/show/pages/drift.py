@@ -72,7 +72,9 @@ def _columns(report: DriftReport) -> Grid:
     of = "pairs of files" if report.by is None else "files"
     chance = f'"By chance": where nothing has shifted, {sure} of such {of} show no more{of_any}.'
     notes = (f"{chance} Rows are independent.", _CONVENTION)
-    return grid_of(report.columns, cells, notes, spare=("p-value from",))
+    return grid_of(
+        report.columns, cells, notes, spare=("p-value from",), caption="Population stability index (PSI)"
+    )
 
 
 def _levels(column: DriftColumn, report: DriftReport, *, verbose: bool) -> Grid:
@@ -99,4 +101,4 @@ def _levels(column: DriftColumn, report: DriftReport, *, verbose: bool) -> Grid:
         (one.where, count(one.old), share(one.old, old), count(one.new), share(one.new, new), three(one.psi))
         for one in levels
     )
-    return Grid(columns, rows, tuple(notes))
+    return Grid(columns, rows, tuple(notes), caption=f"PSI of each level of {quoted(column.name)}")

@@ -20,6 +20,7 @@ from calibcli.show.words import (
     NONE,
     UNDECIDED,
     count,
+    field_name,
     four,
     from_both,
     interval_words,
@@ -129,9 +130,10 @@ def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> l
         *_columns(ranking.name, f"{sure} interval", f"less {against}", jointly, skilled=skilled),
     )
     reference = report.reference is not None
+    caption = f"Ranking by {field_name(ranking.name)}"
     rows = tuple(_cells(one, ranking, skilled=skilled, reference=reference) for one in ranking.standings)
     blocks: list[Block] = [
-        Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _notes(ranking, report)))
+        Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _notes(ranking, report)), caption=caption)
     ]
     if ranking.pairs is not None:
         blocks.append(_pairs(ranking, ranking.pairs, jointly))
@@ -196,7 +198,7 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     skilled = any(one.skill is not None for one in ranking.standings)
     if report.family > 1:
         of = "scores" if report.reference is not None and ranking.pairs is None else "pairs"
-        spent = "spent on the skill" if skilled else "kept for skills, which this measure has not"
+        spent = "spent on the skill" if skilled else "set aside for skills, which this measure does not have"
         kept = f"; a tenth of the error rate is {spent}" if report.reference is not None else ""
         over = f"Bonferroni over {count(report.family)} {of}{kept}"
         each = f"each is at {percent(round(report.each, 6))} ({over})"

@@ -76,7 +76,10 @@ def _table(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
     hidden = len(report.shown) - len(rows)
     if hidden > 0:
         notes.append(f"{plural(hidden, 'more segment')} in JSON and CSV; -v shows all that were tested.")
-    return (grid_of(rows, cells, notes),)
+    if verbose and any(one.explained_by is not None for one in rows):
+        notes.append('"as ...": errs no more than that larger segment does.')
+    caption = f"Segments of {quoted(report.input.score)} for {quoted(report.input.label or '')}"
+    return (grid_of(rows, cells, notes, caption=caption),)
 
 
 def _range(ends: Ends | None) -> str:
@@ -103,7 +106,7 @@ def _untested(report: SegmentsReport) -> tuple[Block, ...]:
         largest = sorted((one for one in left_out if one.not_tested == reason), key=lambda one: -one.rows)
         names = [f"{segment_name(one)} ({count(one.rows)})" for one in largest]
         lines.append(Line(f"{untested_words(many, reason)}{_option(report, reason)}.", Tone.NOTE))
-        lines.append(Line(f"  {first_of(names, _MOST_NAMED)}", Tone.FAINT))
+        lines.append(Line(f"  {first_of(names, _MOST_NAMED)}", Tone.NOTE))
     return (paragraph(*lines),)
 
 

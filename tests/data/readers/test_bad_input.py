@@ -24,7 +24,12 @@ SOFT = (
     "label 0 and weight 1 - p"
 )
 CASES = {
-    "empty": ("", ASKED, "p.csv is empty", None),
+    "empty": (
+        "",
+        ASKED,
+        "p.csv is empty",
+        "leave it out, or write it anew: even a table without rows has a header",
+    ),
     "header only": ("score,label\n", ASKED, "p.csv: there are no rows", None),
     "header without line end": ("score,label", ASKED, "p.csv: there are no rows", None),
     "unknown column": (
