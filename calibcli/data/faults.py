@@ -135,7 +135,7 @@ class Findings:
         tied: Rows where several classes are the most probable.
         elsewhere: Rows that predict another class than the one that is looked at.
         unselected: Rows left out by a condition or a draw.
-        weightless: Rows used whose frequency weight is 0.
+        weightless: Rows used whose weight is 0.
         pooled_rows: Rows of groups that a fit has not seen, which took the map of all rows, on request.
         pooled: The first of these groups, at most `MOST_POOLED`.
         numbers: For each column of numbers that tells rows or groups apart, the first file where it does.

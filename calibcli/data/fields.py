@@ -281,11 +281,11 @@ def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Pl
             findings.note(FaultKind.FRACTIONAL_WEIGHT, _fault(weight, fractional, places))
         with np.errstate(over="ignore"):
             findings.counted += float(weight.sum())
-        findings.weightless += weight.size - int(np.count_nonzero(weight))
     else:
         extreme = (weight > HEAVIEST) | ((weight > 0.0) & (weight < LIGHTEST))
         if extreme.any():
             findings.note(FaultKind.HUGE_WEIGHT, _fault(weight, extreme, places))
+    findings.weightless += weight.size - int(np.count_nonzero(weight))
 
 
 def _fault(weight: Floats, where: Booleans, places: Places) -> Fault:

@@ -12,6 +12,7 @@ from scipy.stats import norm
 
 from calibcli.commands.comparing import Seen, difference_over_clusters
 from calibcli.commands.leaderboard import Entries, rankings
+from calibcli.commands.slices import level_of
 from calibcli.names import ClassMeasure, ComparisonName, MeasureName
 from calibcli.options.measuring import CompareOptions
 from calibcli.stats.measures.clustered import ClusterSums
@@ -72,17 +73,23 @@ def entries_of(scores: list[Floats], label: Floats) -> Entries:
     return Entries(tuple(seen), paired)
 
 
-def wrong(world: str, reference: int | None, repetitions: int) -> int:
-    """Count the tables in which any score is called better or worse; Brier scores of constants are equal."""
-    rng = generator_of("leaderboard", world, reference)
+def wrong(world: str, reference: int | None, repetitions: int, *, groups: int = 1) -> int:
+    """
+    Count how often any score is called better or worse in any of some groups of rows.
+
+    Brier scores of constants are equal.
+    """
+    rng = generator_of("leaderboard", world, reference, *(() if groups == 1 else (groups,)))
     measures = PAIRED[:1] if world.startswith("constants") else PAIRED
     found = 0
     for _ in range(repetitions):
         name = None if reference is None else f"s{reference}"
-        options = CompareOptions((measures[int(rng.integers(len(measures)))],), reference=name)
-        (ranking,) = rankings(entries_of(*WORLDS[world](rng)), options, reference)
+        measure = measures[int(rng.integers(len(measures)))]
+        options = CompareOptions((measure,), reference=name, confidence=level_of(0.95, groups))
+        boards = [rankings(entries_of(*WORLDS[world](rng)), options, reference) for _ in range(groups)]
         found += any(
             one.contrast is not None and one.contrast.verdict is not ComparisonName.NOT_TOLD_APART
+            for (ranking,) in boards
             for one in ranking.standings
         )
     return found
@@ -94,6 +101,12 @@ def test_any_score_is_wrongly_told_apart_in_at_most_5_percent(
 ) -> None:
     """Against the best of five equally good scores, and against one that was named before."""
     assert wrong(world, reference, times) <= most_misses(times, 0.05)
+
+
+@short_and_full("world reference times", [("ties, 100 rows", None, 5)], product(WORLDS, (None, 0), (40,)))
+def test_in_any_of_four_groups_it_is_as_seldom(world: str, reference: int | None, times: int) -> None:
+    """Each group at the level at which those of all hold at once."""
+    assert wrong(world, reference, times, groups=4) <= most_misses(times, 0.05)
 
 
 # Clusters, rows of each, how far rows of a cluster share the errors of the scores and their labels.

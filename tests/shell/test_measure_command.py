@@ -469,3 +469,34 @@ def test_smece_at_a_bandwidth_says_so_in_every_report(run: Run) -> None:
     assert named["details"]["bandwidth"] == 0.05
     assert named["lower"] <= named["value"] <= named["upper"]
     assert "compare it at this one only" in run("measure", *rows, "--bandwidth", 0.05).out
+
+
+def test_multiples_of_the_least_drawn_p_value_are_at_most_that(run: Run, tmp_path: Path) -> None:
+    """Adjusted p-values have no more digits than what they are adjusted from."""
+    path = tmp_path / "parts.csv"
+    rows = (
+        f"{0.2 + k % 60 / 100},{int(part == 'bad' or k % 97 < 20 + k % 60)},{part}"
+        for part in ("bad", "good")
+        for k in range(300)
+    )
+    path.write_text("score,label,part\n" + "\n".join(rows) + "\n")
+    told = run(
+        "measure",
+        path,
+        "-s",
+        "score",
+        "-y",
+        "label",
+        "--by",
+        "part",
+        "-m",
+        "hosmer_lemeshow",
+        "--format",
+        "md",
+    ).out
+    bad, good = (
+        next(line for line in told.splitlines() if line.startswith(f"| part={part}"))
+        for part in ("bad", "good")
+    )
+    assert bad.count("at most") == 2
+    assert "at most" not in good

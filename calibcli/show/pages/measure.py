@@ -168,7 +168,7 @@ def slice_grids(
     for name in shown:
         columns = _columns_of(name, [part for _, part in parts])
         if name.value in adjusted:
-            columns.append((f"{name.value} Holm", [p_words(adjusted[name.value][key]) for key, _ in parts]))
+            columns.append((f"{name.value} Holm", _holm(name, adjusted[name.value], parts)))
         if name in _OF_GRADES:
             tests = [next(one for one in part.tests if one.name is name) for _, part in parts]
             columns.append((f"{name.value}{_LIGHT}", [light(one.p_value) for one in tests]))
@@ -189,6 +189,19 @@ def slice_grids(
         )
         for table, measured in zip(tables, held, strict=True)
     )
+
+
+def _holm(
+    name: Shown, adjusted: Mapping[str, float | None], parts: Sequence[tuple[str, MeasureReport]]
+) -> list[str]:
+    """Return adjusted p-values; what is a multiple of the least that draws can give is at most that."""
+    tests = {key: next(one for one in part.tests if one.name is name) for key, part in parts}
+    least = {
+        adjusted[key]
+        for key, one in tests.items()
+        if p_words(one.p_value, one.p_method).startswith("at most")
+    }
+    return [p_words(adjusted[key], at_most=adjusted[key] in least) for key, _ in parts]
 
 
 def _column(title: str) -> Column:
