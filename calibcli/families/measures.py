@@ -363,10 +363,12 @@ class MeasureName(Explained):
             of the range of a Brownian motion. Upper end: the value plus a normal quantile, since the worst
             range of scores in truth is one that no label selected. Both use the variance of label - score, at
             most Gaffke's bound of the mean Brier score at a fifth of the error. In 33 simulated worlds of 30
-            to 3,000 rows either end was wrong in at most 2.5 % at 95 %. None with importance weights.
+            to 3,000 rows either end was wrong in at most 2.5 % at 95 %. With importance weights: Hoeffding
+            for these very scores and weights, at any number of rows. Above it is that of one range, below
+            twice that of half the error, as it holds for the largest of partial sums.
         Assumes: Rows are independent, and were not used to train or recalibrate.
         Reference: Rossellini, Soloff, Barber, Ren & Willett (2025), arXiv 2502.19851; Feller (1951), Ann.
-            Math. Statist. 22, for the range.
+            Math. Statist. 22, for the range; Hoeffding (1963), J. Amer. Statist. Assoc. 58, for partial sums.
         """
     MMCE = "mmce", Facts(Home.SMOOTH, interval=False), """
         How similar the errors (label - score) of neighbouring scores are.

@@ -28,7 +28,7 @@ WORLDS = (
 )
 M, C = MeasureName, ClassMeasure
 BY_VALUE = (M.LINF, M.L2)
-MEASURES = (M.ECE, M.BIAS, M.SMECE, M.BRIER, M.LOG_LOSS, *BY_VALUE)
+MEASURES = (M.ECE, M.BIAS, M.SMECE, M.CUTOFF, M.BRIER, M.LOG_LOSS, *BY_VALUE)
 CLASSES = (C.CLASSWISE_ECE, C.TOP_LABEL_ECE, C.ACCURACY, C.CLASS_BRIER, C.CLASS_LOG_LOSS)
 
 
@@ -67,11 +67,12 @@ def truth(measure: MeasureName, score: np.ndarray, rate: np.ndarray, weight: np.
         return float((weight * mean_losses(measure, score, rate)).sum() / weight.sum())
     if measure is M.SMECE:
         return fixpoint(cosine_series(score, weight * (rate - score) / weight.sum()))
+    if measure in (M.BIAS, M.CUTOFF):
+        path = np.append(0.0, np.cumsum((weight * (rate - score))[np.argsort(score)]))
+        return float(path[-1] if measure is M.BIAS else np.ptp(path)) / float(weight.sum())
     if measure in BY_VALUE:
         place = np.unique(score, return_inverse=True)[1]
     gap, total = np.bincount(place, weight * (rate - score)), np.bincount(place, weight)
-    if measure is MeasureName.BIAS:
-        return float(gap.sum() / total.sum())
     if measure is M.L2:
         return float(np.sqrt((gap[total > 0.0] ** 2 / total[total > 0.0]).sum() / total.sum()))
     if measure is MeasureName.LINF:

@@ -5,7 +5,7 @@ import math
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import extremes, range_tail
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures import HELD_OUT, HOEFFDING, INDEPENDENT_ROWS, Estimate, deviation
 from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, Measures, of_draws
 from calibcli.stats.measures.scores import losses_of, squared_error, values_of
 from calibcli.stats.numerics import crossing, normal_quantile
@@ -32,10 +32,11 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
         calibrated: Labels drawn from the scores, for what they would show.
 
     Returns:
-        The value with its interval; no interval with importance weights.
+        The value with its interval, with importance weights for these very scores and weights.
 
     References:
         Rossellini, Soloff, Barber, Ren & Willett (2025), arXiv 2502.19851.
+        Hoeffding (1963), J. Amer. Statist. Assoc. 58, (2.17), for the largest of partial sums.
     """
     total = float(table.weight.sum())
     top, bottom = map(float, extremes(residuals(table)))
@@ -43,19 +44,26 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
     hidden = 0.0
     if table.kind == "grid":
-        hidden = float(table.rows.max()) / total
+        hidden = float(table.weight.max()) / total
         words = f"read at the ends of grid cells, which can lower it by at most {hidden:.3g}"
         assumptions = (*assumptions, f"{words}, added to the upper end")
-    interval, (null, null_range) = None, UNKNOWN
+    delta, (null, null_range) = (1.0 - confidence) / 2.0, UNKNOWN
     if table.weighted:
-        assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
+        # The noise ranges from its least partial sum to its largest, each with half of the error.
+        below, above = 2.0 * deviation(table, delta=delta / 2.0), deviation(table, delta=delta)
     else:
-        below, above = _margins(table, delta=(1.0 - confidence) / 2.0)
-        lower, upper = max(0.0, value - below), min(1.0, value + above + hidden)
-        interval = Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
+        below, above = _margins(table, delta=delta)
         if calibrated is not None and calibrated.kuiper is not None:
             unit = math.sqrt(float(open_variance(table).sum())) / total
             null, null_range = of_draws(calibrated.kuiper * unit)
+    interval = Interval(
+        max(0.0, value - below),
+        min(1.0, value + above + hidden),
+        confidence,
+        HOEFFDING if table.weighted else METHOD,
+        Target.FIXED_DESIGN if table.weighted else Target.POPULATION,
+        finite_sample=table.weighted,
+    )
     return Estimate(
         name=MeasureName.CUTOFF,
         value=value,

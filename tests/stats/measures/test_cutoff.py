@@ -56,15 +56,22 @@ def test_cells_of_a_grid_can_hide_no_more_than_is_said() -> None:
     assert gridded.interval.ends[1] >= exact.interval.ends[1] - 1e-9
 
 
-def test_importance_weights_leave_a_value_alone() -> None:
-    """Rows of weight 2 count as two; weights of importance have no interval, and say so."""
+def test_importance_weights_count_rows_and_have_hoeffdings_bounds() -> None:
+    """A row of weight 2 moves the value as two do; equal weights have the margins of as many rows."""
     rng = np.random.default_rng(2)
     score, label, weight = rng.random(40), rng.random(40) < 0.5, rng.integers(1, 4, 40)
     weighted = cutoff(ScoreTable.from_rows(score, label, weight=weight.astype(float)))
     repeated = cutoff(ScoreTable.from_rows(np.repeat(score, weight), np.repeat(label, weight)))
     assert weighted.value == pytest.approx(repeated.value)
-    assert weighted.interval is None
-    assert "weights" in weighted.assumptions[-1]
+    assert weighted.interval is not None
+    assert weighted.interval.finite_sample
+    score, label = rng.random(900) * 0.4, np.ones(900, bool)
+    lower, upper = cutoff(
+        ScoreTable.from_rows(score, label, weight=np.full(900, 2.5)), confidence=0.9
+    ).interval.ends  # type: ignore[union-attr]
+    value = 1.0 - score.mean()
+    assert upper == pytest.approx(value + math.sqrt(math.log(20.0) / 1_800.0))
+    assert lower == pytest.approx(value - 2.0 * math.sqrt(math.log(40.0) / 1_800.0))
 
 
 World = tuple[Callable[[np.random.Generator, int], Floats], Callable[[Floats], Floats]]
