@@ -1,6 +1,7 @@
 """Repair by segments: its optimum is one, and what it becomes where other fits are known."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 from calibcli.codec import Node
-from calibcli.errors import InputProblem
+from calibcli.errors import InputProblem, NotConverged
 from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.recalibrators.penalised import (
     GLOBAL,
@@ -20,6 +21,7 @@ from calibcli.stats.recalibrators.penalised import (
     Problem,
     cross_validated,
     descend,
+    inverted,
     with_variances,
 )
 from calibcli.stats.recalibrators.platt import Platt
@@ -253,17 +255,62 @@ def test_one_label_is_refused() -> None:
 
 
 def test_cross_validation_sees_other_rows() -> None:
-    """Losses of folds are those of fits to the other folds, by whole descents of their own."""
-    one = problem(drawn(6_000, 12), depth=2, penalty=0.0)
+    """Losses of folds are those of fits to the other folds, whose terms and variances are of these alone."""
+    one = problem(drawn(4_000, 12), depth=2, penalty=0.0)
     held, variances = with_variances(one)
     fold = np.random.default_rng(0).integers(0, 3, one.rows.size)
     folds = [(one.ones * (fold == k), (fold == k).astype(float)) for k in range(3)]
     losses = cross_validated(held, folds, variances=variances, whole=one)
-    rest = Problem(held.design, held.ones - folds[1][0], held.rows - folds[1][1], held.penalty)
-    t = held.design.logits(descend(rest, np.zeros(held.design.size), within=1e-9)[0])[fold == 1]
+    rest, _ = with_variances(replace(one, ones=one.ones - folds[1][0], rows=one.rows - folds[1][1]))
+    t = rest.design.logits(descend(rest, np.zeros(rest.design.size), within=1e-9)[0])[fold == 1]
     want = float(np.sum(np.logaddexp(0.0, t) - one.ones[fold == 1] * t))
     assert losses.segments[4, 1] == pytest.approx(want, abs=0.2)
     assert losses.rows.sum() == one.rows.size
+
+
+def test_a_large_coefficient_is_held_back_less_than_its_neighbours() -> None:
+    """One wrong value of 40 has nearly the whole of its error repaired, and the others next to nothing."""
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 40, 20_000)
+    score = rng.beta(0.8, 1.2, 20_000).clip(0.001, 0.999)
+    label = rng.random(20_000) < 1.0 / (1.0 + np.exp(-logit(score) - 1.5 * (values == 7)))
+    design, ones, rows = design_of((score, label, [values]))
+    held, variances = with_variances(Problem(design, ones, rows, np.zeros((design.size, design.size))))
+    at, _ = descend(held, np.zeros(held.design.size), within=1e-9)
+    (term,) = (one for one in held.design.terms if not one.slope)
+    spread = variances[0] / np.diagonal(term.roughness)
+    assert int(np.argmax(spread)) == 7
+    assert spread[7] > 20.0 * np.median(spread)
+    assert spread.mean() == pytest.approx(variances[0])
+    assert at[term.inside][7] > 1.2
+    assert float(np.abs(np.delete(at[term.inside], 7)).max()) < 0.15
+
+
+@given(squares=st.lists(st.floats(1e-6, 10.0), min_size=1, max_size=30))
+def test_shares_average_one_and_rise_with_the_square(squares: list[float]) -> None:
+    """So that the variance of a kind is the mean of those of its coefficients; equal squares share alike."""
+    size = len(squares)
+    values, ones = np.arange(size)[None], np.ones(size, np.int64)
+    grid = Grid((values, values), ((0,), (0,)), ones, 1, least=1, most=1_000)
+    design = Design(np.arange(size), np.zeros(size), 0.0, (), 2, grid)
+    design = design.joined([grid.term((0,), values.T, values[0])])
+    own = np.array(squares)
+    shares = 1.0 / np.diagonal(design.shared(np.append([0.0, 0.0], own)).terms[0].roughness)
+    assert shares.mean() == pytest.approx(1.0)
+    assert np.all(np.diff(shares[np.argsort(own)]) >= -1e-12)
+    if np.ptp(own) == 0.0:
+        np.testing.assert_allclose(shares, 1.0)
+
+
+def test_the_inverse_by_blocks_is_the_inverse() -> None:
+    """Of matrices of one block and of many, with scales far apart; one that is not definite is refused."""
+    rng = np.random.default_rng(2)
+    for size in (3, 65, 200):
+        root = rng.normal(size=(2 * size, size))
+        matrix = root.T @ root + np.diag(10.0 ** rng.uniform(-2.0, 5.0, size))
+        np.testing.assert_allclose(inverted(matrix) @ matrix, np.eye(size), atol=1e-9)
+    with pytest.raises(NotConverged, match="cannot be inverted"):
+        inverted(np.diag(np.append(np.ones(99), -1.0)))
 
 
 def design_of(rows: Rows, *, depth: int = 3, most: int = 1_000) -> tuple[Design, np.ndarray, np.ndarray]:
@@ -285,7 +332,7 @@ def test_intersections_come_in_where_residuals_are_left() -> None:
         (columns[0] == 2) & (columns[1] == 0) & (columns[2] == 3),
     )
     noise = 0
-    for wrong in (1.0 * pair - 1.5 * triple, np.zeros(20_000)):
+    for wrong in (1.0 * pair - 2.5 * triple, np.zeros(20_000)):
         for _ in range(3):
             label = rng.random(20_000) < 1.0 / (1.0 + np.exp(-logit(score) - wrong))
             design, ones, rows = design_of((score, label, columns))
