@@ -1,16 +1,15 @@
 """What tests of the command line share: the sample, and what a command left behind."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "sample_data"
 CHURN = ["-s", "score", "-y", "label"]
 
 
-@dataclass(frozen=True)
-class Ran:
+class Ran(NamedTuple):
     """Exit code, standard output and standard error of a command."""
 
     code: int

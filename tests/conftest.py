@@ -6,9 +6,11 @@ import importlib
 import json
 import os
 import pkgutil
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, nullcontext
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 import calibcli
 from calibcli.shell import app, configuration
+from command_line import Ran, Run
 
 # Workers share the cores, and inherit this: threads of OpenBLAS that wait for a core burn the time of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -168,3 +171,45 @@ def real(shared_data: Path) -> Any:
         return frame["score"].to_numpy(np.float64), frame["label"].to_numpy() == 1
 
     return load
+
+
+@contextmanager
+def through_a_pipe(rows: bytes) -> Iterator[None]:
+    """Make standard input a pipe that these rows come through."""
+    out, into = os.pipe()
+
+    def feed() -> None:
+        with suppress(BrokenPipeError), os.fdopen(into, "wb") as end:
+            end.write(rows)
+
+    feeding = Thread(target=feed)
+    feeding.start()
+    with os.fdopen(out, encoding="utf-8") as stream, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", stream)
+        yield
+    feeding.join()
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command in this process, with rows on standard input if there are any."""
+
+    def call(*words: object, stdin: bytes | None = None) -> Ran:
+        with nullcontext() if stdin is None else through_a_pipe(stdin):
+            code = app.main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
+
+    return call
+
+
+@pytest.fixture
+def said(run: Run) -> Callable[..., str]:
+    """Run a command that comes to an answer, and return what it prints."""
+
+    def call(*words: object) -> str:
+        ended = run(*words)
+        assert ended.code in (0, 1, 4), ended.err
+        return ended.out
+
+    return call

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,22 +24,10 @@ from calibcli.reports.input import InputSummary
 from calibcli.shell.app import main
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import digest, grid_of
+from command_line import Run
 from published import check
 
-Told = Callable[..., tuple[int, str, str]]
 ASKED = ("-s", "score", "-y", "label")
-
-
-@pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    """Run a command, and return its code and what it printed."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        code = main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return call
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +64,11 @@ def refusals(folder: Path) -> Path:
     return folder
 
 
-def summarised(told: Told, parts: list[str], *words: str) -> list[str]:
+def summarised(run: Run, parts: list[str], *words: str) -> list[str]:
     """Return a summary of each file."""
     for place, part in enumerate(parts):
         kept = ("--summary-out", f"s{place}.json", "--force", "-q", "--metric", "bias")
-        code, _, err = told("measure", part, *ASKED, *words, *kept)
+        code, _, err = run("measure", part, *ASKED, *words, *kept)
         assert code == 0, err
     return [f"s{place}.json" for place in range(len(parts))]
 
@@ -102,70 +89,70 @@ def _once(*words: str) -> tuple[str, ...]:
     ],
 )
 def test_parts_give_the_reports_of_the_whole(
-    told: Told, parts: list[str], how: tuple[str, ...], then: tuple[str, ...]
+    run: Run, parts: list[str], how: tuple[str, ...], then: tuple[str, ...]
 ) -> None:
     """Byte for byte, merged first or named together; in memory or on a grid."""
-    whole = told(then[0], *parts, *ASKED, *_once(*how, *then[1:]))
+    whole = run(then[0], *parts, *ASKED, *_once(*how, *then[1:]))
     assert whole[0] == 0, whole[2]
-    made = summarised(told, parts, *how)
-    code, _, err = told("merge", *made, "-o", "whole.json", "--force")
+    made = summarised(run, parts, *how)
+    code, _, err = run("merge", *made, "-o", "whole.json", "--force")
     assert code == 0, err
     memory = ("--memory", "4K") if "4K" in how else ()
     rest = tuple(word for word in then[1:] if word not in memory)
-    assert told(then[0], "whole.json", *memory, *rest)[:2] == whole[:2]
-    assert told(then[0], *made, *memory, *rest)[:2] == whole[:2]
+    assert run(then[0], "whole.json", *memory, *rest)[:2] == whole[:2]
+    assert run(then[0], *made, *memory, *rest)[:2] == whole[:2]
     document = json.loads(Path("whole.json").read_text())
     check(document, "summary")
     assert document["table"]["kind"] == ("grid" if memory else "exact")
 
 
-def test_an_artifact_goes_over_a_summary_as_over_rows(told: Told, parts: list[str]) -> None:
+def test_an_artifact_goes_over_a_summary_as_over_rows(run: Run, parts: list[str]) -> None:
     """Where scores are exact; a grid is refused, and a fit from a summary is that from rows."""
-    told("fit", parts[2], *ASKED, "-m", "isotonic", "-o", "cal.json", "--force")
-    made = summarised(told, parts[:2])
+    run("fit", parts[2], *ASKED, "-m", "isotonic", "-o", "cal.json", "--force")
+    made = summarised(run, parts[:2])
     words = ("--artifact", "cal.json", "--json", "--metric", "log_loss")
-    whole = told("measure", *parts[:2], *ASKED, *words)
+    whole = run("measure", *parts[:2], *ASKED, *words)
     assert whole[0] == 0
-    assert told("measure", *made, *words)[:2] == whole[:2]
-    own = summarised(told, parts[2:])
-    code, _, err = told("verify", *own, "--artifact", "cal.json", "--max-ece", "0.2")
+    assert run("measure", *made, *words)[:2] == whole[:2]
+    own = summarised(run, parts[2:])
+    code, _, err = run("verify", *own, "--artifact", "cal.json", "--max-ece", "0.2")
     assert (code, "fit" in err) == (3, True)
-    assert told("fit", *own, "-m", "isotonic")[1] == Path("cal.json").read_text()
-    small = summarised(told, parts[:2], "--memory", "4K")
-    code, _, err = told("measure", *small, *words)
+    assert run("fit", *own, "-m", "isotonic")[1] == Path("cal.json").read_text()
+    small = summarised(run, parts[:2], "--memory", "4K")
+    code, _, err = run("measure", *small, *words)
     assert (code, "keeps scores to" in err, "--exact" in err) == (2, True, True)
 
 
-def test_pictures_and_inspection_take_a_summary(told: Told, parts: list[str]) -> None:
+def test_pictures_and_inspection_take_a_summary(run: Run, parts: list[str]) -> None:
     """As they take the files."""
-    made = summarised(told, parts)
-    assert told("plot", *made, "--kind", "binned", "-o", "one.svg", "--force")[0] == 0
-    seen = told("measure", made[0], "--metric", "bias")[1]
-    assert seen == told("measure", parts[0], *ASKED, "--metric", "bias")[1]
-    out = told("inspect", made[0])[1]
+    made = summarised(run, parts)
+    assert run("plot", *made, "--kind", "binned", "-o", "one.svg", "--force")[0] == 0
+    seen = run("measure", made[0], "--metric", "bias")[1]
+    assert seen == run("measure", parts[0], *ASKED, "--metric", "bias")[1]
+    out = run("inspect", made[0])[1]
     assert "400 distinct scores" in out
     assert out.rstrip().endswith("calibcli measure s0.json")
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_sum_beside_one_of_its_parts_is_refused(told: Told, parts: list[str], first: int) -> None:
+def test_a_sum_beside_one_of_its_parts_is_refused(run: Run, parts: list[str], first: int) -> None:
     """In either order, also where that part is within another sum: a gate must not count rows twice."""
-    made = summarised(told, parts)
-    assert told("merge", *made[:2], "-o", "both.json", "--force")[0] == 0
-    assert told("merge", made[1], made[2], "-o", "other.json", "--force")[0] == 0
+    made = summarised(run, parts)
+    assert run("merge", *made[:2], "-o", "both.json", "--force")[0] == 0
+    assert run("merge", made[1], made[2], "-o", "other.json", "--force")[0] == 0
     Path("again.json").unlink(missing_ok=True)
     for one in (made[0], "other.json"):
         words = ["both.json", one][:: 1 if first == 0 else -1]
         for requested in (("verify", "--max-ece", "0.9"), ("merge", "-o", "again.json"), ("measure",)):
-            code, out, err = told(requested[0], *words, *requested[1:])
+            code, out, err = run(requested[0], *words, *requested[1:])
             assert (code, out, "which would count twice" in err) == (3, "", True), err
-    assert told("merge", "both.json", made[2], "-o", "again.json", "--force")[0] == 0
-    assert told("verify", "again.json", made[1], "--max-ece", "0.9")[0] == 3
+    assert run("merge", "both.json", made[2], "-o", "again.json", "--force")[0] == 0
+    assert run("verify", "again.json", made[1], "--max-ece", "0.9")[0] == 3
 
 
-def test_a_file_in_two_summaries_is_refused(told: Told, parts: list[str]) -> None:
+def test_a_file_in_two_summaries_is_refused(run: Run, parts: list[str]) -> None:
     """Under whatever name and beside whatever else, copied, in another format, or within a sum."""
-    made = summarised(told, parts)
+    made = summarised(run, parts)
     Path("copied.pq").write_bytes(Path(parts[0]).read_bytes())
     pyarrow.feather.write_feather(pq.read_table(parts[0]), "rows.feather")
     overlaps = {
@@ -176,51 +163,51 @@ def test_a_file_in_two_summaries_is_refused(told: Told, parts: list[str]) -> Non
     }
     for name, files in overlaps.items():
         words = [*files, *ASKED, "--metric", "bias", "--summary-out", name]
-        assert told("measure", *words, "--force")[0] == 0
-        code, _, err = told("merge", made[0], name, "-o", "again.json", "--force")
+        assert run("measure", *words, "--force")[0] == 0
+        code, _, err = run("merge", made[0], name, "-o", "again.json", "--force")
         assert (code, "which would count twice" in err) == (3, True), (name, err)
-    assert told("measure", *made[:2], "--metric", "bias", "--summary-out", "sum.json", "--force")[0] == 0
-    assert told("merge", "sum.json", made[0], "-o", "again.json", "--force")[0] == 3
-    assert told("verify", "both.json", made[1], "--max-ece", "0.9")[0] == 3
+    assert run("measure", *made[:2], "--metric", "bias", "--summary-out", "sum.json", "--force")[0] == 0
+    assert run("merge", "sum.json", made[0], "-o", "again.json", "--force")[0] == 3
+    assert run("verify", "both.json", made[1], "--max-ece", "0.9")[0] == 3
 
 
 def test_a_summary_of_the_first_version_beside_one_of_the_same_file_is_refused(
-    told: Told, parts: list[str]
+    run: Run, parts: list[str]
 ) -> None:
     """In either order, and beside another one of the first version; that of another file is added."""
-    made = summarised(told, parts)
+    made = summarised(run, parts)
     document = json.loads(Path(made[0]).read_text())
     document |= {"schema": "calibcli.summary/1", "digest": document["table"].pop("digest"), "parts": []}
     Path("old.json").write_text(json.dumps(document))
     for words in (("old.json", made[0]), (made[0], "old.json"), ("old.json", "old.json")):
-        code, out, err = told("verify", *words, "--max-ece", "0.9")
+        code, out, err = run("verify", *words, "--max-ece", "0.9")
         assert (code, out, "which would count twice" in err) == (3, "", True), err
-    assert told("verify", "old.json", made[1], "--max-ece", "0.9")[0] == 0
+    assert run("verify", "old.json", made[1], "--max-ece", "0.9")[0] == 0
     # Sums of the first version name their parts by tables and names of files.
     named = "\n".join((document["digest"], *document["input"]["files"]))
     parts_of_old = [f"sha256:{hashlib.sha256(one.encode()).hexdigest()}" for one in (named, "another")]
     Path("old.json").write_text(json.dumps(document | {"parts": parts_of_old}))
     for words in (("old.json", made[0]), (made[0], "old.json")):
-        code, out, err = told("verify", *words, "--max-ece", "0.9")
+        code, out, err = run("verify", *words, "--max-ece", "0.9")
         assert (code, out, "which would count twice" in err) == (3, "", True), err
-    assert told("verify", "old.json", made[1], "--max-ece", "0.9")[0] == 0
+    assert run("verify", "old.json", made[1], "--max-ece", "0.9")[0] == 0
 
 
-def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list[str]) -> None:
+def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[str]) -> None:
     """Where their content differs, so that nobody can tell whether rows count twice."""
-    made = summarised(told, parts)
+    made = summarised(run, parts)
     Path("both.json").unlink(missing_ok=True)
     kept = Path(parts[0]).read_bytes()
     pq.write_table(pq.read_table(parts[0]).slice(1), parts[0])
     try:
-        assert told("measure", *parts[:2], *ASKED, "--metric", "bias", "--summary-out", "both.json")[0] == 0
+        assert run("measure", *parts[:2], *ASKED, "--metric", "bias", "--summary-out", "both.json")[0] == 0
     finally:
         Path(parts[0]).write_bytes(kept)
-    assert told("merge", "both.json", made[1], "-o", "again.json", "--force")[0] == 3
+    assert run("merge", "both.json", made[1], "-o", "again.json", "--force")[0] == 3
     said = f"{parts[0]} is in several summaries: the rows of one file would count twice"
-    assert said in told("merge", "both.json", made[0], "-o", "again.json", "--force")[2]
-    assert said in json.loads(told("measure", "both.json", made[0], "--json")[1])["input"]["notes"]
-    quiet = told("merge", "both.json", made[2], "-o", "again.json", "--force")
+    assert said in run("merge", "both.json", made[0], "-o", "again.json", "--force")[2]
+    assert said in json.loads(run("measure", "both.json", made[0], "--json")[1])["input"]["notes"]
+    quiet = run("merge", "both.json", made[2], "-o", "again.json", "--force")
     assert (quiet[0], "several" in quiet[2]) == (0, False)
 
 
@@ -252,22 +239,22 @@ def test_files_of_one_name_in_several_summaries_are_said(told: Told, parts: list
     ],
 )
 def test_what_a_summary_does_not_hold_is_refused(
-    told: Told, refusals: Path, parts: list[str], words: tuple[str, ...], code: int, said: str
+    run: Run, refusals: Path, parts: list[str], words: tuple[str, ...], code: int, said: str
 ) -> None:
     """In one line, and nothing is written."""
     assert (refusals / parts[0]).exists()
-    found = told(*words)
+    found = run(*words)
     assert (found[0], said in found[2]) == (code, True), found[2]
     assert not any(Path(name).exists() for name in ("x", "m.json", "g.json"))
 
 
-def test_weights_of_importance_survive_a_summary(told: Told, parts: list[str]) -> None:
+def test_weights_of_importance_survive_a_summary(run: Run, parts: list[str]) -> None:
     """One file gives the same numbers through its summary."""
     words = ("-w", "weight", "--metric", "brier")
-    (made,) = summarised(told, parts[:1], *words)
+    (made,) = summarised(run, parts[:1], *words)
     assert (
-        told("measure", made, "--metric", "brier", "--json")[1]
-        == told("measure", parts[0], *ASKED, *words, "--json")[1]
+        run("measure", made, "--metric", "brier", "--json")[1]
+        == run("measure", parts[0], *ASKED, *words, "--json")[1]
     )
 
 
@@ -375,15 +362,15 @@ def test_no_bytes_break_the_reader(noise: bytes, at: int) -> None:
     assert digest(found.table) == digest(table)
 
 
-def test_summaries_of_other_rows_are_told_apart_as_they_were_asked_for(told: Told, parts: list[str]) -> None:
+def test_summaries_of_other_rows_are_told_apart_as_they_were_asked_for(run: Run, parts: list[str]) -> None:
     """Options as they are typed, not values as a program keeps them."""
     columns = ("-s", "score", "-y", "label")
-    assert told("measure", parts[0], *columns, "--summary-out", "1.json", "--force")[0] == 0
+    assert run("measure", parts[0], *columns, "--summary-out", "1.json", "--force")[0] == 0
     where = ("--where", "score>0.2", "--where", "score<0.9")
-    assert told("measure", parts[1], *columns, *where, "--summary-out", "2.json", "--force")[0] == 0
+    assert run("measure", parts[1], *columns, *where, "--summary-out", "2.json", "--force")[0] == 0
     options = "--where 'score>0.2' --where 'score<0.9'"
-    ended = told("merge", "1.json", "2.json", "-o", "apart.json")
+    ended = run("merge", "1.json", "2.json", "-o", "apart.json")
     assert ended[0] == 2
     assert f"2.json was summarised with {options}, 1.json without\n" in ended[2]
-    ended = told("merge", "2.json", "1.json", "-o", "apart.json")
+    ended = run("merge", "2.json", "1.json", "-o", "apart.json")
     assert f"1.json was summarised without --where, 2.json with {options}\n" in ended[2]

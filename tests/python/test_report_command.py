@@ -4,7 +4,6 @@ import importlib.util
 import io
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,25 +12,12 @@ import pytest
 from calibcli.commands.page import WrittenReport
 from calibcli.commands.report import ReportRequest
 from calibcli.commands.summaries import file_digests
-from calibcli.shell.app import main
 from calibcli.show.html import page as writing
-from command_line import Ran
+from command_line import Run
 from html_pages import Page
 
 SMALL = ("score,label", "0.2,0", "0.8,1", "0.4,1", "0.6,0", "0.1,0")
 MOST_BYTES = 1_500_000
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
-    """Run a command in this process."""
-
-    def call(*words: object) -> Ran:
-        code = main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return Ran(code, printed.out, printed.err)
-
-    return call
 
 
 @pytest.fixture
@@ -44,7 +30,7 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.mark.untraced
 def test_the_printed_command_makes_the_same_page(
-    run: Callable[..., Ran],
+    run: Run,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     artifact_request: ReportRequest,
@@ -64,7 +50,7 @@ def test_the_printed_command_makes_the_same_page(
 
 
 def test_defaults_from_a_file_stand_in_the_command(
-    run: Callable[..., Ran], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The printed command holds what a configuration file said, and nothing that changes no letter."""
     monkeypatch.chdir(tmp_path)
@@ -81,7 +67,7 @@ def test_defaults_from_a_file_stand_in_the_command(
     assert any("INCONCLUSIVE" in words for _, words in found.words)
 
 
-def test_a_stream_is_enough(run: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_is_enough(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows that can be read only once are measured, judged and drawn."""
     lines = "\n".join((*SMALL, *SMALL[1:] * 30)) + "\n"
     monkeypatch.setattr(
@@ -95,7 +81,7 @@ def test_a_stream_is_enough(run: Callable[..., Ran], tmp_path: Path, monkeypatch
     assert "no digest" in said
 
 
-def test_groups_are_reported_with_no_more_said(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_groups_are_reported_with_no_more_said(run: Run, tmp_path: Path) -> None:
     """Groups that are measured and groups that are judged have limits of their own where none is named."""
     grouped = tmp_path / "grouped.csv"
     rows = [f"{0.2 + 0.6 * (k % 2)},{k % 3 % 2},{'ab'[k % 2]}" for k in range(240)]
@@ -114,7 +100,7 @@ def test_large_files_are_not_read_for_a_digest(small: Path, monkeypatch: pytest.
     assert file_digests(names) == {}
 
 
-def test_a_page_that_exists_is_refused_before_reading(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_a_page_that_exists_is_refused_before_reading(run: Run, tmp_path: Path) -> None:
     """An existing page stays as it is, and no input is read for it."""
     bad = tmp_path / "bad.csv"
     bad.write_text("no table at all")
@@ -137,7 +123,7 @@ def test_a_page_that_exists_is_refused_before_reading(run: Callable[..., Ran], t
     ],
 )
 def test_what_cannot_be_reported_leaves_nothing(
-    run: Callable[..., Ran],
+    run: Run,
     small: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -154,7 +140,7 @@ def test_what_cannot_be_reported_leaves_nothing(
 
 
 def test_without_the_extra_the_command_says_what_to_install(
-    run: Callable[..., Ran], small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the template engine there is one line and a hint, before anything is read."""
     monkeypatch.setattr(

@@ -14,27 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibcli
-from calibcli.shell.app import main
 from same_rows import MAKES, drawn_rows, in_chunks, without_source, written
 
 FEW = ["ece", "bias", "brier", "kuiper"]
 METRICS = [word for name in FEW for word in ("--metric", name)]
 
 Said = Callable[..., str]
-
-
-@pytest.fixture
-def said(capsys: pytest.CaptureFixture[str]) -> Said:
-    """Run a command in this process and return what it prints."""
-
-    def call(*words: object) -> str:
-        capsys.readouterr()
-        code = main([str(word) for word in words])
-        printed = capsys.readouterr()
-        assert code in (0, 1, 4), printed.err
-        return printed.out
-
-    return call
 
 
 OPTIONS: list[tuple[dict[str, Any], list[str]]] = [

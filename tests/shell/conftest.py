@@ -1,48 +1,14 @@
-"""Running the command line: in this process for speed, in a process of its own for signals and output."""
+"""Files, and running the command line in a process of its own, for signals and output."""
 
-import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 import pytest
 
 from calibcli.shell.app import main
 from command_line import CHURN, SAMPLE, Make, Ran, Run
-
-
-@contextmanager
-def through_a_pipe(rows: bytes) -> Iterator[None]:
-    """Make standard input a pipe that these rows come through."""
-    out, into = os.pipe()
-
-    def feed() -> None:
-        with suppress(BrokenPipeError), os.fdopen(into, "wb") as end:
-            end.write(rows)
-
-    feeding = Thread(target=feed)
-    feeding.start()
-    with os.fdopen(out, encoding="utf-8") as stream, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "stdin", stream)
-        yield
-    feeding.join()
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process, with rows on standard input if there are any."""
-
-    def call(*words: object, stdin: bytes | None = None) -> Ran:
-        with nullcontext() if stdin is None else through_a_pipe(stdin):
-            code = main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return Ran(code, printed.out, printed.err)
-
-    return call
 
 
 @pytest.fixture

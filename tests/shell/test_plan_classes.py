@@ -17,8 +17,8 @@ def of_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with rows of three classes, a map of them, and what `apply` makes of the rows."""
     folder = tmp_path_factory.mktemp("classes")
     rng = np.random.default_rng(7)
-    probs = rng.dirichlet((0.4, 0.8, 1.6), 6_000)
-    label = (probs.cumsum(axis=1) < rng.random((6_000, 1))).sum(axis=1)
+    probs = rng.dirichlet((0.4, 0.8, 1.6), 2_000)
+    label = (probs.cumsum(axis=1) < rng.random((2_000, 1))).sum(axis=1)
     frame = pd.DataFrame(probs, columns=["p_a", "p_b", "p_c"]).assign(label=np.array(list("abc"))[label])
     frame.to_parquet(folder / "rows.parquet")
     frame.assign(top=probs.max(axis=1)).to_parquet(folder / "top.parquet")
@@ -29,8 +29,8 @@ def of_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows_needed(run: Run, *words: object) -> dict[str, Any]:
-    """What `plan --max-ece 0.04` says."""
-    ended = run("plan", *map(str, words), "--max-ece", "0.04", "--json")
+    """What `plan --max-ece 0.08` says."""
+    ended = run("plan", *map(str, words), "--max-ece", "0.08", "--bins", "5", "--json")
     assert ended.code == 0, ended.err
     found: dict[str, Any] = json.loads(ended.out)
     return found
@@ -52,7 +52,7 @@ def test_a_map_of_classes_is_planned_on_rows_that_it_is_applied_to(run: Run, of_
     through = rows_needed(run, of_classes / "rows.parquet", "--artifact", of_classes / "cal.json")
     written = rows_needed(run, of_classes / "applied.parquet", "-s", "calibrated_confidence")
     assert through["rows"] == written["rows"]
-    ended = run("plan", "--artifact", str(of_classes / "cal.json"), "--max-ece", "0.04")
+    ended = run("plan", "--artifact", str(of_classes / "cal.json"), "--max-ece", "0.08")
     assert ended.code == 2
     assert "does not say where their scores fall" in ended.err
     assert "calibcli plan ROWS --artifact" in ended.err
@@ -69,7 +69,7 @@ def test_every_class_passes_at_what_a_view_of_all_asks_for(run: Run, of_classes:
     assert max(alone) <= every["rows"] <= 1.05 * surer
     assert every["reached"] >= 0.9
     assert "all 3 classes must pass; class=" in " ".join(every["notes"])
-    errs = rows_needed(run, of_classes / "rows.parquet", *view, "--error", 0.1)
+    errs = rows_needed(run, of_classes / "rows.parquet", *view, "--error", 0.2)
     assert errs["wanted"] == "fail"
     assert "any of 3 classes may be off" in " ".join(errs["notes"])
 
@@ -108,7 +108,7 @@ def test_rows_of_a_top_label_are_a_matter_of_chance(
         drawn = probs[rng.integers(len(probs), size=rows)]
         label = np.array(list("abc"))[(drawn.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1)]
         frame = pd.DataFrame(drawn, columns=["p_a", "p_b", "p_c"]).assign(label=label)
-        found = calibcli.verify(frame, probs="p_*", label="label", view="top-label", max_ece=0.04)
+        found = calibcli.verify(frame, probs="p_*", label="label", view="top-label", max_ece=0.08, bins=5)
         passed.append(found.passed)
     # At 90 % one in 1,800 such tests has fewer, and one in 2,600 of the long ones.
     assert sum(passed) >= least

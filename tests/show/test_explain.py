@@ -3,9 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,23 +11,10 @@ from calibcli.families import LABELS, Explained, paragraphs_of
 from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
 from calibcli.show.blocks import Line, Listing, paragraph
 from calibcli.show.explain import SECTIONS, writer_of
-from command_line import ROOT
+from command_line import ROOT, Run
 
 GOOD = "\n".join(f"{label}: the {label.lower()},\n    and more." for label in LABELS)
 EVERY_NAME = [*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure]
-
-
-@pytest.fixture
-def ran(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run `measure --explain` in this process."""
-    from calibcli.shell.app import main
-
-    def call(*words: str) -> tuple[int, str, str]:
-        code = main(["measure", "--explain", *words])
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return call
 
 
 def test_every_measure_and_test_has_one_section() -> None:
@@ -39,49 +24,49 @@ def test_every_measure_and_test_has_one_section() -> None:
 
 @pytest.mark.untraced
 @pytest.mark.parametrize("name", EVERY_NAME)
-def test_definition_is_printed(name: Explained, ran: Callable[..., Any]) -> None:
+def test_definition_is_printed(name: Explained, run: Run) -> None:
     """`--explain NAME` needs no input and prints every paragraph under their labels."""
-    code, out, err = ran(name.value)
+    code, out, err = run("measure", "--explain", name.value)
     assert (code, err) == (0, "")
     assert out.splitlines()[0] == name.value
     words = [line.split()[0] for line in out.splitlines() if line.strip()]
     assert [word for word in words if word in LABELS] == list(LABELS)
 
 
-def test_all_lists_every_name(ran: Callable[..., Any]) -> None:
+def test_all_lists_every_name(run: Run) -> None:
     """`--explain all` gives each name with its sentence."""
-    code, out, _ = ran("all")
+    code, out, _ = run("measure", "--explain", "all")
     assert code == 0
     words = {line.split()[0] for line in out.splitlines() if line.strip()}
     assert {name.value for name in EVERY_NAME} <= words
 
 
-def test_unknown_name_is_met_with_the_closest(ran: Callable[..., Any]) -> None:
+def test_unknown_name_is_met_with_the_closest(run: Run) -> None:
     """A slip of the finger is a usage error that says what was meant."""
-    code, out, err = ran("smce1")
+    code, out, err = run("measure", "--explain", "smce1")
     assert (code, out) == (2, "")
     assert err.startswith("error: there is no metric 'smce1'\nhint: did you mean smce")
     assert err.endswith("? `calibcli measure --explain all` lists all\n")
 
 
-def test_group_is_met_with_its_members(ran: Callable[..., Any]) -> None:
+def test_group_is_met_with_its_members(run: Run) -> None:
     """A group has no definition of its own."""
-    code, out, err = ran("cox")
+    code, out, err = run("measure", "--explain", "cox")
     assert (code, out) == (2, "")
     assert "'cox' is a group" in err
     assert "cox_slope" in err
 
 
-def test_json_is_refused(ran: Callable[..., Any]) -> None:
+def test_json_is_refused(run: Run) -> None:
     """Definitions are text."""
-    code, out, err = ran("ece", "--json")
+    code, out, err = run("measure", "--explain", "ece", "--json")
     assert (code, out) == (2, "")
     assert "--format md" in err
 
 
-def test_markdown_has_the_labels(ran: Callable[..., Any]) -> None:
+def test_markdown_has_the_labels(run: Run) -> None:
     """`--format md` gives the same in Markdown."""
-    code, out, _ = ran("brier", "--format", "md")
+    code, out, _ = run("measure", "--explain", "brier", "--format", "md")
     assert code == 0
     assert out.startswith("**brier**")
     assert all(f"- **{label}**: " in out for label in LABELS)

@@ -18,17 +18,6 @@ Told = Callable[..., str]
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str]) -> Told:
-    """Run a command, and return what it printed."""
-
-    def call(*words: object) -> str:
-        assert main([str(word) for word in words]) in (0, 1, 4)
-        return capsys.readouterr().out
-
-    return call
-
-
-@pytest.fixture
 def file(tmp_path: Path) -> Path:
     """Return rows of groups with strange names."""
     generator = np.random.default_rng(3)
@@ -48,11 +37,11 @@ def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_rows_hold_what_json_holds(told: Told, file: Path) -> None:
+def test_rows_hold_what_json_holds(said: Told, file: Path) -> None:
     """Every measure and test of every slice once, with the same numbers to the last digit."""
     words = ["measure", file, "-s", "score", "-y", "label", "--by", "group", "--min-group-rows", "1", "-q"]
-    report = json.loads(told(*words, "--json"))
-    lines = [json.loads(line) for line in told(*words, "--format", "jsonl").splitlines()]
+    report = json.loads(said(*words, "--json"))
+    lines = [json.loads(line) for line in said(*words, "--format", "jsonl").splitlines()]
     assert all(tuple(line) == COLUMNS for line in lines)
     slices: dict[str, Any] = {"": report, **report["slices"]}
     expected = {(key, name) for key, one in slices.items() for name in (*one["measures"], *one["tests"])}
@@ -67,23 +56,23 @@ def test_rows_hold_what_json_holds(told: Told, file: Path) -> None:
         else:
             assert line["p_value"] == part["tests"][line["name"]]["p_value"]
         assert (line["rows"], line["positive"]) == (part["table"]["rows"], part["table"]["positive"])
-    cells = read(told(*words, "--format", "csv"))
+    cells = read(said(*words, "--format", "csv"))
     for cell, line in zip(cells, lines, strict=True):
         for key in ("value", "lower", "upper", "p_value"):
             assert (float(cell[key]) if cell[key] else None) == line[key]
 
 
-def test_no_cell_is_a_formula_or_steers_a_terminal(told: Told, file: Path) -> None:
+def test_no_cell_is_a_formula_or_steers_a_terminal(said: Told, file: Path) -> None:
     """Text that begins like a formula has an apostrophe before it, numbers below zero have none."""
     words = ["measure", file, "-s", "score", "-y", "label", "-q", "--metric", "bias"]
-    text = told(*words, "--format", "csv", "--by", "group", "--min-group-rows", "1")
+    text = said(*words, "--format", "csv", "--by", "group", "--min-group-rows", "1")
     assert "\x1b" not in text
     cells = read(text)
     assert {cell["slice"] for cell in cells} >= {"group==1+1", "group=\\x1b[31mred", "group=Zürich"}
     odd = file.with_name("odd.csv")
     odd.write_text(file.read_text().replace("score,", "=1+1,", 1))
     found = read(
-        told("measure", odd, "-s", "=1+1", "-y", "label", "-q", "--metric", "bias", "--format", "csv")
+        said("measure", odd, "-s", "=1+1", "-y", "label", "-q", "--metric", "bias", "--format", "csv")
     )
     assert [cell["score"] for cell in found] == ["'=1+1"]
     for cell in cells:
@@ -94,24 +83,24 @@ def test_no_cell_is_a_formula_or_steers_a_terminal(told: Told, file: Path) -> No
     assert any(cell["lower"].startswith("-") for cell in cells)
 
 
-def test_an_infinite_difference_is_a_number(told: Told, file: Path) -> None:
+def test_an_infinite_difference_is_a_number(said: Told, file: Path) -> None:
     """Of either sign it reads as JSON has it, and not as text after an apostrophe."""
     odd = file.with_name("sure.csv")
     odd.write_text("a,b,y\n" + "1,0.5,0\n0,0.5,1\n0.5,0.5,1\n" * 20)
     for scores, expected in ((("a", "b"), "-inf"), (("b", "a"), "inf")):
         words = ["compare", odd, "-s", scores[0], "-s", scores[1], "-y", "y", "-q", "-m", "log_loss"]
-        cells = read(told(*words, "--format", "csv"))
+        cells = read(said(*words, "--format", "csv"))
         assert [cell["value"] for cell in cells if cell["kind"] == "difference"] == [expected]
 
 
-def test_verdicts_and_comparisons_are_rows_too(told: Told, file: Path) -> None:
+def test_verdicts_and_comparisons_are_rows_too(said: Told, file: Path) -> None:
     """A rule has its limit and status, a difference its verdict beside both sides."""
-    ended = told("verify", file, "-s", "score", "-y", "label", "--max-ece", "0.2", "-q", "--format", "csv")
+    ended = said("verify", file, "-s", "score", "-y", "label", "--max-ece", "0.2", "-q", "--format", "csv")
     (rule,) = read(ended)
     assert (rule["kind"], rule["limit"], rule["status"]) == ("rule", "0.2", "pass")
     assert 0.0 <= float(rule["value"]) <= float(rule["upper"]) <= 0.2
     words = ["compare", file, "-s", "old", "-s", "score", "-y", "label", "--metric", "brier", "-q"]
-    one, two, difference = read(told(*words, "--format", "csv"))
+    one, two, difference = read(said(*words, "--format", "csv"))
     assert [one["slice"], two["slice"], difference["kind"]] == ["old", "score", "difference"]
     gap = float(two["value"]) - float(one["value"])
     assert float(difference["value"]) == pytest.approx(gap, abs=1e-12)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -204,19 +205,13 @@ def log_evidence(
     above: bool = False,
 ) -> Floats:
     """Return logs of e-values: those of `GroupedResiduals.log_evidence_below`, or `_above`."""
-    positive, negative = ones.astype(np.float64), (count - ones).astype(np.float64)
+    bets = list(_bets(stakes, limit, above=above))
+    slopes = np.array([slope for _, slope, _ in bets])
     rows = count.sum(axis=-1).astype(np.float64)
-    score, inside = population.score, _membership(population)
-
-    def log_product(slope: float) -> Floats:
-        of_one, of_zero = np.log1p(slope * (1.0 - score)), np.log1p(-slope * score)
-        if inside is None:
-            return np.asarray(positive * of_one + negative * of_zero)
-        return np.asarray(positive @ (of_one[:, None] * inside) + negative @ (of_zero[:, None] * inside))
-
+    products = _log_products(count, ones, population=population, slopes=np.append(slopes, -slopes))
     terms = []
-    for share, slope, growth in _bets(stakes, limit, above=above):
-        plus, minus = log_product(slope), log_product(-slope)
+    for place, (share, slope, growth) in enumerate(bets):
+        plus, minus = products(place), products(place + len(bets))
         if above:
             average = log_mean_over_signs(plus, minus, population.places, alone=stakes.alone)
             average += log_gain(stakes, rows * slope * limit / (1.0 + slope * limit))
@@ -226,13 +221,22 @@ def log_evidence(
     return np.asarray(np.logaddexp.reduce(terms, axis=0))
 
 
-def _membership(population: Population) -> Floats | None:
-    """Return which value lies in which bin, shape (n_values, n_bins); None where each is a bin of its own."""
-    values, bins = population.score.size, population.starts.size - 1
-    if values == bins:
-        return None
-    place = np.repeat(np.arange(bins), np.diff(population.starts))
-    return np.asarray(place[:, None] == np.arange(bins), dtype=np.float64)
+def _log_products(
+    count: Integers, ones: Integers, *, population: Population, slopes: Floats
+) -> Callable[[int], Floats]:
+    """Return, by the place of a slope, the logs of what bets of it make in each bin."""
+    positive, negative = ones.astype(np.float64), (count - ones).astype(np.float64)
+    score = population.score[:, None]
+    of_one, of_zero = np.log1p((1.0 - score) * slopes), np.log1p(-score * slopes)
+    if score.size == population.starts.size - 1:
+        # Each value is a bin of its own: slopes together would take as much memory as there are of them.
+        return lambda place: np.asarray(positive * of_one[:, place] + negative * of_zero[:, place])
+    parts = [
+        positive[..., first:end] @ of_one[first:end] + negative[..., first:end] @ of_zero[first:end]
+        for first, end in pairwise(population.starts.tolist())
+    ]
+    sums = np.stack(parts, axis=-1)
+    return lambda place: np.asarray(sums[..., place, :])
 
 
 def _bets(stakes: Stakes, limit: float, *, above: bool) -> Iterator[tuple[float, float, float]]:
