@@ -56,14 +56,16 @@ for _name, _examples in (("usual", 25), ("long", 400)):
 settings.load_profile("usual")
 
 
-def traced(item: pytest.Item) -> bool:
-    """Whether a test counts for coverage: simulations, oracles, drawn examples and what is listed do not."""
-    if item.config.getoption("cov_context", None):
-        return True
+def counts(item: pytest.Item) -> bool:
+    """Whether a test may count for coverage: simulations, oracles and drawn examples do not."""
     drawn = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-    marked = item.get_closest_marker("untraced") is not None
+    return not (drawn or item.get_closest_marker("untraced") or item.path.parent.name in _UNTRACED)
+
+
+def traced(item: pytest.Item) -> bool:
+    """Whether a test counts for coverage: what is listed does not, but where the list is made."""
     listed = item.nodeid in _LISTED or item.nodeid.partition("[")[0] in _LISTED
-    return not (drawn or marked or listed or item.path.parent.name in _UNTRACED)
+    return counts(item) and (not listed or bool(item.config.getoption("cov_context", None)))
 
 
 @contextmanager
