@@ -15,8 +15,9 @@ from calibcli.commands.pictures.trend import shows_trend
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, UsageProblem
-from calibcli.names import FitLoss, MeasureName, OnMissing, PlotKind
+from calibcli.names import Band, FitLoss, MeasureName, OnMissing, PlotKind
 from calibcli.options.measuring import CLINICAL, MeasureOptions, Metrics
+from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.stats.curves import MOST_LINES, CurvePanels, Picture
 from calibcli.stats.curves.isotonic import IsotonicCurve
@@ -184,6 +185,17 @@ def test_small_print_of_one_group_names_it(rows: str) -> None:
     rough = [line for line in foot if "is rough" in line]
     assert [line.split(":")[0] for line in rough] == ["group = a", "group = b"]
     assert len([line for line in foot if line.startswith("ICI")]) == 1
+
+
+def test_each_simultaneous_band_says_of_which_score_it_is(rows: str) -> None:
+    """After what holds of all."""
+    look = PictureOptions(band=Band.SIMULTANEOUS)
+    several = drawn(rows, K.ISOTONIC, "f1", "yes", look=look).drawn
+    alone = drawn(rows, K.ISOTONIC, "yes", look=look).drawn
+    (told,) = (line for line in alone.foot if line.startswith("The diagonal leaves the band"))
+    assert several.foot[-1] == f"yes: {told}"
+    assert several.foot[-2].startswith("f1: The diagonal stays in the band (p")
+    assert not [line for line in drawn(rows, K.ISOTONIC, "yes").drawn.foot if "diagonal" in line]
 
 
 def test_yes_and_no_are_two_points_in_every_picture(rows: str) -> None:

@@ -46,7 +46,7 @@ from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve, risk_coverage_curve
-from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
 from calibcli.stats.curves.net_benefit import net_benefits
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.curves.thresholds import (
@@ -198,12 +198,12 @@ def _together(kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, T
         )
         for name in names
     )
-    every = list(briefs.values())
-    foot = dict.fromkeys(
-        line if all(line in other.foot for other in every) else f"{brief(name)}: {line}"
-        for name, one in briefs.items()
-        for line in one.foot
+    every = [one.foot for one in briefs.values()]
+    shared = [line for line in every[0] if all(line in foot for foot in every)]
+    own = (
+        f"{brief(name)}: {line}" for name, one in briefs.items() for line in one.foot if line not in shared
     )
+    foot = dict.fromkeys((*shared, *own))
     caption = _best_of(briefs), rows_of(tables.values())
     return Drawn(CurvePanels(kind, panels), caption, tuple(foot))
 
@@ -286,15 +286,25 @@ def isotonic_drawn(table: Table, *, options: MeasureOptions, band: Band = Band.P
     )
     low, high = mcb.null_range or (0.0, 0.0)
     null = "" if mcb.null_range is None else f"; MCB by chance, {low:.{places}f} to {high:.{places}f}"
+    foot = (*_diagonal(curve), _PARTS)
     return Drawn(
         curve,
         (
             "Brier {} = MCB {} - DSC {} + UNC {}".format(whole, *parts),
             f"{rows_line(table.total_rows, table.total_positive_rows)}{null}",
         ),
-        (_PARTS, "Each cell of the grid counts as one score.") if table.kind == "grid" else (_PARTS,),
-        Brief(lines, (_PARTS,), ("MCB", mcb.value)),
+        (*foot, "Each cell of the grid counts as one score.") if table.kind == "grid" else foot,
+        Brief(lines, foot, ("MCB", mcb.value)),
     )
+
+
+def _diagonal(curve: IsotonicCurve) -> tuple[str, ...]:
+    """Return whether perfect calibration leaves a simultaneous band; nothing without one."""
+    if curve.p_value is None or not np.any(np.isfinite(curve.lower)):
+        return ()
+    leaves = curve.p_value <= 1.0 - curve.confidence
+    found = "leaves the band, so the scores are not calibrated" if leaves else "stays in the band"
+    return (f"The diagonal {found} (p {p_equals(curve.p_value)}).",)
 
 
 _MOST_RANGES = 3

@@ -22,7 +22,6 @@ from calibcli.show.figures.look import Look, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import draw_binned
-from calibcli.show.words import p_words
 from calibcli.stats.curves import Picture, curves_of
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.limits import Extent, Limits, has_band
@@ -92,12 +91,7 @@ def _about_band(curve: IsotonicCurve) -> str:
     if not has_band(curve.lower):
         return band
     if curve.p_value is not None:
-        leaves = curve.p_value <= 1.0 - curve.confidence
-        found = "leaves it, so the scores are not calibrated" if leaves else "stays in it"
-        return (
-            f"{band} If rates rise with the score, all of them lie in it at once, at any number of rows. "
-            f"The diagonal {found} (p {p_words(curve.p_value)})."
-        )
+        return f"{band} If rates rise with the score, all of them lie in it at once, at any number of rows."
     often = f"about {percent(curve.confidence)} of the time"
     seldom = ", near the ends less often" if curve.coarse else ""
     return f"{band} If the scores were calibrated, the fit at any one score would lie in it {often}{seldom}."
