@@ -16,7 +16,7 @@ from calibcli.options.segmenting import Cutting
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.segments import ANY, Entries, Segments, segments_of
 from calibcli.stats.table.levels import Levels
-from calibcli.stats.table.sliced import Leaves
+from calibcli.stats.table.sliced import COARSE_CELLS, COARSER, Leaves
 from calibcli.values import dataclass
 
 # More would be no list that anybody reads, and pay dearly for being many.
@@ -82,15 +82,15 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
     """Return the segments of rows that were read for it, so that they can be read twice."""
     columns = rows.columns
     levels = cut_columns(evaluation, columns, cutting)
-    leaves, is_grid = rows_again(evaluation).in_leaves(levels, limit=rows.reading.limit)
-    entries, notes = _entries(leaves, levels), tuple(_notes(leaves, is_grid=is_grid))
+    leaves, kept_to = rows_again(evaluation).in_leaves(levels, limit=rows.reading.limit, coarser=COARSER)
+    entries, notes = _entries(leaves, levels), tuple(_notes(leaves, kept_to))
     # As large as the entries, which are all that is needed from here on.
     del leaves
     found = segments_of(entries, depth=cutting.depth)
     if found.size > MOST_SEGMENTS:
         msg = f"--on {','.join(columns.on)} makes {found.size:,} segments"
         raise UsageProblem(msg, f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer")
-    return Cut(found, entries, levels, is_grid, notes)
+    return Cut(found, entries, levels, kept_to > 0, notes)
 
 
 def rows_again(evaluation: Gathered) -> SecondPass:
@@ -121,12 +121,13 @@ def _entries(leaves: Leaves, levels: tuple[Levels, ...]) -> Entries:
     )
 
 
-def _notes(leaves: Leaves, *, is_grid: bool) -> list[str]:
+def _notes(leaves: Leaves, kept_to: int) -> list[str]:
     """Return what the reader should not miss."""
     notes = []
-    if is_grid:
+    if kept_to:
+        cells = "1/5,040" if kept_to == COARSE_CELLS else f"about {kept_to:,} cells"
         notes.append(
-            rounded_words("1/5,040", what="scores within segments", exact="counts and sums of residuals")
+            rounded_words(cells, what="scores within segments", exact="counts and sums of residuals")
         )
     ones, others = leaves.positive, leaves.rows - leaves.positive
     wrong = int(ones[(leaves.scores[0] == 0.0)].sum() + others[leaves.scores[1] == others].sum())

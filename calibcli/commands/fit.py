@@ -608,11 +608,11 @@ def _in_leaves(
 ) -> tuple[Leaves, tuple[str, ...]]:
     """Return the rows by level and score, and what is said of scores that were kept to cells."""
     try:
-        leaves, is_grid = again.in_leaves(levels, limit=limit)
+        leaves, kept_to = again.in_leaves(levels, limit=limit)
     except TooManyCells:
         leaves, _ = replace(again, change=_coarse).in_leaves(levels, limit=limit)
         return leaves, (rounded_words(f"{_LOGIT_STEP:g}", what="logits of scores"),)
-    return leaves, ((rounded_words("1/5,040"),) if is_grid else ())
+    return leaves, ((rounded_words("1/5,040"),) if kept_to else ())
 
 
 def _coarse(score: Floats) -> Floats:

@@ -632,10 +632,12 @@ class SecondPass:
                 held = []
         return merge_all([*tables, *([_table_of(held)] if held else [])])
 
-    def in_leaves(self, levels: "tuple[Levels, ...]", *, limit: int | None) -> "tuple[Leaves, bool]":
-        """Return the rows by the levels of their columns and by score, and whether that is kept to cells."""
-        total = self._by_levels(_InLeaves(levels, limit))
-        return total.leaves(), total.is_grid
+    def in_leaves(
+        self, levels: "tuple[Levels, ...]", *, limit: int | None, coarser: tuple[int, ...] = ()
+    ) -> "tuple[Leaves, int]":
+        """Return the rows by levels and score, and to how many cells of it they are kept, if at all."""
+        total = self._by_levels(_InLeaves(levels, limit, coarser=coarser))
+        return total.leaves(), total.cells_of_a_grid
 
     def in_coarse_cells(self, levels: "tuple[Levels, ...]") -> "Sums":
         """Return the rows by the levels of their columns and by cell, added up in whole numbers."""
@@ -735,11 +737,12 @@ class _Ranked:
 _CELLS_FOR_A_SCORE = 4
 
 
-def leaves_within(limit: int | None) -> "RunningSlices":
-    """Return nothing yet of parts that share a limit, as grids too."""
+def leaves_within(limit: int | None, coarser: tuple[int, ...] = ()) -> "RunningSlices":
+    """Return nothing yet of parts that share a limit, as grids too, which may become coarser."""
     from calibcli.stats.table.sliced import RunningSlices
 
-    return RunningSlices(limit, most_cells=None if limit is None else _CELLS_FOR_A_SCORE * limit)
+    most = None if limit is None else limit if coarser else _CELLS_FOR_A_SCORE * limit
+    return RunningSlices(limit, most_cells=most, coarser=coarser)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -747,10 +750,11 @@ class _InLeaves:
     levels: "tuple[Levels, ...]"
     limit: int | None
     coarse: bool = False
+    coarser: tuple[int, ...] = ()
 
     def none_yet(self) -> "RunningSlices":
         """Return what no rows add up to."""
-        found = leaves_within(self.limit)
+        found = leaves_within(self.limit, self.coarser)
         if self.coarse:
             found.become_grid()
         return found
