@@ -15,11 +15,13 @@ from calibcli.commands.pictures.trend import shows_trend
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, UsageProblem
-from calibcli.names import Band, FitLoss, MeasureName, OnMissing, PlotKind
+from calibcli.names import Band, FitLoss, MeasureName, OnMissing, PlotKind, Smoother
 from calibcli.options.measuring import CLINICAL, MeasureOptions, Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, RowRequest
-from calibcli.stats.curves import MOST_LINES, CurvePanels, Picture
+from calibcli.show.figures.clinical import ClinicalPlots
+from calibcli.stats.curves import MOST_LINES, CurvePanels, Picture, curves_of
+from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.isotonic import IsotonicCurve
 from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.segments import TrendCurve
@@ -185,6 +187,17 @@ def test_small_print_of_one_group_names_it(rows: str) -> None:
     rough = [line for line in foot if "is rough" in line]
     assert [line.split(":")[0] for line in rough] == ["group = a", "group = b"]
     assert len([line for line in foot if line.startswith("ICI")]) == 1
+
+
+def test_curves_of_other_bandwidths_are_named(rows: str) -> None:
+    """Each in the small print, by the score it is of; what is the same for all has no name."""
+    options = MeasureOptions(smoother=Smoother.KERNEL)
+    picture = drawn(rows, K.CLINICAL, "f1", "f9", options=options).drawn.picture
+    notes = ClinicalPlots(curves_of(picture, ClinicalCurve), ("f1", "f9")).notes()
+    assert [line.split(":")[0] for line in notes[:2]] == ["Curve of f1", "Curve of f9"]
+    splines = drawn(rows, K.CLINICAL, "f1", "f9").drawn.picture
+    notes = ClinicalPlots(curves_of(splines, ClinicalCurve), ("f1", "f9")).notes()
+    assert [line.split(":")[0] for line in notes[:2]] == ["Curve", "Points"]
 
 
 def test_each_simultaneous_band_says_of_which_score_it_is(rows: str) -> None:

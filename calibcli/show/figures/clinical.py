@@ -15,7 +15,7 @@ from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import point_beyond
-from calibcli.stats.curves import Picture, curves_of
+from calibcli.stats.curves import CurvePanels, Picture, curves_of
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.limits import FARTHEST, Extent, Limits, band_sentence, has_band
 from calibcli.stats.numerics import Floats
@@ -40,7 +40,8 @@ _ALIKE = 1.5
 
 def clinical_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
     """Draw the curve with its band, the groups, the numbers and, below, the scores by outcome."""
-    plots = ClinicalPlots(curves_of(picture, ClinicalCurve))
+    names = tuple(one.name for one in picture.panels) if isinstance(picture, CurvePanels) else ()
+    plots = ClinicalPlots(curves_of(picture, ClinicalCurve), names)
     return panels_figure(picture, plots, words, look=look, scale=scale)
 
 
@@ -49,6 +50,7 @@ class ClinicalPlots:
     """Calibration plots of prediction models."""
 
     curves: tuple[ClinicalCurve, ...]
+    names: tuple[str, ...] = ()
 
     rate_label = "observed proportion of events"
     strip_label = "rows"
@@ -69,9 +71,10 @@ class ClinicalPlots:
         even = "about equally many rows" if high <= _ALIKE * low else uneven
         what = "each of two scores" if max(counts) <= 2 else f"{many} groups of {even}"
         whiskers = (band_sentence(one.band, one.rate_lower, called="Whiskers") for one in groups)
-        curves = (f"Curve: {one.how}. {band_sentence(one.band, one.lower)}" for one in self.curves)
+        curves = [f"{one.how}. {band_sentence(one.band, one.lower)}" for one in self.curves]
+        named = [f" of {name}" for name in self.names] if len({*curves}) > 1 else [""] * len(curves)
         return [
-            *dict.fromkeys(curves),
+            *dict.fromkeys(f"Curve{name}: {one}" for name, one in zip(named, curves, strict=True)),
             f"Points: {what}. {' '.join(dict.fromkeys(whiskers))}",
             "Events are rows of label 1. Below: scores of events upwards, of the others downwards.",
         ]
