@@ -200,7 +200,6 @@ def _refuse_in_groups(rows: RowRequest, options: CompareOptions) -> None:
         raise UsageProblem(msg, "save it to a file, and name that")
     said = {
         "fail-if-worse": options.fail_if_worse,
-        "cluster": columns.cluster is not None,
         "limit": columns.rows.limit is not None,
         "sample": columns.rows.sample is not None,
         "on-missing": columns.on_missing is OnMissing.PAIRWISE,

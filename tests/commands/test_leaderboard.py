@@ -527,6 +527,18 @@ def test_groups_are_compared_as_files_of_their_own(
     assert "groups" not in json.loads(plain.to_json())
 
 
+def test_groups_over_clusters_are_those_of_their_own_rows(forecasts: str, tmp_path: Path) -> None:
+    """A season of weeks that depend on each other only within."""
+    path = tmp_path / "f.csv"
+    pd.read_csv(forecasts).assign(week=np.arange(ROWS) // 4).to_csv(path, index=False)
+    ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "cluster": "week"}
+    found = calibcli.compare(str(path), by="fc_note", **ask)
+    for name, group in found.groups.items():
+        alone = calibcli.compare(str(path), where=f"fc_note=={name}", confidence=0.975, **ask)
+        assert group == alone.measures
+        assert group["brier"].standings[1].contrast is not None
+
+
 def test_missing_values_are_counted_by_column(holes: str) -> None:
     """Of several scores, the most first, the label among them."""
     columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.DROP)

@@ -462,7 +462,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "compare many.csv -y label -s score --by day", "which question a row answers", "with --id"),
     *(
         (2, f"compare {MANY} -s old --by country {words}", f"{words.rpartition(' 9')[0] or words} is for", "")
-        for words in ("--limit 9", "--sample 9", "--on-missing pairwise", "--cluster 9")
+        for words in ("--limit 9", "--sample 9", "--on-missing pairwise")
     ),
     (2, f"compare {MANY} -s old --by country --reference old --fail-if-worse", "is for all rows", "--where"),
     (2, f"compare {MANY} -s old --by country --by day", "--by names 2 columns", "one of them"),
