@@ -12,7 +12,7 @@ import numpy as np
 from calibcli.commands.cutting import MOST_SEGMENTS, cut_columns, rows_again
 from calibcli.commands.evaluation import outputs_through
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
-from calibcli.commands.partition import parted, shared_bins_notes, summary_of
+from calibcli.commands.partition import lenient_limits, parted, shared_bins_notes, summary_of
 from calibcli.commands.reading import read_evaluation, with_classes_of_map
 from calibcli.data.columns import ResolvedColumns, listing
 from calibcli.data.fields import on_scale
@@ -671,7 +671,13 @@ def _report(
         artifact=None if artifact is None else str(artifact),
         verdicts={"alarm" if rule is None else rule.key: verdict},
         policy=options.policy,
-        notes=(*found.notes, *growth.every_note, *_few_values(read, found.terms), *_one_bin(found)),
+        notes=(
+            *found.notes,
+            *growth.every_note,
+            *_few_values(read, found.terms),
+            *_one_bin(found),
+            *_lenient(found, rule),
+        ),
         state=summary,
     )
 
@@ -681,6 +687,14 @@ def _table(state: GateState) -> TableSummary:
     partition = state.terms.partition
     summary = summary_of(table_of(state.sums, partition), discrete=bool(partition.outputs), fingerprint=False)
     return summary if partition.outputs else replace(summary, kind="cells", resolution=partition.width)
+
+
+def _lenient(state: GateState, rule: Rule | None) -> tuple[str, ...]:
+    """Say that the limit says little; an alarm has another question."""
+    partition = state.terms.partition
+    if rule is None or partition.segments is not None or not isinstance(rule.subject, MeasureName):
+        return ()
+    return lenient_limits(table_of(state.sums, partition), [(rule.subject, rule.limit)])
 
 
 def _one_bin(state: GateState) -> tuple[str, ...]:

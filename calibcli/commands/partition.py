@@ -8,7 +8,9 @@ from calibcli.errors import UsageProblem
 from calibcli.families import Home
 from calibcli.names import DEFAULT_BINS, Binning, MeasureName
 from calibcli.options.measuring import MOST_BINS
+from calibcli.options.numerals import in_full
 from calibcli.reports.measure import TableSummary
+from calibcli.show.words import field_name, share
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import Rows, split_at, straddling
 from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, bins_of, looks_discrete
@@ -68,6 +70,28 @@ def shared_bins_notes(
         return ()
     how = "pass --binning atoms to measure each value by itself"
     return (f"{score} takes {count:,} values, and {bins.described} merge some of them: {how}",)
+
+
+# Of a score that is the same in every row, these are how far it is from the share of label 1, or less.
+_OFF = {
+    MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2, MeasureName.L2_PLUG_IN, MeasureName.LINF,
+    MeasureName.SMECE, MeasureName.DCE,
+}  # fmt: skip
+
+
+def lenient_limits(table: Table, limits: Iterable[tuple[str, float]]) -> tuple[str, ...]:
+    """Say which limits of an error a score without any information would keep, too."""
+    rows, ones = table.total_rows, table.total_positive_rows
+    if table.weighted or not 0 < ones < rows:
+        return ()
+    answer, other = (0, 1) if 2 * ones <= rows else (1, 0)
+    off = min(ones, rows - ones)
+    like = f"a score of {answer} in every row would be off by {share(off, rows)}, the share of label {other}"
+    return tuple(
+        f"the limit {in_full(limit)} of the {field_name(name)} says little here: {like}"
+        for name, limit in limits
+        if name in _OFF and limit * rows >= off
+    )
 
 
 def lone_bin(table: Table, bins: Bins) -> bool:

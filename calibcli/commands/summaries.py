@@ -245,7 +245,7 @@ def _refuse_other_columns(path: str, columns: Columns, whole: TableDocument) -> 
             msg = f"{path} is a summary of {option[2:]} {there!r}, and {option} names {said!r}"
             raise UsageProblem(msg, f"leave out {option}")
     if columns.several is not None or columns.rows != ALL_ROWS:
-        msg = f"{path} is a summary: its rows cannot be chosen, or seen as several classes, any more"
+        msg = f"{path} is a summary: its rows can no longer be selected, or read as several classes"
         raise UsageProblem(msg, "select rows where they are summarised")
     if columns.scale not in (None, how.scale):
         msg = f"{path} was read with --scale {how.scale.value}, not {columns.read_as.value}"

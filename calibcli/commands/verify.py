@@ -12,6 +12,7 @@ from calibcli.commands.measure import class_groups, class_views, refuse_class_me
 from calibcli.commands.partition import (
     WITHOUT_BINS,
     chosen_bins,
+    lenient_limits,
     may_cut_cells,
     parted,
     shared_bins_notes,
@@ -217,6 +218,7 @@ def verify_evaluation(
         notes=(
             *evaluation.notes,
             *_one_label(evaluation),
+            *(() if evaluation.input.classes else lenient_limits(table, _limits(single))),
             *shared_bins_notes(table, bins, requested=requested, measures=subjects, finer=WITHOUT_BINS),
             *baseline,
             *(() if segments is None else segments.notes),
@@ -244,6 +246,11 @@ def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tup
     others = f"up to {100.0 * share:.2g} % of future rows ({100.0 * options.confidence:.6g} % confidence)"
     which = "seen here" if tested == len(counts) else f"tested here, of {len(counts):,} seen"
     return (f"the gate speaks of the {groups} {which}: groups not seen may hold {others}",)
+
+
+def _limits(rules: Iterable[Rule]) -> list[tuple[str, float]]:
+    """Return what must not be above which number."""
+    return [(one.subject, one.limit) for one in rules if one.relation is Relation.AT_MOST]
 
 
 def _one_label(evaluation: Gathered) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def named_or_usual(
     """Return the column asked for, or that of a fit, or the only one with a usual name."""
     if requested is not None:
         if role == "label" and requested not in header and is_score_pattern(requested):
-            msg = f"{path}: --label {requested!r} is a pattern, and all scores are held against one label"
+            msg = f"{path}: --label {requested!r} is a pattern, and all scores are compared with one label"
             own = "models with labels of their own belong in rows: compare --by MODEL --id QUESTION"
             raise InputProblem(msg, f"name one column; {own}")
         return named(requested, header, path=path)

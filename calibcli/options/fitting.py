@@ -182,7 +182,7 @@ class MapOptions:
 
 PRIOR = Option(
     ("--prior",), section=Section.COLUMNS, metavar="P", help="Base rate of these rows, where it is not that of the fit rows.",
-    doc="Base rate of these rows, where it is not that of the fit rows: assumes that scores given the "
+    doc="Base rate of these rows, where it is not that of the fit rows: assumes that the scores of each "
     "label are "
     "distributed as there (label shift).",
 )  # fmt: skip

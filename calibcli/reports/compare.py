@@ -132,7 +132,7 @@ class CompareReport(Kept):
     input: Annotated[InputSummary, "What was read; its score is the baseline's."]
     first: Annotated[Side, "The baseline."]
     second: Side
-    confidence: Annotated[float, "Coverage asked of every interval."]
+    confidence: Annotated[float, "Requested coverage of every interval."]
     comparisons: Annotated[tuple[Comparison, ...], HIDDEN]
     # The measures that decide whether the second is worse, or None where no gate was asked for.
     gate: Annotated[tuple[Compared, ...] | None, HIDDEN] = None

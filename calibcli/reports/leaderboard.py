@@ -18,7 +18,7 @@ PAIRWISE = "--on-missing pairwise"
 class Contrast(Declared):
     """Two scores by one measure, on the rows that both have."""
 
-    first: Annotated[str, "Name of the score that the other is held against."]
+    first: Annotated[str, "Name of the score that the other is compared with."]
     second: Annotated[str, "Name of the other."]
     rows: Annotated[int, "How many rows both have."]
     difference: Annotated[Difference, "Second less first."]
@@ -37,7 +37,7 @@ class Standing(Declared):
     rows: Annotated[int, "How many rows have it."]
     estimate: Annotated[Estimate | ClassEstimate, "Over those rows, with an interval of its own."]
     contrast: Annotated[
-        Contrast | None, "The score less the one that all are held against; null for that one."
+        Contrast | None, "The score less the one that all are compared with; null for that one."
     ] = None
     skill: Annotated[
         Skill | None,
@@ -51,7 +51,7 @@ class Ranking(Declared):
     """All scores by one measure, the best first: by its value, or where rows differ by the rows of both."""
 
     name: Annotated[Compared, HIDDEN]
-    against: Annotated[str, "The score that all others are held against: the reference, or the best."]
+    against: Annotated[str, "The score that all others are compared with: the reference, or the best."]
     standings: tuple[Standing, ...]
     pairs: Annotated[
         tuple[Contrast, ...] | None, ABSENT, "Every pair; absent unless they were asked for."

@@ -193,7 +193,7 @@ class MeasureReport(Kept):
     ]
     table: Annotated[TableSummary, "What every number was computed from."]
     artifact: ArtifactPath
-    # Coverage asked of every interval.
+    # Requested coverage of every interval.
     confidence: Annotated[float, HIDDEN]
     measures: Annotated[tuple[Estimate, ...], HIDDEN]
     tests: Annotated[tuple[TestResult, ...], HIDDEN]

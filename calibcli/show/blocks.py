@@ -65,6 +65,7 @@ class Column:
         numeric: Whether its cells end together instead of starting together.
         beside: Whether it says more of the column before it, from which it is never parted.
         key: Whether it says which row this is, as the first column does.
+        told: Whether a table above has it too, so that on a terminal too narrow it leaves first, and unsaid.
         tones: What some of its cells are, by their words, from which a terminal chooses their colour.
     """
 
@@ -72,6 +73,7 @@ class Column:
     numeric: bool = False
     beside: bool = False
     key: bool = False
+    told: bool = False
     tones: tuple[tuple[str, Tone], ...] = ()
 
 

@@ -185,7 +185,7 @@ class TerminalRenderer:
         plain = replace(grid, columns=columns, rows=tuple(zip(*cells, strict=True)))
         parts = self._fitting(plain)
         shown = {column.title for part in parts for column in part.columns}
-        spared = [column.title for column in plain.columns if column.title not in shown]
+        spared = [one.title for one in plain.columns if one.title not in shown and not one.told]
         said = f"Left out for the width of this terminal: {listed(spared)}; -v shows all."
         tables = "\n".join(map(self._table, parts))
         return tables + (self._line(Line(said, Tone.FAINT)) if spared else "")
@@ -211,6 +211,8 @@ class TerminalRenderer:
             sizes[-1] = min(sizes[-1], max(_LEAST_FOLDED, cell_len(last)))
 
         places = list(range(len(sizes)))
+        if sum(sizes) + _GAP * (len(sizes) - 1) > width:
+            places = [place for place in places if not grid.columns[place].told]
         for title in () if self.verbose else grid.spare:
             if sum(sizes[place] + _GAP for place in places) - _GAP > width:
                 places = [place for place in places if grid.columns[place].title != title]

@@ -446,3 +446,25 @@ def test_a_plan_says_what_the_rarest_value_gets(few_values: Path, run: Run) -> N
     notes = " ".join(json.loads(plan.out)["notes"])
     assert "the rarest value, " in notes
     assert "the gate will speak of the values seen, and up to " in notes
+
+
+@pytest.mark.parametrize(
+    ("line", "of"),
+    [
+        ("--max-ece 0.38", ["ECE"]),
+        ("--max-ece 0.37", []),
+        ("--max-smece 0.4 --max-dce 0.5 --rule linf.value<=0.1", ["smECE", "distance to calibration"]),
+        ("--rule brier.upper<=0.9 --rule auroc.lower>=0.5", []),
+        ("--max-ece 0.38 --state gate.json", ["ECE"]),
+    ],
+)
+def test_a_limit_that_no_information_keeps_is_said(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, of: list[str]
+) -> None:
+    """A score of 0 in every row is off by the share of label 1, here 37.9 %."""
+    monkeypatch.chdir(tmp_path)
+    rows = SAMPLE / "breast_cancer_evaluation.csv"
+    notes = json.loads(run("verify", rows, *line.split(), "--json").out)["notes"]
+    said = [note for note in notes if "says little here" in note]
+    assert [note.split(" of the ")[1].partition(" says")[0] for note in said] == of
+    assert all(note.endswith("off by 37.9 %, the share of label 1") for note in said)

@@ -172,6 +172,16 @@ def test_cells_have_the_colours_of_their_words() -> None:
 LIGHTS = (("red", "red", "green"), ("B", "none", "none"))
 
 
+@pytest.mark.parametrize(("width", "left"), [(30, False), (80, True)])
+def test_what_a_table_above_has_told_leaves_a_narrow_one_without_a_word(width: int, *, left: bool) -> None:
+    """A wide one keeps it, and so does a paper."""
+    columns = (Column("group"), Column("rows", told=True), *(Column(f"column {n}") for n in range(3)))
+    grid = Grid(columns, (("a", "1,234", "x", "y", "z"),))
+    text = TerminalRenderer(width, color=False, verbose=False, unicode=True).text((grid,))
+    assert ("1,234" in text) == left
+    assert "Left out" not in text
+
+
 def _letters(text: str) -> Counter[str]:
     """Return how often each letter and digit of a text is there, which folding cannot change."""
     return Counter(re.sub(r"[^0-9A-Za-z]", "", re.sub(r"(?m) {2,}[ |o@-]+$", "", text)))

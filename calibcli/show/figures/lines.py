@@ -209,7 +209,7 @@ def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool
     if len(panels) > 1:
         notes.append(f"There are no bands: they would not show whether two lines differ; {lines.tells} does.")
     if not (same or all(one.common for one in lines.references(look))):
-        notes.append("Base rates differ: each line has a dotted one of its own to be held against.")
+        notes.append("Base rates differ: each line has a dotted one of its own to be compared with.")
     return notes
 
 

@@ -26,7 +26,9 @@ def apply_page(report: ApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 -
         facts.append(("values", between(report.lowest, report.highest)))
     if report.prior is not None:
         rates = f"from {four(report.fitted_rate)} in the fit rows to {four(report.prior)}"
-        facts.append(("base rate", f"{rates}; scores given the label are taken to be distributed as there"))
+        facts.append(
+            ("base rate", f"{rates}; assumes that the scores of each label are distributed as there")
+        )
     if classes is not None:
         facts.append(("prediction", _prediction(classes)))
     notes = [

@@ -163,6 +163,7 @@ def slice_grids(
 ) -> tuple[Grid, ...]:
     """Return slices as a table, or as several below each other where it would be too wide."""
     fixed, named = _fixed_columns(first, parts, shown)
+    again = (fixed[0], *(replace(column, told=True) for column in fixed[1:]))
     tables: list[list[tuple[str, list[str]]]] = [[]]
     held: list[list[str]] = [[]]
     for name in shown:
@@ -180,7 +181,7 @@ def slice_grids(
     lines = tuple(Line(note, Tone.FAINT) for note in notes)
     return tuple(
         Grid(
-            (*fixed, *(_column(title) for title, _ in table)),
+            (*(fixed if table is tables[0] else again), *(_column(title) for title, _ in table)),
             tuple((*names, *(cells[place] for _, cells in table)) for place, names in enumerate(named)),
             lines if table is tables[-1] else (),
             # In a paper each table stands by itself.

@@ -11,7 +11,12 @@ from calibcli.show.words import about, count, plural
 def plan_page(report: PlanReport, *, verbose: bool) -> Page:
     """Return the page of a plan; `verbose` adds the assumptions of the gate."""
     assumed = Listing(tuple(("assumes", one) for one in report.assumptions))
-    return (_answer(report), _grounds(report), *([assumed] if verbose else []), _bottom(report))
+    return (
+        _answer(report),
+        _grounds(report, verbose=verbose),
+        *([assumed] if verbose else []),
+        _bottom(report),
+    )
 
 
 def _answer(report: PlanReport) -> Paragraph:
@@ -46,13 +51,14 @@ def _theorem(report: PlanReport) -> list[str]:
     ]
 
 
-def _grounds(report: PlanReport) -> Listing:
+def _grounds(report: PlanReport, *, verbose: bool) -> Listing:
     error = "none: calibrated" if report.error == 0.0 else in_full(report.error)
     partition = f"{report.partition}; " if report.partition else ""
-    gate = f"{partition}{report.method}; {percent(report.confidence)} confidence"
+    gate = f"{partition}{percent(report.confidence)} confidence"
     return Listing(
         (
             ("gate", f"{gate}; always INCONCLUSIVE below {plural(report.least_rows, 'row')}"),
+            *((("method", report.method),) if verbose else ()),
             ("scores", f"as {report.scores_from}"),
             ("true error", f"{error}; {report.pattern}"),
             ("seed", str(report.seed)),

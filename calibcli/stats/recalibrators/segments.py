@@ -249,7 +249,7 @@ class SegmentMap(Declared):
     """
 
     name: ClassVar = FitMethod.SEGMENTS
-    columns: Annotated[tuple[SegmentColumn, ...], Size(1), "The columns that are looked at beside the score."]
+    columns: Annotated[tuple[SegmentColumn, ...], Size(1), "The columns that are used beside the score."]
     centre: Annotated[float, Between(-LARGEST_LOGIT, LARGEST_LOGIT), "Mean logit of the fit rows."]
     intercept: Annotated[Coefficient, "What is added to the logit of every row."]
     slope: Annotated[Coefficient, "The same for each unit of the logit above the centre."]

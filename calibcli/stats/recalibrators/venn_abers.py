@@ -190,7 +190,7 @@ class VennAbers(Declared, FittedMap):
         requested = options or FitOptions()
         require_both_labels(table)
         if table.weighted:
-            msg = "venn-abers cannot use importance weights: the row asked about has none"
+            msg = "venn-abers cannot use importance weights: the row to be repaired has none"
             raise UsageProblem(msg, "use --method isotonic, or --weights-are frequency for repeated rows")
         return cls(tuple(Bracket.of(part) for part in _parts(table, requested)))
 

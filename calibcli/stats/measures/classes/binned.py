@@ -141,7 +141,7 @@ class ClassViews:
         top: The rows that predict each class by their largest probability; classes that none does are left
             out.
         joint: Joint sums.
-        confidence: Coverage asked of every interval.
+        confidence: Requested coverage of every interval.
         weights: Of the classes in `marginal_l2`, by name in the order of `rest`, where they do not count
             alike; only ratios matter, and one is above 0.
     """
