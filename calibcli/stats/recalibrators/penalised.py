@@ -26,7 +26,7 @@ _MANY_CODES = 1 << 20
 _SLOW = 0.5
 _LARGEST = 1e3
 # Of the law of coefficients of categories; and how often its scale is put right.
-_FREEDOM, _SCALINGS = 2.0, 20
+_FREEDOM, _SCALINGS = 2.0, 10
 # By so many standard deviations residuals exceed what chance makes of them before they get coefficients.
 _CLEARLY = 2.0
 
@@ -501,7 +501,7 @@ def descend(
 
 # Variances of coefficients, in squared log odds. What is less moves no probability by more than a thousandth.
 _LEAST_VARIANCE, _MOST_VARIANCE, _FIRST_VARIANCE = 1e-5, 16.0, 0.05
-_ROUNDS, _TURNS, _SETTLED = 6, 8, 0.05
+_ROUNDS, _TURNS, _SETTLED, _ROUGHLY = 6, 8, 0.05, 0.3
 
 
 def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
@@ -545,7 +545,9 @@ def _penalised(problem: Problem, design: Design, variances: Floats) -> tuple[Pro
     return Problem(design, problem.ones, problem.rows, design.penalty(kept)), kept
 
 
-def _settled(problem: Problem, found: Floats, at: Floats) -> tuple[Design, Floats, Floats]:
+def _settled(
+    problem: Problem, found: Floats, at: Floats, *, within: float = _SETTLED
+) -> tuple[Design, Floats, Floats]:
     """Climb to the variances of terms from some, and return the terms that stay, theirs, and coefficients."""
     design, inverse = problem.design, None
     for _ in range(_ROUNDS):
@@ -567,9 +569,9 @@ def _settled(problem: Problem, found: Floats, at: Floats) -> tuple[Design, Float
                 design, kept = design.some(stays)
                 found, before, at, toward = found[stays], before[stays], at[kept], toward[kept]
                 curvature = curvature[np.ix_(kept, kept)]
-            elif moved < _SETTLED:
+            elif moved < within:
                 break
-        if float(np.max(np.abs(np.log(found / before)), initial=0.0)) < _SETTLED:
+        if float(np.max(np.abs(np.log(found / before)), initial=0.0)) < within:
             break
         inverse = inverted(curvature + design.penalty(found.tolist()))
     return design, found, at
@@ -582,7 +584,9 @@ def _variances(terms: Sequence[Term], variances: Floats, at: Floats, inverse: Fl
         own, rough = at[term.inside], term.roughness
         settled = term.size - float(np.sum(rough * inverse[term.inside, term.inside])) / variance
         ratio = float(own @ rough @ own) / max(settled, 1e-3) / variance
-        new.append(min(variance * (ratio * ratio if ratio < 1.0 else ratio), _MOST_VARIANCE))
+        if ratio < 1.0:
+            ratio = min(ratio**2, max(ratio**16, 0.5))
+        new.append(min(variance * ratio, _MOST_VARIANCE))
     return np.array(new)
 
 
@@ -638,7 +642,8 @@ def cross_validated(
         if few:
             held, own = with_variances(rest)
         else:
-            held, own = _penalised(rest, *_settled(rest, np.array(variances), np.zeros(design.size))[:2])
+            start = np.array(variances), np.zeros(design.size)
+            held, own = _penalised(rest, *_settled(rest, *start, within=_ROUGHLY)[:2])
         parts.append(_validated(held, own, (ones, rows)))
     pooled, losses = (np.stack(one, axis=-1) for one in zip(*parts, strict=True))
     # Of few rows, less than the variances say would follow noise.
@@ -653,9 +658,11 @@ def _validated(problem: Problem, variances: Sequence[float], fold: Fold) -> tupl
     at, _ = descend(pooled, np.zeros(GLOBAL), within=1e-3)
     ends = summed_loss(pooled.design.logits(at), *fold)
     at = np.append(at, np.zeros(design.size - GLOBAL))
+    curvature = design.crossed(problem.at(at).weights)
     losses = []
     for strength in STRENGTHS:
-        one = replace(problem, penalty=design.penalty(variances, strength=strength))
-        at, _ = descend(one, at, within=1e-2)
+        penalty = design.penalty(variances, strength=strength)
+        inverse = inverted(curvature + penalty)
+        at, _ = descend(replace(problem, penalty=penalty), at, within=1e-2, curvature=inverse)
         losses.append(summed_loss(design.logits(at), *fold))
     return ends, np.array(losses)
