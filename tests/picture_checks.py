@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from calibcli.show.figures.saving import save
+from calibcli.show.figures import save
 
 
 def content(figure: Figure, picture_format: str) -> bytes:

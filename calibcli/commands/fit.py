@@ -45,7 +45,7 @@ from calibcli.names import (
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
-from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
+from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream

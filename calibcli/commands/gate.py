@@ -44,7 +44,7 @@ from calibcli.options.numerals import in_full, in_order, number_of, percent, phr
 from calibcli.options.rows import Columns, DocumentSource, RowRequest, RowSource, SeveralClasses
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.input import ClassesRead, InputSummary, together
-from calibcli.reports.inspect import InspectReport
+from calibcli.reports.maps import InspectReport
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
 from calibcli.show.words import field_name

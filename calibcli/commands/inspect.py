@@ -37,8 +37,8 @@ from calibcli.options.rows import AS_FOUND, Columns, DocumentSource, InputFormat
 from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
 from calibcli.reports.compat import SCHEMA as COMPAT_SCHEMA
 from calibcli.reports.drift import SCHEMA as DRIFT_SCHEMA
-from calibcli.reports.inspect import ColumnSummary, InspectReport
 from calibcli.reports.leaderboard import SCHEMA as LEADERBOARD_SCHEMA
+from calibcli.reports.maps import ColumnSummary, InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA

@@ -9,7 +9,7 @@ from calibcli.documents.state import locked, read_state, save_state, state_text
 from calibcli.documents.summary import is_summary
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import STDOUT
-from calibcli.reports.inspect import InspectReport
+from calibcli.reports.maps import InspectReport
 from calibcli.stats.gates.growth import merged
 from calibcli.stats.gates.state import GateState
 

@@ -19,14 +19,16 @@ from calibcli.data.outputs import new_file, refuse_existing
 from calibcli.names import AxisScale, FigureSize, PlotKind
 from calibcli.options.pictures import PageOptions, picture_format
 from calibcli.reports.input import Setting
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of, save
 from calibcli.show.figures.inline import Place, inline
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
-from calibcli.show.figures.saving import save
-from calibcli.show.html.page import HtmlPage, Illustration, Point, html_of
-from calibcli.show.html.sections import (
+from calibcli.show.html.page import (
+    HtmlPage,
+    Illustration,
+    Point,
     definition_section,
+    html_of,
     number_sections,
     origin_section,
     picture_section,

@@ -198,7 +198,7 @@ def _attributes(diagram: Diagram) -> "Picture":
 
 def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
     """Draw a diagram as it is to look."""
-    from calibcli.show.figures.drawing import figure_of
+    from calibcli.show.figures import figure_of
     from calibcli.show.figures.look import look_of
     from calibcli.show.figures.page import Words
     from calibcli.stats.curves import axis_for

@@ -34,7 +34,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
-from calibcli.reports.apply import ClassesApplied
+from calibcli.reports.maps import ClassesApplied
 from calibcli.stats.recalibrators import Recalibrator, WithEnds, randomised
 from calibcli.stats.recalibrators.classes import kind_of_ends
 from calibcli.stats.recalibrators.identity import Identity

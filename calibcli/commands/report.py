@@ -16,8 +16,8 @@ from calibcli.commands.measure import (
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
-from calibcli.commands.pictures.mcb_dsc import mcb_dsc_drawn
-from calibcli.commands.pictures.of_tables import drawn_of_tables
+from calibcli.commands.pictures.of_tables import drawn_of_tables, mcb_dsc_drawn
+from calibcli.commands.pictures.over_time import bias_alone, shows_trend, trend_drawn
 from calibcli.commands.pictures.reliability import (
     MOST,
     Part,
@@ -28,7 +28,6 @@ from calibcli.commands.pictures.reliability import (
     scores_of_tree,
 )
 from calibcli.commands.pictures.segments import segment_pictures
-from calibcli.commands.pictures.trend import bias_alone, shows_trend, trend_drawn
 from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import extras_request_of, views_of

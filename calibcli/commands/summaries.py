@@ -17,7 +17,7 @@ from calibcli.names import EXACT_LIMIT, OnMissing, OnRange, WeightMeaning
 from calibcli.options.numerals import phrases_said
 from calibcli.options.rows import ALL_ROWS, Columns, RowSource
 from calibcli.reports.input import in_several, together
-from calibcli.reports.inspect import InspectReport
+from calibcli.reports.maps import InspectReport
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable

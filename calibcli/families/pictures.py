@@ -111,7 +111,7 @@ class PlotKind(Known):
             "Miscalibration and discrimination",
             "Each score by what recalibration would save (across) and what it tells apart (up): further left "
             "and further up is better.",
-            "mcb_dsc.mcb_dsc_diagram",
+            "of_tables.mcb_dsc_diagram",
             "mcb_dsc.mcb_dsc_figure",
             bins=False,
             logit=False,
@@ -125,7 +125,7 @@ class PlotKind(Known):
             "Share of label 0 among the rows with the highest scores, against how many are kept; lower is "
             "better.",
             "of_tables.diagram_of_tables",
-            "risk_coverage.risk_coverage_figure",
+            "lines.risk_coverage_figure",
             bins=False,
             logit=False,
             several=True,
@@ -187,7 +187,7 @@ class PlotKind(Known):
             "Groups in their order",
             "Observed rate less mean score of each group, in the order of names: above 0 scores are too "
             "low, below it too high.",
-            "trend.trend_diagram",
+            "over_time.trend_diagram",
             "trend.trend_figure",
             bins=False,
             logit=False,
@@ -222,7 +222,7 @@ class PlotKind(Known):
         PictureFacts(
             "A gate over time",
             "Evidence and bounds of a gate as rows came in.",
-            "monitor.monitor_diagram",
+            "over_time.monitor_diagram",
             "monitor.monitor_figure",
             logit=False,
         ),

@@ -58,7 +58,7 @@ from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.python.frames import Values
-    from calibcli.reports.fit import ClassFitReport, FitReport
+    from calibcli.reports.maps import ClassFitReport, FitReport
     from calibcli.show.blocks import Page
 
 

@@ -11,8 +11,8 @@ from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.reports.drift import DriftColumn, DriftReport
-from calibcli.reports.inspect import InspectReport
 from calibcli.reports.leaderboard import LeaderboardReport, Ranking, Standing
+from calibcli.reports.maps import InspectReport
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.segments import Segment, SegmentsReport
 from calibcli.reports.verify import VerifyReport

@@ -6,13 +6,11 @@ from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
 
 if TYPE_CHECKING:
-    from calibcli.reports.apply import ApplyReport, FolderApplyReport
     from calibcli.reports.compare import CompareReport
     from calibcli.reports.compat import CompatReport
     from calibcli.reports.drift import DriftReport
-    from calibcli.reports.fit import ClassFitReport, FitReport
-    from calibcli.reports.inspect import InspectReport
     from calibcli.reports.leaderboard import LeaderboardReport
+    from calibcli.reports.maps import ApplyReport, ClassFitReport, FitReport, FolderApplyReport, InspectReport
     from calibcli.reports.measure import MeasureReport
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import SegmentsReport

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from calibcli.reports.compare import CompareReport, Comparison
     from calibcli.reports.drift import Compared as GroupsCompared
     from calibcli.reports.drift import DriftColumn, DriftReport
-    from calibcli.reports.fit import ClassFitReport, FitReport
     from calibcli.reports.leaderboard import GroupBoards, LeaderboardReport, Ranking
+    from calibcli.reports.maps import ClassFitReport, FitReport
     from calibcli.reports.measure import GroupsSummary, MeasureReport, ViewSummary
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
-from calibcli.commands.pictures.monitor import monitor_diagram
+from calibcli.commands.pictures.over_time import monitor_diagram
 from calibcli.documents.state import state_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import PlotKind

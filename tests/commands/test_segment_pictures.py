@@ -16,7 +16,7 @@ from calibcli.names import FigureSize, PlotKind, Theme
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting, Segmenting, SegmentOptions
 from calibcli.reports.segments import SegmentsReport
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints

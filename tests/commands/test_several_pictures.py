@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
-from calibcli.commands.pictures.mcb_dsc import mcb_dsc_drawn
-from calibcli.commands.pictures.trend import shows_trend
+from calibcli.commands.pictures.of_tables import mcb_dsc_drawn
+from calibcli.commands.pictures.over_time import shows_trend
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, UsageProblem

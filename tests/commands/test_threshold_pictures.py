@@ -19,7 +19,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowSelection
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.page import Words
 from calibcli.show.words import three
 from calibcli.stats.curves.map import MapCurve

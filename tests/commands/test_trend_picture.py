@@ -14,7 +14,7 @@ from calibcli.errors import CalibcliError
 from calibcli.names import FigureSize, PlotKind
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.rows import Columns
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.segments import TrendCurve

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.commands.apply import FileWork, output_pairs
-from calibcli.commands.made_by import NAME
+from calibcli.commands.apply import NAME, FileWork, output_pairs
 from calibcli.data.engines import failed
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, EngineName

@@ -20,7 +20,7 @@ from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.measure import MeasureReport
 from calibcli.show.as_data import CsvRenderer, JsonRenderer
 from calibcli.show.blocks import Grid
-from calibcli.show.html.sections import number_sections
+from calibcli.show.html.page import number_sections
 from calibcli.show.markup import MarkupRenderer
 from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers

@@ -21,7 +21,7 @@ from calibcli.errors import OutputProblem, UsageProblem
 from calibcli.names import GateFormat
 from calibcli.shell import output as bars
 from calibcli.shell.app import main
-from calibcli.shell.commands.verify import RequestedReport, parse_reports
+from calibcli.shell.commands.gates import RequestedReport, parse_reports
 from calibcli.shell.output import progress_bar, shown
 from command_line import CHURN, SAMPLE, Run
 from github_runner import commands_of, outputs_in

@@ -19,11 +19,9 @@ from calibcli.names import (
     TestName,
     VerdictName,
 )
-from calibcli.reports.apply import ApplyReport
 from calibcli.reports.compare import CompareReport, Comparison, Side
-from calibcli.reports.fit import FitReport
 from calibcli.reports.input import InputSummary
-from calibcli.reports.inspect import ColumnSummary, InspectReport
+from calibcli.reports.maps import ApplyReport, ColumnSummary, FitReport, InspectReport
 from calibcli.reports.measure import ClusterSummary, GroupsSummary, MeasureReport, TableSummary, WorstGroup
 from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
 from calibcli.stats.bounds import Interval

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families as older_met
 from calibcli.errors import InputProblem
 from calibcli.names import Bound, GateFormat, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
-from calibcli.shell.commands.verify import exit_code
+from calibcli.shell.commands.gates import exit_code
 from calibcli.show.ci import gate_renderer_named
 from calibcli.show.ci import github as g
 from calibcli.show.ci.cases import badness, cases_of, worst_first

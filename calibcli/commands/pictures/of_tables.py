@@ -31,7 +31,9 @@ from calibcli.names import (
     Band,
     Benefit,
     Binning,
+    FitLoss,
     MeasureName,
+    OnMissing,
     PlotKind,
     Purpose,
     Smoother,
@@ -47,6 +49,7 @@ from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve, risk_coverage_curve
 from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
+from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.net_benefit import net_benefits
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.curves.thresholds import (
@@ -489,3 +492,51 @@ def risk_coverage_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
         ("AURC: area under the curve.", *rounding_foot(table)),
         Brief(((f"{area.value:.{places}f}",),), rounding_foot(table), ("AURC", area.value)),
     )
+
+
+M = MeasureName
+
+# The mean score, its parts, and what it is called.
+_COORDINATES = {
+    FitLoss.BRIER: (M.BRIER, (M.BRIER_MCB, M.BRIER_DSC, M.BRIER_UNC), "Brier score"),
+    FitLoss.LOG: (M.LOG_LOSS, (M.LOG_LOSS_MCB, M.LOG_LOSS_DSC, M.LOG_LOSS_UNC), "log loss"),
+}
+
+
+def mcb_dsc_diagram(request: PlotRequest) -> Diagram:
+    """Read every score, or every group of one, for a point each."""
+    # A point is that of a score over the rows that it has.
+    apart = not request.columns.by and request.columns.on_missing is OnMissing.PAIRWISE
+    found = tables_of(replace(request, columns=replace(request.columns, in_pairs=apart)))
+    loss = request.look.loss or FitLoss.BRIER
+    return found.diagram(mcb_dsc_drawn(found.tables, options=request.options, loss=loss))
+
+
+def mcb_dsc_drawn(tables: Mapping[str, Table], *, options: MeasureOptions, loss: FitLoss) -> Drawn:
+    """Return a point for each table and, as caption, which has the lowest mean score."""
+    measure, parts, word = _COORDINATES[loss]
+    rows = [_point(table, parts, options) for table in tables.values()]
+    mcb, dsc, unc, by_chance = np.array(rows).T
+    picture = McbDsc(measure, tuple(tables), mcb - dsc + unc, mcb, dsc, unc, by_chance)
+    best = int(np.argmin(picture.value if picture.one_base else mcb - dsc))
+    whole, first, second = (f"{one:.4f}" for one in (picture.value[best], mcb[best], dsc[best]))
+    who, numbers = brief(picture.names[best]), f"{whole} (MCB {first}, DSC {second})"
+    said = f"Lowest {word}: {who} {numbers}"
+    if not picture.one_base:
+        said = f"Best against its own base rate: {who}, {word} {numbers}"
+    rest = f"UNC {unc[0]:.4f}; {rows_of(tables.values())}" if picture.one_base else rows_of(tables.values())
+    foot = dict.fromkeys(line for table in tables.values() for line in rounding_foot(table))
+    return Drawn(picture, (said, rest), tuple(foot))
+
+
+def _point(
+    table: Table, parts: tuple[MeasureName, MeasureName, MeasureName], options: MeasureOptions
+) -> tuple[float, float, float, float]:
+    """Return the parts of a mean score, and the MCB that calibrated scores seldom pass."""
+    shared, generator = Shared(), stream(options.seed, Purpose.CORP)
+    mcb, dsc, unc = (
+        corp_part(name, table, confidence=options.confidence, generator=generator, shared=shared)
+        for name in parts
+    )
+    high = math.nan if mcb.null_range is None else mcb.null_range[1]
+    return mcb.value, dsc.value, unc.value, high

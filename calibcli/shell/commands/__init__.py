@@ -1,30 +1,31 @@
-"""One module for each command, imported when the command is asked for."""
+"""Every command, by modules that are imported when one of theirs is asked for."""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 from calibcli.shell.door import Command
 
-_NAMES = (
-    "fit", "apply", "measure", "verify", "plan", "merge", "compare", "segments", "drift", "plot", "report",
-    "inspect", "export", "schema", "config",
-)  # fmt: skip
+# The module of each.
+_HOMES = {
+    "fit": "maps", "apply": "maps", "measure": "measure", "verify": "gates", "plan": "gates",
+    "merge": "gates", "compare": "differences", "segments": "differences",
+    "drift": "differences", "plot": "pictures",
+    "report": "pictures", "inspect": "about", "export": "maps", "schema": "about", "config": "about",
+}  # fmt: skip
 
 
 class _Commands(Mapping[str, Command]):
     """Every command by its name, in the order of `--help`."""
 
     def __getitem__(self, name: str) -> Command:
-        if name not in _NAMES:
-            raise KeyError(name)
-        found: Command = getattr(import_module(f"calibcli.shell.commands.{name}"), name)
+        found: Command = getattr(import_module(f"calibcli.shell.commands.{_HOMES[name]}"), name)
         return found
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(_HOMES)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(_HOMES)
 
 
 COMMANDS = _Commands()

@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from calibcli.show.figures import save
 from calibcli.show.figures.page import SMALL_PRINT
-from calibcli.show.figures.saving import save
 from calibcli.values import dataclass
 
 _LONG = re.compile(r"-?\d+\.\d{3,}")

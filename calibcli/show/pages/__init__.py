@@ -11,8 +11,8 @@ from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
 from calibcli.show.words import count, first_of, four, listed, plural, quoted, rounded_words, share
 
 if TYPE_CHECKING:
-    from calibcli.reports.apply import ApplyReport, FolderApplyReport
     from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
+    from calibcli.reports.maps import ApplyReport, FolderApplyReport
     from calibcli.reports.measure import TableSummary
     from calibcli.show import Report
 

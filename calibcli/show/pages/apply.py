@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from calibcli.reports.apply import ApplyReport, ClassesApplied, FolderApplyReport
+from calibcli.reports.maps import ApplyReport, ClassesApplied, FolderApplyReport
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
 from calibcli.show.pages import clipped_lines, file_words, note_lines, pooled_lines
 from calibcli.show.words import between, count, four, listed, plural, quoted

@@ -3,7 +3,7 @@
 import math
 
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.reports.fit import ClassFitReport, FitReport, GroupFit
+from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Cells, Column, Grid, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.pages import loss_words, note_lines, repair_lines, source_line

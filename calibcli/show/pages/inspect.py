@@ -2,7 +2,7 @@
 
 from operator import attrgetter
 
-from calibcli.reports.inspect import InspectReport
+from calibcli.reports.maps import InspectReport
 from calibcli.show.blocks import Block, Line, Listing, Page, Tone, grid_of, paragraph
 from calibcli.show.words import count, quoted
 

@@ -9,8 +9,8 @@ from calibcli.commands.pictures.of_tables import clinical_drawn
 from calibcli.names import AxisScale, FigureSize, Smoother, Theme
 from calibcli.options.measuring import MeasureOptions
 from calibcli.reports.input import InputSummary
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.clinical import ClinicalPlots
-from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.clinical import ClinicalCurve, clinical_curve

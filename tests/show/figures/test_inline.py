@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibcli.names import AxisScale, Binning, PlotKind
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.inline import Inline, Place, inline
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves import Picture

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from calibcli.names import FigureSize, Theme
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.monitor import power_of_ten, rows_in_short
 from calibcli.show.figures.page import Words

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves import CurvePanel, CurvePanels

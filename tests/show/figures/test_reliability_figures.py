@@ -14,8 +14,8 @@ from PIL import Image
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, Binning, FigureSize, PlotKind, Theme
 from calibcli.options.pictures import FORMATS
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.bars import draw_spread, short_count
-from calibcli.show.figures.drawing import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, shortened
 from calibcli.stats.curves.limits import Limits, Spread, binned_limits, limits_of, smooth_limits
@@ -211,9 +211,9 @@ before = settings()
 import numpy as np
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.curves.reliability import smooth_curve
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.page import Words
-from calibcli.show.figures.saving import save
+from calibcli.show.figures import save
 from calibcli.names import PlotKind
 from calibcli.stats.table.bins import ATOMS
 from calibcli.stats.table import ScoreTable

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from calibcli.names import AxisScale, FigureSize, MeasureName, PlotKind, Smoother, Theme
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, inches_of, told_apart
 from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels, Picture

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from calibcli.names import AxisScale, Benefit, Binning, FigureSize, RecalibratorName, Theme
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.map import Band, MapCurve, map_curve

@@ -10,7 +10,7 @@ from scipy.stats import binomtest
 
 from calibcli.errors import EmptyTable
 from calibcli.names import FigureSize, Theme
-from calibcli.show.figures.drawing import figure_of
+from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.cumulative import risk_coverage_curve

@@ -1,20 +1,39 @@
-"""calibcli plot."""
+"""Commands that draw: plot and report; and what matplotlib finds around it."""
 
+import logging
+import os
 import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from calibcli.data.outputs import COMPLETION, check_output, is_terminal, new_file
-from calibcli.errors import IdleOption, UsageProblem
+from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
-from calibcli.options.measuring import PLOTTED_THRESHOLDS, MeasureOptions
-from calibcli.options.output import Artifact, Output
-from calibcli.options.pictures import CompareWith, InTerminal, Kind, PictureFile, PictureOptions, PlotInputs
+from calibcli.options.gating import VerifyOptions
+from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, PLOTTED_THRESHOLDS, MeasureOptions
+from calibcli.options.output import TO_A_FILE, Artifact, Inputs, Output
+from calibcli.options.pictures import (
+    CompareWith,
+    InTerminal,
+    Kind,
+    PageOptions,
+    PictureFile,
+    PictureOptions,
+    PlotInputs,
+)
 from calibcli.options.rows import (
     PLOTTED_BY,
     PLOTTED_ON,
     PLOTTED_SCORES,
+    REPORTED_ON,
+    SEVERAL_SCORES,
     ClassOptions,
     Columns,
     DocumentSource,
@@ -27,6 +46,143 @@ from calibcli.shell.output import screen_for, write
 
 if TYPE_CHECKING:
     from calibcli.commands.pictures.diagram import Diagram
+    from calibcli.reports.verify import VerifyReport
+
+
+_VARIABLE = "MPLCONFIGDIR"
+_KEPT = (("XDG_CONFIG_HOME", ".config"), ("XDG_CACHE_HOME", ".cache"))
+
+
+@contextmanager
+def drawing_cache() -> Iterator[None]:
+    """
+    Give matplotlib a temporary folder while pictures are drawn, if it could write to no other.
+
+    It would find one by itself, say so at length, and leave the folder behind. What a `matplotlibrc` in the
+    working directory or at home says is put aside: it could change every picture, or have LaTeX run.
+    """
+    if _VARIABLE in os.environ or all(_can_be_written(folder) for folder in _folders()):
+        _put_settings_aside()
+        yield
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix="calibcli-")
+    except OSError as error:
+        msg = "pictures need a folder for temporary files, and none can be written"
+        raise OutputProblem(msg, "name one with TMPDIR") from error
+    os.environ[_VARIABLE] = folder
+    try:
+        _put_settings_aside()
+        yield
+    finally:
+        del os.environ[_VARIABLE]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _put_settings_aside() -> None:
+    """Import matplotlib without a word of what it reads then, and give it its own settings back."""
+    logger = logging.getLogger("matplotlib")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        from calibcli.show.figures import use_built_in_settings
+
+        use_built_in_settings()
+    finally:
+        logger.setLevel(level)
+
+
+def _folders() -> list[Path]:
+    """Return where matplotlib looks first, as the XDG base directory specification has it."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        home = Path(os.devnull)
+    return [Path(os.environ.get(variable) or home / below) / "matplotlib" for variable, below in _KEPT]
+
+
+def _can_be_written(folder: Path) -> bool:
+    """Whether a folder is there or can be made, and be written; matplotlib makes it in any case."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+@command(
+    "output score label artifact by max_ece rule metric probs title | threshold *classes max_l2 max_linf "
+    "max_smece max_dce max_segment_bias on depth max_values categorical numeric min_segment_rows min_rows "
+    "allow_fit_rows min_group_rows sort bins binning confidence seed axis date unseen *rows *values *format "
+    "*reading allow_edited force quiet debug",
+    output=TO_A_FILE,
+    score=SEVERAL_SCORES,
+    on=REPORTED_ON,
+    bins=BINS,
+    min_group_rows=MIN_GROUP_ROWS._replace(
+        help="Smaller groups are listed alone. [default: 100 to be measured, 1 to be tested]"
+    ),
+)
+def report(
+    context: typer.Context,
+    inputs: Inputs,
+    columns: Columns,
+    options: MeasureOptions,
+    gate: VerifyOptions,
+    page: PageOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifact = None,
+) -> None:
+    """
+    Write measures, verdicts and diagrams as one page of HTML.
+
+    One self-contained file, to send or print. Rules get the verdicts of verify, but the exit code is 0
+    whatever the verdict: to gate, use verify. It needs pip install '.[report]'.
+
+    \b
+    EXAMPLES
+      calibcli report eval.csv -s score -y label -o report.html
+      calibcli report eval.csv -s score -y label --artifact cal.json --max-ece 0.02 -o report.html
+      calibcli report eval.parquet -s old -s new -y label --by country -o report.html
+      calibcli report eval.csv -s score -y label --on country,device -o report.html
+      calibcli report eval.csv -s score -y label -m clinical --threshold 0.1,0.2 -o report.html
+      calibcli report eval.parquet --probs 'p_*' -y label -o report.html
+    """
+    from calibcli.data.outputs import write_file
+    from calibcli.shell.line import command_line, line_of
+    from calibcli.shell.output import request_of, say_line, say_notes
+    from calibcli.show.html.page import require_templates
+
+    require_templates()
+    _refuse_suffix(out.output)
+    rows = request_of(inputs, columns, reading, out, artifact)
+    from calibcli.commands.report import ReportRequest
+
+    judged = gate if gate.rules else None
+    request = ReportRequest(inputs, columns, artifact, rows.reading, options, judged, gate.segments)
+    with drawing_cache():
+        from calibcli.commands.page import html_report
+
+        again = command_line(context, output="report.html")
+        written = html_report(request, page, command=again, settings=line_of(context).settings)
+    write_file(out.output, written.html.encode("utf-8"))
+    measured = written.found.measured
+    say_notes((*measured.input.notes, *measured.notes), quiet=out.quiet)
+    if out.output != STDOUT:
+        say_line(f"{out.output}: {_outcome(written.found.verdicts)}", quiet=out.quiet)
+
+
+def _refuse_suffix(output: str) -> None:
+    """Refuse a name that promises something else."""
+    if output != STDOUT and Path(output).suffix.lower() not in (".html", ".htm"):
+        msg = f"{output}: a report is a page of HTML"
+        raise UsageProblem(msg, f"name it {Path(output).stem or 'report'}.html")
+
+
+def _outcome(verdicts: "VerifyReport | None") -> str:
+    """Return what there is to say of the page in a few words."""
+    return "written; no limit was set" if verdicts is None else verdicts.outcome.value.upper()
 
 
 @command(
@@ -99,8 +255,6 @@ def plot(
         say_rows(diagram.source, quiet=out.quiet)
     say_notes(diagram.notes, quiet=out.quiet)
     if output is not None:
-        from calibcli.shell.drawing_cache import drawing_cache
-
         with drawing_cache():
             _save(diagram, output, picture)
         say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=out.quiet)
@@ -123,7 +277,7 @@ def _check(output: str | None, *, force: bool, inputs: list[str], artifact: Docu
 def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
     from calibcli.commands.plot import figure_of_diagram
     from calibcli.options.pictures import picture_format
-    from calibcli.show.figures.saving import save
+    from calibcli.show.figures import save
 
     figure = figure_of_diagram(diagram, look)
     with new_file(output) as file:

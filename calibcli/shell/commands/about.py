@@ -1,4 +1,4 @@
-"""calibcli config."""
+"""Commands that tell what is there: inspect (a file), schema (a document) and config (defaults)."""
 
 from collections.abc import Mapping
 from dataclasses import MISSING
@@ -9,7 +9,8 @@ import typer
 from calibcli.errors import UsageProblem
 from calibcli.names import STDOUT, ColorWhen
 from calibcli.options.declaring import Parameter
-from calibcli.options.output import OneCommand, Output
+from calibcli.options.output import AnyFile, DocumentName, OneCommand, Output
+from calibcli.options.rows import InputFormat
 from calibcli.shell import door
 from calibcli.shell.configuration import Configuration, defaults_for
 from calibcli.shell.door import Command, options_of
@@ -118,3 +119,37 @@ def _shown_value(value: object, *, plain: bool) -> str:
     import json
 
     return "-" if value is None else json.dumps(value, ensure_ascii=plain)
+
+
+@door.command("*format state_key_file allow_edited fmt json verbose color debug")
+def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Output) -> None:
+    """
+    Say what is in a file, and what to type next.
+
+    \b
+    EXAMPLES
+      calibcli inspect preds.parquet
+      calibcli inspect cal.json
+    """
+    from calibcli.commands.inspect import inspect_file
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, write_report
+
+    kind = format_of(out)
+    write_report(inspect_file(path, input_format=form), kind, out, line_of(context))
+
+
+@door.command("debug")
+def schema(kind: DocumentName) -> None:
+    """
+    Print the JSON Schema of artifacts, reports and states of gates.
+
+    \b
+    EXAMPLES
+      calibcli schema artifact > artifact.schema.json
+      calibcli schema report
+    """
+    from calibcli.documents.schemas import schema_text
+    from calibcli.shell.output import write
+
+    write(schema_text(kind), STDOUT)

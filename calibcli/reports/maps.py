@@ -1,10 +1,70 @@
-"""What `apply` hands back."""
+"""What `fit`, `apply` and `inspect` hand back."""
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from calibcli.codec import Declared
-from calibcli.names import ClassMethod
+from calibcli.codec import ABSENT, HIDDEN, AnyNumber, By, Declared, Key
+from calibcli.names import ClassMethod, FitMethod, RecalibratorName
+from calibcli.reports.input import InputSummary
+from calibcli.stats.recalibrators.segments import SegmentMap
+from calibcli.stats.recalibrators.selection import Selection
 from calibcli.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFit(Declared):
+    """One group of a fit."""
+
+    key: Annotated[str, HIDDEN]
+    rows: int
+    # Of the raw scores of its rows and after the map of its own; None where it shares the map of all rows.
+    loss_before: AnyNumber | None = None
+    loss_after: AnyNumber | None = None
+    # Why it shares the map of all rows, or None.
+    reason: Annotated[str | None, Key("shares")] = None
+    method: RecalibratorName | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FitReport(Declared):
+    """The summary of a fit."""
+
+    page: ClassVar[str] = "fit"
+    input: InputSummary
+    method: FitMethod
+    output: str | None
+    rows: int
+    positive: int
+    loss: str
+    # Mean losses on the fit rows, the second so optimistic.
+    loss_before: AnyNumber
+    loss_after: AnyNumber
+    outputs: int | None
+    notes: tuple[str, ...]
+    answer: str | None = None
+    selection: Selection | None = None
+    by: str | None = None
+    groups: Annotated[tuple[GroupFit, ...], By("key")] = ()
+    segments: Annotated[SegmentMap | None, ABSENT] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFitReport(Declared):
+    """The summary of a fit of several classes."""
+
+    page: ClassVar[str] = "fit_classes"
+    input: InputSummary
+    method: ClassMethod
+    inner: str | None
+    output: str | None
+    classes: tuple[str, ...]
+    rows: int
+    loss_before: AnyNumber
+    loss_after: AnyNumber
+    accuracy_before: float
+    accuracy_after: float
+    changed: int
+    keeps_prediction: bool
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +178,43 @@ class FolderApplyReport(Declared):
     def notes(self) -> tuple[str, ...]:
         """What is said of what was found, and what the reports of files say, each sentence once."""
         return tuple(dict.fromkeys((*self.found, *(note for part in self.parts for note in part.notes))))
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSummary(Declared):
+    """
+    One column of a data file.
+
+    Args:
+        kind: Its type, in the file format's words.
+        role: "score", "label", "weight", "probs" or "" - what calibcli would take it for unasked.
+    """
+
+    name: str
+    kind: str
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class InspectReport(Declared):
+    """
+    What is in a file.
+
+    Args:
+        kind: "artifact", "report", "comparison", "csv", "tsv" or "parquet".
+        facts: Pairs of a word and what is to be said under it, in order.
+        columns: Columns of a data file, else empty.
+        suggestion: A command that would make sense next, or None.
+    """
+
+    page: ClassVar[str] = "inspect"
+    path: str
+    kind: str
+    facts: Annotated[tuple[tuple[str, str], ...], HIDDEN]
+    columns: tuple[ColumnSummary, ...]
+    suggestion: str | None
+
+    @property
+    def by_word(self) -> Annotated[dict[str, str], Key("facts")]:
+        """What is to be said, by its word."""
+        return dict(self.facts)

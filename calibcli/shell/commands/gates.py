@@ -1,4 +1,4 @@
-"""calibcli verify."""
+"""Commands of a gate: verify, merge (states of shards) and plan."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +11,9 @@ import typer
 from calibcli.data.formats import refuse_promise
 from calibcli.data.outputs import append_file, check_output, refuse_existing, write_file
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
-from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, VerdictName
-from calibcli.options.gating import GateOutput, StateOptions, VerifyOptions
-from calibcli.options.output import Artifact, GateInputs
+from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, ReportFormat, VerdictName
+from calibcli.options.gating import GateOutput, PlanOptions, StateOptions, VerifyOptions
+from calibcli.options.output import TO_A_FILE, Artifact, Documents, GateInputs, Like, LikeFile, Output
 from calibcli.options.rows import JUDGED_BY, JUDGED_ON, Columns, Reading
 from calibcli.shell.door import command
 from calibcli.shell.output import runs_on_github, say, screen_for
@@ -301,3 +301,78 @@ def _refuse_shared(paths: Sequence[str]) -> None:
             hint = "send each report to a file of its own; -o FILE moves the one that is printed"
             raise UsageProblem(msg, hint)
         seen.add(place)
+
+
+@command(
+    "max_ece max_smece artifact like score power error any_time confidence json | max_l2 max_linf max_dce "
+    "max_segment_bias on depth max_values categorical numeric min_segment_rows bins binning *classes "
+    "min_rows seed scale score_map on_missing on_range *format exact memory allow_edited fmt output force "
+    "quiet verbose color debug",
+    on=JUDGED_ON,
+)
+def plan(
+    context: typer.Context,
+    columns: Columns,
+    options: PlanOptions,
+    reading: Reading,
+    out: Output,
+    file: LikeFile = None,
+    artifact: Artifact = None,
+    like: Like = None,
+) -> None:
+    """
+    Say how many labelled rows a gate will need, before you collect them.
+
+    The gate of `verify` is simulated with labels that follow the scores, or are off by --error. Where the
+    scores fall is taken from the fit rows of an artifact, or from a file of scores.
+
+    \b
+    EXAMPLES
+      calibcli plan --max-ece 0.02 --artifact cal.json
+      calibcli plan --max-ece 0.02 --artifact cal.json --any-time --error 0.005
+      calibcli plan preds.csv --max-ece 0.03 -s score --power 0.8
+      calibcli plan --max-ece 0.02 --like preds.csv -s score --error 0.05
+      calibcli plan preds.csv --max-ece 0.03 --probs 'p_*' --view one-vs-rest
+      calibcli plan preds.csv --max-segment-bias 0.05 -s score --on country,device
+    """
+    from calibcli.commands.plan import plan_rows
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, request_of, say_notes, write_report
+
+    if file is not None and like is not None:
+        msg = f"{file} and --like {like} both say how scores fall"
+        raise UsageProblem(msg, "leave out one of them")
+    inputs = [one for one in (like, file) if one is not None]
+    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
+    report = plan_rows(options, rows)
+    write_report(report, kind, out, line_of(context))
+    # The other formats hold the notes where they are read.
+    notes = () if report.input is None else report.input.notes
+    say_notes(notes, quiet=out.quiet or kind is not ReportFormat.JSON)
+
+
+@command("output state_key_file allow_edited force quiet verbose color debug", output=TO_A_FILE)
+def merge(documents: Documents, out: Output) -> None:
+    """
+    Add up what was counted on shards of the rows.
+
+    Summaries of `measure --summary-out` add up to the summary of the whole, which measure, verify and plot
+    take in place of files. The sums of `verify --state` add exactly, in any order; verdicts of the
+    shards are not kept: run verify on the merged state.
+
+    \b
+    EXAMPLES
+      calibcli merge part1.json part2.json -o whole.json
+      calibcli measure whole.json
+      calibcli merge shard1.json shard2.json -o gate.json
+      calibcli inspect gate.json
+      calibcli verify more.csv -s score -y label --max-ece 0.02 --state gate.json
+    """
+    from calibcli.commands.merge import merge_documents
+    from calibcli.data.formats import refuse_promise
+    from calibcli.shell.output import say_notes, say_summary
+
+    refuse_promise(out.output, "json", what="states and summaries are JSON", hint="name it whole.json")
+    report, notes = merge_documents(documents, output=out.output, force=out.force)
+    say_summary(report, out)
+    say_notes(notes, quiet=out.quiet)

@@ -1,0 +1,157 @@
+"""Commands that look for differences: of scores, of old and new rows, and between parts of the rows."""
+
+from dataclasses import replace
+
+import typer
+
+from calibcli.options.measuring import CompareOptions
+from calibcli.options.output import Artifact, Artifacts, Inputs, NewFile, OldFile, Output
+from calibcli.options.rows import (
+    COMPARED_BY,
+    COMPARED_MISSING,
+    DRIFTED_BY,
+    DRIFTED_ON,
+    QUESTION,
+    SEGMENTED_SCORES,
+    TWO_SCORES,
+    TWO_SETS,
+    Columns,
+    Reading,
+)
+from calibcli.options.segmenting import DriftOptions, SegmentOptions
+from calibcli.shell.door import command
+
+
+@command(
+    "score label artifact metric reference probs where fail_if_worse json output "
+    "| by row_id cluster pairs *classes allow_fit_rows "
+    "bins binning confidence *rows seed *values *format *reading allow_edited fmt "
+    "force quiet verbose color debug",
+    score=TWO_SCORES,
+    probs=TWO_SETS,
+    by=COMPARED_BY,
+    row_id=QUESTION,
+    on_missing=COMPARED_MISSING,
+)
+def compare(
+    context: typer.Context,
+    inputs: Inputs,
+    columns: Columns,
+    options: CompareOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifacts = None,
+) -> int:
+    """
+    Compare models on the same rows.
+
+    Of two scores or artifacts the first is the baseline; with one artifact, the raw score or probabilities
+    are. More scores make a leaderboard, whose differences hold all at once.
+
+    \b
+    EXAMPLES
+      calibcli compare eval.csv -s old -s new -y label
+      calibcli compare eval.csv -s score -y label --artifact cal.json
+      calibcli compare eval.csv -s score --artifact old.json --artifact new.json
+      calibcli compare eval.csv -s old -s new -y label --fail-if-worse
+      calibcli compare forecasts.csv -s 'fc_*' -y rain --reference climatology
+      calibcli compare forecasts.csv -s 'fc_*' -y rain --cluster week
+      calibcli compare answers.csv --by model --id question -s confidence -y correct
+      calibcli compare eval.parquet --probs 'p_*' -y label --artifact cal.json
+    """
+    from calibcli.commands.compare import compare_files
+    from calibcli.data.outputs import check_output
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
+
+    artifacts = tuple(artifact or ())
+    for path in artifacts:
+        check_output(out.output, force=out.force, inputs=inputs, artifact=path)
+    rows, kind = request_of(inputs, columns, reading, out), format_of(out)
+    report = compare_files(rows, artifacts=artifacts, options=options)
+    write_report(report, kind, out, line_of(context))
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
+    return 1 if report.worse_by else 0
+
+
+@command(
+    "score by on sort bins max_psi where json output | max_values categorical numeric confidence *rows seed "
+    "weight weights_are scale score_map on_missing on_range *format *reading fmt force quiet verbose color "
+    "debug",
+    by=DRIFTED_BY,
+    on=DRIFTED_ON,
+)
+def drift(
+    context: typer.Context,
+    old: OldFile,
+    columns: Columns,
+    options: DriftOptions,
+    reading: Reading,
+    out: Output,
+    new: NewFile = None,
+) -> int:
+    """
+    Say whether scores and other columns have shifted: PSI and p-value.
+
+    No label is needed. Scores of at most 50 values are compared grade by grade, others at quantiles of OLD.
+
+    \b
+    EXAMPLES
+      calibcli drift 2023.csv 2024.csv -s pd
+      calibcli drift 2023.csv 2024.csv -s pd --max-psi 0.1
+      calibcli drift loans.csv -s pd --by month
+      calibcli drift train.parquet today.parquet -s score --on country,device,age
+      calibcli drift train.parquet today.parquet -s score --bins 20 --json
+    """
+    from calibcli.commands.drift import drift_files
+    from calibcli.data.outputs import check_output
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+
+    check_output(out.output, force=out.force, inputs=[old, *([] if new is None else [new])])
+    kind = format_of(out)
+    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
+    report = drift_files(old, new, columns, options=options, reading=reading)
+    write_report(report, kind, out, line_of(context))
+    if new is not None:
+        say_notes_beside(kind, report.old, (), quiet=out.quiet)
+    say_notes_beside(kind, report.new, report.notes, quiet=out.quiet)
+    return 1 if report.gate is not None and report.gate.failed_by else 0
+
+
+@command(
+    "score label on artifact depth min_rows where json output verbose | *classes max_values categorical "
+    "numeric confidence unseen *rows seed *values *format *reading allow_edited fmt force quiet color debug",
+    score=SEGMENTED_SCORES,
+)
+def segments(
+    context: typer.Context,
+    inputs: Inputs,
+    columns: Columns,
+    options: SegmentOptions,
+    reading: Reading,
+    out: Output,
+    artifact: Artifact = None,
+) -> None:
+    """
+    Find the segments in which scores are wrong.
+
+    Every intersection of the values of some columns is tested, and all statements hold together.
+
+    \b
+    EXAMPLES
+      calibcli segments preds.csv -s score -y label --on country,device,age
+      calibcli segments preds.parquet -s score -y label --on country,device --depth 3
+      calibcli segments preds.csv -s score -y label --on region --artifact cal.json
+      calibcli segments preds.csv -s score -y label --on age,code --categorical code
+      calibcli segments preds.csv -s score -y label --on country,device -o segments.csv
+      calibcli segments preds.csv -s old -s new -y label --on country,device
+    """
+    from calibcli.commands.segments import segments_files
+    from calibcli.shell.line import line_of
+    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
+
+    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
+    report = segments_files(rows, options=options)
+    write_report(report, kind, out, line_of(context))
+    say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)

@@ -1,0 +1,272 @@
+"""Commands of fitted maps: fit, apply and export."""
+
+import sys
+from dataclasses import replace
+
+from calibcli.data.outputs import is_terminal
+from calibcli.errors import IdleOption, OutputProblem, UsageProblem
+from calibcli.names import STDOUT, EngineName, ExportTarget, OnUnseen
+from calibcli.options.fitting import (
+    NO_SCORE,
+    OFF_SUM,
+    OUT_OF_RANGE,
+    ApplyOptions,
+    ExportAsk,
+    FitOptions,
+    MapOptions,
+    Shape,
+)
+from calibcli.options.output import ArtifactFile, Inputs, Output
+from calibcli.options.rows import (
+    FITTED_BY,
+    FITTED_ON,
+    ClassOptions,
+    Columns,
+    Reading,
+    SeveralClasses,
+    is_json,
+)
+from calibcli.options.segmenting import FitCutting
+from calibcli.shell.door import command
+
+
+@command(
+    "score label output method by on probs where positive force | depth max_values categorical numeric "
+    "classes multiclass min_class_rows output_sum "
+    "on_sum candidate group min_group_rows bins binning split base beta_form folds randomised loss "
+    "smooth_targets step seed *rows *values *format *reading allow_edited force quiet verbose color debug",
+    by=FITTED_BY,
+    on=FITTED_ON,
+)
+def fit(
+    inputs: Inputs,
+    columns: Columns,
+    which: MapOptions,
+    options: FitOptions,
+    cutting: FitCutting,
+    reading: Reading,
+    out: Output,
+) -> None:
+    """
+    Fit a recalibrator to labelled predictions.
+
+    The artifact is JSON; without -o it goes to standard output and the summary to standard error.
+
+    \b
+    EXAMPLES
+      calibcli fit cal.csv -s score -y label -o cal.json
+      calibcli fit cal.parquet -s score -y label --method isotonic -o cal.json
+      calibcli fit cal.csv -s score -y label --method auto --group patient -o cal.json
+      calibcli fit cal.parquet -s score -y label --method scaling-binning --bins 10 -o cal.json
+      calibcli fit cal.csv -s score -y label --by country -o cal.json
+      calibcli fit cal.csv -s score -y label --method segments --on country,device,age -o cal.json
+      calibcli fit cal.parquet --probs 'p_*' -y label --multiclass vector -o cal.json
+
+    \b
+    METHODS
+      identity          changes nothing: the score is calibrated
+      intercept         shifts the log odds; other base rate, few rows
+      temperature       divides the logit by T; too sure or not sure enough
+      platt             a logistic curve on the logit; few rows, smooth
+      beta              three parameters, bends the two ends apart
+      quadratic         a parabola on the logit
+      spline            a smooth curve on the logit; some thousand rows
+      histogram         one probability a bin, with a finite-sample guarantee
+      scaling-binning   a smooth map, then bins: its error can be verified
+      isotonic          any increasing map; many rows
+      centred-isotonic  isotonic without flat parts but at 0 and 1
+      venn-abers        isotonic with two ends that bracket each probability
+      smooth            the kernel regression that smECE measures
+      auto              one of these, chosen by cross-validation; identity where
+                        no repair is better
+      segments          looks at the columns of --on, too: an offset and a slope
+                        for their values, offsets for intersections; cautious
+                        where rows are few
+
+    \b
+    METHODS OF SEVERAL CLASSES
+      temperature       divides all log-probabilities by T; keeps the predicted class
+      vector            a slope and an intercept for each class
+      structured        the same, pulled towards one slope; few rows of many classes
+      matrix            all pairs of classes, off-diagonal part penalised (Dirichlet calibration)
+      confidence        --method on the largest probability
+      top-label         --method on it for each predicted class
+      one-vs-rest       --method on each class's probability, divided by the sum
+      one-vs-one        --method on each pair of classes
+    """
+    from calibcli.commands.fit import fit_map
+    from calibcli.data.formats import refuse_promise
+    from calibcli.shell.output import request_of, say_summary, write
+
+    rows = request_of(inputs, columns, reading, out)
+    refuse_promise(out.output, "json", what="an artifact is JSON", hint="name it cal.json")
+    output = None if out.output == STDOUT else out.output
+    report, artifact = fit_map(rows, which, options, cutting=cutting, output=output)
+    write(artifact, out.output)
+    say_summary(report, out)
+
+
+@command(
+    "output score name keep to out_dir prior probs force | skip_existing classes on_sum scale score_map "
+    "on_missing on_range unseen *format jobs engine engine_address allow_edited force quiet verbose color "
+    "debug",
+    on_missing=NO_SCORE,
+    on_range=OUT_OF_RANGE,
+    on_sum=OFF_SUM,
+)
+def apply(
+    artifact: ArtifactFile,
+    inputs: Inputs,
+    columns: Columns,
+    classes: ClassOptions,
+    shape: Shape,
+    reading: Reading,
+    out: Output,
+    options: ApplyOptions,
+) -> None:
+    """
+    Add the recalibrated probability to every row.
+
+    No label is needed, and other columns stay as they are, byte for byte in CSV and JSON Lines; --keep says
+    which, and --to or the name of the output whether they are written in another format. Venn-Abers adds the
+    two ends of each probability as well, in NAME_lower and NAME_upper.
+
+    A map of several classes adds NAME_CLASS for each class, or one column NAME of lists where they came as
+    such, NAME_class, the most probable one, and NAME_confidence. Without --probs the columns are those whose
+    names end in the classes of the fit.
+
+    With --prior the rows are taken to come from a population with another base rate, in which scores given
+    the label are distributed as in the fit rows (label shift).
+
+    With --out-dir every file gets an output of its own name, below directories as it stands below its own:
+    partitions such as country=US stay partitions. Files that cannot be opened or have no score column are
+    named before anything is written, those with values that cannot be used at the end.
+
+    An output file appears whole or not at all. Standard output has no such promise: rows written before an
+    error stay there, so look at the exit code.
+
+    \b
+    EXAMPLES
+      calibcli apply cal.json preds.parquet -o repaired.parquet
+      calibcli apply cal.json preds.csv -s score --name p -o repaired.csv
+      calibcli apply cal.json preds.csv --prior 0.02 -o repaired.csv
+      calibcli apply cal.json preds.csv --on-missing null --on-range null -o repaired.csv
+      calibcli apply classes.json preds.parquet --probs 'p_*' -o repaired.parquet
+      calibcli apply cal.json preds.parquet --keep 'id,x_*' -o repaired.jsonl
+      calibcli apply cal.json preds/ --out-dir repaired --skip-existing
+      cat preds.csv | calibcli apply cal.json | head
+    """
+    from calibcli.commands.apply import apply_file, apply_folder
+    from calibcli.commands.predicting import ApplyRequest
+    from calibcli.data.outputs import check_output
+    from calibcli.documents.artifact import (
+        ClassArtifact,
+        GroupArtifact,
+        read_any_map,
+        read_artifact,
+        read_class_artifact,
+    )
+    from calibcli.shell.output import progress_bar, say_summary
+
+    _refuse_swapped(artifact, inputs)
+    _refuse_places(options, reading)
+    out_dir = options.out_dir
+    output = STDOUT if out_dir is None and options.output is None else options.output
+    if output is not None:
+        check_output(output, force=out.force, inputs=inputs, artifact=artifact)
+    loaded = read_any_map(artifact)
+    if columns.on_unseen is not OnUnseen.ERROR and not isinstance(loaded, GroupArtifact):
+        msg = f"--unseen {columns.on_unseen.value} speaks of groups, and {artifact} has no map for each"
+        raise IdleOption(msg, "leave it out, or apply what `calibcli fit --by` wrote", options=("unseen",))
+    if not isinstance(loaded, ClassArtifact):
+        if classes != ClassOptions():
+            read_class_artifact(artifact)
+    else:
+        if columns.score is not None:
+            read_artifact(artifact)
+        if options.prior is not None:
+            msg = "--prior is the base rate of one label, and the map was fitted to several classes"
+            raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
+        if classes.probs is not None:
+            columns = replace(columns, several=SeveralClasses.of(classes))
+    requested = ApplyRequest(
+        artifact, loaded, columns, classes.on_sum, options.name, options.prior, reading.input_format, shape
+    )
+    progress = progress_bar(quiet=out.quiet)
+    if output is not None:
+        say_summary(apply_file(requested, inputs, output, force=out.force, progress=progress), out)
+    elif out_dir is not None:
+        reading = replace(reading, progress=progress)
+        skip = options.skip_existing
+        say_summary(
+            apply_folder(
+                inputs, out_dir, requested=requested, force=out.force, skip_existing=skip, reading=reading
+            ),
+            out,
+        )
+
+
+def _refuse_swapped(artifact: str, inputs: list[str]) -> None:
+    """Refuse rows before the artifact, where the names of both say so."""
+    if is_json(inputs[0]) and len(inputs) == 1 and not is_json(artifact):
+        msg = f"{artifact} stands where the artifact does, and {inputs[0]} where the rows do"
+        import shlex
+
+        raise UsageProblem(msg, shlex.join(["calibcli", "apply", inputs[0], artifact]))
+
+
+def _refuse_places(options: ApplyOptions, reading: Reading) -> None:
+    """Refuse two places, and what is for many files where there is one."""
+    output, out_dir = options.output, options.out_dir
+    if output is not None and out_dir is not None:
+        msg = f"--output {output} and --out-dir {out_dir}"
+        raise UsageProblem(msg, "pass -o for one file, or --out-dir for any number")
+    # --jobs says how many files at most, and may be a default from a file.
+    if out_dir is None and (options.skip_existing, reading.engine) != (False, EngineName.LOCAL):
+        msg = "--skip-existing and --engine are for many files"
+        raise IdleOption(msg, "pass --out-dir in place of -o", options=("skip-existing", "engine"))
+
+
+@command(
+    "to dialect form view table score probs by unseen name prior float32 "
+    "output allow_edited force quiet debug"
+)
+def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
+    """
+    Write the map of an artifact as SQL, Python, scikit-learn or ONNX.
+
+    What comes out gives the same probabilities as `calibcli apply`, without calibcli. Of a map for each group
+    (`fit --by`) SQL reads the column of groups, and the Python module takes the group beside the score.
+
+    \b
+    EXAMPLES
+      calibcli export cal.json --to sql -s score --table predictions
+      calibcli export cal.json --to sql --dialect postgres -o calibrated.sql
+      calibcli export cal.json --to sql --dialect trino --as view --view scores.calibrated
+      calibcli export cal.json -o calibrated.py
+      calibcli export cal.json --to sklearn --prior 0.02 -o calibrated.py
+      calibcli export cal.json --to onnx -o calibrated.onnx
+    """
+    from calibcli.commands.export import export as exported
+    from calibcli.commands.export import query_notes
+    from calibcli.data.formats import refuse_promise
+    from calibcli.data.outputs import refuse_existing, write_file
+    from calibcli.documents.artifact import GroupArtifact, read_any_map
+    from calibcli.shell.output import say_line, say_notes
+
+    ask = ask.for_output(out.output)
+    ask.refuse_idle()
+    if ask.target is ExportTarget.ONNX and out.output == STDOUT and is_terminal(sys.stdout):
+        msg = "an ONNX model is not text, and standard output is a terminal"
+        raise OutputProblem(msg, "name a file with -o, or send it through a pipe")
+    refuse_existing(out.output, force=out.force, inputs=[artifact])
+    kind = "python" if ask.target is ExportTarget.SKLEARN else ask.target.value
+    ending = ".py" if kind == "python" else f".{kind}"
+    refuse_promise(out.output, kind, what=f"--to says {ask.target.value}", hint=f"name it calibrated{ending}")
+    loaded = read_any_map(artifact)
+    write_file(out.output, exported(loaded, ask))
+    say_notes((*loaded.doubts, *query_notes(loaded, ask)), quiet=out.quiet)
+    if out.output != STDOUT:
+        one = loaded.pooled if isinstance(loaded, GroupArtifact) else loaded
+        what = f"{one.recalibrator.name.value} map{'s' if one is not loaded else ''}"
+        say_line(f"{out.output}: the {what} of {artifact} as {ask.target.value}", quiet=out.quiet)
