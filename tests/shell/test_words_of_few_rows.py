@@ -44,7 +44,7 @@ def test_notes_of_papers_call_measures_as_their_table_does(run: Run, few: Path) 
 def test_small_print_of_a_clinical_picture(run: Run, few: Path, tmp_path: Path) -> None:
     """It names the event, rough intervals, and that something leaves the picture."""
     path = tmp_path / "few.svg"
-    assert run("plot", few, *NAMED, "--kind", "clinical", "-o", path).code == 0
+    assert run("plot", few, *NAMED, "--kind", "clinical", "--axis", "linear", "-o", path).code == 0
     said = path.read_text()
     for words in ("with dead = yes", "rows of dead = yes", "is rough:", "leaves the picture"):
         assert words in said, words
