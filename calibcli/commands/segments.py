@@ -11,7 +11,7 @@ from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
 from calibcli.commands.reading import read_evaluation, with_scores
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import SegmentOptions
 from calibcli.reports.segments import Ends, Found, Segment, SegmentColumn, SegmentsReport, WrongFor
@@ -42,6 +42,10 @@ def segments_files(rows: RowRequest, *, options: SegmentOptions | None = None) -
     """Test every segment that the values of some columns make; of several scores each by itself."""
     requested = options or SegmentOptions()
     refuse_segments(rows, requested.cut)
+    if (view := rows.columns.each_in) is not None:
+        msg = f"--view {view.value} has a score for each class, and segments are of one"
+        hint = "name the class with --class, or leave out --view for the confidence"
+        raise IdleOption(msg, hint, options=("view",))
     rows = with_scores(rows)
     if rows.columns.others:
         return _of_several(rows, requested)

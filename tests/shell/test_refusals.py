@@ -284,6 +284,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-segment-bias 0.1 --on a -w label", "weights are not counts", "frequency"),
     (3, "verify t.csv --max-segment-bias 0.1 --on nope", "nope", ""),
     (2, "segments - -s a -s b --on c", "2 scores of standard input", "a file"),
+    (2, f"segments {ZOO} --view one-vs-rest --on key", "a score for each class", "--class"),
     (2, "segments t.csv -s a -s a --on c", "is named twice as the score", "different"),
     (2, "segments t.csv -s a -s b --on c --artifact cal.json", "2 scores and an artifact", "one score"),
     (2, "measure t.csv --metric segment_bias", "is a rule for segments", "calibcli segments"),
