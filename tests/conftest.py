@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import typer.main
+from _pytest.pathlib import import_path
 from coverage import Coverage
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
@@ -92,7 +93,23 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     with paused():
+        if os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+            _import_from_the_end(session)
         return (yield)
+
+
+def _import_from_the_end(session: pytest.Session) -> None:
+    """Modules that no run has compiled are compiled by one worker each: they meet in the middle."""
+    how = {"mode": "importlib", "root": session.config.rootpath, "consider_namespace_packages": False}
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"), reverse=True):
+        with suppress(pytest.skip.Exception):
+            import_path(path, **how)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Where tests are chosen that count, those that cannot are left out."""
+    if config.getoption("cov_context", None):
+        items[:] = filter(counts, items)
 
 
 @pytest.hookimpl(wrapper=True)
