@@ -34,7 +34,7 @@ from calibcli.show.html.page import (
     picture_section,
     segment_section,
     top_of,
-    verdict_section,
+    verdict_sections,
 )
 from calibcli.show.words import between, count, four
 from calibcli.stats.curves import CurvePanels, Picture, axis_for
@@ -278,7 +278,7 @@ def html_report(
         outcome=None if found.verdicts is None else found.verdicts.outcome,
         top=top_of(measured, settings),
         sections=(
-            verdict_section(measured, found.verdicts),
+            *verdict_sections(measured, found.verdicts),
             picture_section(pictures),
             *numbers,
             *(() if found.segments is None else (segment_section(found.segments),)),

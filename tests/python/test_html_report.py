@@ -222,11 +222,11 @@ def test_a_page_shows_what_there_is(
     for page, sections, kinds, outcome in (
         (
             hostile_page,
-            {"verdict", "scores", "groups"},
+            {"short", "verdict", "scores", "groups"},
             [PlotKind.MCB_DSC, PlotKind.COMPARE, PlotKind.GROUPS],
             True,
         ),
-        (artifact_page, {"verdict", "recalibration"}, [PlotKind.MAP, PlotKind.COMPARE], True),
+        (artifact_page, {"short", "verdict", "recalibration"}, [PlotKind.MAP, PlotKind.COMPARE], True),
         (classes_page, {"verdict", "classes"}, [PlotKind.CLASSES], False),
     ):
         found = read(page.html)

@@ -265,10 +265,11 @@ def top_of(report: MeasureReport, settings: tuple[Setting, ...]) -> Paragraph:
     )
 
 
-def verdict_section(report: MeasureReport, verdicts: VerifyReport | None) -> Section:
-    """Return what was judged, or what the numbers say where nothing was."""
+def verdict_sections(report: MeasureReport, verdicts: VerifyReport | None) -> tuple[Section, ...]:
+    """Return the answer in short, then every verdict where there are limits."""
     if verdicts is None:
-        return Section("verdict", "In short", (summary_of(report),))
+        return (Section("verdict", "In short", (summary_of(report),)),)
+    short = paragraph(*answer_of(verdicts), *answer_of(report), *_tests(report))
     segments = [one.segments for one in verdicts.verdicts.values() if one.segments is not None]
     many = max((len(one.segments) for one in segments), default=len(verdicts.groups))
     page = verify_page(verdicts, verbose=many <= _MOST_LISTED)
@@ -276,7 +277,8 @@ def verdict_section(report: MeasureReport, verdicts: VerifyReport | None) -> Sec
     blocks = tuple(block for block in page[:-1] if not isinstance(block, Listing))
     notes = tuple(note for note in verdicts.notes if note not in report.notes)
     more = (paragraph(*note_lines(notes)),) if notes else ()
-    return Section("verdict", "Verdict", (*blocks, *more), folded=(_assumptions(verdicts),))
+    full = Section("verdict", "Verdict", (*blocks, *more), folded=(_assumptions(verdicts),))
+    return Section("short", "In short", (short,)), full
 
 
 def _assumptions(verdicts: VerifyReport) -> Listing:
