@@ -47,6 +47,20 @@ def test_measure_of_a_small_file_needs_neither_scipy_nor_pandas(tmp_path: Path) 
     assert not found & {"scipy", "pandas", "matplotlib", "pydantic"}
 
 
+# Modules of our own that a small `measure` imports: each costs a third of a millisecond and more.
+MOST_MODULES = 98
+
+
+def test_measure_of_a_small_file_imports_few_modules_of_our_own(tmp_path: Path) -> None:
+    """What only other commands, classes, groups or faults need stays outside."""
+    file = tmp_path / "p.csv"
+    file.write_text("score,label\n" + "".join(f"{(i % 97) / 97},{i % 3 == 0:d}\n" for i in range(1000)))
+    code = f"import sys\nimport calibcli.shell.app as a\na.main(['measure', {str(file)!r}])\n"
+    code += "print(sum(one.split('.')[0] == 'calibcli' for one in sys.modules), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert int(result.stderr.strip().splitlines()[-1]) <= MOST_MODULES
+
+
 def test_package_root_is_lazy() -> None:
     """`import calibcli` alone costs nothing."""
     assert imported_by("import calibcli") == set()

@@ -16,7 +16,7 @@ from calibcli.options.numerals import ALIKE, number_of
 _MOST_FAULTS = 5
 # Scores that pass 0 or 1 by less than this have been rounded, or added up from rounded ones.
 _ROUNDED = 0.01
-_DECIMAL_COMMA = re.compile(r"\s*-?\d*,\d+\s*")
+_DECIMAL_COMMA = r"\s*-?\d*,\d+\s*"
 # Values of a column that is text are looked at up to here for what they might be.
 _LOOKED_AT = 100
 SOFT = (
@@ -120,7 +120,7 @@ def not_numbers(column: Column, name: str, resolved: ResolvedColumns, *, shown: 
         requested = f"--probs {shlex.quote(name)}"
         return InputProblem(msg, f"pass {requested} if these are the probabilities of classes")
     some = column.slice(0, _LOOKED_AT).to_pylist()
-    if any(isinstance(one, str) and _DECIMAL_COMMA.fullmatch(one) for one in some):
+    if any(isinstance(one, str) and re.fullmatch(_DECIMAL_COMMA, one) for one in some):
         return InputProblem(msg, "numbers need a decimal point, not a comma: export them as numbers")
     if any(isinstance(one, str) and one.strip().endswith("%") for one in some):
         return InputProblem(

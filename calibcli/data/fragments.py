@@ -197,7 +197,7 @@ def pieces_of(fragments: Sequence[Fragment], resolved: Mapping[str, ResolvedColu
 
 
 # How types are written whose rows may hold several numbers.
-_LIST = re.compile(r"list|struct|extension|, \d+\)")
+_LIST = r"list|struct|extension|, \d+\)"
 
 # What names of columns of several classes usually begin with.
 _STARTS = ("p_", "prob_", "proba_", "probs_", "probability_")
@@ -208,7 +208,9 @@ def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, .
     reader = reader_of(fragment.format)
     types = dict(reader.kinds(fragment))
     lists = tuple(
-        name for name in header if _LIST.search(types.get(name, "")) and reader.list_length(fragment, name)
+        name
+        for name in header
+        if re.search(_LIST, types.get(name, "")) and reader.list_length(fragment, name)
     )
     if lists:
         # Beside a list that `apply` wrote stands its most probable class.

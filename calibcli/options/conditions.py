@@ -27,7 +27,7 @@ _QUOTE = "put a value with such letters into quotes: 'name==\"a, b\"'"
 _EXAMPLES = "write it like 'country==DE', 'age>=30' or 'plan in basic,pro'"
 _REPEAT = "write one condition per --where, and repeat --where for more"
 _JOINED = re.compile(r"\s+(?:and|&&?)\s", re.IGNORECASE)
-_LONE_EQUALS = re.compile(r"[^=!<>]=[^=]")
+_LONE_EQUALS = r"[^=!<>]=[^=]"
 _NULL = re.compile(r"\s+is\s+(?:not\s+)?null\s*$", re.IGNORECASE)
 
 
@@ -126,7 +126,7 @@ def _way_out(text: str) -> str:
     if null is not None:
         column = text[: null.start()]
         return f"no condition selects rows without a value; {f'{column}!=-'!r} selects those that have one"
-    parts = [f"write == for equal: {_doubled(text)!r}"] if _LONE_EQUALS.search(text) else []
+    parts = [f"write == for equal: {_doubled(text)!r}"] if re.search(_LONE_EQUALS, text) else []
     parts += [_REPEAT] if _JOINED.search(text) else []
     return "; ".join(parts) or _EXAMPLES
 

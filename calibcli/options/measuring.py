@@ -214,7 +214,7 @@ LEAST_SMOOTHING = 0.001
 MOST_CONFIDENCE = 0.999999
 _EDGES = "--edges takes numbers that ascend from 0 to 1, such as 0,0.1,0.5,1"
 # One percentage, or several.
-_SHARES = re.compile(r"\s*\d+(\.\d+)?\s*%(\s*,\s*\d+(\.\d+)?\s*%)*\s*")
+_SHARES = r"\s*\d+(\.\d+)?\s*%(\s*,\s*\d+(\.\d+)?\s*%)*\s*"
 _MOST_BITS = 62
 _THRESHOLDS = "--threshold takes probabilities between 0 and 1, such as 0.1,0.2"
 BINS = Option(
@@ -436,7 +436,7 @@ def numbers_of(
         return tuple(float(part) for part in (numbers.split(",") if isinstance(numbers, str) else numbers))
     except ValueError as error:
         msg = f"{what} {numbers!r} is no number, or numbers with commas between them"
-        if isinstance(numbers, str) and _SHARES.fullmatch(numbers):
+        if isinstance(numbers, str) and re.fullmatch(_SHARES, numbers):
             meant = ",".join(f"{float(one) / 100.0:.10g}" for one in re.findall(r"[0-9.]+", numbers))
             raise UsageProblem(msg, f"did you mean {meant}?") from error
         raise UsageProblem(msg, hint) from error

@@ -120,33 +120,30 @@ _MONTH = _NAMES.format("|".join(_MONTHS))
 _YEAR = r"(?P<year>(?:19|20)\d{2})"
 _BETWEEN = r"[-/ ,.]{0,2}"
 _DAY, _ANY_MONTH, _TIME = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<time>[t ].*)?"
-# What a period may be written as: with a year, a part of it by its number or name, and a day and a time.
-_PERIODS = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"{_YEAR}",
-        rf"{_YEAR}[-/.]?(?P<month>0[1-9]|1[0-2])(?:[-/.]?(?P<day>[0-2]\d|3[01])(?P<time>[t ].*)?)?",
-        rf"{_YEAR}[-/.](?P<month>0?[1-9]|1[0-2])(?:[-/.](?P<day>[0-2]?\d|3[01]))?",
-        rf"{_YEAR}{_BETWEEN}q(?P<quarter>[1-4])",
-        rf"q(?P<quarter>[1-4]){_BETWEEN}{_YEAR}",
-        rf"{_YEAR}{_BETWEEN}[hs](?P<half>[12])",
-        rf"[hs](?P<half>[12]){_BETWEEN}{_YEAR}",
-        rf"{_YEAR}{_BETWEEN}w(?P<week>[0-5]?\d)",
-        rf"w(?P<week>[0-5]?\d){_BETWEEN}{_YEAR}",
-        rf"(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
-        rf"{_YEAR}{_BETWEEN}(?P<name>{_MONTH})",
-        rf"(?P<day>[0-2]?\d|3[01])\.?{_BETWEEN}(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
-        rf"(?P<name>{_MONTH}){_BETWEEN}(?P<day>[0-2]?\d|3[01]){_BETWEEN}{_YEAR}",
-        rf"{_DAY}\.{_ANY_MONTH}\.{_YEAR}{_TIME}",
-        rf"{_ANY_MONTH}[-/.]{_YEAR}",
-        # As spreadsheets shorten a month and its year.
-        rf"(?P<name>{_MONTH})[-'](?P<short>\d{{2}})",
-        rf"(?P<name>{_MONTH})",
-    )
+# What a period may be written as, compiled where one is looked for: with a year, a part of it by its number or name, and a day and a time.
+_PERIODS = (
+    rf"{_YEAR}",
+    rf"{_YEAR}[-/.]?(?P<month>0[1-9]|1[0-2])(?:[-/.]?(?P<day>[0-2]\d|3[01])(?P<time>[t ].*)?)?",
+    rf"{_YEAR}[-/.](?P<month>0?[1-9]|1[0-2])(?:[-/.](?P<day>[0-2]?\d|3[01]))?",
+    rf"{_YEAR}{_BETWEEN}q(?P<quarter>[1-4])",
+    rf"q(?P<quarter>[1-4]){_BETWEEN}{_YEAR}",
+    rf"{_YEAR}{_BETWEEN}[hs](?P<half>[12])",
+    rf"[hs](?P<half>[12]){_BETWEEN}{_YEAR}",
+    rf"{_YEAR}{_BETWEEN}w(?P<week>[0-5]?\d)",
+    rf"w(?P<week>[0-5]?\d){_BETWEEN}{_YEAR}",
+    rf"(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
+    rf"{_YEAR}{_BETWEEN}(?P<name>{_MONTH})",
+    rf"(?P<day>[0-2]?\d|3[01])\.?{_BETWEEN}(?P<name>{_MONTH}){_BETWEEN}{_YEAR}",
+    rf"(?P<name>{_MONTH}){_BETWEEN}(?P<day>[0-2]?\d|3[01]){_BETWEEN}{_YEAR}",
+    rf"{_DAY}\.{_ANY_MONTH}\.{_YEAR}{_TIME}",
+    rf"{_ANY_MONTH}[-/.]{_YEAR}",
+    # As spreadsheets shorten a month and its year.
+    rf"(?P<name>{_MONTH})[-'](?P<short>\d{{2}})",
+    rf"(?P<name>{_MONTH})",
 )
 # Of a day between strokes the others of a column say which number is its month.
 _EITHER = tuple(
-    re.compile(rf"{one}(?P<stroke>[-/]){other}(?P=stroke){_YEAR}{_TIME}")
+    rf"{one}(?P<stroke>[-/]){other}(?P=stroke){_YEAR}{_TIME}"
     for one, other in ((_DAY, _ANY_MONTH), (_ANY_MONTH, _DAY))
 )
 
@@ -166,10 +163,10 @@ def periods_of(names: Sequence[str]) -> dict[str, Period | None]:
     return found | fitting[0] if len(fitting) == 1 else found
 
 
-def period_of(text: str, ways: Sequence[re.Pattern[str]] = _PERIODS) -> Period | None:
+def period_of(text: str, ways: Sequence[str] = _PERIODS) -> Period | None:
     """Return where a period begins, as year, month, day and time; None of what is none."""
     word = text.strip().casefold()
-    found = next((match for one in ways if (match := one.fullmatch(word)) is not None), None)
+    found = next((match for one in ways if (match := re.fullmatch(one, word)) is not None), None)
     if found is None:
         return None
     parts = found.groupdict()
@@ -190,7 +187,7 @@ def by_time(names: Sequence[str]) -> list[str]:
     periods = periods_of(names)
     other = next((name for name, period in periods.items() if period is None), None)
     if other is not None:
-        if any(way.fullmatch(other.strip().casefold()) for way in _EITHER):
+        if any(re.fullmatch(way, other.strip().casefold()) for way in _EITHER):
             msg = f"{other!r}: no date of this column shows which of its numbers is the month"
             raise UsageProblem(msg, "write days like 2024-04-03, or sort by name")
         msg = f"{other!r} is no date, month, quarter, week or year"

@@ -25,7 +25,7 @@ _TABS = ("tab", "\\t")
 _LONGEST_HEADER = 1 << 20
 
 # What pandas writes beside the columns of a frame.
-_INDEX = re.compile(r"__index_level_[0-9]+__")
+_INDEX = r"__index_level_[0-9]+__"
 
 
 def column_names(incomplete: str) -> list[str]:
@@ -34,7 +34,7 @@ def column_names(incomplete: str) -> list[str]:
     words = _words()
     for word in words:
         found |= dict.fromkeys(_header(word, _option(words, "--delimiter"), _option(words, "--encoding")))
-    return [name for name in found if name.startswith(incomplete) and not _INDEX.fullmatch(name)]
+    return [name for name in found if name.startswith(incomplete) and not re.fullmatch(_INDEX, name)]
 
 
 def metric_names(incomplete: str) -> list[str]:

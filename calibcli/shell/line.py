@@ -149,10 +149,10 @@ class Settled(_Plain, TyperCommand):
 
 
 # What a line stands under that begins in the column before, and where a long one goes on.
-_COLUMN = re.compile(r"(\s*\S.*?\s{2,})\S")
+_COLUMN = r"(\s*\S.*?\s{2,})\S"
 _DEEPER = "    "
 # What stays on one line: a text in quotes, and an option with its value.
-_WHOLE = re.compile(r"'[^']*'|(?<=\s)--?\w[\w-]* (?!-)")
+_WHOLE = r"'[^']*'|(?<=\s)--?\w[\w-]* (?!-)"
 
 
 def _within(line: str, width: int) -> list[str]:
@@ -162,13 +162,13 @@ def _within(line: str, width: int) -> list[str]:
     margin = line[: len(line) - len(line.lstrip())]
     if line.lstrip().startswith("calibcli "):
         command, *comment = re.split(r"(?<=\S) {2,}(?=\S)", line, maxsplit=1)
-        whole = _WHOLE.sub(lambda found: found[0].replace(" ", "\0"), command)
+        whole = re.sub(_WHOLE, lambda found: found[0].replace(" ", "\0"), command)
         parts = textwrap.wrap(whole, width - 2, subsequent_indent=margin + _DEEPER, **_AS_IT_IS)
         return [
             *" \\\n".join(parts).replace("\0", " ").splitlines(),
             *(margin + _DEEPER + one for one in comment),
         ]
-    column = _COLUMN.match(line)
+    column = re.match(_COLUMN, line)
     indent = " " * len(column[1]) if column is not None else margin + _DEEPER
     return textwrap.wrap(line, width, subsequent_indent=indent, **_AS_IT_IS)
 

@@ -6,16 +6,16 @@ from pathlib import Path
 from calibcli.names import ClassMeasure, ClassMethod, MeasureName, ViewName
 from calibcli.options.declaring import FEW_NAMES, nearest
 
-_CHOICE = re.compile(r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?")
-_SHARE = re.compile(r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*")
-_FRACTION = re.compile(r"0?\.[0-9]+")
+_CHOICE = r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?"
+_SHARE = r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*"
+_FRACTION = r"0?\.[0-9]+"
 # What pydantic calls them, and what the framework said before it asked pydantic.
 _WHOLE = ("int_parsing", "int_from_float", "is not a valid integer")
 _TOO_SMALL = "greater_than_equal"
 _TOO_LARGE = "less_than_equal"
-_RANGE = re.compile(r"(?P<value>\S+) is not in the range (?:\d+<=)?x(?:>=\d+)?(?:<=(?P<most>\d+))?\.?")
+_RANGE = r"(?P<value>\S+) is not in the range (?:\d+<=)?x(?:>=\d+)?(?:<=(?P<most>\d+))?\.?"
 _REAL = ("float_parsing", "is not a valid float")
-_LIMIT = re.compile(r"--(?P<end>max|min)-(?P<measure>[a-z0-9_-]+)")
+_LIMIT = r"--(?P<end>max|min)-(?P<measure>[a-z0-9_-]+)"
 _DIRICHLET = "dirichlet"
 _CLUSTERS = (
     "measure and compare take clusters; to draw them: measure --cluster COL --json -o m.json, plot m.json"
@@ -56,7 +56,7 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
         more = _MORE_FILES if command.endswith("drift") and "extra argument" in message else _of_file(message)
         return message, more or _rule_hint(problem) or _elsewhere(problem, command) or help_of
     detail = getattr(problem, "message", message)
-    choice = _CHOICE.fullmatch(detail)
+    choice = re.fullmatch(_CHOICE, detail)
     if choice is not None:
         names = re.findall(r"'([^']*)'", choice["names"])
         return f"{option}: there is no {choice['value']!r}", _choice_hint(
@@ -79,7 +79,7 @@ def _of_file(message: str) -> str | None:
 
 def _rule_hint(problem: Exception) -> str | None:
     """Return the rule that an option such as `--max-bias` was meant for, where there is no such option."""
-    meant = _LIMIT.fullmatch(getattr(problem, "option_name", None) or "")
+    meant = re.fullmatch(_LIMIT, getattr(problem, "option_name", None) or "")
     command = getattr(getattr(problem, "ctx", None), "command", None)
     if meant is None or not any("--rule" in one.opts for one in getattr(command, "params", ())):
         return None
@@ -143,7 +143,7 @@ def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
     if errors is not None:
         first = errors()[0]
         return str(first["type"]), str(first["input"])
-    outside = _RANGE.fullmatch(detail)
+    outside = re.fullmatch(_RANGE, detail)
     if outside is not None:
         value, most = outside["value"], outside["most"]
         return _TOO_LARGE if most and float(value) > float(most) else _TOO_SMALL, value
@@ -162,13 +162,13 @@ def _choice_hint(option: str, value: str, names: list[str], all_by: str) -> str:
 
 
 def _whole_hint(option: str, value: str) -> str:
-    if _FRACTION.fullmatch(value) or _SHARE.fullmatch(value):
+    if re.fullmatch(_FRACTION, value) or re.fullmatch(_SHARE, value):
         return f"{option} takes a count such as 1000, not a share"
     return f"{option} takes a whole number, in digits alone"
 
 
 def _number_hint(option: str, value: str) -> str:
-    share = _SHARE.fullmatch(value)
+    share = re.fullmatch(_SHARE, value)
     if share is not None:
         return f"write {float(share['digits']) / 100.0:.10g} for {value.strip()}"
     return f"{option} takes a number with a point, such as 0.02"

@@ -48,8 +48,8 @@ _USUAL_LABELS = {"0", "1", "0.0", "1.0", "true", "false", ""}
 _NOT_A_NUMBER = re.compile(
     r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid value '(.*)'", re.DOTALL
 )
-_NOT_UTF8 = re.compile(r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid UTF8")
-_WRONG_FIELDS = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+_NOT_UTF8 = r"column #(\d+): Row #(\d+): CSV conversion error to \w+: invalid UTF8"
+_WRONG_FIELDS = r"Row #(\d+): Expected (\d+) columns, got (\d+)"
 
 
 class NoNumber(InputProblem):
@@ -345,11 +345,11 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
         what = f"{_shortened(value)} at row {row:,} is" if value else f"the blanks at row {row:,} are"
         msg = f"{found.shown}, column {name!r}: {what} not a number"
         return NoNumber(msg, _AGAIN if value == name else _number_hint(value, found.decimal))
-    if match := _NOT_UTF8.search(said):
+    if match := re.search(_NOT_UTF8, said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
         msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
         return InputProblem(msg, _ENCODING_HINT)
-    if match := _WRONG_FIELDS.search(said):
+    if match := re.search(_WRONG_FIELDS, said):
         row, expected, got = int(match[1]) + shift, int(match[2]), int(match[3])
         fields = f"{got} field{'s' * (got != 1)}"
         msg = f"{found.shown}: row {row:,} has {fields} where the header has {expected}"
