@@ -438,22 +438,24 @@ def summed_loss(t: Floats, ones: Floats, rows: Floats) -> float:
 
 
 def inverted(matrix: Floats) -> Floats:
-    """Return the inverse of a symmetric positive definite matrix, by blocks: half the time of any other's."""
-    size = matrix.shape[0]
+    """Return the inverse of a symmetric positive definite matrix, in half the time of any other's."""
+    try:
+        root = _inverted_below(np.asarray(np.linalg.cholesky(matrix), np.float64))
+    except np.linalg.LinAlgError:
+        msg = "the fit by segments has a curvature that cannot be inverted"
+        hint = "labels may be parted by the score: more rows may help, or --method platt"
+        raise NotConverged(msg, hint) from None
+    return np.asarray(root.T @ root, np.float64)
+
+
+def _inverted_below(root: Floats) -> Floats:
+    """Return the inverse of a lower triangle, by blocks."""
+    size = root.shape[0]
     if size <= _SMALL:
-        found = np.asarray(np.linalg.inv(matrix), np.float64)
-        if not np.all(np.diagonal(found) > 0.0):
-            msg = "the fit by segments has a curvature that cannot be inverted"
-            raise NotConverged(
-                msg, "labels may be parted by the score: more rows may help, or --method platt"
-            )
-        return found
+        return np.asarray(np.linalg.inv(root), np.float64)
     half = size // 2
-    first, across = inverted(matrix[:half, :half]), matrix[half:, :half]
-    toward = across @ first
-    rest = inverted(matrix[half:, half:] - toward @ across.T)
-    back = rest @ toward
-    return np.block([[first + toward.T @ back, -back.T], [-back, rest]])
+    first, last = _inverted_below(root[:half, :half]), _inverted_below(root[half:, half:])
+    return np.block([[first, np.zeros((half, size - half))], [-(last @ root[half:, :half]) @ first, last]])
 
 
 def descend(

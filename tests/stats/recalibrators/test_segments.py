@@ -309,6 +309,10 @@ def test_the_inverse_by_blocks_is_the_inverse() -> None:
         root = rng.normal(size=(2 * size, size))
         matrix = root.T @ root + np.diag(10.0 ** rng.uniform(-2.0, 5.0, size))
         np.testing.assert_allclose(inverted(matrix) @ matrix, np.eye(size), atol=1e-9)
+    # Neighbours held together far more strongly than rows hold them: blocks that are left were not definite.
+    steps = np.diff(np.eye(400), 2, axis=0)
+    stiff = 1e9 * steps.T @ steps + np.diag(np.full(400, 1e-2))
+    assert np.all(np.linalg.eigvalsh(inverted(stiff)) > 0.0)
     with pytest.raises(NotConverged, match="cannot be inverted"):
         inverted(np.diag(np.append(np.ones(99), -1.0)))
 
