@@ -4,11 +4,14 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import rel_entr
 from scipy.stats import beta
 
+import calibcli
 from added_row import bounds as oracle
 from calibcli.names import Binning, ClassMeasure, ComparisonName, MeasureName
 from calibcli.stats.bounds.proportion import deviation_of_a_mean
@@ -492,3 +495,25 @@ def test_order_and_parts_of_the_rows_do_not_matter(seed: int, kind: str) -> None
         ):
             assert (one is None) == (two is None)
             assert one is None or two is None or one.value == pytest.approx(two.value, abs=1e-15)
+
+
+def test_no_map_saves_more_than_the_calibration_error() -> None:
+    """Over rows whose labels have exactly their rates a map saves the squared distance that it takes away."""
+    rng = np.random.default_rng(4)
+    probs = rng.dirichlet(np.ones(3), 40)
+    counts = np.array([rng.multinomial(20, np.cbrt(one) / np.cbrt(one).sum()) for one in probs])
+    p, rates = np.repeat(probs, 20, axis=0), np.repeat(counts / 20, 20, axis=0)
+    rows = pd.DataFrame(p, columns=["p_a", "p_b", "p_c"])
+    rows["label"] = np.concatenate([np.repeat(["a", "b", "c"], one) for one in counts])
+    kept = calibcli.fit(rows, probs="p_*", label="label", multiclass="vector")
+    words = {"probs": "p_*", "label": "label", "metric": ["class_brier", "class_log_loss"]}
+    before, after = calibcli.measure(rows, **words), calibcli.measure(rows, artifact=kept, **words)
+    saved = before["class_brier"].value - after["class_brier"].value
+    mapped = calibcli.apply(kept, rows, probs="p_*")[
+        ["calibrated_a", "calibrated_b", "calibrated_c"]
+    ].to_numpy()
+    error, left = (float(np.mean(np.sum((one - rates) ** 2, axis=1))) for one in (p, mapped))
+    assert saved == pytest.approx(error - left, abs=1e-9)
+    assert 0.0 < saved <= error
+    kl = float(np.mean(np.sum(rel_entr(rates, p), axis=1)))
+    assert 0.0 < before["class_log_loss"].value - after["class_log_loss"].value <= kl
