@@ -50,7 +50,9 @@ class Lists:
 
     Args:
         at: The number at a place, counted from 1.
+        place: The place of `x` in `each`, counted from 1.
         each: A list of an expression of each number `x` of another.
+        position: The place of the first element that equals a number, counted from 1.
         product: The sum of the products of two lists.
         level: What numbers `of`, one of them 0, are multiplied by so that they add up to `left` where none of
             the `count` comes above `most`: of all ways to put the largest at the limit, what gives most.
@@ -58,7 +60,9 @@ class Lists:
 
     listed: str
     at: str
+    place: str
     each: str
+    position: str
     total: str
     largest: str
     product: str
@@ -139,7 +143,9 @@ def _of_spark() -> Spelling:
         lists=Lists(
             listed="array({})",
             at="element_at({of}, {next})",
-            each="transform({of}, x -> {to})",
+            place="i + 1",
+            each="transform({of}, (x, i) -> {to})",
+            position="CAST(array_position({of}, {number}) AS INT)",
             total="aggregate({}, 0.0e0D, (a, x) -> a + x)",
             largest="array_max({})",
             product="aggregate(zip_with({}, {}, (x, y) -> x * y), 0.0e0D, (a, x) -> a + x)",
@@ -162,7 +168,9 @@ SPELLINGS = {
         lists=Lists(
             listed="[{}]",
             at="{of}[{next}]",
-            each="[{to} FOR x IN {of}]",
+            place="i",
+            each="[{to} FOR x, i IN {of}]",
+            position="LIST_POSITION({of}, {number})",
             total="LIST_SUM({})",
             largest="LIST_MAX({})",
             product="LIST_DOT_PRODUCT({}, {})",
@@ -197,6 +205,8 @@ SPELLINGS = {
         lists=Lists(
             listed="ARRAY[{}]",
             at="({of})[{next}]",
+            place="CAST(i AS INT)",
+            position="ARRAY_POSITION({of}, {number})",
             each="ARRAY(SELECT {to} FROM UNNEST({of}) WITH ORDINALITY AS u(x, i) ORDER BY i)",
             total="(SELECT SUM(x) FROM UNNEST({}) AS u(x))",
             largest="(SELECT MAX(x) FROM UNNEST({}) AS u(x))",

@@ -1,8 +1,9 @@
 """Maps of several classes as queries: an expression a class, or, of many classes, steps beside each row."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
+from typing import assert_never
 
 import numpy as np
 
@@ -16,10 +17,13 @@ from calibcli.export.formula import (
     Pair,
     Pieces,
     Score,
+    Single,
+    Steps,
     exp,
     log,
     minus,
     over,
+    parts_of,
     plus,
     times,
     total,
@@ -257,6 +261,71 @@ class _Stage:
 
 # The numbers of the classes of a row: a list by its one text, or a text for each.
 _Numbers = tuple[str, ...]
+Pairs = Sequence[tuple[int, int]]
+
+# With more an expression is shorter that has each formula by itself.
+_MOST_SHAPES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """
+    Formulas that differ in their numbers alone.
+
+    Args:
+        places: Which of the formulas these are.
+        formula: One for all: 0 is the score, and what follows are the numbers that differ.
+        numbers: The numbers that differ, shape (places, numbers).
+    """
+
+    places: list[int]
+    formula: Formula
+    numbers: Floats
+
+
+def _shapes(formulas: Sequence[Formula]) -> list[_Shape]:
+    """Return formulas by their shape, each of the number at its own place; none where one looks up steps."""
+    if any(map(_has_steps, formulas)):
+        return []
+    found: dict[Hashable, tuple[Formula, list[int]]] = {}
+    numbers: list[list[float]] = []
+    for place, formula in enumerate(formulas):
+        numbers.append([])
+        shape, opened = _opened(formula, numbers[-1])
+        found.setdefault(shape, (opened, []))[1].append(place)
+    return [
+        _Shape(places, opened, np.array([numbers[one] for one in places]))
+        for opened, places in found.values()
+    ]
+
+
+def _has_steps(formula: Formula) -> bool:
+    return isinstance(formula, Steps) or any(map(_has_steps, parts_of(formula)))
+
+
+def _opened(formula: Formula, numbers: list[float]) -> tuple[Hashable, Formula]:
+    """Return the shape of a formula, and the formula with scores from 1 on in place of its numbers."""
+    match formula:
+        case Number(value=value):
+            numbers.append(value)
+            return "number", Score(len(numbers))
+        case Pair(operator=Operator.OVER, left=left, right=Number(value=value) as right):
+            # How a quotient is written depends on what divides.
+            shape, opened = _opened(left, numbers)
+            return ("over", value, shape), over(opened, right)
+        case Pair(operator=operator, left=left, right=right):
+            (first, left), (second, right) = _opened(left, numbers), _opened(right, numbers)
+            return (operator, first, second), Pair(operator, left, right)
+        case Single(curve=curve, of=inner):
+            shape, opened = _opened(inner, numbers)
+            return (curve, shape), Single(curve, opened)
+        case Pieces(of=inner, cuts=cuts, parts=parts):
+            shapes, (which, *others) = zip(*(_opened(one, numbers) for one in (inner, *parts)), strict=True)
+            return (cuts, *shapes), Pieces(which, cuts, tuple(others))
+        case Score() | Steps():
+            return "score", Score()
+        case _:
+            assert_never(formula)
 
 
 class _Stages(ABC):
@@ -293,6 +362,14 @@ class _Stages(ABC):
     @abstractmethod
     def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
         """Return an expression of each number."""
+
+    @abstractmethod
+    def at_place(self, to: Callable[[str, str], str], of: _Numbers) -> _Numbers:
+        """Return an expression of the place of each number, counted from 0, and of the number."""
+
+    @abstractmethod
+    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs, of: _Numbers) -> _Numbers:
+        """Return an expression of both numbers of each pair of places."""
 
     @abstractmethod
     def total(self, of: _Numbers) -> str:
@@ -365,8 +442,48 @@ class _InLists(_Stages):
     def places(self, of: _Numbers, count: int | None = None) -> _Numbers:
         return tuple(self._words.at.format(of=of[0], next=place + 1) for place in range(count or self.count))
 
+    def written(self, formulas: Sequence[Formula], of: _Numbers, count: int | None = None) -> _Numbers:
+        shapes = _shapes(formulas)
+        if not 0 < len(shapes) <= _MOST_SHAPES:
+            return super().written(formulas, of, count)
+        arms = [self._arm(one, len(formulas)) for one in shapes]
+        which = np.zeros(len(formulas))
+        for number_of_shape, one in enumerate(shapes):
+            which[one.places] = number_of_shape
+        cases = " ".join(f"WHEN {self.number(place)} THEN {arm}" for place, arm in enumerate(arms))
+        text = arms[0] if len(arms) == 1 else f"CASE {self._of_place(which)} {cases} END"
+        return self.each(lambda _: text, of)
+
+    def _arm(self, shape: "_Shape", count: int) -> str:
+        """Return the formula of a shape for the number `x`, with what differs looked up by its place."""
+        scores = ["x"]
+        for numbers in shape.numbers.T:
+            values = np.full(count, numbers[0])
+            values[shape.places] = numbers
+            same = bool(np.all(values == numbers[0]))
+            scores.append(self.number(float(numbers[0])) if same else self._of_place(values))
+        return SqlText(self._dialect, tuple(scores), self._prefix, joins=False).of(shape.formula)
+
+    def _of_place(self, values: Floats) -> str:
+        return self._words.at.format(of=array_of(values, self._dialect), next=self._words.place)
+
+    def first(self, of: _Numbers, most: str, called: Iterable[str]) -> str:
+        position = self._words.position.format(of=of[0], number=most)
+        return self._words.at.format(of=self._words.listed.format(", ".join(called)), next=position)
+
     def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
         return (self._words.each.format(to=to("x"), of=of[0]),)
+
+    def at_place(self, to: Callable[[str, str], str], of: _Numbers) -> _Numbers:
+        return self.each(lambda x: to(f"{self._words.place} - 1", x), of)
+
+    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs, of: _Numbers) -> _Numbers:
+        first, second = (
+            array_of(np.array(side, np.float64) + 1.0, self._dialect) for side in zip(*pairs, strict=True)
+        )
+        other = self._words.at.format(of=second, next=self._words.place)
+        both = (self._words.at.format(of=of[0], next=f"CAST({one} AS INT)") for one in ("x", other))
+        return (self._words.each.format(to=to(*both), of=first),)
 
     def total(self, of: _Numbers) -> str:
         return self._words.total.format(of[0])
@@ -408,6 +525,12 @@ class _InColumns(_Stages):
 
     def each(self, to: Callable[[str], str], of: _Numbers) -> _Numbers:
         return tuple(map(to, of))
+
+    def at_place(self, to: Callable[[str, str], str], of: _Numbers) -> _Numbers:
+        return tuple(to(str(place), one) for place, one in enumerate(of))
+
+    def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs, of: _Numbers) -> _Numbers:
+        return tuple(to(of[first], of[second]) for first, second in pairs)
 
     def total(self, of: _Numbers) -> str:
         return _added(of)
@@ -546,9 +669,11 @@ def _top_label(stages: _Stages, recalibrator: TopLabel, before: _Numbers) -> _Nu
 
     def beside(of: _Numbers, to: Callable[[str], str], predicted: str) -> _Numbers:
         """Return an expression of each number, and another of the predicted class."""
-        each = enumerate(stages.places(of))
-        listed = (f"CASE WHEN {which} = {place} THEN {predicted} {to(x)} END" for place, x in each)
-        return stages.many(stages.listed(listed), of[0])
+
+        def either(place: str, x: str) -> str:
+            return f"CASE WHEN {which} = {place} THEN {predicted} {to(x)} END"
+
+        return stages.many(stages.at_place(either, of), of[0])
 
     rest = beside(before, lambda x: f"WHEN {alone} THEN {one} ELSE {x}", zero)
     whole = stages.one(stages.total(rest), rest[0])
@@ -578,13 +703,12 @@ def _of_predicted(recalibrator: TopLabel, count: int) -> Formula:
 def _one_vs_one(stages: _Stages, recalibrator: OneVsOne, before: _Numbers) -> _Numbers:
     """Return the probabilities that agree with the maps of all pairs, as `OneVsOne.predict` does it."""
     zero, one, least = stages.number(0.0), stages.number(1.0), stages.number(_LEAST_SHARE)
-    places, maps = stages.places(before), recalibrator.pairs
-    pairs = list(combinations(range(stages.count), 2))
-    both = ((places[first], places[second]) for first, second in pairs)
-    shares = (
-        f"CASE WHEN {a} + {b} > {zero} THEN {a} / ({a} + {b}) ELSE {stages.number(0.5)} END" for a, b in both
-    )
-    ahead = stages.many(stages.listed(shares), before[0])
+    maps, pairs = recalibrator.pairs, list(combinations(range(stages.count), 2))
+
+    def share(a: str, b: str) -> str:
+        return f"COALESCE({a} / NULLIF({a} + {b}, {zero}), {stages.number(0.5)})"
+
+    ahead = stages.many(stages.of_pairs(share, pairs, before), before[0])
     formulas = [
         formulas_of(maps[pair], Score(place))[0] if pair in maps else Score(place)
         for place, pair in enumerate(pairs)
@@ -592,7 +716,7 @@ def _one_vs_one(stages: _Stages, recalibrator: OneVsOne, before: _Numbers) -> _N
     ahead = stages.many(stages.written(formulas, ahead, len(pairs)), ahead[0])
     of_first = stages.many(stages.each(lambda x: f"{one} / GREATEST({x}, {least})", ahead), ahead[0])
     of_second = stages.many(stages.each(lambda x: f"{one} / GREATEST({one} - {x}, {least})", ahead), ahead[0])
-    inverse: list[list[str]] = [[] for _ in places]
+    inverse: list[list[str]] = [[] for _ in range(stages.count)]
     for side, listed in enumerate((of_first, of_second)):
         for pair, number_of_pair in zip(pairs, stages.places(listed, len(pairs)), strict=True):
             inverse[pair[side]].append(number_of_pair)
