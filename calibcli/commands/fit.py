@@ -575,6 +575,7 @@ def fit_segment_files(
         },
         losses=(fitted.loss_before, fitted.loss_after),
         mean_variance=fitted.mean_variance,
+        output_quantiles=fitted.output_quantiles,
         notes=(
             *fitted.map.notes,
             *read_notes(gathered, columns.read_as),
@@ -815,7 +816,7 @@ def _record(
     """
     losses, right, total = (ExactSum(), ExactSum()), (ExactSum(), ExactSum()), ExactSum()
     certain = [False, False]
-    changed = 0
+    changed, confidence = 0, RunningTable()
     of_class = np.zeros(len(rows.classes), np.int64)
     for block in rows.blocks():
         weight = block.weights
@@ -832,6 +833,8 @@ def _record(
                 losses[place].add(weight[finite] * loss[finite])
             right[place].add(weight[predicted[place] == block.label])
         total.add(weight)
+        largest, never = sides[1].max(axis=1), np.zeros(times.size, np.bool_)
+        confidence.add_rows(largest, never, counts=block.counts)
         changed += int(times[predicted[0] != predicted[1]].sum())
         np.add.at(of_class, block.label, times)
     whole = total.exact()
@@ -850,6 +853,7 @@ def _record(
         changed=changed,
         notes=notes,
         score_quantiles=score_quantiles(table),
+        output_quantiles=score_quantiles(confidence.table()),
     )
 
 

@@ -17,10 +17,12 @@ from calibcli.commands.scale_checks import table_scale_notes
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import (
+    AnyArtifact,
     Artifact,
     ClassArtifact,
-    read_any_artifact,
-    read_artifact,
+    GroupArtifact,
+    of_one_score,
+    read_any_map,
     read_class_artifact,
 )
 from calibcli.errors import UsageProblem
@@ -48,8 +50,8 @@ from calibcli.stats.gates.plan_segments import planned_segments
 from calibcli.stats.gates.segments import SEGMENT_METHOD
 from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators import randomised, values_of
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.recalibrators import randomised
+from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import LEVELS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
@@ -129,20 +131,23 @@ def plan_rows(options: PlanOptions, rows: RowRequest) -> PlanReport:
     )
 
 
-def _loaded(path: DocumentSource, rows: RowRequest) -> Artifact | ClassArtifact:
-    """Return the artifact; one of several classes needs rows that say where their probabilities fall."""
-    if rows.columns.several is not None:
-        return read_class_artifact(path)
-    loaded = read_any_artifact(path)
-    if isinstance(loaded, Artifact) or rows.inputs:
-        return read_artifact(path)
-    msg = (
-        f"{path}: it was fitted to {len(loaded.classes):,} classes, and does not say where their scores fall"
-    )
+def _loaded(path: DocumentSource, rows: RowRequest) -> AnyArtifact:
+    """Return the artifact; one of several classes says where the largest probability of a row falls."""
+    several = rows.columns.several
+    loaded = read_any_map(path) if several is None else read_class_artifact(path)
+    if not isinstance(loaded, ClassArtifact):
+        return loaded
+    if rows.inputs and several is None:
+        return of_one_score(path, loaded)
+    largest = several is None or (several.view is ViewName.CONFIDENCE and several.one_class is None)
+    if rows.inputs or (largest and loaded.fit.output_quantiles is not None):
+        return loaded
+    what = "their scores fall" if largest else "those of each class fall"
+    msg = f"{path}: it was fitted to {len(loaded.classes):,} classes, and does not say where {what}"
     raise UsageProblem(msg, f"name rows that do: calibcli plan ROWS --artifact {shlex.quote(str(path))}")
 
 
-def _made(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None) -> _Made:
+def _made(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Made:
     """Plan a gate on segments, on each of several classes, or on a score."""
     columns = rows.columns
     if options.rule.of_segments:
@@ -160,9 +165,7 @@ def _made(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifa
     return _by_classes(options, rows, loaded, columns.each_in)
 
 
-def _by_classes(
-    options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None, view: ViewName
-) -> _Made:
+def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None, view: ViewName) -> _Made:
     """Plan a gate that every class must pass, as `verify --view` asks."""
     read = _read(rows, loaded, classes=True)
     source = cast("ClassExtras", read.gathered.extras.classes)
@@ -202,12 +205,9 @@ def _by_classes(
     )
 
 
-def _by_scores(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None) -> _Made:
+def _by_scores(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Made:
     """Plan a gate on a measure of the score."""
-    if rows.inputs or isinstance(loaded, ClassArtifact):
-        scores = _of_file(options, rows, loaded)
-    else:
-        scores = _of_fit(options, loaded, rows.artifact)
+    scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, rows.artifact)
     generator = stream(options.seed, Purpose.PLAN)
     ground = _ground(options, loaded, scores.bins, scores.outputs)
     requested = Gate(options.rule, ground, options.wanted)
@@ -228,14 +228,17 @@ def _by_scores(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassA
     )
 
 
-def _by_segments(options: PlanOptions, rows: RowRequest, loaded: Artifact | None) -> _Made:
+def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Made:
     """Plan a gate on the segments that a file has: those with enough rows there."""
     if not rows.inputs:
         msg = "how many rows it takes depends on how large segments are, and nothing says so"
         raise UsageProblem(msg, "pass a file of scores and columns: --like preds.csv -s score")
-    columns, transforms = rows.columns, None
+    columns, transforms, outputs = rows.columns, None, None
     if loaded is not None:
         columns, transforms = through(loaded, columns, str(rows.artifact))
+        # Labels are not read.
+        columns = replace(columns, positive=None)
+        outputs = outputs_through(loaded, None)
     requested = replace(rows, columns=columns)
     read = read_rows(requested, transforms=transforms, labelled=False, twice=True)
     cut = segments_in(replace(read, artifact=loaded), requested, options.segments.cut)
@@ -246,7 +249,7 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: Artifact | None
         raise UsageProblem(msg, "give it more rows, or pass a smaller --min-segment-rows")
     places, names = np.flatnonzero(large), cut.names()
     found = planned_segments(
-        Gate(options.rule, _ground(options, loaded, ATOMS, _outputs(loaded)), options.wanted),
+        Gate(options.rule, _ground(options, loaded, ATOMS, outputs), options.wanted),
         cut.entries,
         subset(cut.found, places),
         [" and ".join(names[place]) or "all rows" for place in places.tolist()],
@@ -272,10 +275,6 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: Artifact | None
     )
 
 
-def _outputs(loaded: Artifact | None) -> tuple[float, ...] | None:
-    return None if loaded is None else values_of(loaded.recalibrator.bins)
-
-
 def _of_smaller(found: Plan, least: float, smaller: float, *, rows: int) -> tuple[str, ...]:
     """Return how many rows the smallest segment gets, and what keeps out those that are smaller still."""
     if found.rows is None:
@@ -295,13 +294,13 @@ def _refuse_unresolved(limit: float) -> None:
         raise UsageProblem(msg, f"ask for --max-smece {1.1 * LEAST_BANDWIDTH:.2g} or more")
 
 
-def _of_fit(options: PlanOptions, artifact: Artifact | None, path: DocumentSource | None) -> _Scores:
+def _of_fit(options: PlanOptions, artifact: AnyArtifact | None, path: DocumentSource | None) -> _Scores:
     """Take the fit rows of a recalibrator for the rows to come."""
     if artifact is None:
         msg = "how many rows it takes depends on where the scores fall, and nothing says where"
         raise UsageProblem(msg, f"pass {_WAYS}")
-    fitted = artifact.recalibrator.bins
-    if fitted is None:
+    fitted = artifact.recalibrator.bins if isinstance(artifact, Artifact) else None
+    if fitted is None or not isinstance(artifact, Artifact):
         return _of_quantiles(options, artifact, path)
     if options.bins is not None or options.binning is not None:
         msg = "--bins and --binning cut a score that --like would name; an artifact has its outputs"
@@ -311,23 +310,47 @@ def _of_fit(options: PlanOptions, artifact: Artifact | None, path: DocumentSourc
     np.add.at(rows, place, [one.rows for one in fitted])
     known = f"the {artifact.fit.rows:,} rows that {path} was fitted on"
     population = population_of(values, rows, bins=ATOMS)
-    return _Scores(population, ATOMS, known, outputs=_outputs(artifact))
+    return _Scores(population, ATOMS, known, outputs=outputs_through(artifact, None))
 
 
-def _of_quantiles(options: PlanOptions, artifact: Artifact, path: DocumentSource | None) -> _Scores:
-    """Take what a continuous map makes of its fit rows, which lie evenly between their quantiles."""
-    quantiles, recalibrator = artifact.fit.score_quantiles, artifact.recalibrator
-    if quantiles is None or randomised(recalibrator) is not None:
+def _of_quantiles(options: PlanOptions, artifact: AnyArtifact, path: DocumentSource | None) -> _Scores:
+    """Take what a map makes of its fit rows, which lie evenly between their quantiles."""
+    output = _between_quantiles(artifact, _BETWEEN_QUANTILES)
+    if output is None:
         msg = f"{path} does not say where its outputs fall"
         raise UsageProblem(msg, "pass --like preds.csv -s score too")
-    between = (np.arange(_BETWEEN_QUANTILES) + 0.5) * (LEVELS[-1] / _BETWEEN_QUANTILES)
-    output = recalibrator.predict(np.interp(between, LEVELS, quantiles))
+    outputs = outputs_through(artifact, None)
+    if outputs is not None:
+        # Nothing lies between two outputs of a discrete map.
+        values = np.array(outputs)
+        output = values[np.abs(output[:, None] - values).argmin(axis=1)]
     table = ScoreTable.from_rows(output, np.zeros(output.size, np.bool_))
-    bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=False)
-    if bins is ATOMS:
+    bins = chosen_bins(table, bins=options.bins, binning=options.binning, discrete=outputs is not None)
+    if bins is ATOMS and outputs is None:
         refuse_continuous(table)
-    known = f"the {artifact.fit.rows:,} rows that {path} was fitted on, by {len(LEVELS)} of their quantiles"
-    return _Scores(population_like(table, bins=bins), bins, known, outputs=_outputs(artifact))
+    rows = artifact.of_all_rows.fit.rows
+    known = f"the {rows:,} rows that {path} was fitted on, by {len(LEVELS)} of their quantiles"
+    return _Scores(population_like(table, bins=bins), bins, known, outputs=outputs)
+
+
+def _between_quantiles(artifact: AnyArtifact, count: int) -> Floats | None:
+    """Return so many outputs as fit rows have them, or None where the artifact does not say."""
+    between = (np.arange(count) + 0.5) * (LEVELS[-1] / count)
+    if isinstance(artifact, GroupArtifact):
+        maps = [(one, one.fit.rows) for one in artifact.members.values()]
+        if artifact.shared:
+            maps.append((artifact.pooled, sum(one.rows for one in artifact.shared.values())))
+        total = sum(rows for _, rows in maps)
+        parts = [_between_quantiles(one, round(count * rows / total)) for one, rows in maps]
+        told = [one for one in parts if one is not None]
+        return np.concatenate(told) if len(told) == len(parts) else None
+    if not isinstance(artifact, Artifact):
+        known = artifact.fit.output_quantiles
+        return None if known is None else np.interp(between, LEVELS, known)
+    known, recalibrator = artifact.fit.score_quantiles, artifact.recalibrator
+    if known is None or randomised(recalibrator) is not None:
+        return None
+    return recalibrator.predict(np.interp(between, LEVELS, known))
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,11 +362,13 @@ class _Read:
     outputs: tuple[float, ...] | None
 
 
-def _read(rows: RowRequest, loaded: Artifact | ClassArtifact | None, *, classes: bool = False) -> _Read:
+def _read(rows: RowRequest, loaded: AnyArtifact | None, *, classes: bool = False) -> _Read:
     """Read scores without labels, through the map where there is one."""
     columns, transforms, outputs = rows.columns, None, None
     if loaded is not None:
         columns, transforms = through(loaded, columns, str(rows.artifact))
+        # Labels are not read.
+        columns = replace(columns, positive=None)
         outputs = outputs_through(loaded, columns.several)
     request = ExtrasRequest(classes=classes)
     gathered = read_rows(
@@ -357,7 +382,7 @@ def _read(rows: RowRequest, loaded: Artifact | ClassArtifact | None, *, classes:
     return _Read(gathered, source, outputs)
 
 
-def _of_file(options: PlanOptions, rows: RowRequest, loaded: Artifact | ClassArtifact | None) -> _Scores:
+def _of_file(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Scores:
     """Take the scores of a file for those of the rows to come."""
     read = _read(rows, loaded)
     bins = _bins_of(options, read)
@@ -382,7 +407,7 @@ def _known(rows: RowRequest, source: InputSummary) -> str:
 
 def _ground(
     options: PlanOptions,
-    loaded: Artifact | ClassArtifact | None,
+    loaded: AnyArtifact | None,
     bins: Bins,
     outputs: tuple[float, ...] | None,
 ) -> Ground:

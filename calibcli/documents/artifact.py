@@ -60,6 +60,13 @@ ScoreQuantiles = Annotated[
     "can be told; older artifacts do not say it.",
 ]
 
+OutputQuantiles = Annotated[
+    tuple[float, ...] | None,
+    *ScoreQuantiles.__metadata__[:-1],
+    "The same of what rows get where that does not follow from their score alone, of several classes of the "
+    "largest probability; a gate is planned by it; older artifacts do not say it.",
+]
+
 
 # A note says how many fit rows lie where a map falls, from this share of them on.
 _MANY_FALLING = 0.01
@@ -130,6 +137,7 @@ class FitRecord(Declared):
         Selection | None, ABSENT, "How `--method auto` chose the method; absent where the user named it."
     ] = None
     score_quantiles: ScoreQuantiles = None
+    output_quantiles: OutputQuantiles = None
 
     @classmethod
     def of(
@@ -159,6 +167,7 @@ class FitRecord(Declared):
         mean_variance: float,
         notes: tuple[str, ...],
         selection: Selection | None = None,
+        output_quantiles: tuple[float, ...] | None = None,
     ) -> Self:
         """Record a fit to the rows of a table, of which it is known what it did."""
         return cls(
@@ -174,6 +183,7 @@ class FitRecord(Declared):
             base_rate=float(np.sum(table.positive) / np.sum(table.weight)),
             selection=selection,
             score_quantiles=score_quantiles(table),
+            output_quantiles=output_quantiles,
         )
 
     def check(self, node: Node) -> None:
@@ -316,6 +326,7 @@ class ClassFitRecord(Declared):
     changed: Annotated[int, "Fit rows whose most probable class is another one than before."]
     notes: Annotated[tuple[str, ...], "Sentences that the user of the artifact should read."] = ()
     score_quantiles: ScoreQuantiles = None
+    output_quantiles: OutputQuantiles = None
 
     def check(self, node: Node) -> None:
         """Refuse classes that do not have the rows, and more changes than rows."""

@@ -238,12 +238,12 @@ class _Stage:
 
     Args:
         columns: Expressions by name.
-        source: The row or the list that they are made of.
+        sources: The row or the lists that they are made of.
     """
 
     name: str
     columns: dict[str, str]
-    source: str
+    sources: tuple[str, ...]
     dialect: SqlDialect
 
     def definition(self) -> None:
@@ -255,7 +255,8 @@ class _Stage:
         if self.dialect is SqlDialect.POSTGRES:
             # Each mention of what stands before would be a column, of which there are at most 1,664; and
             # without the offset the expression would be written out wherever it is used.
-            source = f"FROM (SELECT {self.source}.*) AS {self.source} OFFSET 0\n"
+            mentioned = ", ".join(f"(SELECT {one}.*) AS {one}" for one in self.sources)
+            source = f"FROM {mentioned} OFFSET 0\n"
         return beside_each_row(self.columns, self.name, self.dialect, source=source)
 
 
@@ -335,21 +336,22 @@ class _Stages(ABC):
         self._dialect, self.count, self._prefix = ask.dialect, count, prefix_beside(ask.table)
         self.joined: list[_Stage] = []
 
-    def one(self, expression: str, source: str) -> str:
-        """Work a number out of a row or a list, and return its name."""
-        return self._joined({"v": expression}, source)[0]
+    def one(self, expression: str, *sources: str) -> str:
+        """Work a number out of a row or of lists, and return its name."""
+        return self._joined({"v": expression}, *sources)[0]
 
-    def _joined(self, columns: dict[str, str], source: str) -> _Numbers:
+    def _joined(self, columns: dict[str, str], *sources: str) -> _Numbers:
         name = f"{self._prefix}{len(self.joined) + 1}"
-        self.joined.append(_Stage(name, columns, source.partition(".")[0], self._dialect))
+        stages = tuple(one.partition(".")[0] for one in sources)
+        self.joined.append(_Stage(name, columns, stages, self._dialect))
         return tuple(f"{name}.{column}" for column in columns)
 
     def number(self, value: float) -> str:
         return number(value, self._dialect)
 
     @abstractmethod
-    def many(self, numbers: _Numbers, source: str) -> _Numbers:
-        """Work numbers out of a row or a list, and return their names."""
+    def many(self, numbers: _Numbers, *sources: str) -> _Numbers:
+        """Work numbers out of a row or of lists, and return their names."""
 
     @abstractmethod
     def inside(self, condition: str, scores: _Numbers) -> _Numbers:
@@ -433,8 +435,8 @@ class _InLists(_Stages):
         super().__init__(ask, count)
         self._words = words
 
-    def many(self, numbers: _Numbers, source: str) -> _Numbers:
-        return (self.one(numbers[0], source),)
+    def many(self, numbers: _Numbers, *sources: str) -> _Numbers:
+        return (self.one(numbers[0], *sources),)
 
     def inside(self, condition: str, scores: _Numbers) -> _Numbers:
         return self.many((f"CASE WHEN {condition}\n    THEN {self.listed(scores)[0]} END",), ROWS)
@@ -513,8 +515,8 @@ class _InLists(_Stages):
 class _InColumns(_Stages):
     """Steps of a column for each class, where a dialect has no lists but joins beside a row."""
 
-    def many(self, numbers: _Numbers, source: str) -> _Numbers:
-        return self._joined({f"v{place + 1}": one for place, one in enumerate(numbers)}, source)
+    def many(self, numbers: _Numbers, *sources: str) -> _Numbers:
+        return self._joined({f"v{place + 1}": one for place, one in enumerate(numbers)}, *sources)
 
     def inside(self, condition: str, scores: _Numbers) -> _Numbers:
         taken = self.one(f"CASE WHEN {condition} THEN 1 END", ROWS)
@@ -723,4 +725,4 @@ def _one_vs_one(stages: _Stages, recalibrator: OneVsOne, before: _Numbers) -> _N
     others = stages.number(stages.count - 2.0)
     after = stages.listed(f"{one} / ({_added(parts)} - {others})" for parts in inverse)
     # A class that a pair leaves nothing has less than this, and so have all where no class has more.
-    return _divided(stages, stages.many(after, of_second[0]), before, least=_LEAST_SHARE * 100.0)
+    return _divided(stages, stages.many(after, of_first[0], of_second[0]), before, least=_LEAST_SHARE * 100.0)

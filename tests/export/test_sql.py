@@ -382,10 +382,14 @@ def test_many_classes_in_duckdb_are_those_of_apply(
     assert list(given["calibrated_class"][sure]) == list(named[sure])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "count"),
-    [("confidence platt", 1_000), ("top-label histogram", 1_000), ("one-vs-one platt", 40)],
+    [
+        pytest.param("confidence platt", 1_000, marks=pytest.mark.slow),
+        pytest.param("top-label histogram", 1_000, marks=pytest.mark.slow),
+        pytest.param("one-vs-one platt", 100, marks=pytest.mark.slow),
+        ("one-vs-one platt", 16),
+    ],
 )
 def test_hard_rows_of_many_classes_in_duckdb_are_those_of_apply(
     kind: str, count: int, database: duckdb.DuckDBPyConnection
@@ -395,7 +399,9 @@ def test_hard_rows_of_many_classes_in_duckdb_are_those_of_apply(
     names, recalibrator = tuple(f"c{one}" for one in range(count)), small.recalibrator
     if isinstance(recalibrator, OneVsOne):
         maps, pairs = recalibrator.maps, combinations(range(count), 2)
-        listed = tuple(PairMap(*pair, maps[at % len(maps)].map) for at, pair in enumerate(pairs))
+        # Some pairs have no map.
+        some = ((at, pair) for at, pair in enumerate(pairs) if at % 9)
+        listed = tuple(PairMap(*pair, maps[at % len(maps)].map) for at, pair in some)
         recalibrator = replace(recalibrator, classes=names, maps=listed)
     else:
         assert isinstance(recalibrator, TopLabel)
@@ -412,7 +418,10 @@ def test_hard_rows_of_many_classes_in_duckdb_are_those_of_apply(
     tiny[4, :3] = 0.6, 0.4, 1e-320
     rows = np.vstack((many_rows(count, Scale.PROB), halves, halves[::-1], tiny))
     database.register("predictions", pd.DataFrame({"probs": rows.tolist(), "place": range(len(rows))}))
-    found = database.execute(f"SELECT * FROM ({sql(artifact, probs=('probs',))}) ORDER BY place").df()
+    query = sql(artifact, probs=("probs",))
+    # Parameters in lists: to plan an expression for each of 4,950 pairs takes DuckDB minutes.
+    assert query.count("EXP(") < 2 + count
+    found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").df()
     columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
     expected = wanted_rows(artifact, rows)
     np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)

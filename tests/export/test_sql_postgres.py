@@ -181,7 +181,9 @@ def test_classes_in_postgres_are_those_of_apply(kind: str, scale: Scale, server:
     assert {row["calibrated_class"] for row in found} <= set(classes)
 
 
-@pytest.mark.parametrize(("kind", "scale", "count"), [*MANY, ("matrix", Scale.PROB, 100)])
+@pytest.mark.parametrize(
+    ("kind", "scale", "count"), [*MANY, ("matrix", Scale.PROB, 100), ("one-vs-one platt", Scale.PROB, 60)]
+)
 def test_many_classes_in_postgres_are_those_of_apply(
     kind: str, scale: Scale, count: int, server: Server
 ) -> None:

@@ -1,6 +1,7 @@
 """Gates on several classes are planned, and what `apply` wrote of them is found again."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 import calibcli
+from calibcli.documents.artifact import artifact_text, read_class_artifact
 from command_line import Run
 
 
@@ -48,14 +50,51 @@ def test_a_view_of_classes_is_planned_as_the_score_that_it_is(run: Run, of_class
 
 
 def test_a_map_of_classes_is_planned_on_rows_that_it_is_applied_to(run: Run, of_classes: Path) -> None:
-    """As on the file that `apply` writes; without rows nothing says where its outputs fall."""
+    """As on the file that `apply` writes; of one class nothing but rows says where its outputs fall."""
     through = rows_needed(run, of_classes / "rows.parquet", "--artifact", of_classes / "cal.json")
     written = rows_needed(run, of_classes / "applied.parquet", "-s", "calibrated_confidence")
     assert through["rows"] == written["rows"]
-    ended = run("plan", "--artifact", str(of_classes / "cal.json"), "--max-ece", "0.08")
-    assert ended.code == 2
-    assert "does not say where their scores fall" in ended.err
-    assert "calibcli plan ROWS --artifact" in ended.err
+    older = of_classes / "older.json"
+    known = read_class_artifact(of_classes / "cal.json")
+    known = replace(known, fit=replace(known.fit, output_quantiles=None))
+    older.write_text(artifact_text(known), encoding="utf-8")
+    for words in (
+        ("--artifact", older),
+        ("--probs", "p_*", "--view", "top-label", "--artifact", of_classes / "cal.json"),
+    ):
+        ended = run("plan", *map(str, words), "--max-ece", "0.08")
+        assert ended.code == 2
+        assert "does not say where t" in ended.err
+        assert "calibcli plan ROWS --artifact" in ended.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"probs": "p_*", "multiclass": "temperature"},
+        {"probs": "p_*", "multiclass": "confidence", "method": "histogram"},
+        {"score": "p_b", "by": "country", "method": "platt", "positive": "b"},
+        {"score": "p_b", "on": ["country", "device"], "method": "segments", "positive": "b"},
+    ],
+    ids=["temperature", "histogram of the confidence", "groups", "segments"],
+)
+def test_any_map_says_where_its_outputs_fall(
+    options: dict[str, Any], run: Run, of_classes: Path, tmp_path: Path
+) -> None:
+    """The artifact alone asks for nearly as many rows as rows of the same population do."""
+    frame = pd.read_parquet(of_classes / "rows.parquet")
+    if "score" in options:
+        frame["label"] = np.where(frame["label"] == "b", "b", "other")
+    frame["country"] = np.resize(["DE", "FR", "it's"], len(frame))
+    frame["device"] = np.resize(["old", "new"], len(frame))
+    frame.to_parquet(tmp_path / "rows.parquet")
+    calibcli.fit(frame, label="label", **options).save(tmp_path / "cal.json")
+    alone = rows_needed(run, "--artifact", tmp_path / "cal.json")
+    column = ("-s", "p_b") if "score" in options else ()
+    rows = rows_needed(run, tmp_path / "rows.parquet", *column, "--artifact", tmp_path / "cal.json")
+    assert alone["rows"] == pytest.approx(rows["rows"], rel=0.1)
+    assert alone["partition"] == rows["partition"]
+    assert "by 11 of their quantiles" in alone["scores_from"]
 
 
 def test_every_class_passes_at_what_a_view_of_all_asks_for(run: Run, of_classes: Path) -> None:

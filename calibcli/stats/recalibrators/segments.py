@@ -25,7 +25,8 @@ from calibcli.stats.recalibrators.penalised import (
     summed_loss,
     with_variances,
 )
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import MISSING, OTHER, Levels, Mixed, interval_words, number_words
 from calibcli.stats.table.sliced import Leaves
 from calibcli.values import dataclass
@@ -382,12 +383,14 @@ class SegmentFit:
 
     Args:
         mean_variance: Mean of g (1 - g), g being the recalibrated score.
+        output_quantiles: Its quantiles.
     """
 
     map: SegmentMap
     loss_before: float
     loss_after: float
     mean_variance: float
+    output_quantiles: tuple[float, ...]
 
 
 def fit_segments(
@@ -567,9 +570,9 @@ def _measured(found: SegmentMap, leaves: Leaves, score: Floats) -> SegmentFit:
     places = levels_of_leaves(leaves.part, found.columns)
     after = before if found.strength is None else summed_loss(found.logits(z, places), ones, rows)
     curve = found.predict_at(score, places)
-    return SegmentFit(
-        found, before / total, after / total, float(np.sum(rows * curve * (1.0 - curve))) / total
-    )
+    spread = float(np.sum(rows * curve * (1.0 - curve))) / total
+    outputs = ScoreTable.from_rows(curve, np.zeros(curve.size, np.bool_), counts=leaves.rows)
+    return SegmentFit(found, before / total, after / total, spread, score_quantiles(outputs))
 
 
 def _raw_loss(score: Floats, ones: Floats, rows: Floats) -> float:
