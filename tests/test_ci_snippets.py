@@ -201,7 +201,16 @@ def test_a_night_counts_once_and_is_kept_whatever_the_verdict(
     assert steps[restored]["with"]["path"] == steps[saved]["with"]["path"] == gate["with"]["state"]
     assert steps[saved]["with"]["key"].startswith(steps[restored]["with"]["restore-keys"])
     assert gate["with"].keys() <= yaml.safe_load(ACTION.read_text())["inputs"].keys()
-    assert "-n calibration -D model" in text
+    # The map is cached under the run that fitted it, and fetched where the cache has none.
+    kept, fetched = (
+        uses.index("actions/cache"),
+        next(one for one in steps if "gh run download" in one.get("run", "")),
+    )
+    assert steps[kept]["with"]["path"] == "model"
+    assert "${{ steps.fitted.outputs.run }}" in steps[kept]["with"]["key"]
+    assert fetched["if"] == f"steps.{steps[kept]['id']}.outputs.cache-hit != 'true'"
+    assert fetched["run"].endswith("${{ steps.fitted.outputs.run }} -n calibration -D model")
+    assert kept < steps.index(fetched) < restored
     artifact = tmp_path / gate["with"]["artifact"]
     artifact.parent.mkdir()
     assert main(["fit", str(SAMPLE / "breast_cancer_calibration.csv"), "-o", str(artifact), "-q"]) == 0
