@@ -131,7 +131,8 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
     if artifacts:
         if named is not None:
             msg = f"--{named} compares scores as they are, and --artifact recalibrates them"
-            raise IdleOption(msg, "leave out one of them", options=(named, "artifact"))
+            hint = "leave out one of them, or `apply` the artifact first and compare the column that it adds"
+            raise IdleOption(msg, hint, options=(named, "artifact"))
         return False
     if named is None and len(columns.others) < 2 and columns.on_missing is not OnMissing.PAIRWISE:
         if columns.identity is not None:

@@ -152,7 +152,8 @@ def _refuse(columns: Columns, options: CompareOptions) -> None:
         )
     if options.fail_if_worse and options.reference is None:
         msg = "--fail-if-worse needs a score to compare all others with"
-        raise UsageProblem(msg, "name it with --reference COL")
+        named = "MODEL" if columns.by else "COL"
+        raise UsageProblem(msg, f"name it with --reference {named}")
     count = len(columns.others) + 1
     if count > MOST_IN_PAIRS and (options.reference is None or options.pairs):
         msg = f"{count} scores make {count * (count - 1) // 2:,} pairs"

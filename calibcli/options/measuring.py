@@ -527,6 +527,10 @@ class CompareOptions:
                 hint = f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}"
                 if name is MeasureName.BRIER_SKILL:
                     hint = "skill against another score: --metric brier --reference COL"
+                if name in CORP:
+                    hint = (
+                        "`plot --kind mcb-dsc` draws the parts of several scores together, without a verdict"
+                    )
                 raise UsageProblem(msg, hint)
 
     @property

@@ -58,9 +58,16 @@ class Ranking(Declared):
     ] = None
 
     def names_the_best(self) -> bool:
-        """Whether the score that others are held against shares rows with each, and none is better."""
+        """Whether the score that others are held against shares rows with each, and is not as bad as all."""
         others = [one.contrast for one in self.standings if one.contrast is not None]
-        return all(one.rows > 0 and one.verdict is not ComparisonName.BETTER for one in others)
+        shared = all(one.rows > 0 and one.verdict is not ComparisonName.BETTER for one in others)
+        return shared and any(one.difference.value is not None for one in others)
+
+    @property
+    def not_judged(self) -> tuple[str, ...]:
+        """The scores that share rows with that one, and of whose difference there is no interval."""
+        others = [(one.name, one.contrast) for one in self.standings if one.contrast is not None]
+        return tuple(name for name, one in others if one.rows and not one.difference.judged)
 
     def of_verdict(self, verdict: ComparisonName | None) -> tuple[str, ...]:
         """Return the scores that stand so to the one that all are held against; None: no row of both."""

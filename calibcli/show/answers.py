@@ -556,8 +556,10 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
     if second == first:
         second, first = f"{second} (second)", f"{first} (first)"
     ways: dict[ComparisonName, list[str]] = {}
+    blind = [field_name(one.name.value) for one in report.every_comparison if not one.difference.judged]
     for one in report.every_comparison:
-        ways.setdefault(one.difference.verdict, []).append(field_name(one.name.value))
+        if one.difference.judged:
+            ways.setdefault(one.difference.verdict, []).append(field_name(one.name.value))
     undecided = ways.pop(ComparisonName.NOT_TOLD_APART, [])
     told = [one for one in report.every_comparison if one.difference.verdict in ways]
     lead = "".join(f": {_differs(one)}" for one in (told or report.every_comparison)[:1])
@@ -567,6 +569,7 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
         return (f"These rows do not show whether {second} or {first} is better{lead}.",)
     said = listed(f"{way.value} than {first} by {_few(names)}" for way, names in ways.items())
     more = [f"No clear difference by {_few(undecided)}."] if undecided else []
+    more += [f"Not judged by {_few(blind)}, for want of an interval."] if blind else []
     return (f"{second} is {said}{lead}.", *more)
 
 
@@ -599,16 +602,31 @@ def _of_boards(groups: "GroupBoards", reference: str | None) -> Iterator[str]:
 
 def _standings(ranking: "Ranking", reference: str | None) -> str:
     """Return a sentence on the scores of a ranking, with a place for its measure."""
-    better, worse, open_, apart = (
-        _brief([quoted(name).replace("{", "{{").replace("}", "}}") for name in ranking.of_verdict(verdict)])
-        for verdict in (ComparisonName.BETTER, ComparisonName.WORSE, ComparisonName.NOT_TOLD_APART, None)
+    blind = ranking.not_judged
+    verdicts = (ComparisonName.BETTER, ComparisonName.WORSE, ComparisonName.NOT_TOLD_APART, None)
+    by_verdict = [[name for name in ranking.of_verdict(one) if name not in blind] for one in verdicts]
+    better, worse, open_, apart, blind_ = (
+        _brief([quoted(name).replace("{", "{{").replace("}", "}}") for name in names])
+        for names in (*by_verdict, blind)
     )
     against = quoted(ranking.against).replace("{", "{{").replace("}", "}}")
     if reference is None and ranking.names_the_best():
-        undecided = f"no clear difference from {open_}" if open_ else ""
-        rest = "; ".join(filter(None, (f"shown to be better than {worse}" if worse else "", undecided)))
+        beside = {
+            "shown to be better than": worse,
+            "no clear difference from": open_,
+            "not judged against": blind_,
+        }
+        rest = "; ".join(f"{how} {names}" for how, names in beside.items() if names)
         return f"{against} has the best {{measures}}{f', {rest}' if rest else ''}."
-    parts = {"better": better, "worse": worse, "no clear difference": open_, "no row in common": apart}
+    if reference is None and all(math.isinf(one.estimate.value) for one in ranking.standings):
+        return f"None is the best by {{measures}}: each {GAVE_ZERO} in some row."
+    parts = {
+        "better": better,
+        "worse": worse,
+        "no clear difference": open_,
+        "not judged, for want of an interval": blind_,
+        "no row in common": apart,
+    }
     said = "; ".join(f"{way}: {names}" for way, names in parts.items() if names)
     return f"Against {against} by {{measures}}, {said}."
 
@@ -833,7 +851,7 @@ def _assumed(verdict: "Verdict", needed: "RowsNeeded", how: str) -> str:
     if needed.error is None:
         return f"the model is as {how} as it looks"
     name = field_name(verdict.claim.measure)
-    return f"the {name} is {four(needed.error)}: the estimate without what chance adds"
+    return f"the {name} is {four(needed.error)}, what the estimate is without what chance adds"
 
 
 def _at_best(needed: "RowsNeeded", rows: int) -> str:

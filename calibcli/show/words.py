@@ -353,6 +353,8 @@ def verdict_word(verdict: "Verdict") -> str:
     return verdict.outcome.value.upper()
 
 
-def standing(verdict: ComparisonName) -> str:
-    """Return how a score stands to another, in words."""
-    return "no clear difference" if verdict is ComparisonName.NOT_TOLD_APART else verdict.value
+def standing(found: "Difference") -> str:
+    """Return how a score stands to another, in words; nothing where only the reason is left to say."""
+    if found.verdict is not ComparisonName.NOT_TOLD_APART:
+        return found.verdict.value
+    return "no clear difference" if found.judged or not found.reasons else ""

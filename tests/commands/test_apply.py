@@ -153,8 +153,8 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
             "column 'score': 'abc' at row 2 is not a number",
             (
                 "nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-                "is it the right column? `apply --on-missing null` leaves the probability of such rows "
-                "empty; --score-map is for scores in words"
+                "is it the right column? --score-map 'likely=.7' gives words a number; "
+                "`apply --on-missing null` leaves the probability of such rows empty"
             ),
         ),
         (

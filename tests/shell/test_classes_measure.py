@@ -89,6 +89,9 @@ def test_the_page_says_what_was_seen(run: Run, zoo: Path) -> None:
         "(Bonferroni)",
     ):
         assert words in page
+    no_order = run("measure", zoo, "--probs", "p_*", "-y", "label", "--metric", "mean_score").out
+    assert "Each class against the rest\n" in no_order
+    assert "the worst first" not in no_order
     tables = page.split("Each class against the rest, the worst first")[1].splitlines()
     assert {line.split()[0] for line in tables[3:6]} == set(NAMES)
 

@@ -374,6 +374,6 @@ def _number_hint(value: str, decimal: str) -> str:
     if not value:
         return f"{missing}, blanks do not: leave the field empty"
     return (
-        f"{missing}, other text does not: is it the right column? `apply --on-missing null` leaves the "
-        "probability of such rows empty; --score-map is for scores in words"
+        f"{missing}, other text does not: is it the right column? --score-map 'likely=.7' gives words a "
+        "number; `apply --on-missing null` leaves the probability of such rows empty"
     )

@@ -114,7 +114,7 @@ def _second_rows(report: CompareReport) -> list[str]:
 
 
 def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> Grid:
-    undecided = any(one.difference.verdict is ComparisonName.NOT_TOLD_APART for one in comparisons)
+    undecided = any(one.difference.undecided for one in comparisons)
     better = better_when(one.name for one in comparisons)
     direction = f"Difference: second less first; {better} the second is better."
     both = from_both(one.difference for one in comparisons)
@@ -142,13 +142,10 @@ def _cells(report: CompareReport, confidence: float, of: Callable[[Item], Compar
 
 def verdict_words(one: Comparison, report: CompareReport) -> str:
     """Return who is better in a sentence, or why that is not said."""
-    match one.difference.verdict:
-        case ComparisonName.BETTER | ComparisonName.WORSE:
-            verdict = f"{quoted(report.second.name)} is {one.difference.verdict.value}"
-        case ComparisonName.NOT_TOLD_APART:
-            verdict = standing(one.difference.verdict)
-    reason = "; ".join(one.difference.reasons)
-    return verdict + (f": {reason}" if reason else "")
+    verdict = standing(one.difference)
+    if one.difference.verdict is not ComparisonName.NOT_TOLD_APART:
+        verdict = f"{quoted(report.second.name)} is {verdict}"
+    return ": ".join(filter(None, (verdict, "; ".join(one.difference.reasons))))
 
 
 def _both(report: CompareReport, *, verbose: bool) -> tuple[Block, ...]:

@@ -2,7 +2,7 @@
 
 import math
 
-from calibcli.names import GAVE_ZERO, ComparisonName
+from calibcli.names import GAVE_ZERO
 from calibcli.options.numerals import percent
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, GroupBoards, LeaderboardReport, Ranking, Standing
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
@@ -46,7 +46,9 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     label = f"{plural(many, 'score')} for {quoted(source.label or '')}"
     head = f"{file_words(source.files)}  {label}" if report.models is None else source_line(source)
     what = "Rows" if report.models is None else "Questions"
-    alone = f"{what} are taken as independent; --cluster COL names those that depend on each other."
+    # Of scores that are missing on different rows there are no intervals over clusters.
+    how = "" if PAIRWISE in "".join(report.notes) else "; --cluster COL names those that depend on each other"
+    alone = f"{what} are taken as independent{how}."
     independent = [] if report.clusters else [Line(alone, Tone.FAINT)]
     top = paragraph(
         head,
@@ -102,10 +104,11 @@ def _group_notes(report: LeaderboardReport, groups: GroupBoards) -> list[str]:
         own, each, sure = (
             percent(round(one, 6)) for one in (groups.confidence, groups.boards[0].each, report.confidence)
         )
-        notes.append(
-            f"Intervals are at {own} and differences at {each}, so that the differences of one measure hold "
-            f"in all {many} groups at once with {sure} (Bonferroni)."
-        )
+        levels = f"Intervals and differences are at {own}"
+        if own != each:
+            levels = f"Intervals are at {own} and differences at {each}"
+        hold = f"the differences of one measure hold in all {many} groups at once with {sure}"
+        notes.append(f"{levels}, so that {hold} (Bonferroni).")
     if groups.left_out:
         few = ", ".join(f"{quoted(name)} ({count(rows)})" for name, rows in groups.left_out.items())
         notes.append(f"Fewer than {groups.least_rows:,} rows, so not compared: {few}.")
@@ -176,7 +179,7 @@ def _verdict(contrast: Contrast) -> str:
     reasons = "; ".join(difference.reasons)
     if difference.value is not None and math.isinf(difference.value):
         reasons = f"some rows {GAVE_ZERO}"
-    return standing(difference.verdict) + (f": {reasons}" if reasons else "")
+    return ": ".join(filter(None, (standing(difference), reasons)))
 
 
 def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
@@ -207,8 +210,11 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
     if skilled:
         wide = "its interval allows for chance in that loss, too"
         notes.append(f"Skill: the share saved of the reference's loss, 1 is perfect foresight; {wide}.")
+    partitions = [one.estimate.details.get("partition") for one in ranking.standings]
+    bins = dict.fromkeys(str(one) for one in partitions if one is not None)
+    notes += [f"Over {listed(bins)}."] if bins else []
     notes += from_both([one.difference for one in contrasts][:1])
-    if any(one.rows and one.verdict is ComparisonName.NOT_TOLD_APART for one in contrasts):
+    if any(one.rows and one.difference.undecided for one in contrasts):
         notes.append(UNDECIDED)
     return notes
 

@@ -372,7 +372,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
         f"{percent(report.confidence)} interval": lambda one: interval_words(one.interval),
         "verdict": lambda one: _verdict(one, other),
     }
-    undecided = any(one.verdict is ComparisonName.NOT_TOLD_APART for one in found)
+    undecided = any(one.undecided for one in found)
     notes = [*from_both(found), *([UNDECIDED] if undecided else [])]
     compared = {one.name for one in found}
     names = (*(one.name for one in report.measures), *(one.name for one in report.tests))
@@ -384,7 +384,7 @@ def _difference(report: MeasureReport, key: str, found: tuple[Difference, ...]) 
 
 def _verdict(one: Difference, other: str) -> str:
     told = one.verdict is not ComparisonName.NOT_TOLD_APART
-    return "; ".join([f"{other} is {one.verdict.value}" if told else standing(one.verdict), *one.reasons])
+    return "; ".join(filter(None, [f"{other} is {standing(one)}" if told else standing(one), *one.reasons]))
 
 
 def worst_words(worst: WorstGroup) -> str:
@@ -921,12 +921,13 @@ def class_blocks(report: MeasureReport, classes: ClassesReport, *, verbose: bool
 def _view_blocks(
     report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, verbose: bool
 ) -> tuple[Block, ...]:
-    title = [Line(title_of(view.view), Tone.TITLE)]
+    every = [(key, report.slices[key]) for key in view.measured]
+    ordered = any(one.name.facts.best is not None for _, part in every[:1] for one in part.measures)
+    title = [Line(title_of(view.view, ordered=ordered), Tone.TITLE)]
     if view.left_out:
         title.append(Line(f"note: {_left_out(view)}", Tone.NOTE))
     if not view.measured:
         return (paragraph(*title),)
-    every = ((key, report.slices[key]) for key in view.measured)
     parts = sorted(every, key=lambda one: _goodness(one, view.at_least))
     shown = shown_of(parts[0][1])
     listed = parts if verbose else parts[:MOST_ROWS]
@@ -935,13 +936,14 @@ def _view_blocks(
     return (paragraph(*title), *slice_grids("class", named, shown, notes=notes))
 
 
-def title_of(view: ViewName) -> str:
-    """Return the heading of a view."""
+def title_of(view: ViewName, *, ordered: bool = True) -> str:
+    """Return the heading of a view; no class is worse than another by a mean score or an observed rate."""
+    first = ", the worst first" if ordered else ""
     match view:
         case ViewName.ONE_VS_REST:
-            return "Each class against the rest, the worst first"
+            return f"Each class against the rest{first}"
         case ViewName.TOP_LABEL:
-            return "Rows by the class they predict, the worst first"
+            return f"Rows by the class they predict{first}"
         case ViewName.CONFIDENCE:
             return "All rows by the largest probability"
 

@@ -430,7 +430,7 @@ def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
     if needed.to_fail is not None:
         return f"about {about(needed.to_fail)} rows for a fail{_if_so(needed)}"
     if needed.at_best > rows:
-        return f"too close to decide; if perfectly calibrated {about(needed.at_best)} rows"
+        return f"too close to decide; about {about(needed.at_best)} rows if perfectly calibrated"
     return "too close to the limit to decide"
 
 

@@ -91,6 +91,16 @@ class Difference(Declared):
         )
 
     @property
+    def judged(self) -> bool:
+        """Whether there was anything to judge by: an interval, or a loss that one row makes infinite."""
+        return self.interval is not None or (self.value is not None and math.isinf(self.value))
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it was judged, and neither is shown to be better."""
+        return self.judged and self.verdict is ComparisonName.NOT_TOLD_APART
+
+    @property
     def verdict(self) -> ComparisonName:
         """
         Which way the interval lies of 0, if it does.

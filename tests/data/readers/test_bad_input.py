@@ -206,8 +206,8 @@ CASES = {
         "p.csv, column 'score': 'abc' at row 2 is not a number",
         (
             "nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-            "is it the right column? `apply --on-missing null` leaves the probability of such rows "
-            "empty; --score-map is for scores in words"
+            "is it the right column? --score-map 'likely=.7' gives words a number; "
+            "`apply --on-missing null` leaves the probability of such rows empty"
         ),
     ),
     "decimal comma": (
