@@ -480,7 +480,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "compare many.csv -y label -s score -s old --metric bias", "bias cannot be compared", " "),
     (2, "compare many.csv -y label -s score -s old --metric bss", "cannot be compared", "--reference COL"),
     (2, "compare many.csv -y label -s score -s old --metric corp", "cannot be compared", "--kind mcb-dsc"),
-    (3, "compare many.csv -s score -s old -y 'lab*'", "held against one label", "--by MODEL --id QUESTION"),
+    (3, "compare many.csv -s score -s old -y 'lab*'", "compared with one label", "--by MODEL --id QUESTION"),
     (3, "compare many.csv -y label -s score --artifact absent.json", "absent.json: there is no such", ""),
     (2, "compare many.csv -y label -s score -s old --confidence 2", "--confidence 2 is out of range", " "),
     (2, "compare many.csv -y label -s old --artifact a --artifact b --artifact c", "3 artifacts are", ""),
