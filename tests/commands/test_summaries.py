@@ -216,8 +216,8 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
     [
         (("measure", "a.json", "-s", "other"), 2, "a summary of score 'score', and --score names 'other'"),
         (("measure", "a.json", "--by", "label"), 2, "without groups, clusters or other scores"),
-        (("measure", "a.json", "--where", "score<1"), 2, "its rows cannot be chosen"),
-        (("measure", "a.json", "--limit", "3"), 2, "its rows cannot be chosen"),
+        (("measure", "a.json", "--where", "score<1"), 2, "its rows can no longer be selected"),
+        (("measure", "a.json", "--limit", "3"), 2, "its rows can no longer be selected"),
         (("measure", "a.json", "--scale", "logit"), 2, "was read with --scale prob, not logit"),
         (("measure", "a.json", "--on-missing", "drop"), 2, "was dealt with when it was made"),
         (("measure", "a.json", "--positive", "2"), 2, "was read with labels 0 and 1"),

@@ -4,7 +4,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -65,6 +64,8 @@ def drawing_cache() -> Iterator[None]:
         _put_settings_aside()
         yield
         return
+    import tempfile
+
     try:
         folder = tempfile.mkdtemp(prefix="calibcli-")
     except OSError as error:

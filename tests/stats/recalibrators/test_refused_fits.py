@@ -66,7 +66,7 @@ REFUSED: list[tuple[R, FitOptions, ScoreTable, type[CalibcliError], str, str]] =
     (R.BETA, PLAIN, rows(FEW, [0, 1, 0], 1e-310, 1e-310, 1e20), LOST, "no beta fit", ""),
     # Rows that cannot be shared out, or stand for none.
     (R.VENN_ABERS, PLAIN, rows(FEW, [0, 1, 1], 1.0, 2.0, 0.5), USE,
-     "the row asked about has none", "--weights-are frequency"),
+     "the row to be repaired has none", "--weights-are frequency"),
     (R.VENN_ABERS, FOLDS, rows([0.1, 0.2], [0, 1]), IN, "2 rows cannot be shared out among 3 folds", ""),
     (R.VENN_ABERS, FOLDS, grid_of(calibrated(50)), USE, "cannot be split at random", ""),
     (R.SCALING_BINNING, THREE_WAY, rows([0.1, 0.2], [0, 1]), IN, "needs 6 rows", ""),
