@@ -119,6 +119,9 @@ def test_what_is_neither_good_nor_bad_orders_nothing(run: Run, groups: Path) -> 
     alone = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "auroc").out
     assert names_of(out) == names_of(alone)
     assert "the worst AUROC first: observed rate alone is neither good nor bad." in " ".join(out.split())
+    both = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "brier,auroc").out
+    assert "Groups are listed the worst Brier score first." in both
+    assert "are listed" not in run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "ece,bias").out
     plain = run("measure", groups, "-s", "s", "-y", "y", "--by", "g", "-m", "observed_rate").out
     assert [line.split()[0] for line in plain.splitlines() if line.startswith("g=")] == [
         f"g={one}" for one in "abcd"

@@ -134,6 +134,8 @@ def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> 
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
         by = "in the order of the input" if ordered is None else f"the worst {field_name(ordered)} first"
         notes.append(f"Groups are listed {by}: {field_name(measured[0])} alone is neither good nor bad.")
+    elif groups.order is GroupOrder.WORST and groups.worst is None and len(measured) > 1 < len(parts):
+        notes.append(f"Groups are listed the worst {field_name(measured[0])} first.")
     if report.classes is not None and report.selected and report.classes.measures:
         names = listed(field_name(one.name) for one in report.classes.measures)
         right = "; the accuracy of a group is its observed_rate" if "accuracy" in names else ""
