@@ -327,7 +327,7 @@ _UNSURE = [f"{0.2 + y / 2},{0.3 + y / 4},0.4,{week},{y}" for y, week in ((0, 1),
             _SURE,
             "-m log_loss",
             "None is the best by log loss: each gave probability 0 to what happened in some row.",
-            "the others are compared with it",
+            "  no difference: both gave probability 0 to what happened in some rows",
             "the best of",
         ),
         (

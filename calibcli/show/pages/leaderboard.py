@@ -177,7 +177,9 @@ def _verdict(contrast: Contrast) -> str:
     if not contrast.rows:
         return "not compared: there is no row of both"
     reasons = "; ".join(difference.reasons)
-    if difference.value is not None and math.isinf(difference.value):
+    if difference.value is None and GAVE_ZERO in reasons:
+        reasons = f"no difference: both {GAVE_ZERO} in some rows"
+    elif difference.value is not None and math.isinf(difference.value):
         reasons = f"some rows {GAVE_ZERO}"
     return ": ".join(filter(None, (standing(difference), reasons)))
 
