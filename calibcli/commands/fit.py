@@ -279,6 +279,7 @@ def fit_files(
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
     report = replace(
         _report(gathered, FitMethod(name), whole.fit, output),
+        notes=(*whole.fit.notes, *_sure(whole.recalibrator, table)),
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
         outputs=distinct_outputs(whole.recalibrator),
         answer=NOTHING_CHANGED if NOTHING_CHANGED in whole.fit.notes else None,
@@ -300,6 +301,18 @@ def fit_files(
         answer=None if choice is None else _answer(artifact),
     )
     return report, artifact_text(artifact)
+
+
+def _sure(recalibrator: Recalibrator, table: Table) -> tuple[str, ...]:
+    """Return how many fit rows a map is sure of: a rate may be 0 or 1, a probability hardly ever is."""
+    given = recalibrator.predict(table.score)
+    sure = [end for end in (0.0, 1.0) if (given == end).any()]
+    rows = int(table.rows[np.isin(given, sure)].sum())
+    if not rows:
+        return ()
+    ends = " or ".join(f"{end:g}" for end in sure)
+    cost = "a new row there with the other label has an infinite log loss"
+    return (f"{rows:,} of the fit rows get {ends}: {cost}.",)
 
 
 def _report(gathered: Gathered, method: FitMethod, record: FitRecord, output: str | None) -> FitReport:

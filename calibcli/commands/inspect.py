@@ -13,7 +13,13 @@ from calibcli.codec import Node, version_of
 from calibcli.data.columns import folded, resolve, separator_hint
 from calibcli.data.files import file_word, found_in
 from calibcli.data.formats import format_of
-from calibcli.data.fragments import asking_for, guessed_classes, kinds_as_read, list_fragments
+from calibcli.data.fragments import (
+    DECIMAL_COMMA,
+    asking_for,
+    guessed_classes,
+    kinds_as_read,
+    list_fragments,
+)
 from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
@@ -440,7 +446,11 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     facts += [("found", note) for note in found.notes()]
     if not probs and "label" in roles and "score" not in roles and _is_small(fragments):
         numbers = [name for name, kind in kinds if kind in _NUMBERS and name != roles["label"]]
-        facts += _labels(path, roles["label"], numbers, input_format, counted="rows" in dict(facts))
+        more, repair = _labels(path, roles["label"], numbers, input_format, counted="rows" in dict(facts))
+        facts += more
+        found_kinds = {kind for _, kind in kinds}
+        if DECIMAL_COMMA in found_kinds and "number" not in found_kinds:
+            repair += " --decimal ,"
     elif not probs and "label" in roles and _is_small(fragments):
         more, repair = _contents(path, roles, input_format, counted="rows" in dict(facts))
         facts += more
@@ -527,18 +537,31 @@ def _contents(
 _NUMBERS = ("number", "whole number", "double", "float", "float64", "float32")
 
 
-def _labels(path: str, label: str, numbers: Sequence[str], form: InputFormat, *, counted: bool) -> Facts:
-    """Return the base rate where no column looks like the score: any column of numbers stands in for it."""
+def _labels(
+    path: str, label: str, numbers: Sequence[str], form: InputFormat, *, counted: bool
+) -> tuple[Facts, str]:
+    """
+    Return the base rate where no column looks like the score: any column of numbers stands in for it.
+
+    Where `measure` would refuse the labels, why, and what it needs to be told.
+    """
     from calibcli.commands.gathering import RAW
     from calibcli.commands.reading import read_tables
 
     for name in numbers:
-        with suppress(CalibcliError):
+        try:
             columns = Columns(name, label, on_range=OnRange.CLIP)
             table = read_tables(RowRequest([path], columns, reading=Reading(input_format=form))).tables[RAW]
-            rows, positive = table.total_rows, table.total_positive_rows
-            return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)]
-    return []
+        except CalibcliError as problem:
+            if f"column {label!r}" not in problem.message:
+                continue
+            why = "; ".join(filter(None, (problem.message.removeprefix(f"{path}, "), problem.hint)))
+            return [("note", f"`calibcli measure` would stop: {why}")], _options_of(
+                dict(_REPAIRS.findall(_COMMANDS.sub("", problem.hint or "")))
+            )
+        rows, positive = table.total_rows, table.total_positive_rows
+        return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], ""
+    return [], ""
 
 
 def _base_rate(positive: int, rows: int) -> tuple[str, str]:

@@ -222,6 +222,8 @@ def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, .
     return next((names for names in alike if len(names) > 1), ())
 
 
+# What a column of text is called whose values are numbers once --decimal is a comma.
+DECIMAL_COMMA = "number with a decimal comma"
 # So many lines of text are looked at for what they hold.
 _LOOKED_AT = 1_000
 
@@ -257,7 +259,7 @@ def _reads_as(values: list[str], decimal: str | None) -> str:
         return "number"
     # Whoever reads it as a number says how: to leave it out would be to compare without it.
     commas = decimal is None and all(number_of(one.replace(",", ".")) is not None for one in filled)
-    return "number with a decimal comma" if commas else "text"
+    return DECIMAL_COMMA if commas else "text"
 
 
 def with_fitting_scores(

@@ -28,6 +28,8 @@ Built = TypeVar("Built")
 MOST_BYTES = 64 * 1024 * 1024
 # Documents of the versions before have no digest of themselves.
 _FIRST_SEALED = 2
+# Of what is no document at all.
+NO_JSON = "is this the right file?"
 _DIGEST = "digest"
 _SEAL = re.compile(r'\n  "digest": "([^"\n]*)",(?=\n)')
 _SCHEMA = re.compile(r"(calibcli\.[a-z]+)/([0-9]{1,9})")
@@ -302,7 +304,7 @@ def _not_json(error: json.JSONDecodeError, text: str) -> DocumentProblem:
     if unfinished and text.lstrip().startswith("{"):
         message = f"ends too early, at {place}"
         return DocumentProblem("$", message, f"the file was cut short: {AGAIN}")
-    return DocumentProblem("$", f"is not JSON: {error.msg} at {place}", "is this the right file?")
+    return DocumentProblem("$", f"is not JSON: {error.msg} at {place}", NO_JSON)
 
 
 def _no_constant(name: str) -> NoReturn:

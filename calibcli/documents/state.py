@@ -22,7 +22,7 @@ import numpy as np
 from calibcli.codec import AGAIN, Node, ascending, thing, version_of
 from calibcli.data.objects import content_of_file, is_object
 from calibcli.data.outputs import refuse_existing, write_file
-from calibcli.documents.sealed import parse, sealed_text, trust, trust_from_now_on, trusting
+from calibcli.documents.sealed import NO_JSON, parse, sealed_text, trust, trust_from_now_on, trusting
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, STDOUT
 from calibcli.stats.gates.any_time import MOST_EPOCHS
@@ -486,4 +486,6 @@ def _flush_folder(path: str) -> None:
 
 def _hint(problem: DocumentProblem) -> str:
     """Keep a hint that does not ask to write the document again, which would begin another state."""
+    if problem.hint == NO_JSON:
+        return f"{NO_JSON} A state is what `calibcli verify --state` wrote"
     return problem.hint if problem.hint and AGAIN not in problem.hint else _RESTORE

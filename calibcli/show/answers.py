@@ -137,10 +137,16 @@ def _of_each_score(report: "MeasureReport") -> list[str]:
 
 # How the reasons begin why so few rows leave the curve without an interval.
 _TOO_FEW = ("no interval: fewer than", "no interval: every label")
-_OF_CLUSTERS = (
-    "Rows of one cluster are dependent: only bias, brier and log_loss have an interval that allows for it."
-)
+_OF_CLUSTERS = "only bias, brier and log_loss have an interval that allows for it"
 _STRONG = "Strong calibration, for every combination of predictors: scores and labels alone cannot test it."
+
+
+def _of_clusters(report: "MeasureReport") -> str:
+    """Return which intervals allow for clusters, or why even those are missing."""
+    brier = [text for one in report.measures if one.name is MeasureName.BRIER for text in one.assumptions]
+    none = next((text for text in brier if text.startswith("no interval: ")), None)
+    said = _OF_CLUSTERS if none is None else none.replace(":", " here allows for it:", 1)
+    return f"Rows of one cluster are dependent: {said}."
 
 
 def _levels(report: "MeasureReport") -> list[str]:
@@ -154,7 +160,7 @@ def _levels(report: "MeasureReport") -> list[str]:
         ]
         for one in scores
     ]
-    return [*chain(*found), _STRONG, *([] if report.clusters is None else [_OF_CLUSTERS])]
+    return [*chain(*found), _STRONG, *([] if report.clusters is None else [_of_clusters(report)])]
 
 
 def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:

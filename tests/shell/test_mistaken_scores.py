@@ -228,6 +228,32 @@ def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> 
     assert run(*last.split("calibcli ", 1)[1].replace("'", "").split()).code == 0
 
 
+@pytest.mark.parametrize(
+    ("columns", "values", "options"),
+    [
+        ("grade;pd_grade;default", "A;0,{};{}", "-y default --delimiter ';' --decimal ,"),
+        ("id,risk_new,death", "7,0.{},{}", "-y death"),
+    ],
+)
+@pytest.mark.parametrize("labels", ["10", ("yes", "no")])
+def test_inspect_says_how_to_read_what_has_no_score_by_name(
+    run: Run, tmp_path: Path, columns: str, values: str, options: str, labels: tuple[str, str]
+) -> None:
+    """A decimal comma, and labels in words, which `measure` would stop at: what it offers next runs."""
+    path = tmp_path / "book.csv"
+    rows = [values.format(place % 8 + 1, labels[place % 2]) for place in range(60)]
+    path.write_text("\n".join([columns, *rows]))
+    said = run("inspect", path).out
+    *_, last = said.splitlines()
+    in_words = labels[0] == "yes" and "id" in columns
+    assert last.endswith(options + (" --positive yes" if in_words else ""))
+    assert ("the labels are 'no' and 'yes', not 0 and 1" in said) == in_words
+    if in_words or labels == "10":
+        score = "pd_grade" if "pd_grade" in columns else "risk_new"
+        typed = last.split("calibcli ", 1)[1].replace("'", "").replace("SCORE", score).split()
+        assert run(*typed, "-m", "oe").code == 0
+
+
 def test_inspect_counts_every_row_and_loses_no_event(run: Run, tmp_path: Path) -> None:
     """Rows with a missing value are rows; one event in 5,000 is no rate of 0."""
     path = tmp_path / "rows.csv"

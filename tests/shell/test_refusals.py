@@ -545,7 +545,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"plot {MANY}", "no picture is named", ""),
     (2, "plot many.csv --terminal --kind murphy", "--terminal draws a reliability diagram", ""),
     (2, "plot many.csv -y label --terminal -s score -s old", "", ""),
-    (3, "plot t.csv --kind monitor -o x.png", "", ""),
+    (3, "plot t.csv --kind monitor -o x.png", "is not JSON", "what `calibcli verify --state` wrote"),
     (2, "plot report.json -o out.png -s score", "report.json is a report, on which --score has no", ""),
     (2, "plot report.json -o out.png --bins 5 --artifact cal.json", "--artifact, --bins have no effect", ""),
     (2, "plot report.json -o out.png --kind groups --by country", "on which --by has no effect", " "),

@@ -62,3 +62,26 @@ def test_small_print_of_a_clinical_picture(run: Run, few: Path, tmp_path: Path) 
 def test_axes_by_log_odds_have_numbers(ends: tuple[float, float], numbers: list[float]) -> None:
     """Powers of ten, and twice and five times these where there are fewer than three."""
     assert numbers_by_log_odds(ends) == pytest.approx(numbers)
+
+
+def test_a_fit_says_how_many_rows_it_is_sure_of(run: Run, tmp_path: Path) -> None:
+    """Grades without an event get a rate of 0, by a map of steps; a line is sure of nothing."""
+    path = tmp_path / "grades.csv"
+    rows = [
+        f"{pd},{int(place % 50 < events)}" for pd, events in ((0.001, 0), (0.02, 2)) for place in range(300)
+    ]
+    path.write_text("\n".join(["pd,default", *rows]))
+    words = ("fit", path, "-s", "pd", "-y", "default", "-o", tmp_path / "cal.json", "--force", "--method")
+    said = "300 of the fit rows get 0: a new row there with the other label has an infinite log loss."
+    assert said in run(*words, "isotonic").err
+    assert "of the fit rows get" not in run(*words, "intercept").err
+
+
+def test_a_binned_test_names_its_bins(run: Run, few: Path) -> None:
+    """Its value is nothing without them; tests that have none say nothing."""
+    words = ("measure", few, *NAMED, "-m", "hosmer_lemeshow,ks")
+    assert (
+        "hosmer_lemeshow is over 5 equal-mass bins."
+        in run(*words, "--binning", "equal-mass", "--bins", "5").out
+    )
+    assert "ks is over" not in run(*words).out

@@ -65,7 +65,7 @@ def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
         lines = [Line(f"{rows}{kept if verbose else ''}")]
     else:
         kept = f"{rows}, {plural(table.distinct, 'distinct score')}"
-        lines = [Line(f"{kept}, exact table" if verbose else kept)]
+        lines = [Line(f"{kept}, none rounded" if verbose else kept)]
     if table.weighted:
         lines.append(Line("Rows carry importance weights; rows are counted here, values are weighted."))
     if table.discrete:

@@ -869,8 +869,16 @@ def _tests(report: MeasureReport, *, verbose: bool) -> Grid:
         rows.append(("together", "", together, f"Bonferroni over {members}"))
     known = any(one.p_value is not None for one in report.tests)
     notes = (Line(SMALL_P, Tone.FAINT),) if known else ()
+    if not verbose:
+        notes = (*notes, *(Line(said, Tone.FAINT) for said in _bins_of(report.tests)))
     caption = f"Tests of calibration of {_named(report.input)}"
     return Grid(columns, tuple(rows), notes, spare=(VALID,), caption=caption)
+
+
+def _bins_of(tests: Sequence[TestResult]) -> list[str]:
+    """Return over which bins tests are whose value they decide."""
+    binned = ((one.name.value, text.partition(":")[0]) for one in tests for text in one.assumptions)
+    return [f"{name} is {bins}." for name, bins in binned if bins.startswith("over ")]
 
 
 def _p_how(test: TestResult, *, verbose: bool) -> str:
