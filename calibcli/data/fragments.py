@@ -248,7 +248,10 @@ def kinds_as_read(fragment: Fragment) -> tuple[tuple[str, str], ...]:
 
 def _reads_as(values: list[str], decimal: str | None) -> str:
     """Return what texts read as: whole numbers, numbers, true and false, or text."""
-    filled = [one.strip().replace(decimal or ".", ".") for one in values if one.strip()]
+    from calibcli.data.score_words import MISSING
+
+    told = [one.strip() for one in values if one.strip().casefold() not in MISSING]
+    filled = [one.replace(decimal or ".", ".") for one in told]
     if not filled:
         return "empty"
     if all(one.removeprefix("-").isdecimal() for one in filled):

@@ -18,7 +18,7 @@ from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 # What every reader of CSV takes for a missing number, as texts of other formats are taken, too.
-_MISSING = {"", "#n/a", "#n/a n/a", "#na", "n/a", "na", "nan", "-nan", "null", "none"} | {
+MISSING = {"", "#n/a", "#n/a n/a", "#na", "n/a", "na", "nan", "-nan", "null", "none"} | {
     "-1.#ind",
     "-1.#qnan",
     "1.#ind",
@@ -53,8 +53,8 @@ def score_map_of(said: object) -> ScoreMap | None:
             hint = _HOW if share is None else f"write {share.scaleb(-2):f}, or {share:f} with --scale percent"
             raise UsageProblem(msg, hint)
         key = folded_phrase(phrase)
-        if key in _MISSING or number_of(key.removesuffix("%")) is not None:
-            what = "stands for a missing value" if key in _MISSING else "is a number already"
+        if key in MISSING or number_of(key.removesuffix("%")) is not None:
+            what = "stands for a missing value" if key in MISSING else "is a number already"
             msg = f"--score-map: {phrase!r} {what}"
             raise UsageProblem(msg, "leave it out")
         if found.setdefault(key, float(number)) != float(number):
@@ -107,7 +107,7 @@ def number_in(text: str, known: Mapping[str, float], scale: Scale, *, decimal: s
     phrase = folded_phrase(text)
     if phrase in known:
         return known[phrase]
-    if phrase in _MISSING:
+    if phrase in MISSING:
         return float("nan")
     if phrase in _INFINITE:
         return float(phrase)

@@ -228,6 +228,16 @@ def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> 
     assert run(*last.split("calibcli ", 1)[1].replace("'", "").split()).code == 0
 
 
+def test_a_missing_number_makes_no_text_of_a_column(run: Run, tmp_path: Path) -> None:
+    """A score with `NA` in a row fits the pattern as before; it was left out, as a column of text."""
+    path = tmp_path / "models.csv"
+    rows = [f"{'NA' if place == 7 else 0.3},0.{place % 9 + 1},{place % 2}" for place in range(80)]
+    path.write_text("\n".join(["risk_new,risk_old,death", *rows]))
+    assert ["risk_new", "number"] in [one.split() for one in run("inspect", path).out.splitlines()]
+    ended = run("compare", path, "-s", "risk_*", "-y", "death", "--on-missing", "drop")
+    assert (ended.code, "2 scores" in ended.out or "second: column risk_old" in ended.out) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("columns", "values", "options"),
     [
