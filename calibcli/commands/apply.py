@@ -292,7 +292,12 @@ def apply_folder(
     sources = [*(file.path for file in found.files), requested.artifact]
     for _, output in pairs:
         if output in there:
-            refuse_existing(output, force=force or skip_existing, inputs=sources)
+            refuse_existing(output, force=True, inputs=sources)
+            if not force and not skip_existing:
+                msg = f"{output} exists already"
+                raise OutputProblem(
+                    msg, "pass --skip-existing to leave it as it is, or --force to replace it"
+                )
     notes: tuple[str, ...] = ()
     if not isinstance(requested.loaded, ClassArtifact):
         requested, notes = _with_one_score(requested, found)

@@ -52,7 +52,7 @@ def refuse_segments(rows: RowRequest, cutting: Cutting) -> None:
     """Refuse what segments cannot be found for, before anything is read."""
     columns = rows.columns
     if not columns.on:
-        msg = "no column is named whose values make segments"
+        msg = "segments without --on, the columns whose values make them"
         raise UsageProblem(msg, "name some, such as --on country,device")
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
         msg = "segments need counts of rows, and importance weights are not counts"

@@ -340,7 +340,8 @@ def _sum_hint(fault: Fault, resolved: ResolvedColumns) -> str:
             "for logits pass --scale logit; if rounded pass --on-sum normalise, which divides rows by their"
             " sum; --on-sum accept uses rows as they are"
         )
-    way = "pass --on-sum normalise to divide such rows by their sum, or"
+    missing = "is every class among them? " if fault.highest < 1.0 else ""
+    way = f"{missing}pass --on-sum normalise to divide such rows by their sum, or"
     if resolved.label is None:
         return f"{way} `apply --on-sum null` to leave their probabilities empty"
     return f"{way} --on-sum accept to use them as is"
@@ -369,12 +370,12 @@ def _range_hint(fault: Fault, resolved: ResolvedColumns) -> str:
     rounded = fault.lowest >= -_ROUNDED and fault.highest <= most + _ROUNDED
     if resolved.label is None:
         requested = f"they were read with --scale {scale}: is that their scale"
-        percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and fault.highest <= 100.0
+        percent = scale is Scale.PROB and fault.lowest >= -_ROUNDED and 1.5 < fault.highest <= 100.0
         way = (
-            "pass --scale percent, or --scale logit" if percent else f"{requested}, and is the column right?"
+            "pass --scale percent, or --scale logit;" if percent else f"{requested}, and is the column right?"
         )
-        way = f"{requested}? --on-range clip moves them to the nearest end" if rounded else way
-        return f"{way}; `apply --on-range null` leaves their probability empty"
+        way = f"{requested}? --on-range clip moves them to the nearest end;" if rounded else way
+        return f"{way} `apply --on-range null` leaves their probability empty"
     if rounded:
         return "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"
     if logs and fault.highest <= 1.0:

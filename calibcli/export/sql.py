@@ -698,6 +698,9 @@ def as_model(query: str, table: str) -> str:
     if any(mark in query for mark in ("{{", "{%", "{#")):
         msg = "dbt takes {{, {% and {# in a name of a column, a class or a group for words of its own"
         raise UsageProblem(msg, "rename it, or use --as view")
+    if "{" in table:
+        msg = f"--as dbt writes ref() and source() itself: {table!r} is no name"
+        raise UsageProblem(msg, "pass --table MODEL or --table SOURCE.TABLE, without braces")
     words = [word.replace("\\", "\\\\").replace("'", "\\'") for word in table.split(".")]
     if not all(words) or len(words) > 2:
         msg = f"{table!r} is neither a model of dbt nor a source and its table"

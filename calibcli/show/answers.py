@@ -494,7 +494,7 @@ def _worst(
         shown = sum(bound > 0.0 for bound in at_least.values())
     are = "is" if shown == 1 else "are"
     some = f"All {count(shown)} {what}{large}" if shown == len(keys) else f"{many} {count(shown)}"
-    name = worst.by_lower if what == "groups" else worst.by_lower.partition("=")[2]
+    name = worst.by_lower if what == "groups" else f"class {worst.by_lower.partition('=')[2]}"
     least = f"{name}, off by {three(worst.lower)} or more on average"
     together = f"; all at once with {percent(report.confidence)} confidence" if summary.confidence else ""
     return f"{some} {are} shown to be miscalibrated, above all {least}{together}."
@@ -817,7 +817,8 @@ def _concluded(verdict: "Verdict", what: str) -> str:
         wrong = _wrong(verdict, claim.confidence_of_fail)
         return f"The {what} is {broken} {limit}; a wrong FAIL {wrong}."
     if claim.only_not_refuted:
-        return f"The {what} is not shown to be {broken} {limit}, which is no proof that it is {kept} {limit}."
+        proof = f"{kept} {limit}" if claim.limit else limit
+        return f"The {what} is not shown to be {broken} {limit}, which is no proof that it is {proof}."
     return f"The {what} is {kept} {limit}; a wrong PASS {_wrong(verdict, claim.confidence)}."
 
 

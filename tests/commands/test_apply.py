@@ -149,6 +149,14 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
             "pass --scale percent, or --scale logit; `apply --on-range null` leaves their probability empty",
         ),
         (
+            "score,x\n0.5,1\n1.2,1\n",
+            "column 'score': 1 of the first 2 values lies outside [0, 1]; the first is 1.2 at row 2",
+            (
+                "they were read with --scale prob: is that their scale, and is the column right? "
+                "`apply --on-range null` leaves their probability empty"
+            ),
+        ),
+        (
             "score,x\n0.5,1\nabc,1\n",
             "column 'score': 'abc' at row 2 is not a number",
             (

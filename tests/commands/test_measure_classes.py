@@ -30,6 +30,7 @@ from calibcli.options.measuring import MeasureOptions, Metrics, metrics_of
 from calibcli.options.rows import Columns, Reading, RowRequest, SeveralClasses
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import MeasureReport
+from calibcli.show.answers import answer_of
 from calibcli.stats.measures.classes.binned import ClassViews, Seen
 from calibcli.stats.table import Floats, Integers, sliced
 from class_rows import drawn_rows, views_of
@@ -187,6 +188,7 @@ def test_classes_are_ordered_by_the_bound_of_a_gate(tmp_path: Path) -> None:
             assert view.worst.by_lower == max(view.at_least, key=lambda key: view.at_least[key])
             gate = VerifyOptions((rule(M.ECE, 0.5),), confidence=1.0 - 0.05 / 3)
             one = view.worst.by_lower.partition("=")[2]
+            assert f"above all class {one}, off by" in " ".join(answer_of(report))
             several = replace(SEVERAL, view=ViewName.ONE_VS_REST, one_class=one)
             gated = verify_files(RowRequest([path], replace(COLUMNS, several=several)), options=gate)
             assert gated.verdicts["max-ece"].lower == pytest.approx(view.worst.lower, abs=1e-12)

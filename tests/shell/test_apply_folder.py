@@ -53,7 +53,7 @@ def test_partitions_stay_partitions(place: Path) -> None:
         assert (place / f"one{Path(name).suffix}").read_bytes() == (place / "out" / name).read_bytes()
 
 
-def test_a_restart_goes_on(place: Path) -> None:
+def test_a_restart_goes_on(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Outputs that are there stay as they are; the others are made."""
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 0
     kept, gone = place / "out/day=1/part.parquet", place / "out/day=2/part.parquet"
@@ -61,6 +61,9 @@ def test_a_restart_goes_on(place: Path) -> None:
     gone.unlink()
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q"]) == 5
     assert not gone.exists()
+    assert (
+        "hint: pass --skip-existing to leave it as it is, or --force to replace it" in capsys.readouterr().err
+    )
     assert main(["apply", "cal.json", "preds", "--out-dir", "out", "-q", "--skip-existing"]) == 0
     assert gone.read_bytes() == whole
     assert kept.stat().st_mtime_ns == before

@@ -201,7 +201,7 @@ def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_p
         ("csv", "csv"): None,
         ("csv", "tsv"): "fields hold the same text, in quotes",
         ("parquet", "csv"): "CSV keeps no column types",
-        ("parquet", "jsonl"): "dates and times were written as text",
+        ("parquet", "jsonl"): "JSON has dates and times as text",
         ("parquet", "arrow"): "types stay",
         ("jsonl", "parquet"): "objects were written as the text of their JSON",
         ("jsonl", "jsonl"): None,

@@ -256,7 +256,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "verify t.csv --max-ece 0.1 --min-group-rows 9", "--min-group-rows without groups", " "),
     (2, "verify t.csv --max-ece 0.1 --on label", "--on without a rule about segments", "--max-segment-bias"),
     (2, "verify t.csv --max-ece 0.1 --depth 3", "--depth without a rule about segments", ""),
-    (2, "verify t.csv --max-segment-bias 0.1", "no column is named whose values make", "--on country"),
+    (2, "verify t.csv --max-segment-bias 0.1", "segments without --on", "--on country"),
     *(
         (2, f"{words} {idle}", f"{idle.split()[0]} without groups", "--by")
         for words in ("measure t.csv", "report t.csv -o r.html", "plot t.csv -o p.svg")
@@ -571,6 +571,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "export beta.json --to onnx --as view", "--as has no effect on --to onnx", ""),
     (2, "export beta.json --to sql --view v", "--view is for --as view", "pass --as view too"),
     (2, "export beta.json --to sql --as dbt --table a.b.c", "neither a model of dbt", "--table SOURCE.TABLE"),
+    (2, "export beta.json --to sql --as dbt --table '{{ x }}'", "writes ref() and", "without braces"),
     (2, "export beta.json --to sql --as dbt --name '{{ x }}'", "words of its own", "use --as view"),
     (2, "export beta.json --to sql --float32", "--float32 has no effect on --to sql", ""),
     (2, "export beta.json --to sklearn --name p", "--name has no effect on --to sklearn", ""),

@@ -280,7 +280,7 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
             ("--max-segment-bias", "0.05", "--artifact", "none.json", *ON),
             "no file of scores and columns|none.json",
         ),
-        (("--max-segment-bias", "0.05"), "no column is named whose values make"),
+        (("--max-segment-bias", "0.05"), "segments without --on"),
         (("--max-ece", "0.05", *ON), "--on without a rule about segments"),
         ((*requested, "--any-time"), "is for ece, not for segment_bias"),
         ((*requested, "--min-segment-rows", 10_000), "no segment of .* has 10,000 rows"),

@@ -223,7 +223,7 @@ def test_refuted_scores_are_counted(run: Run, tmp_path: Path) -> None:
 
 REFUSED = [
     ([], 2, "Missing option '--on'"),
-    (["--on", " , "], 2, "no column is named whose values make segments"),
+    (["--on", " , "], 2, "segments without --on"),
     (["--on", "nowhere"], 3, "there is no column 'nowhere'"),
     (["--on", "label"], 2, "column 'label' cannot be two of"),
     (["--on", "age,age"], 2, "column 'age' is named twice with --on"),

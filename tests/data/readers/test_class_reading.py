@@ -149,15 +149,20 @@ def changed(place: tuple[int, int], value: float | None) -> np.ndarray:
             changed((2, 2), 0.3),
             "1 of 4 rows does not sum to 1 within 0.001; the first is a sum of 0.8 at row 3",
         ),
+        (
+            changed((2, 2), 0.75),
+            "1 of 4 rows does not sum to 1 within 0.001; the first is a sum of 1.25 at row 3",
+        ),
     ],
 )
 def test_wrong_numbers_are_refused_with_column_and_row(rows: np.ndarray, said: str, write: Write) -> None:
-    """One line says what, where and how many."""
+    """One line says what, where and how many; sums that fall short ask for the other classes."""
     columns = {f"p_{name}": pa.array(rows[:, k].tolist(), pa.float64()) for k, name in enumerate(NAMES)}
     with pytest.raises(InputProblem) as problem:
         read(write({**columns, "label": LABELS}))
     assert said in problem.value.message
     assert problem.value.hint
+    assert ("is every class among them?" in problem.value.hint) == ("a sum of 0.8" in said)
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         assumptions=(
             INDEPENDENT_ROWS,
             HELD_OUT,
-            f"of {over.after_of} of each class; every class counts equally",
+            f"{over.described} for each class; every class counts equally",
         ),
         rows=views.rows,
         details={"classes": count, "partition": over.described},
