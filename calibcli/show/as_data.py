@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from calibcli.documents.sealed import sealed_text
@@ -62,6 +63,8 @@ COLUMNS = (
     "null_lower",
     "null_upper",
     "unseen_share",
+    "mean_score",
+    "p_adjusted",
 )
 
 FIXED = Target.FIXED_DESIGN.value
@@ -120,9 +123,15 @@ def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
     if not isinstance(report, MeasureReport | VerifyReport):
         msg = "rows are written of what measure, verify, compare, segments and drift find"
         raise UsageProblem(msg, "pass --format json, md or table")
-    rows = list(_rows("", body))
-    for key, part in body["slices"].items():
-        rows += _rows(key, part)
+    rows = list(_rows("", report, body))
+    for key, part in report.slices.items():
+        rows += _rows(key, part, body["slices"][key], body.get("groups", {}))
+    for key, differences in body.get("differences", {}).items():
+        same = _said_of(key, body["slices"][key])
+        rows += [
+            _row(same, "difference", name, {**one, "status": one["verdict"]})
+            for name, one in differences.items()
+        ]
     return [*rows, *_settings(settings)]
 
 
@@ -212,13 +221,26 @@ def _said_of(key: str, body: Mapping[str, Any]) -> Row:
     }
 
 
-def _rows(key: str, body: Mapping[str, Any]) -> Iterator[Row]:
+def _rows(
+    key: str,
+    report: object,
+    body: Mapping[str, Any],
+    groups: Mapping[str, Any] = MappingProxyType({}),
+) -> Iterator[Row]:
     """Yield the rows of a report or of one of its slices."""
+    from calibcli.show.pages.measure import OF_GRADES, light
+
     same = _said_of(key, body)
+    if isinstance(report, MeasureReport) and not report.table.weighted:
+        same["mean_score"] = report.mean_score
+    adjusted = groups.get("adjusted") or {}
     for name, one in body["measures"].items():
         yield _row(same, "measure", name, one)
     for name, one in body["tests"].items():
         found = {"value": one.get("statistic"), "p_value": one["p_value"], "method": one["p_method"]}
+        found["p_adjusted"] = adjusted.get(name, {}).get(key)
+        if name in OF_GRADES and key in groups.get("measured", ()):
+            found["status"] = light(one["p_value"])
         yield _row(same, "test", name, found)
     for one in body.get("net_benefit", ()):
         for name, found in one.items():

@@ -55,11 +55,53 @@ def test_rows_hold_what_json_holds(said: Told, file: Path) -> None:
                 assert line[key] == one[key]
         else:
             assert line["p_value"] == part["tests"][line["name"]]["p_value"]
+            assert line["p_adjusted"] == report["groups"]["adjusted"].get(line["name"], {}).get(line["slice"])
         assert (line["rows"], line["positive"]) == (part["table"]["rows"], part["table"]["positive"])
     cells = read(said(*words, "--format", "csv"))
     for cell, line in zip(cells, lines, strict=True):
         for key in ("value", "lower", "upper", "p_value"):
             assert (float(cell[key]) if cell[key] else None) == line[key]
+
+
+def test_grades_have_what_their_table_has(said: Told, file: Path) -> None:
+    """Predicted rates, p-values that hold for all grades at once, and lights; only of grades."""
+    words = [
+        "measure",
+        file,
+        "-s",
+        "score",
+        "-y",
+        "label",
+        "-q",
+        "-m",
+        "jeffreys,mean_score",
+        "--by",
+        "group",
+    ]
+    cells = read(said(*words, "--format", "csv"))
+    lights = {cell["slice"]: cell["status"] for cell in cells if cell["kind"] == "test"}
+    assert lights.pop("") == ""
+    assert lights
+    assert {*lights.values()} <= {"green", "yellow", "red"}
+    for cell in cells:
+        if cell["name"] == "mean_score":
+            assert float(cell["mean_score"]) == pytest.approx(float(cell["value"]))
+        assert bool(cell["p_adjusted"]) == (cell["kind"] == "test" and cell["slice"] != "")
+        if cell["p_adjusted"]:
+            assert float(cell["p_adjusted"]) >= float(cell["p_value"])
+
+
+def test_rows_of_two_scores_have_their_differences(said: Told, file: Path) -> None:
+    """The same numbers as in JSON, with the verdict."""
+    words = ["measure", file, "-s", "score", "-s", "old", "-y", "label", "-q", "-m", "brier,ece"]
+    wanted = json.loads(said(*words, "--json"))["differences"]
+    lines = [json.loads(line) for line in said(*words, "--format", "jsonl").splitlines()]
+    found = [line for line in lines if line["kind"] == "difference"]
+    assert [(line["slice"], line["name"]) for line in found] == [("score=old", "brier"), ("score=old", "ece")]
+    for line in found:
+        one = wanted[line["slice"]][line["name"]]
+        assert line["status"] == one["verdict"]
+        assert all(line[key] == one[key] for key in ("value", "lower", "upper", "confidence"))
 
 
 def test_no_cell_is_a_formula_or_steers_a_terminal(said: Told, file: Path) -> None:

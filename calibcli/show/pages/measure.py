@@ -172,7 +172,7 @@ def slice_grids(
         columns = _columns_of(name, [part for _, part in parts])
         if name.value in adjusted:
             columns.append((f"{name.value} Holm", _holm(name, adjusted[name.value], parts)))
-        if name in _OF_GRADES:
+        if name in OF_GRADES:
             tests = [next(one for one in part.tests if one.name is name) for _, part in parts]
             columns.append((f"{name.value}{_LIGHT}", [light(one.p_value) for one in tests]))
         if tables[-1] and _width(tables[-1]) + _width(columns) > _WIDEST:
@@ -234,7 +234,7 @@ def _fixed_columns(
 # Measures and tests that compare the number of events with the one that the scores predict.
 _OF_EVENTS: frozenset[Shown] = frozenset({*OF_RATES, MeasureName.OE})
 # Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
-_OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
+OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
 YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
 _LIGHT = " light"
 _LIGHT_TONES = (("green", Tone.PASS), ("yellow", Tone.INCONCLUSIVE), ("red", Tone.FAIL))
@@ -352,7 +352,7 @@ def slice_notes(
     few = [f"the {name} in {count(number)} of {count(len(parts))} {what}" for name, number in rough if number]
     if few:
         notes.append(f"Rough, as few rows decide them, are intervals of {listed(few)}.")
-    if any(name in _OF_GRADES for name in shown):
+    if any(name in OF_GRADES for name in shown):
         notes.append(_LIGHTS)
     return [" ".join(notes)] if notes else []
 
