@@ -16,17 +16,22 @@ from calibcli.options.declaring import Parameter
 Asked = ParamSpec("Asked")
 Result = TypeVar("Result")
 
-_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?")
+# In a sentence an option is written as in a shell, after it what may be its value. What stands before here is
+# left as it is: a command to type, and what a user wrote, which is quoted or has dashes within a word.
+_PARTS = re.compile(
+    r"""`calibcli [^`]*`|(?<!\w)(?:'[^']*'|"[^"]*")"""
+    r"""|(?<![\w./-])--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?"""
+)
 _NUMBER = re.compile(r"\d[\d.]*")
 
 
 @cache
 def _options() -> Mapping[str, Parameter]:
     """Return the options that functions take, by their names on the command line."""
-    import calibcli
+    from calibcli.python import functions
 
-    functions = (calibcli.measure, calibcli.fit, calibcli.verify, calibcli.compare, calibcli.plot)
-    return {one.key: one for made in functions for one in vars(made)["parameters"].values() if one.key}
+    made = (vars(one)["parameters"] for one in vars(functions).values() if hasattr(one, "parameters"))
+    return {one.key: one for parameters in made for one in parameters.values() if one.key}
 
 
 @cache
@@ -81,11 +86,13 @@ def _is_ours(module: str) -> bool:
 
 def said(text: str) -> str:
     """Return a sentence with options as keywords: `--scale logit` as `scale='logit'`."""
-    return _OPTION.sub(_keyword, text)
+    return _PARTS.sub(_keyword, text)
 
 
 def _keyword(found: re.Match[str]) -> str:
     option, value = found.groups()
+    if option is None:
+        return found.group()
     declared = _options().get(option)
     name = option.replace("-", "_") if declared is None else declared.name
     after = "" if value is None else found.group()[len(option) + 2 :]
@@ -93,9 +100,7 @@ def _keyword(found: re.Match[str]) -> str:
         return f"{name}=True{after}"
     if value is None:
         return name
-    if value.startswith("'"):
-        return f"{name}={value}"
-    if _NUMBER.fullmatch(value):
+    if value.startswith("'") or _NUMBER.fullmatch(value):
         return f"{name}={value}"
     text = value in _words() or value.isupper() or "," in value or value.endswith(".json")
     # A label may be any word, and only sentences about the option go on with these.

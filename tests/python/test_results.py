@@ -326,6 +326,20 @@ def test_labels_in_hints_are_texts_of_python() -> None:
     assert said("as --positive says") == "as positive says"
 
 
+@pytest.mark.parametrize("name", ["my--jobs 4.csv", "--scale logit", "x--scale logit"])
+def test_what_a_user_wrote_is_shown_as_it_was_written(tmp_path: Path, name: str) -> None:
+    """Dashes in names of files and columns are no options, and a command in a hint is for a shell."""
+    assert said(f"a.csv: there is no column {name!r}; pass --by COL") == (
+        f"a.csv: there is no column {name!r}; pass by='COL'"
+    )
+    path = tmp_path / f"my{name}.csv"
+    with pytest.raises(calibcli.InputProblem, match=f"{path}: there is no such file"):
+        calibcli.measure(path, score="s", label="y")
+    assert (
+        said("write one with `calibcli measure ... --json`") == "write one with `calibcli measure ... --json`"
+    )
+
+
 def test_a_lazy_frame_is_worked_out_once() -> None:
     """Rows of polars that are still to be computed are computed once and measured as any others."""
     looked = []
