@@ -78,7 +78,7 @@ laws: $(VENV)/.stamp-dev  ## every property test with 400 examples that are draw
 coverage: $(VENV)/.stamp-dev  ## docs/coverage.md: hours of simulations; goes on where it stopped; HOURS=.5 begins none after half an hour
 	$(PYTHON) benchmarks/write_coverage.py --workers $(WORKERS) $(if $(HOURS),--hours $(HOURS))
 
-bench: $(VENV)/.stamp-dev  ## speed and memory at every size, against reads, copies and PEERS, as for fits
+bench: $(VENV)/.stamp-dev  ## every goal of speed and memory, against reads, copies and PEERS, as for fits; under 40 minutes
 	$(PYTHON) benchmarks/bench.py --peers $(PEERS) --write
 
 fits: $(VENV)/.stamp-dev  ## fit times of every method against other packages; PEERS=PYTHON that has them

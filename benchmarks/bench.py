@@ -1,118 +1,116 @@
 """
-Speed and memory at every size, against raw reads, copies and every package that does the same: `make bench`.
+Every goal of speed and memory, against reads, copies and the packages that do the same: `make bench`.
 
-    python benchmarks/bench.py [--rows 10000 ... 100000000] [--rounds 3] [--peers PYTHON] [--write]
+    python benchmarks/bench.py [--peers PYTHON] [--only WORD] [--rounds N] [--minutes 40] [--write]
 
-Whole processes from a file to the result, interleaved within each table, so that a ratio is of one run.
-`--peers` names a Python that has the other packages; what it lacks is left out, and the page says so.
-`--write` stores benchmarks/RESULTS.md. Data: scores 0.7 Beta(0.8, 3) + 0.3 Beta(4, 1.5), labels
+Whole processes from a file to the result, in turn within each contest, so that a ratio is of processes that
+ran next to each other. `--peers` names a Python that has the other packages; a line of what it lacks says so.
+`--only` takes the contests with a word in their title. `--write` stores benchmarks/RESULTS.md after every
+contest: what is cut off keeps what it has. Data: scores 0.7 Beta(0.8, 3) + 0.3 Beta(4, 1.5), labels
 Bernoulli(sigmoid(0.85 logit - 0.1)), in Parquet with row groups of 2^20 rows; every score is another one.
 """
 
 import argparse
-import json
 import os
-import statistics
+import shutil
+import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 
-from bench_jobs import Contest, contests, prepare
-from bench_page import exponents_of, table_of, targets_of
-from fits import missing, versions
-from measures import PACKAGES, Rules, parser_of, publish, race, within
+from bench_jobs import Contest, contests
+from bench_page import Results, goals_of, growth_of, table_of
+from fits import versions
+from measures import PACKAGES, Rules, race
 from processes import Spent, machine
+from workers import dask_cluster
 
 HERE = Path(__file__).parent
-SIZES = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
-NEEDED = {
-    "sklearn": "scikit-learn",
-    "relplot": "relplot",
-    "calibration": "uncertainty-calibration",
-    "mapie": "mapie",
-    "calzone": "calzone-tool",
-    "netcal": "netcal",
-    "torchmetrics": "torchmetrics",
-    "betacal": "betacal",
-    "venn_abers": "venn-abers",
-}
-Results = dict[tuple[int, str], Spent]
+PAGE = HERE / "RESULTS.md"
+# A process that took so many seconds is not run again.
+ONCE = 8.0
+PEERS = (*PACKAGES, "betacal", "mcgrad", "pandas")
+Found = dict[str, list[Spent] | str]
 
 
-def run_contest(contest: Contest, rules: Rules, results: Results) -> str:
-    """Run the processes of one table in turn, keep their medians, and return the table."""
-    found = race(contest.field, rules)
-    for name, runs in found.items():
-        if not isinstance(runs, str):
-            columns = zip(*((run.wall, run.cpu, run.peak) for run in runs), strict=True)
-            results[contest.rows, name] = Spent(*(statistics.median(column) for column in columns))
-    return f"### {contest.title}\n\n{table_of(contest, found)}\n"
+def run(contest: Contest, at: Path, rounds: int | None) -> Found:
+    """Make the files of a contest, and run its processes in turn."""
+    made = [sys.executable, str(HERE / "bench_files.py"), *contest.files.split(), str(at)]
+    subprocess.run(made, check=True)
+    rules = Rules(rounds or contest.rounds, contest.patience, ONCE, contest.warm)
+    with dask_cluster(at) if contest.on_dask else nullcontext():
+        return race(contest.field, rules)
 
 
-def inside(data: Path, peers: str, *, there: Sequence[str]) -> dict[str, float]:
-    """Return the processor seconds of single steps within a process, ours and theirs."""
-    script = str(HERE / "bench_inside.py")
-    found: dict[str, float] = json.loads(within([script, "ours", str(data)]))
-    for name in there:
-        found |= json.loads(within([script, name, str(data)], python=peers))
-    return found
+def page_of(told: str, results: Results, tables: Sequence[str]) -> str:
+    """Return the page of what there is so far."""
+    parts = [told, "## Goals", goals_of(results), "## Growth", GROWTH, growth_of(results), *tables]
+    return HEAD + "\n\n".join(parts) + "\n"
 
 
-def compete(folder: Path, asked: argparse.Namespace) -> str:
-    """Run everything and return the page."""
-    absent = {name: missing(asked.peers, module) for module, name in NEEDED.items()}
-    there = frozenset(module for module, name in NEEDED.items() if absent[name] is None)
-    packages = (*PACKAGES, "betacal", "venn-abers")
-    told = [
-        f"{machine()}; {versions(asked.peers, packages)}.",
-        f"Load {os.getloadavg()[0]:.1f} at the start. Median of {asked.rounds} interleaved rounds.",
-        f"What took over {asked.once:g} s ran once; after {asked.patience:g} s it was stopped.",
-    ]
-    rules, results, parts = Rules(asked.rounds, asked.patience, asked.once), Results(), []
-    for rows in sorted(asked.rows):
-        place = folder / str(rows)
-        # In a process of its own: a child's peak memory counts that of the process that started it.
-        within([__file__, "--prepare", str(place), "--rows", str(rows)])
-        parts.append(f"## {rows:,} rows\n")
-        for contest in contests(place, rows, peers=asked.peers, there=there):
-            parts.append(run_contest(contest, rules, results))
-            sys.stderr.write(parts[-1])
-        if rows < max(asked.rows):
-            continue
-        within([__file__, "--prepare", str(folder / "inside"), "--rows", "10000000"])
-    steps = inside(
-        folder / "inside", asked.peers, there=sorted(there & {"relplot", "venn_abers", "calibration"})
+def compete(asked: argparse.Namespace) -> None:
+    """Run all that is asked for; the page is written anew after each contest."""
+    began, results, tables = time.perf_counter(), dict[str, Found](), list[str]()
+    where, page = (
+        f"{machine()}; {versions(asked.peers, PEERS)}. Load {os.getloadavg()[0]:.1f} at the start",
+        "",
     )
-    left_out = [f"- {name}: {why}" for name, why in absent.items() if why is not None]
-    left_out = ["Not measured:\n", *left_out] if left_out else []
-    summary = ["## Targets\n", targets_of(results, steps), "\n## Growth\n", exponents_of(results), ""]
-    return "\n".join([*told, "", *left_out, *summary, *parts])
+    with tempfile.TemporaryDirectory(prefix="calibcli-bench-") as folder:
+        every = [one for one in contests(Path(folder), asked.peers) if asked.only in one.title]
+        for place, contest in enumerate(every, 1):
+            minutes = (time.perf_counter() - began) / 60
+            try:
+                if minutes > asked.minutes:
+                    problem = f"Not run: {asked.minutes:g} minutes were over."
+                else:
+                    problem, results[contest.title] = "", run(contest, Path(folder), asked.rounds)
+            except (OSError, ImportError, ValueError, subprocess.SubprocessError) as error:
+                problem = f"Failed: {error}"
+            for path in Path(folder).iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            told = problem or table_of(contest, results[contest.title])
+            tables.append(f"## {contest.title}\n\n{told}")
+            sys.stderr.write(f"{tables[-1]}\n\n")
+            minutes = (time.perf_counter() - began) / 60
+            ran = f"{os.getloadavg()[0]:.1f} after {minutes:.0f} minutes and {place} of {len(every)} contests"
+            page = page_of(f"{where}, {ran}.", results, tables)
+            if asked.write:
+                PAGE.write_text(page, encoding="utf-8")
+    sys.stdout.write(page)
 
 
 def main() -> None:
     """Run everything and print the page."""
-    parser = parser_of("Time whole processes at every size.", patience=240.0, once=12.0)
-    parser.add_argument("--rows", type=int, nargs="+", default=SIZES)
-    asked = parser.parse_args()
-    if asked.prepare:
-        prepare(Path(asked.prepare), asked.rows[0])
-        return
-    publish(compete, asked, page=HERE / "RESULTS.md", head=HEAD)
+    parser = argparse.ArgumentParser(description="Time whole processes against every goal.")
+    parser.add_argument("--peers", default=sys.executable, metavar="PYTHON", help="has the other packages")
+    parser.add_argument("--only", default="", metavar="WORD", help="contests with it in their title")
+    parser.add_argument("--rounds", type=int, metavar="N", help="times each; else as many as it is worth")
+    parser.add_argument("--minutes", type=float, default=36.0, help="begin no contest after these")
+    parser.add_argument("--write", action="store_true", help="store benchmarks/RESULTS.md")
+    compete(parser.parse_args())
 
 
 HEAD = """# Speed and memory
 
 Made by `make bench PEERS=PYTHON` (`python benchmarks/bench.py --write --peers PYTHON`), PYTHON being one that
-has the packages compared with. Whole processes from start to end; the result is the ratios, each of one
-interleaved run. "Reads" is the wall time over that of a process that only streams the same columns with
-pyarrow; "ours" is it over that of calibcli's first line of the table: above 1, calibcli was faster.
+has the packages compared with. Whole processes from start to end, start-up in every time; the processes of a
+table ran in turn. A ratio is that of two runs next to each other: the median of all such pairs, and from the
+least to the most of them, which is the noise. Seconds and MiB are medians. What took over 8 s ran once.
+
+A "read" is a process that only streams the two columns with pyarrow, as pyarrow and numpy come: numpy starts
+threads that take some processor time, which calibcli asks it not to.
 
 The two sides are not alike. A peer holds all rows, is called for what its line names, and gives no interval
 for any of it; calibcli checks every value, gives every number its interval, and beyond a million distinct
 scores works on a grid of 720,720 cells, 1.4e-6 apart at most, with a second pass over the rows where that
-makes a fit exact. Start-up is in every time.
+makes a fit exact.
 
 """
+GROWTH = """Processor time less that at the least size, which is start-up: an exponent of 1 is twice the
+time for twice the number. A time within a tenth of a second of start-up says nothing."""
 
 
 if __name__ == "__main__":

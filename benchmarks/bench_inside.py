@@ -1,111 +1,53 @@
 """
-Processor seconds of single steps inside a process, for the targets that leave start-up and reading out.
+Processor seconds of one step inside a process, for the goals that leave start-up and reading out.
 
-    python benchmarks/bench_inside.py ours|relplot|venn_abers|calibration FOLDER
+    python benchmarks/bench_inside.py STEP SCORES.parquet
 
-FOLDER is one that `bench_jobs.prepare` made. Prints a JSON object of names and seconds, the least of three.
-The peers' steps run under their own Python, without calibcli.
+Prints the least of three. The peers' steps run under their own Python, without calibcli.
 """
 
-import json
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
+from typing import Any
 
-VENN_ABERS_ROWS = 100_000
+import numpy as np
+
 CLASS_ROWS, CLASSES = 50_000, 1_000
+FEW_ROWS = 1_000
 
 
-def least(work: Callable[[], object]) -> float:
+def least(work: Callable[[], object], times: int = 3) -> float:
     """Return the processor seconds of some work, the least of three."""
     found = []
-    for _ in range(3):
+    for _ in range(times):
         began = time.process_time()
         work()
         found.append(time.process_time() - began)
     return min(found)
 
 
-def ours(data: str) -> dict[str, float]:
-    """Time calibcli: smECE from the file to the number, draws of labels, Venn-Abers, and many classes."""
+def ours(*rows: object, **options: object) -> Callable[[], object]:
+    """Return a call of `calibcli.measure`."""
     import calibcli
-    from calibcli.commands.reading import read_tables
-    from calibcli.names import Binning, Purpose
-    from calibcli.options.fitting import FitOptions
-    from calibcli.options.rows import Columns, Reading, RowRequest
-    from calibcli.stats.measures.if_calibrated import draw_calibrated
-    from calibcli.stats.measures.smooth_ece import smooth_ece
-    from calibcli.stats.numerics import stream
-    from calibcli.stats.recalibrators.venn_abers import VennAbers
-    from calibcli.stats.table import ScoreTable
-    from calibcli.stats.table.bins import binned, bins_of
 
-    def whole() -> object:
-        (table,) = read_tables(
-            RowRequest([data], Columns("score", "label"), reading=Reading(jobs=1))
-        ).tables.values()
-        return smooth_ece(table, confidence=0.95)
-
-    (table,) = read_tables(
-        RowRequest([data], Columns("score", "label"), reading=Reading(jobs=1))
-    ).tables.values()
-    partitions = [
-        binned(table, bins_of(how, 15, table=table)) for how in (Binning.EQUAL_WIDTH, Binning.EQUAL_MASS)
-    ]
-
-    def draws() -> object:
-        return draw_calibrated(
-            table,
-            partitions=partitions,
-            generator=stream(0, Purpose.MONTE_CARLO),
-            smece_generator=stream(0, Purpose.SMECE_NULL),
-        )
-
-    probs, right = rows_of_classes()
-
-    score, label = rows_of(data, VENN_ABERS_ROWS)
-    few = ScoreTable.from_rows(score, label)
-    return {
-        "smECE, read and computed": least(whole),
-        "999 draws": least(draws),
-        "Venn-Abers fit": least(lambda: VennAbers.fit(few, options=FitOptions())),
-        "classwise ECE": least(lambda: calibcli.measure(probs, right, metric=["classwise_ece"])),
-    }
+    measure: Any = calibcli.measure
+    return partial(measure, *rows, **options)
 
 
-def relplot(data: str) -> dict[str, float]:
-    """Time relplot's smECE of rows that are read."""
-    import relplot as package
-
-    score, label = rows_of(data, None)
-    return {"relplot smECE": least(lambda: package.smECE(score, label))}
-
-
-def venn_abers(data: str) -> dict[str, float]:
-    """Time the fit of venn-abers to rows that are read."""
-    import numpy as np
-    from venn_abers import VennAbers as Package
-
-    score, label = rows_of(data, VENN_ABERS_ROWS)
-    both = np.column_stack([1 - score, score])
-    return {"venn-abers fit": least(lambda: Package().fit(both, label))}
+def few(kind: str) -> tuple[object, object]:
+    """Return few scores, of rare events or next to 0 and 1, and labels that follow them."""
+    generator = np.random.default_rng(0)
+    if kind == "rare":
+        score = generator.beta(0.4, 400.0, FEW_ROWS)
+    else:
+        score = 1.0 / (1.0 + np.exp(-20.0 * generator.standard_normal(FEW_ROWS)))
+    return score, (generator.random(FEW_ROWS) < score).astype(int)
 
 
-def calibration(_: str) -> dict[str, float]:
-    """Time the marginal ECE of uncertainty-calibration, once: it takes half a minute."""
-    import calibration as package
-
-    probs, right = rows_of_classes()
-    began = time.process_time()
-    package.get_ece(probs, right, mode="marginal")
-    return {"uncertainty-calibration marginal ECE": time.process_time() - began}
-
-
-def rows_of_classes() -> tuple[object, object]:
+def of_classes() -> tuple[object, object]:
     """Return float32 probabilities of many classes, and labels."""
-    import numpy as np
-
     generator = np.random.default_rng(0)
     right = generator.integers(CLASSES, size=CLASS_ROWS)
     odds = generator.normal(size=(CLASS_ROWS, CLASSES)).astype(np.float32)
@@ -114,14 +56,37 @@ def rows_of_classes() -> tuple[object, object]:
     return odds / odds.sum(axis=1, keepdims=True), right
 
 
-def rows_of(data: str, most: int | None) -> tuple[object, object]:
-    """Return scores and labels, the first so many."""
+def rows_of(path: str) -> tuple[object, object]:
+    """Return scores and labels of a file."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(data, columns=["score", "label"])
-    return table["score"].to_numpy()[:most], table["label"].to_numpy()[:most]
+    table = pq.read_table(path, columns=["score", "label"])
+    return table["score"].to_numpy(), table["label"].to_numpy()
+
+
+def step(name: str, path: str) -> Callable[[], object]:
+    """Return a step by its name."""
+    if name == "relplot":
+        import relplot
+
+        return partial(relplot.smECE, *rows_of(path))
+    if name == "uncertainty-calibration":
+        import calibration
+
+        return partial(calibration.get_ece, *of_classes(), mode="marginal")
+    match name.split(", "):
+        case ["smECE"]:
+            return ours(*rows_of(path), metric=["smece"])
+        case ["smECE", _]:
+            return ours(path, score="score", label="label", metric=["smece"], jobs=1)
+        case ["marginal ECE"]:
+            return ours(*of_classes(), metric=["classwise_ece"])
+        case [kind, what]:
+            return ours(*few(kind), **({} if what == "report" else {"metric": ["kuiper"]}))
+    raise ValueError(name)
 
 
 if __name__ == "__main__":
-    steps = {"ours": ours, "relplot": relplot, "venn_abers": venn_abers, "calibration": calibration}
-    sys.stdout.write(json.dumps(steps[sys.argv[1]](str(Path(sys.argv[2]) / "scores.parquet"))))
+    # One takes half a minute.
+    times = 1 if sys.argv[1] == "uncertainty-calibration" else 3
+    sys.stdout.write(str(least(step(*sys.argv[1:]), times)))

@@ -1,58 +1,56 @@
-"""Which processes `bench.py` runs for each number of rows, and the files that they read."""
+"""What `bench.py` times: contests of whole processes."""
 
-import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from fits import PEERS as FIT_PEERS
-from fits import READ
+from fits import READ as READ_WHOLE
 from measures import PEERS as MEASURE_PEERS
 from measures import Entrant
-from processes import CALIBCLI, REENCODE, make_scores
-from processes import READ as STREAM
+from processes import CALIBCLI, READ, REENCODE
 
 from calibcli.names import RecalibratorName
 
-WIDE_COLUMNS = 12
-MOST_WIDE_ROWS = 10_000_000
-MOST_TEXT_ROWS = 1_000_000
-# Groups, classes and scores are counted at one size of files of their own.
-MANY_ROWS = 10_000
+HERE = Path(__file__).parent
+ROWS = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
+FILES = (10, 100, 1_000, 10_000)
+GROUPS = (10, 100, 1_000, 10_000, 100_000)
+CLASSES = (10, 100, 1_000)
+SCORES = (20, 200, 2_000)
 # Of so many rows each.
-ROWS_OF_A_GROUP = 20
-MANY_GROUPS = 1_000
-MANY_CLASSES, ROWS_OF_CLASSES = 1_000, 2_000
-MANY_SCORES, ROWS_OF_SCORES = 100, 1_000
-# Beyond it the peer that holds every row several times would take the memory of others.
+ROWS_OF_A_GROUP, ROWS_OF_A_FILE, ROWS_OF_CLASSES, ROWS_OF_SCORES = 20, 100, 2_000, 1_000
+WIDE_COLUMNS, CSV_COLUMNS = 12, 1_000_000
+SEGMENT_ROWS, SEGMENT_VALUES = 1_000_000, (3, 5, 8, 12, 20)
+# Beyond it a peer that holds every row several times would take the memory of others.
 MOST_MEMORY_KIB = 20 << 20
 COLUMNS = ("-s", "score", "-y", "label")
-READING = "read"
-# The same beside the fits: a ratio is of processes that ran in turn.
-READING_TO_FIT = "read, beside fits"
-SMALL = "1,000 rows of CSV"
+GROWING = ("measure", "verify", "fit platt", "fit beta", "fit isotonic")
+IMPORTS, BARE, READING = "imports", "bare Python", "read"
+# What peers are raced with at ten million rows; the method of a peer's fit.
 FITS = (
     RecalibratorName.PLATT,
-    RecalibratorName.TEMPERATURE,
     RecalibratorName.BETA,
-    RecalibratorName.SCALING_BINNING,
     RecalibratorName.ISOTONIC,
-    RecalibratorName.VENN_ABERS,
+    RecalibratorName.SCALING_BINNING,
 )
-REWRITE_CSV = """
+CSV_REWRITE = """
 import sys, pyarrow.csv as csv
 reader = csv.open_csv(sys.argv[1])
 with csv.CSVWriter(sys.argv[2], reader.schema) as out:
     for batch in reader:
         out.write_batch(batch)
 """
-PANDAS_CSV = "import sys, pandas as pd\npd.read_csv(sys.argv[1]).to_csv(sys.argv[2], index=False)"
-STREAM_CSV = """
-import sys, pyarrow.csv as csv
-rows = sum(batch.num_rows for batch in csv.open_csv(
-    sys.argv[1], csv.ReadOptions(use_threads=False),
-    convert_options=csv.ConvertOptions(include_columns=["score", "label"])))
+CSV_PANDAS = "import sys, pandas as pd\npd.read_csv(sys.argv[1]).to_csv(sys.argv[2], index=False)"
+SEGMENTS_MCGRAD = """
+import sys, pandas as pd
+from mcgrad.metrics import MulticalibrationError
+rows = pd.read_parquet(sys.argv[1])
+found = MulticalibrationError(
+    rows, "label", "score", categorical_segment_columns=sys.argv[2].split(","), max_depth=2,
+    max_values_per_segment_feature=10, min_samples_per_segment=100,
+)
+found.mce_sigma, found.mce_pvalue
 """
 
 
@@ -64,177 +62,244 @@ class Contest:
     Args:
         title: What they are about.
 
-        rows: How many rows they see.
+        files: What `bench_files.py` makes for them: words of its command line.
 
-        field: The processes. Ratios called "ours" are to the first of calibcli.
+        field: The processes.
 
-        base: The process that ratios are taken to, by name, and what it is called in the head of a column.
+        base: The process that ratios are taken to, by name.
+
+        rounds: Times each.
+
+        warm: Rounds before those that count.
+
+        patience: Seconds until a process is stopped.
+
+        on_dask: Whether a cluster of Dask is there meanwhile.
     """
 
     title: str
-    rows: int
+    files: str
     field: tuple[Entrant, ...]
-    base: tuple[str, str]
+    base: str
+    rounds: int = 5
+    warm: int = 0
+    patience: float = 60.0
+    on_dask: bool = False
 
 
-def prepare(folder: Path, rows: int) -> None:
-    """Make the files for one number of rows."""
-    import pyarrow.parquet as pq
-    from pyarrow import csv
-
-    folder.mkdir(parents=True, exist_ok=True)
-    make_scores(folder / "scores.parquet", rows, 2)
-    make_scores(folder / "calibration.parquet", 50_000, 2)
-    make_scores(folder / "few.parquet", 1_000, 2)
-    csv.write_csv(pq.read_table(folder / "few.parquet"), folder / "few.csv")
-    if rows <= MOST_WIDE_ROWS:
-        make_scores(folder / "wide.parquet", rows, WIDE_COLUMNS)
-    if rows <= MOST_TEXT_ROWS:
-        for name in ("scores", "wide"):
-            csv.write_csv(pq.read_table(folder / f"{name}.parquet"), folder / f"{name}.csv")
-    if rows == MANY_ROWS:
-        _prepare_many(folder)
-    fit = [*CALIBCLI, "fit", str(folder / "calibration.parquet"), *COLUMNS]
-    fit += ["--method", "scaling-binning", "-o", str(folder / "cal.json"), "--force"]
-    subprocess.run(fit, check=True, capture_output=True)
-
-
-def _prepare_many(folder: Path) -> None:
-    """Make files of many groups, classes and scores."""
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    generator = np.random.default_rng(1)
-    make_scores(folder / "rows.parquet", MANY_GROUPS * ROWS_OF_A_GROUP, 2)
-    rows = pq.read_table(folder / "rows.parquet")
-    group = pa.array(np.arange(rows.num_rows) // ROWS_OF_A_GROUP)
-    pq.write_table(rows.append_column("group", group), folder / "groups.parquet")
-    chances = generator.dirichlet(np.full(MANY_CLASSES, 0.1), ROWS_OF_CLASSES)
-    label = (chances.cumsum(axis=1) < generator.random((ROWS_OF_CLASSES, 1))).sum(axis=1)
-    columns = {f"p{k}": chances[:, k] for k in range(MANY_CLASSES)}
-    pq.write_table(pa.table(columns | {"label": label}), folder / "classes.parquet")
-    score, label = (rows[name].to_numpy()[:ROWS_OF_SCORES] for name in ("score", "label"))
-    near = generator.normal(0.0, 0.02, (MANY_SCORES, ROWS_OF_SCORES))
-    columns = {f"s{k}": np.clip(score + near[k], 0.0, 1.0) for k in range(MANY_SCORES)}
-    pq.write_table(pa.table(columns | {"label": label}), folder / "many.parquet")
-
-
-def contests(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> Iterator[Contest]:
-    """
-    Yield what is raced for one number of rows.
-
-    Args:
-        folder: Where `prepare` put the files.
-
-        rows: How many rows they have.
-
-        peers: A Python that has the other packages.
-
-        there: The modules that it has.
-    """
-    yield _measures(folder, rows, peers=peers, there=there)
-    yield _fits(folder, rows, peers=peers, there=there)
-    if rows <= MOST_WIDE_ROWS:
-        yield _apply(folder, rows)
-    if rows <= MOST_TEXT_ROWS:
-        yield _apply_text(folder, rows)
-        yield _measure_text(folder, rows)
-    if rows == MANY_ROWS:
-        yield _many(folder, rows)
-
-
-def _measures(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> Contest:
-    data, python = str(folder / "scores.parquet"), sys.executable
-    measure = [*CALIBCLI, "measure", data, *COLUMNS]
-    gate = [*CALIBCLI, "verify", data, *COLUMNS, "--artifact", str(folder / "cal.json"), "--max-ece", "0.9"]
-    gate += ["--inconclusive", "pass"]
-    drawn = [*CALIBCLI, "plot", data, *COLUMNS, "--force", "-o", str(folder / "r.png")]
-    few = [*CALIBCLI, "measure", str(folder / "few.csv"), *COLUMNS]
-    field = [
-        Entrant("bare python", "nothing", [python, "-c", "pass"]),
-        Entrant("--help", "the help", [*CALIBCLI, "--help"]),
-        Entrant(SMALL, "the default measures", few),
-        Entrant(READING, "streams the two columns", [python, "-c", STREAM, data]),
-        Entrant("measure", "the default measures with intervals, tests, diagram", measure),
-        Entrant("measure -j 1", "the same on one thread", [*measure, "-j", "1"]),
-        Entrant("verify", "a gate on recalibrated scores", gate),
-        Entrant("plot", "the reliability diagram as PNG", drawn),
+def contests(at: Path, peers: str) -> list[Contest]:
+    """Return what is timed, the quick first, with files in a folder and a Python that has the peers."""
+    larger = [_rows(at, rows) for rows in ROWS]
+    return [
+        _small(at),
+        *_inside(at, peers),
+        *larger[:3],
+        _groups(at),
+        _classes(at),
+        _scores(at),
+        _files(at),
+        _wide_csv(at),
+        larger[3],
+        _text(at),
+        _segments(at, peers),
+        _peers(at, peers, "measure"),
+        _peers(at, peers, "fit"),
+        _apply(at),
+        larger[4],
+        _dask(at),
     ]
-    field += [
-        Entrant(one.name, one.computes, _within_memory([peers, "-c", READ + one.code, data]))
-        for one in MEASURE_PEERS
-        if one.needs in there
-    ]
-    return Contest("Measures", rows, tuple(field), (READING, "reads"))
 
 
-def _fits(folder: Path, rows: int, *, peers: str, there: frozenset[str]) -> Contest:
-    data = str(folder / "scores.parquet")
-    field = [Entrant(READING_TO_FIT, "streams the two columns", [sys.executable, "-c", STREAM, data])]
-    for method in FITS:
-        ours = [*CALIBCLI, "fit", data, *COLUMNS, "-m", method.value, "-o", str(folder / "fitted.json")]
-        field.append(Entrant(f"fit {method.value}", "an artifact", [*ours, "--force"]))
-        field += [
-            Entrant(
-                one.name, f"{method.value} or the like", _within_memory([peers, "-c", READ + one.code, data])
-            )
-            for one in FIT_PEERS[method][:1]
-            if one.needs in there
-        ]
-    return Contest("Fits", rows, tuple(field), (READING_TO_FIT, "reads"))
-
-
-def _apply(folder: Path, rows: int) -> Contest:
-    wide, copy = str(folder / "wide.parquet"), str(folder / "copy.parquet")
-    ours = [*CALIBCLI, "apply", str(folder / "cal.json"), wide, "-s", "score", "-o", copy, "--force"]
+def _small(at: Path) -> Contest:
+    few, python = str(at / "few.csv"), sys.executable
+    keep = ["--artifact", str(at / "cal.json")]
     field = (
-        Entrant("cp", "copies the bytes", ["cp", wide, copy]),
-        Entrant("re-encode", "reads and writes with pyarrow", [sys.executable, "-c", REENCODE, wide, copy]),
-        Entrant("apply", f"a column more than the {WIDE_COLUMNS} there are", ours),
-    )
-    return Contest("Apply, Parquet", rows, field, ("re-encode", "re-encodes"))
-
-
-def _apply_text(folder: Path, rows: int) -> Contest:
-    python, wide, copy = sys.executable, str(folder / "wide.csv"), str(folder / "copy.csv")
-    ours = [*CALIBCLI, "apply", str(folder / "cal.json"), wide, "-s", "score", "-o", copy, "--force"]
-    rewrite = [python, "-c", REWRITE_CSV, wide, copy]
-    field = (
-        Entrant("cp, CSV", "copies the bytes", ["cp", wide, copy]),
-        Entrant("rewrite, CSV", "reads typed columns and writes them with pyarrow", rewrite),
-        Entrant("apply, CSV", f"a column more than the {WIDE_COLUMNS} there are", ours),
-        Entrant("pandas, CSV", "reads and writes", [python, "-c", PANDAS_CSV, wide, copy]),
-    )
-    return Contest("Apply, CSV", rows, field, ("rewrite, CSV", "rewrites"))
-
-
-def _measure_text(folder: Path, rows: int) -> Contest:
-    data = str(folder / "scores.csv")
-    field = (
-        Entrant("read, CSV", "streams two columns", [sys.executable, "-c", STREAM_CSV, data]),
-        Entrant("measure, CSV", "the default measures", [*CALIBCLI, "measure", data, *COLUMNS]),
-    )
-    return Contest("Measure, CSV", rows, field, ("read, CSV", "reads"))
-
-
-def _many(folder: Path, rows: int) -> Contest:
-    names = ("rows.parquet", "groups.parquet", "classes.parquet", "many.parquet")
-    whole, groups, classes, scores = ([*CALIBCLI, "measure", str(folder / name)] for name in names)
-    groups += [*COLUMNS, "--by", "group", "--min-group-rows", "1"]
-    scores += [word for k in range(MANY_SCORES) for word in ("-s", f"s{k}")]
-    in_groups = f"{MANY_GROUPS:,} groups of {ROWS_OF_A_GROUP} rows"
-    field = (
-        Entrant("rows together", "the same rows without groups", [*whole, *COLUMNS]),
-        Entrant(in_groups, "a table", groups),
-        Entrant(f"{in_groups}, JSON", "all that is known of each", [*groups, "--json"]),
         Entrant(
-            f"{MANY_CLASSES:,} classes, {ROWS_OF_CLASSES:,} rows", "a table", [*classes, "--probs", "p*"]
+            IMPORTS, "numpy, pyarrow.parquet, typer", [python, "-c", "import numpy, pyarrow.parquet, typer"]
         ),
-        Entrant(f"{MANY_SCORES} scores, {ROWS_OF_SCORES:,} rows", "each and its differences", scores),
+        Entrant(BARE, "nothing", [python, "-c", "pass"]),
+        Entrant("--help", "the help", [*CALIBCLI, "--help"]),
+        _ours("measure", few, *COLUMNS),
+        _ours("verify", few, *COLUMNS, *keep, "--max-ece", "0.9", "--inconclusive", "pass"),
+        _ours("apply", str(at / "cal.json"), few, "-s", "score", "-o", str(at / "out.csv"), "--force"),
+        _ours("fit", few, *COLUMNS, "-m", "platt", "-o", str(at / "new.json"), "--force"),
     )
-    return Contest("Many groups, classes and scores", rows, field, ("rows together", "rows together"))
+    return Contest("1,000 rows of CSV", "few", field, IMPORTS, rounds=11, warm=1)
 
 
-def _within_memory(command: list[str]) -> list[str]:
-    return ["sh", "-c", f'ulimit -v {MOST_MEMORY_KIB}; exec "$@"', "sh", *command]
+def _inside(at: Path, peers: str) -> list[Contest]:
+    script = str(HERE / "bench_inside.py")
+
+    def step(name: str, computes: str, *, python: str = sys.executable) -> Entrant:
+        return Entrant(name, computes, [python, script, name, str(at / "scores.parquet")], inside=True)
+
+    smece = (
+        step("smECE", "ours"),
+        step("smECE, read", "ours, with reading the file"),
+        step("relplot", "its smECE", python=peers),
+    )
+    marginal = (
+        step("marginal ECE", "ours with its interval and a table of each class"),
+        step("uncertainty-calibration", "its marginal ECE", python=peers),
+    )
+    few = tuple(
+        step(f"{kind}, {what}", computes)
+        for kind in ("rare", "saturated")
+        for what, computes in (("one test", "Kuiper's test"), ("report", "the default report"))
+    )
+    return [
+        Contest("Within a process: few scores", "few", few, few[0].name),
+        Contest("Within a process: smECE of 10 million rows", "rows 10000000", smece, "smECE", 3),
+        Contest("Within a process: 50,000 rows of 1,000 classes", "few", marginal, "marginal ECE", 3),
+    ]
+
+
+def _rows(at: Path, rows: int) -> Contest:
+    data = str(at / "scores.parquet")
+    verify = [*COLUMNS, "--artifact", str(at / "cal.json"), "--max-ece", "0.9", "--inconclusive", "pass"]
+    reading = Entrant(READING, "streams the two columns", [sys.executable, "-c", READ, data])
+    measure = _ours("measure", data, *COLUMNS, what="the default measures, intervals and tests, a diagram")
+    gate = _ours("verify", data, *verify, what="a gate on recalibrated scores")
+    fitted = [_fit(at, name.split()[1]) for name in GROWING[2:]]
+    rounds = 3 if rows > 10_000_000 else 7 if rows == 10_000_000 else 5
+    return Contest(_of(rows, "rows"), f"rows {rows}", (reading, measure, gate, *fitted), READING, rounds)
+
+
+def _groups(at: Path) -> Contest:
+    def groups(count: int, *more: str, name: str, what: str = "a table") -> Entrant:
+        words = ("--by", "group", "--min-group-rows", "1", *more)
+        return _ours("measure", str(at / f"{count}.parquet"), *COLUMNS, *words, name=name, what=what)
+
+    one = _ours(
+        "measure", str(at / "1000.parquet"), *COLUMNS, name="rows together", what="1,000 groups as one"
+    )
+    field = [
+        # Bounds that allow for 50,000 groups and more need it.
+        groups(count, *(("--confidence", "0.9") if count > 10_000 else ()), name=_of(count, "groups"))
+        for count in GROUPS
+    ]
+    every = groups(1_000, "--json", name="1,000 groups, JSON", what="all that is known of each")
+    return Contest(
+        f"Groups of {ROWS_OF_A_GROUP} rows", "groups", (one, *field, every), one.name, 3, patience=300.0
+    )
+
+
+def _classes(at: Path) -> Contest:
+    field = tuple(
+        _ours(
+            "measure",
+            str(at / f"{count}.parquet"),
+            "--probs",
+            "p*",
+            "-y",
+            "label",
+            name=_of(count, "classes"),
+        )
+        for count in CLASSES
+    )
+    return Contest(f"Classes, {ROWS_OF_CLASSES:,} rows", "classes", field, field[0].name, rounds=3)
+
+
+def _scores(at: Path) -> Contest:
+    field = tuple(
+        _ours("measure", str(at / f"{count}.parquet"), "-s", "s*", "-y", "label", name=_of(count, "scores"))
+        for count in SCORES
+    )
+    return Contest(f"Columns of scores, {ROWS_OF_SCORES:,} rows", "scores", field, field[0].name, rounds=3)
+
+
+def _files(at: Path) -> Contest:
+    field = tuple(
+        _ours("measure", str(at / str(count)), *COLUMNS, name=_of(count, "files")) for count in FILES
+    )
+    return Contest(f"Files of {ROWS_OF_A_FILE} rows", "files", field, field[0].name, rounds=3)
+
+
+def _wide_csv(at: Path) -> Contest:
+    field = (
+        Entrant("cat", "the bytes", ["cat", str(at / "wide.csv")]),
+        _ours("inspect", str(at / "wide.csv"), what="a line for each column"),
+    )
+    return Contest(f"CSV of {CSV_COLUMNS:,} columns", "columns", field, "cat", rounds=3)
+
+
+def _text(at: Path) -> Contest:
+    wide, copy = str(at / "wide.csv"), str(at / "copy.csv")
+    field = (
+        _apply_to(at, wide, copy),
+        Entrant("pandas", "reads and writes", [sys.executable, "-c", CSV_PANDAS, wide, copy]),
+        Entrant(
+            "pyarrow", "reads typed columns and writes them", [sys.executable, "-c", CSV_REWRITE, wide, copy]
+        ),
+        Entrant("cp", "copies the bytes", ["cp", wide, copy]),
+    )
+    return Contest(f"Apply, CSV of a million rows and {WIDE_COLUMNS} columns", "text", field, "apply")
+
+
+def _apply(at: Path) -> Contest:
+    wide, copy = str(at / "wide.parquet"), str(at / "copy.parquet")
+    field = (
+        _apply_to(at, wide, copy),
+        Entrant("re-encode", "reads and writes with pyarrow", [sys.executable, "-c", REENCODE, wide, copy]),
+        Entrant("cp", "copies the bytes", ["cp", wide, copy]),
+    )
+    return Contest(f"Apply, Parquet of 10 million rows and {WIDE_COLUMNS} columns", "wide", field, "apply", 3)
+
+
+def _segments(at: Path, peers: str) -> Contest:
+    data, on = str(at / "segments.parquet"), ",".join(f"c{k}" for k in range(len(SEGMENT_VALUES)))
+    field = (
+        _ours("segments", data, *COLUMNS, "--on", on, what="every segment, tested jointly"),
+        Entrant("MCGrad", "its multicalibration error", [peers, "-c", SEGMENTS_MCGRAD, data, on]),
+    )
+    return Contest("Segments of a million rows by 5 columns", "segments", field, "segments")
+
+
+def _peers(at: Path, peers: str, what: str) -> Contest:
+    data, rows = str(at / "scores.parquet"), "10 million rows"
+
+    def theirs(name: str, computes: str, code: str) -> Entrant:
+        limited = ["sh", "-c", f'ulimit -v {MOST_MEMORY_KIB}; exec "$@"', "sh"]
+        return Entrant(name, computes, [*limited, peers, "-c", READ_WHOLE + code, data])
+
+    if what == "measure":
+        ours = _ours("measure", data, *COLUMNS, what="the default measures, intervals and tests, a diagram")
+        others = [theirs(one.name, one.computes, one.code) for one in MEASURE_PEERS]
+        return Contest(f"Other packages measure {rows}", "rows 10000000", (ours, *others), "measure", 3)
+    field = []
+    for method in FITS:
+        field.append(_fit(at, method.value))
+        field += [theirs(one.name, f"{method.value} or the like", one.code) for one in FIT_PEERS[method][:1]]
+    return Contest(f"Other packages fit {rows}", "rows 10000000", tuple(field), "fit platt", 3)
+
+
+def _dask(at: Path) -> Contest:
+    place = ("--engine", "dask", "--engine-address", str(at / "scheduler.json"))
+    groups = ("--by", "group", "--min-group-rows", "1")
+    field = (
+        _ours("measure", str(at / "10000"), *COLUMNS, name="10,000 files, here"),
+        _ours("measure", str(at / "10000"), *COLUMNS, *place, name="10,000 files, Dask"),
+        _ours("measure", str(at / "groups"), *COLUMNS, *groups, name="1,000 groups in 10 files, here"),
+        _ours(
+            "measure", str(at / "groups"), *COLUMNS, *groups, *place, name="1,000 groups in 10 files, Dask"
+        ),
+    )
+    return Contest("On two workers of Dask", "dask", field, field[0].name, rounds=2, on_dask=True)
+
+
+def _ours(command: str, *words: str, name: str = "", what: str = "a table") -> Entrant:
+    return Entrant(name or command, what, [*CALIBCLI, command, *words])
+
+
+def _fit(at: Path, method: str) -> Entrant:
+    words = (*COLUMNS, "-m", method, "-o", str(at / f"{method}.json"), "--force")
+    return _ours("fit", str(at / "scores.parquet"), *words, name=f"fit {method}", what="an artifact")
+
+
+def _apply_to(at: Path, data: str, out: str) -> Entrant:
+    words = (str(at / "cal.json"), data, "-s", "score", "-o", out, "--force")
+    return _ours("apply", *words, what=f"a column more than the {WIDE_COLUMNS} there are")
+
+
+def _of(count: int, things: str) -> str:
+    return f"{count:,} {things}"

@@ -44,11 +44,14 @@ class Entrant:
         computes: What comes out of it.
 
         command: The command line.
+
+        inside: Whether it prints the processor seconds of its step, which count instead of its own.
     """
 
     name: str
     computes: str
     command: list[str]
+    inside: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,20 +153,26 @@ class Rules:
         patience: Seconds until one is stopped.
 
         once: A process that took this many seconds is not run again.
+
+        warm: Rounds before those that count.
     """
 
     rounds: int
     patience: float
     once: float
+    warm: int = 0
 
 
-def spend_within(command: Sequence[str], patience: float) -> Spent | str:
-    """Run a process and say what it took, or why it gave no result."""
+def spend_within(command: Sequence[str], patience: float, *, inside: bool = False) -> Spent | str:
+    """Run a process and say what it took, or the step whose seconds it prints, or why it gave no result."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
     with (
+        tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as errors,
-        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=environment) as process,
+        subprocess.Popen(
+            command, stdout=out if inside else subprocess.DEVNULL, stderr=errors, env=environment
+        ) as process,
     ):
         clock = threading.Timer(patience, process.kill)
         clock.start()
@@ -173,10 +182,14 @@ def spend_within(command: Sequence[str], patience: float) -> Spent | str:
         process.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
         last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+        out.seek(0)
+        step = out.read()
     if late:
         return f"stopped after {patience:g} s"
     if process.returncode:
         return f"failed: {' '.join(last)[:120]}"
+    if inside:
+        return Spent(float(step), float(step), usage.ru_maxrss / 1024)
     return Spent(time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
@@ -198,15 +211,15 @@ def entrants(data: str, result: str, rows: int, *, peers: str, there: Sequence[P
 def race(field: Sequence[Entrant], rules: Rules) -> dict[str, list[Spent] | str]:
     """Run processes in turn; one that fails or is stopped is told by why and not run again."""
     found: dict[str, list[Spent] | str] = {one.name: [] for one in field}
-    for _ in range(rules.rounds):
+    for turn in range(-rules.warm, rules.rounds):
         for one in field:
             runs = found[one.name]
             if isinstance(runs, str) or (runs and runs[-1].wall > rules.once):
                 continue
-            spent = spend_within(one.command, rules.patience)
+            spent = spend_within(one.command, rules.patience, inside=one.inside)
             if isinstance(spent, str):
                 found[one.name] = spent
-            else:
+            elif turn >= 0:
                 runs.append(spent)
             sys.stderr.write(f"{one.name}: {spent}\n")
     return found
