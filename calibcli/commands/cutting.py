@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from calibcli.commands.evaluation import row_map
 from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.documents.artifact import ClassArtifact
@@ -83,7 +81,7 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
     columns = rows.columns
     levels = cut_columns(evaluation, columns, cutting)
     leaves, kept_to = rows_again(evaluation).in_leaves(levels, limit=rows.reading.limit, coarser=COARSER)
-    entries, notes = _entries(leaves, levels), tuple(_notes(leaves, kept_to))
+    entries, notes = _entries(leaves, levels, exact=not kept_to), tuple(_notes(leaves, kept_to))
     # As large as the entries, which are all that is needed from here on.
     del leaves
     found = segments_of(entries, depth=cutting.depth)
@@ -104,20 +102,15 @@ def rows_again(evaluation: Gathered) -> SecondPass:
     return again
 
 
-def _entries(leaves: Leaves, levels: tuple[Levels, ...]) -> Entries:
+def _entries(leaves: Leaves, levels: tuple[Levels, ...], *, exact: bool) -> Entries:
     """Return the rows with a level for each column."""
-    part, columns = leaves.part, []
-    for one in reversed(levels):
-        part, place = np.divmod(part, len(one.words))
-        columns.append(place.astype(np.int16))
-    sizes = [len(one.words) for one in levels]
-    return Entries.of_table(
-        np.stack(columns[::-1]),
-        sizes,
+    return Entries.of_parts(
+        leaves.part,
+        [len(one.words) for one in levels],
         leaves.at,
         rows=leaves.rows,
         positive=leaves.positive,
-        scores=leaves.scores,
+        scores=None if exact else leaves.scores,
     )
 
 

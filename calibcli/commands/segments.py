@@ -79,7 +79,7 @@ def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -
     evaluated = _evaluated(found, entries, requested)
     listed = _reported(cut, evaluated)
     mce_sigma = float(np.max(found.sigma[evaluated.tested], initial=-math.inf))
-    every = float(entries.variance.sum()), float(entries.rows.sum())
+    every = float(entries.sums[4].sum()), float(entries.sums[0].sum())
     some = bool(evaluated.tested.any())
     return SegmentsReport(
         input=evaluation.input,

@@ -450,4 +450,6 @@ def _range_near(r: float) -> float:
 
 
 def _range_far(r: float) -> float:
-    return 8.0 * math.fsum((-1) ** (k - 1) * k * normal_tail(k * r) for k in range(1, 24))
+    # Terms that are e^-60 of the first move no digit.
+    most = min(23, math.ceil(math.sqrt(1.0 + 120.0 / (r * r))))
+    return 8.0 * math.fsum((-1) ** (k - 1) * k * normal_tail(k * r) for k in range(1, most + 1))

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]
+# Whole numbers of any size.
+Whole = npt.NDArray[np.signedinteger[Any]]
 
 # Segments whose labels would have a smaller variance are not tested: the law of the range is not true there.
 LEAST_SPREAD = 5.0
@@ -35,8 +37,8 @@ _CELLS, _ROWS_OF_A_CELL = 256, 20
 # Labels are drawn for at most so many entries, those of every set of columns added up; fewer times for up to
 # ten times as many where segments are small, as the law is too careful there.
 _MOST_DRAWN, _FEW_DRAWS, _SMALL = 80_000, 199, 750
-# Of so many entries on as many sets of columns are crossed at once: sorting and adding up share cores.
-_MANY, _AT_ONCE = 50_000, 2
+# Entries are looked at in runs of so many; of more, as many sets of columns are crossed at once.
+_CHUNK, _AT_ONCE = 1 << 16, 2
 # The level of a segment in a column of which it has all rows.
 ANY = -1
 Level = tuple[int, ...]
@@ -48,24 +50,26 @@ class Entries:
     Rows that agree in every column and in their score, or in the cell of it, ascending; arrays of shape (n,).
 
     Args:
-        level: The level of each column, shape (n_columns, n).
+        leaf: The combination of levels that each is of.
+        levels: The level of each combination in each column, shape (n_columns, n_leaves).
         sizes: How many levels each column has.
         at: The score, or the cell of it: entries with the same are one step of a path.
         score: The score, or its mean where rows share a cell.
+        rows: How many, in as few bits as that takes; so are those with label 1.
         residual: Sum of label less score.
-        variance: Sum of score (1 - score).
-        squares: Sum of squared residuals.
+        sums: For each combination rows, labels, and sums of scores, of residuals, of score (1 - score), of
+            squared residuals, and of score (1 - score) (1 - 2 score)^2.
     """
 
-    level: npt.NDArray[np.int16]
+    leaf: Whole
+    levels: Whole
     sizes: tuple[int, ...]
     at: Floats
     score: Floats
-    rows: Floats
-    positive: Floats
+    rows: Whole
+    positive: Whole
     residual: Floats
-    variance: Floats
-    squares: Floats
+    sums: tuple[Floats, ...]
 
     @classmethod
     def of_table(
@@ -79,22 +83,53 @@ class Entries:
         scores: tuple[Floats, Floats],
     ) -> "Entries":
         """Return entries; `scores` are the sums of the scores of rows with label 1 and with label 0."""
+        part = np.ravel_multi_index(tuple(level), tuple(sizes))
+        return cls.of_parts(part, sizes, at, rows=rows, positive=positive, scores=scores)
+
+    @classmethod
+    def of_parts(
+        cls,
+        part: Integers,
+        sizes: Sequence[int],
+        at: Floats,
+        *,
+        rows: Integers,
+        positive: Integers,
+        scores: tuple[Floats, Floats] | None = None,
+    ) -> "Entries":
+        """Return entries of numbered combinations, the first column counting most; see `of_table`."""
+        parts, leaf = _numbered(part)
         order = _order(at)
-        many, ones = rows[order].astype(np.float64), positive[order].astype(np.float64)
-        of_ones, of_others = scores[0][order], scores[1][order]
-        mean = (of_ones + of_others) / many
-        missed = ones - of_ones
-        return cls(
-            level.astype(np.int16)[:, order],
-            tuple(sizes),
-            at[order],
-            mean,
-            many,
-            ones,
-            missed - of_others,
-            many * mean * (1.0 - mean),
-            _square_over(missed, ones) + _square_over(of_others, many - ones),
-        )
+        leaf, at, many, ones = leaf[order], at[order], _narrow(rows)[order], _narrow(positive)[order]
+        if scores is None:
+            mean, missed, of_others = at, ones * (1.0 - at), (many - ones) * at
+        else:
+            of_ones, of_others = scores[0][order], scores[1][order]
+            mean, missed = (of_ones + of_others) / many, ones - of_ones
+        add = partial(_added, leaf, size=parts.size)
+        residual, variance = missed - of_others, many * mean * (1.0 - mean)
+        squares = _square_over(missed, ones)
+        squares += _square_over(of_others, many - ones)
+        columns = (many, ones, many * mean, residual, variance, squares, variance * (1.0 - 2.0 * mean) ** 2)
+        levels = np.array(np.unravel_index(parts, tuple(sizes)), np.int16)
+        return cls(leaf, levels, tuple(sizes), at, mean, many, ones, residual, tuple(map(add, columns)))
+
+
+def _numbered(part: Integers) -> tuple[Integers, Whole]:
+    """Return the different ones of some numbers, and the place of each among them."""
+    new = np.diff(part, prepend=-1)
+    if (new < 0).any():
+        parts, place = np.unique(part, return_inverse=True)
+        return parts, _narrow(place.reshape(-1))
+    begins = new > 0
+    return part[begins], _narrow(np.cumsum(begins) - 1)
+
+
+def _narrow(whole: Whole) -> Whole:
+    """Return whole numbers, none below 0, in as few bits as they take."""
+    most = int(whole.max(initial=0))
+    kind = next(kind for kind in (np.int8, np.int16, np.int32, np.int64) if most <= np.iinfo(kind).max)
+    return whole.astype(kind, copy=False)
 
 
 def _order(values: Floats) -> Integers:
@@ -106,8 +141,8 @@ def _order(values: Floats) -> Integers:
     return order
 
 
-def _square_over(total: Floats, many: Floats) -> Floats:
-    return np.divide(total * total, many, out=np.zeros_like(total), where=many > 0.0)
+def _square_over(total: Floats, many: Whole) -> Floats:
+    return np.divide(total * total, many, out=np.zeros_like(total), where=many > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,25 +216,19 @@ def subset(found: Segments, places: Integers) -> Segments:
 
 def rows_of(entries: Entries, found: Segments, some: Booleans) -> int:
     """Return how many rows belong to any of some segments."""
-    inside = np.zeros(entries.rows.size, np.bool_)
-    told = found.level != ANY
+    rows = entries.sums[0]
+    inside, told = np.zeros(rows.size, np.bool_), found.level != ANY
     for which in np.unique(told[some], axis=0):
         columns = np.flatnonzero(which).tolist()
         alike = found.level[some & (told == which).all(axis=1)]
-        code, wanted = _codes(entries, columns)[0], np.zeros(alike.shape[0], np.int64)
-        for column in columns:
-            wanted = wanted * entries.sizes[column] + alike[:, column]
-        inside |= np.isin(code, wanted)
-    return int(entries.rows[inside].sum())
+        inside |= np.isin(_key(entries, entries.levels, columns), _key(entries, alike.T, columns))
+    return int(rows[inside].sum())
 
 
 def segments_of(entries: Entries, *, depth: int) -> Segments:
     """Return every intersection of levels of at most so many columns, that of none first: all rows."""
-    score = entries.score
-    slant = entries.variance * (1.0 - 2.0 * score) ** 2
-    each = (entries.rows, entries.positive, entries.rows * score, entries.residual, entries.variance)
-    crossed = partial(_crossed, entries, columns=(*each, entries.squares, slant), tied=_are_tied(entries))
-    found = list(in_order(crossed, _choices(entries, depth), _AT_ONCE if entries.rows.size > _MANY else 1))
+    crossed = partial(_crossed, entries, tied=_are_tied(entries))
+    found = list(in_order(crossed, _choices(entries, depth), _AT_ONCE if entries.rows.size > _CHUNK else 1))
     whole = Segments(*(np.concatenate(parts) for parts in zip(*map(_arrays, found), strict=True)))
     return replace(whole, same=_repeated(whole))
 
@@ -218,16 +247,13 @@ def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
     return tuple(getattr(found, name) for name in Segments.__dataclass_fields__)
 
 
-def _crossed(entries: Entries, chosen: Sequence[int], *, columns: Sequence[Floats], tied: bool) -> Segments:
+def _crossed(entries: Entries, chosen: Sequence[int], *, tied: bool) -> Segments:
     """Return the segments that the levels of some columns make."""
-    code, order, new = _apart(entries, chosen)
-    own = code[order[new]]
-    rows, positive, score, residual, variance, squares, slant = (
-        _added(code, column)[own] for column in columns
-    )
+    of_leaf, first = _codes(entries, chosen)
+    rows, positive, score, residual, variance, squares, slant = (_added(of_leaf, one) for one in entries.sums)
     share = np.maximum(variance, np.finfo(np.float64).tiny)
-    level = np.full((new.size, len(entries.sizes)), ANY, np.int64)
-    level[:, list(chosen)] = entries.level[:, order[new]].T[:, list(chosen)]
+    level = np.full((first.size, len(entries.sizes)), ANY, np.int64)
+    level[:, list(chosen)] = entries.levels[:, first].T[:, list(chosen)]
     return Segments(
         level,
         rows,
@@ -237,22 +263,32 @@ def _crossed(entries: Entries, chosen: Sequence[int], *, columns: Sequence[Float
         variance,
         squares,
         np.sqrt(slant / share),
-        _over(_ranges(entries.residual[order], entries.at[order] if tied else None, new), np.sqrt(variance)),
-        np.zeros(new.size, np.bool_),
+        _over(_ranges(entries, of_leaf, first.size, tied=tied), np.sqrt(variance)),
+        np.zeros(first.size, np.bool_),
     )
 
 
-def _apart(entries: Entries, chosen: Sequence[int]) -> tuple[Integers, Integers, Integers]:
-    """Return the number of each entry's segment, the order that sorts by it, and where segments begin."""
-    code, size = _codes(entries, chosen)
-    if size > 1 << 16:
-        code = np.unique(code, return_inverse=True)[1].reshape(-1)
+def _key(entries: Entries, levels: Whole, columns: Sequence[int]) -> Integers:
+    """Return one number for levels of some columns, shape (n,), of those of all, shape (n_columns, n)."""
+    if not columns:
+        return np.zeros(levels.shape[1], np.int64)
+    sizes = tuple(entries.sizes[column] for column in columns)
+    return np.asarray(np.ravel_multi_index(tuple(levels[column] for column in columns), sizes), np.int64)
+
+
+def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Whole, Integers]:
+    """Return the segment of each combination by some columns, by its place, and a combination of each."""
+    key = _key(entries, entries.levels, columns)
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    return _narrow(place.reshape(-1)), first
+
+
+def _apart(code: Whole) -> tuple[Integers, Integers]:
+    """Return the order that sorts by segment, those of one as they come, and where segments begin."""
     # Eight and sixteen bits are sorted by radix.
-    small = np.uint8 if size <= 1 << 8 else np.uint16 if size <= 1 << 16 else np.int64
-    few = code.astype(small, copy=False)
-    order = np.argsort(few, kind="stable")
-    apart = few[order]
-    return code, order, np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
+    order = np.argsort(code, kind="stable")
+    apart = code[order]
+    return order, np.flatnonzero(np.concatenate(([True], apart[1:] != apart[:-1])))
 
 
 def _over(size: Floats, unit: Floats) -> Floats:
@@ -261,27 +297,55 @@ def _over(size: Floats, unit: Floats) -> Floats:
         return np.where(size > 0.0, size / unit, 0.0)
 
 
-def _added(code: Integers, column: Floats, size: int = 0) -> Floats:
+def _added(code: Whole, column: npt.NDArray[Any], size: int = 0) -> Floats:
     return np.asarray(np.bincount(code, weights=column, minlength=size), np.float64)
 
 
-def _ranges(residual: Floats, at: Floats | None, new: Integers) -> Floats:
+def _ranges(entries: Entries, of_leaf: Whole, size: int, *, tied: bool) -> Floats:
     """
-    Return the range, 0 included, of the sums of residuals from the start of each segment; ties are one.
+    Return the range, 0 included, of the sums of residuals of each segment in the order of the score.
 
-    Residuals may be those of many draws, shape (draws, n).
+    Entries are looked at in runs that stay in the processor's cache; where each path stands, and how high and
+    low it has been, is carried from one run to the next.
+    """
+    path, low, high = np.zeros((3, size))
+    for start, stop in pairwise(_runs(entries.at, tied=tied)):
+        code = of_leaf[entries.leaf[start:stop]]
+        order, new = _apart(code)
+        own = code[order[new]]
+        at = entries.at[start:stop][order] if tied else None
+        lowest, highest, total = _reach(entries.residual[start:stop][order], at, new)
+        low[own] = np.minimum(low[own], path[own] + lowest)
+        high[own] = np.maximum(high[own], path[own] + highest)
+        path[own] += total
+    return high - low
+
+
+def _runs(at: Floats, *, tied: bool) -> Integers:
+    """Return where runs of entries begin, and where the last one ends; entries of one score stay together."""
+    starts = np.arange(0, at.size, _CHUNK)
+    starts = np.unique(np.searchsorted(at, at[starts])) if tied else starts
+    return np.append(starts, at.size)
+
+
+def _reach(residual: Floats, at: Floats | None, new: Integers) -> tuple[Floats, Floats, Floats]:
+    """
+    Return how low and how high the sums of residuals of each segment come, from 0, and where they end.
+
+    Entries with the same `at` are one step. Residuals may be those of many draws, shape (draws, n).
     """
     path = np.cumsum(residual, axis=-1)
     start, first = np.zeros((*path.shape[:-1], new.size)), new
     start[..., 1:] = path[..., new[1:] - 1]
+    total = path[..., np.append(new[1:], path.shape[-1]) - 1] - start
     if at is not None:
         last = np.concatenate((at[1:] != at[:-1], [True]))
         last[new[1:] - 1] = True
         ends = np.flatnonzero(last)
         path, first = path[..., ends], np.searchsorted(ends, new)
-    high = np.maximum(np.maximum.reduceat(path, first, axis=-1), start)
-    low = np.minimum(np.minimum.reduceat(path, first, axis=-1), start)
-    return np.asarray(high - low)
+    low = np.minimum(np.minimum.reduceat(path, first, axis=-1) - start, 0.0)
+    high = np.maximum(np.maximum.reduceat(path, first, axis=-1) - start, 0.0)
+    return low, high, total
 
 
 def _repeated(found: Segments) -> Booleans:
@@ -364,13 +428,14 @@ def _drawn(
     """Yield the ranges of all segments for draws of labels from the scores, shape (some draws, n)."""
     score, unit = np.clip(entries.score, 0.0, 1.0), np.sqrt(found.variance)
     cells = DrawCells(score, entries.rows.astype(np.int64), np.arange(score.size), coarsened=False)
-    crossed = [_apart(entries, chosen)[1:] for chosen in choices]
+    crossed = [_apart(_codes(entries, chosen)[0][entries.leaf]) for chosen in choices]
     tied, generator = _are_tied(entries), stream(DEFAULT_SEED, Purpose.SEGMENTS)
     for positive in calibrated_positives(cells, draws=draws, generator=generator):
         residual = positive - entries.rows * score
-        size = [
-            _ranges(residual[:, order], entries.at[order] if tied else None, new) for order, new in crossed
-        ]
+        size = []
+        for order, new in crossed:
+            low, high, _ = _reach(residual[:, order], entries.at[order] if tied else None, new)
+            size.append(high - low)
         yield _over(np.concatenate(size, axis=1), unit)
 
 
@@ -449,16 +514,18 @@ def beyond(entries: Entries, large: Level, added: Sequence[Sequence[int]]) -> di
         Mantel & Haenszel (1959), J. Natl. Cancer Inst. 22, for the variances.
     """
     inside = np.flatnonzero(in_segment(entries, large))
-    rows, residual = entries.rows[inside], entries.residual[inside]
+    leaf, rows, residual = entries.leaf[inside], entries.rows[inside], entries.residual[inside]
     cell, cells = _score_cells(entries.at[inside], rows)
     all_rows, every = _added(cell, rows), _added(cell, residual)
     positive = _added(cell, entries.positive[inside])
     scatter = positive * (all_rows - positive) / np.maximum(all_rows - 1.0, 1.0)
     found = {}
     for columns in added:
-        code, size = _codes(entries, columns)
-        place = code[inside] * cells + cell
-        few, own = (_added(place, one, size * cells).reshape(size, cells) for one in (rows, residual))
+        of_leaf, first = _codes(entries, columns)
+        place = (of_leaf.astype(np.int64) * cells)[leaf] + cell
+        few, own = (
+            _added(place, one, first.size * cells).reshape(first.size, cells) for one in (rows, residual)
+        )
         share = few / all_rows
         variance = (share * (1.0 - share) * scatter).sum(axis=1)
         path = np.cumsum(own - share * every, axis=1)
@@ -466,36 +533,28 @@ def beyond(entries: Entries, large: Level, added: Sequence[Sequence[int]]) -> di
         # Jumps of the size of a whole label are the most skewed.
         worth = straightened(_over(jump, np.sqrt(variance)), variance, np.ones_like(variance))
         for one in np.flatnonzero(few.any(axis=1)).tolist():
-            level, rest = [*large], one
-            for column in reversed(columns):
-                rest, level[column] = divmod(rest, entries.sizes[column])
+            level = [*large]
+            for column in columns:
+                level[column] = int(entries.levels[column, first[one]])
             enough = variance[one] >= LEAST_SPREAD
             found[tuple(level)] = range_tail(float(worth[one])) if enough else 1.0
     return found
 
 
-def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Integers, int]:
-    """Return one number for the levels of some columns, and how many numbers there may be."""
-    if not columns:
-        return np.zeros(entries.rows.size, np.int64), 1
-    code, size = entries.level[columns[0]].astype(np.int64), entries.sizes[columns[0]]
-    for column in columns[1:]:
-        code *= entries.sizes[column]
-        code += entries.level[column]
-        size *= entries.sizes[column]
-    return code, size
-
-
 def in_segment(entries: Entries, level: Level) -> Booleans:
     """Return which entries are of a segment."""
-    found = np.ones(entries.rows.size, np.bool_)
+    return _leaves_in(entries, level)[entries.leaf]
+
+
+def _leaves_in(entries: Entries, level: Level) -> Booleans:
+    found = np.ones(entries.levels.shape[1], np.bool_)
     for column, one in enumerate(level):
         if one != ANY:
-            found &= entries.level[column] == one
+            found &= entries.levels[column] == one
     return found
 
 
-def _score_cells(at: Floats, rows: Floats) -> tuple[Integers, int]:
+def _score_cells(at: Floats, rows: Whole) -> tuple[Integers, int]:
     """Return cells of about equally many rows, equal scores in one, and how many cells there are."""
     before = np.cumsum(rows)
     last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
@@ -509,14 +568,14 @@ def _score_cells(at: Floats, rows: Floats) -> tuple[Integers, int]:
 
 def without(entries: Entries, large: Level, small: Level) -> float:
     """Return how probable the range in a segment without one of its parts is, were the rest calibrated."""
-    inside = np.flatnonzero(in_segment(entries, large) & ~in_segment(entries, small))
-    variance = entries.variance[inside]
-    total = np.array([variance.sum()])
+    leaves = _leaves_in(entries, large) & ~_leaves_in(entries, small)
+    total, slant = (one[leaves].sum(keepdims=True) for one in (entries.sums[4], entries.sums[6]))
     if not total[0]:
         return 1.0
-    slant = np.sqrt(np.array([(variance * (1.0 - 2.0 * entries.score[inside]) ** 2).sum()]) / total)
-    size = _ranges(entries.residual[inside], entries.at[inside], np.zeros(1, np.int64))
-    return range_tail(float(straightened(size / np.sqrt(total), total, slant)[0]))
+    inside = np.flatnonzero(leaves[entries.leaf])
+    low, high, _ = _reach(entries.residual[inside], entries.at[inside], np.zeros(1, np.int64))
+    sigma = (high - low) / np.sqrt(total)
+    return range_tail(float(straightened(sigma, total, np.sqrt(slant / total))[0]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -56,14 +57,15 @@ def keyed(found: Segments) -> dict[tuple[int, ...], tuple[float, ...]]:
     return {tuple(key): one for key, one in zip(found.level.tolist(), values, strict=True)}
 
 
-@given(rows_of_segments, st.integers(0, 3))
-def test_segments_are_what_a_slow_definition_says(drawn: tuple, depth: int) -> None:
-    """Each intersection has its rows and the range of its path; the order of the rows does not matter."""
+@given(rows_of_segments, st.integers(0, 3), st.sampled_from([1, 7, 1 << 16]))
+def test_segments_are_what_a_slow_definition_says(drawn: tuple, depth: int, run: int) -> None:
+    """Each intersection has its rows and the range of its path, in any order of the rows and runs of them."""
     level, score, label = np.array(drawn[0]).T, np.array(drawn[1]), np.array(drawn[2])
-    found = segments_of(entries_of(level, score, label, (3, 2, 4)), depth=depth)
     order = list(range(score.size))
     drawn[3].shuffle(order)
-    again = segments_of(entries_of(level[:, order], score[order], label[order], (3, 2, 4)), depth=depth)
+    with patch.object(segments, "_CHUNK", run):
+        found = segments_of(entries_of(level, score, label, (3, 2, 4)), depth=depth)
+        again = segments_of(entries_of(level[:, order], score[order], label[order], (3, 2, 4)), depth=depth)
     # Entries of rows that agree may be added up before.
     assert keyed(again).keys() == keyed(found).keys()
     held = set()
