@@ -28,10 +28,10 @@ _NUMBER = re.compile(r"\d[\d.]*")
 @cache
 def _options() -> Mapping[str, Parameter]:
     """Return the options that functions take, by their names on the command line."""
-    from calibcli.python import functions
+    import calibcli
 
-    made = (vars(one)["parameters"] for one in vars(functions).values() if hasattr(one, "parameters"))
-    return {one.key: one for parameters in made for one in parameters.values() if one.key}
+    functions = (calibcli.measure, calibcli.fit, calibcli.verify, calibcli.compare, calibcli.plot)
+    return {one.key: one for made in functions for one in vars(made)["parameters"].values() if one.key}
 
 
 @cache
