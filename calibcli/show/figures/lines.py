@@ -95,12 +95,14 @@ class Lines(Protocol):
     @property
     def bases(self) -> Sequence[float]:
         """The rate of each on which references depend."""
+        return [one.base for one in self.curves]
 
     def points(self, place: int) -> tuple[Floats, Floats]:
         """Return the line of one of them."""
 
-    def notes(self, scale: AxisScale) -> list[str]:
+    def notes(self, scale: AxisScale) -> list[str]:  # noqa: ARG002 - for those who have some
         """Return what else the picture shows, for the small print."""
+        return []
 
     def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return what lines with the base rate of this one are held against."""
@@ -108,8 +110,9 @@ class Lines(Protocol):
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
         """Draw what is known of one curve by itself, above its band."""
 
-    def key(self, look: Look) -> list[Entry]:
+    def key(self, look: Look) -> list[Entry]:  # noqa: ARG002 - for those who have some
         """Return what these marks mean."""
+        return []
 
     def show(self, axes: Axes, scale: AxisScale) -> None:
         """Give axes their scales, ends and numbers."""
@@ -289,7 +292,7 @@ def risk_coverage_figure(picture: Picture, words: Words, *, look: Look) -> Figur
 
 
 @dataclass(frozen=True, slots=True)
-class RiskCoverageLines:
+class RiskCoverageLines(Lines):
     """Risk-coverage curves."""
 
     curves: tuple[RiskCoverageCurve, ...]
@@ -301,18 +304,9 @@ class RiskCoverageLines:
     beside = "Beside each name: its AURC, the area under its line."
     rule = _RULE
 
-    @property
-    def bases(self) -> list[float]:
-        """The share of label 0."""
-        return [one.base for one in self.curves]
-
     def points(self, place: int) -> tuple[Floats, Floats]:
         """Return the line of one of them."""
         return self.curves[place].coverage, self.curves[place].risk
-
-    def notes(self, scale: AxisScale) -> list[str]:  # noqa: ARG002 - one shape for all
-        """Return nothing: all of it is seen."""
-        return []
 
     def references(self, look: Look, place: int = 0) -> list[Reference]:
         """Return what keeping rows at random gives, and the best order."""
@@ -325,10 +319,6 @@ class RiskCoverageLines:
 
     def dress(self, axes: Axes, scale: AxisScale, look: Look) -> None:
         """Draw nothing but the band."""
-
-    def key(self, look: Look) -> list[Entry]:  # noqa: ARG002 - one shape for all
-        """Return nothing: there are no other marks."""
-        return []
 
     def show(self, axes: Axes, scale: AxisScale) -> None:  # noqa: ARG002 - one shape for all
         """Give axes their ends and numbers."""

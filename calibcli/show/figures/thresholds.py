@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from calibcli.names import AxisScale, Benefit
 from calibcli.options.numerals import in_full, percent
 from calibcli.show.figures.axes import log_odds_ticks, round_numbers
-from calibcli.show.figures.lines import Reference, lines_figure
+from calibcli.show.figures.lines import Lines, Reference, lines_figure
 from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Words
 from calibcli.stats.curves import Picture, curves_of
@@ -106,7 +106,7 @@ _SCALES = {
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionLines:
+class DecisionLines(Lines):
     """Decision curves on one scale."""
 
     curves: tuple[DecisionCurve, ...]
@@ -133,11 +133,6 @@ class DecisionLines:
     def y_label(self) -> str:
         """The name of the axis of heights."""
         return _Y_LABELS[self.curves[0].benefit]
-
-    @property
-    def bases(self) -> list[float]:
-        """The share of label 1."""
-        return [one.base for one in self.curves]
 
     def points(self, place: int) -> tuple[Floats, Floats]:
         """Return the line of one of them."""
@@ -259,7 +254,7 @@ def murphy_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScal
 
 
 @dataclass(frozen=True, slots=True)
-class MurphyLines:
+class MurphyLines(Lines):
     """Murphy curves."""
 
     curves: tuple[MurphyCurve, ...]
@@ -270,11 +265,6 @@ class MurphyLines:
     tells = "`compare`"
     beside = "Beside each name: its Brier score, the area under its line."
     rule = _COST
-
-    @property
-    def bases(self) -> list[float]:
-        """The share of label 1."""
-        return [one.base for one in self.curves]
 
     def points(self, place: int) -> tuple[Floats, Floats]:
         """Return the line of one of them."""
