@@ -278,9 +278,9 @@ def apply_folder(
     out_dir: str,
     *,
     requested: ApplyRequest,
-    force: bool = False,
-    skip_existing: bool = False,
-    reading: Reading | None = None,
+    force: bool,
+    skip_existing: bool,
+    reading: Reading,
 ) -> FolderApplyReport:
     """
     Apply an artifact to files; each gets an output of its name, below
@@ -303,8 +303,7 @@ def apply_folder(
         requested, notes = _with_one_score(requested, found)
     unknown = refuse_other_maps(requested, out_dir, there) if skip_existing else ()
     wanted = [pair for pair in pairs if not (skip_existing and pair[1] in there)]
-    how = reading or Reading()
-    engine = engine_named(how.engine, how.jobs or 1, address=how.engine_address)
+    engine = engine_named(reading.engine, reading.jobs or 1, address=reading.engine_address)
     parts: list[ApplyReport] = []
     refused: list[CalibcliError] = []
     # On a cluster a file may be worked on once more, when its worker is lost, and then its output is there.
@@ -314,7 +313,7 @@ def apply_folder(
         with (
             _folders_of(output for _, output in wanted),
             kept(requested, out_dir, [output for _, output in wanted]),
-            how.progress(len(wanted)) as advance,
+            reading.progress(len(wanted)) as advance,
         ):
             for result in engine.map(work, wanted):
                 if isinstance(result, Refused):

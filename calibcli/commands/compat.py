@@ -22,23 +22,20 @@ from calibcli.stats.table.grid import Table
 Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
 
 
-def compat_files(
-    rows: RowRequest, *, tool: CompatTool, options: MeasureOptions | None = None
-) -> CompatReport:
+def compat_files(rows: RowRequest, *, tool: CompatTool, options: MeasureOptions) -> CompatReport:
     """
     Give the numbers that another tool gives for one score column with
     its default settings, beside ours.
     """
-    requested = options or MeasureOptions()
     in_order = tool is CompatTool.MAPIE
-    twice = in_order or may_cut_cells(requested.bins, requested.binning)
+    twice = in_order or may_cut_cells(options.bins, options.binning)
     evaluation = read_evaluation(rows, twice=twice)
     table = _exact(evaluation.table, tool)
     peer = peer_numbers(tool, table, rows=_rows(evaluation) if in_order else None)
     measured = measure_table(
         table,
         evaluation.input,
-        options=replace(requested, metrics=_metrics(peer)),
+        options=replace(options, metrics=_metrics(peer)),
         discrete=evaluation.outputs is not None,
     )
     ours: dict[MeasureName | TestName, Estimate | TestResult] = {}

@@ -34,22 +34,21 @@ def drift_files(
     new: RowSource | None,
     columns: Columns,
     *,
-    options: DriftOptions | None = None,
-    reading: Reading | None = None,
+    options: DriftOptions,
+    reading: Reading,
 ) -> DriftReport:
     """Say whether the score, and further columns, have shifted; without new rows by groups of the old."""
-    requested, how = options or DriftOptions(), reading or Reading()
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
         msg = "tests of shifts need counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
-    if requested.sort is not None and not columns.on:
+    if options.sort is not None and not columns.on:
         msg = "--sort orders the values of further columns, and --on names none"
         raise IdleOption(msg, "name them with --on, or leave out --sort", options=("sort",))
-    if requested.cut.most_values != DriftCutting().most_values and not columns.on:
+    if options.cut.most_values != DriftCutting().most_values and not columns.on:
         msg = "--max-values is of further columns, and --on names none"
         raise IdleOption(msg, "name them with --on, or leave out --max-values", options=("max-values",))
     if new is None:
-        return _by_group(old, columns, requested, how)
+        return _by_group(old, columns, options, reading)
     if columns.by:
         msg = "--by compares the groups of one file, and two are named"
         raise UsageProblem(msg, "leave out NEW, or --by")
@@ -59,8 +58,8 @@ def drift_files(
     if isinstance(old, str) and isinstance(new, str) and same_file(old, new):
         msg = f"{shown_path(new)} would be compared with itself"
         raise UsageProblem(msg, "name the new rows second, or one file and --by COL")
-    kinds = requested.cut.kinds(columns.on)
-    before, after = _read(old, columns, how), _read(new, columns, how)
+    kinds = options.cut.kinds(columns.on)
+    before, after = _read(old, columns, reading), _read(new, columns, reading)
     score = before.resolved.score
     # If one file is kept in cells both are: else its scores would have shifted by rounding alone.
     tables = before.table, after.table
@@ -68,38 +67,38 @@ def drift_files(
     first, second = (_scores(score, one, in_cells=in_cells) for one in tables)
     values = [(first, second)]
     values += [(before.extras.values[k], after.extras.values[k]) for k in range(len(columns.on))]
-    few = requested.bins is None and _few(one.numbers()[0] for one in values[0])
-    chance = _chance(requested)
+    few = options.bins is None and _few(one.numbers()[0] for one in values[0])
+    chance = _chance(options)
     found = [
         _shift(
             *pair,
-            requested,
-            most=requested.cut.most_values if place else _MOST_GRADES,
+            options,
+            most=options.cut.most_values if place else _MOST_GRADES,
             categorical=kind,
-            error=(1.0 - requested.confidence) / len(values),
+            error=(1.0 - options.confidence) / len(values),
             chance=chance,
         )
         for place, (pair, kind) in enumerate(zip(values, (few, *kinds), strict=True))
     ]
     joint = holm([one.p_value for one in found])
     listed = tuple(
-        _column(one, p or 0.0, confidence=requested.confidence) for one, p in zip(found, joint, strict=True)
+        _column(one, p or 0.0, confidence=options.confidence) for one, p in zip(found, joint, strict=True)
     )
-    if requested.sort is not None:
+    if options.sort is not None:
         scores = {}
-        if requested.sort is GroupOrder.SCORE:
+        if options.sort is GroupOrder.SCORE:
             scores = _mean_scores(
-                [_read(one, replace(columns, by=columns.on, on=()), how) for one in (old, new)]
+                [_read(one, replace(columns, by=columns.on, on=()), reading) for one in (old, new)]
             )
-        listed = (listed[0], *(_sorted(one, requested.sort, scores.get(one.name, {})) for one in listed[1:]))
+        listed = (listed[0], *(_sorted(one, options.sort, scores.get(one.name, {})) for one in listed[1:]))
     return DriftReport(
         before.input,
         after.input,
-        requested.confidence,
+        options.confidence,
         listed,
-        requested.seed,
+        options.seed,
         (*_empty_notes(listed), *_grid_notes((before.table, after.table))),
-        max_psi=requested.max_psi,
+        max_psi=options.max_psi,
     )
 
 

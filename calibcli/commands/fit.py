@@ -89,7 +89,7 @@ def fit_map(
     which: MapOptions,
     options: FitOptions,
     *,
-    cutting: Cutting | None = None,
+    cutting: Cutting,
     output: str | None = None,
 ) -> tuple[FitReport | ClassFitReport, str]:
     """
@@ -97,11 +97,11 @@ def fit_map(
 
     `output` is where the artifact will be written, for the report.
     """
-    columns, cut = rows.columns, cutting or FitCutting()
+    columns = rows.columns
     which.refuse_idle(columns)
     if which.method is FitMethod.SEGMENTS:
-        return fit_segment_files(rows, cut, options, output=output)
-    _refuse_cutting(columns, cut)
+        return fit_segment_files(rows, cutting, options, output=output)
+    _refuse_cutting(columns, cutting)
     if columns.several is not None:
         method = which.multiclass or ClassMethod.TEMPERATURE
         _refuse_idle_class_options(method, which)

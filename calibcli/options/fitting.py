@@ -112,6 +112,9 @@ class FitOptions:
         return own
 
 
+DEFAULT_FIT = FitOptions()
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class MapOptions:
     """Which map is fitted: of one score, of each group, or of several classes."""

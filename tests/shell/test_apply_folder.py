@@ -13,6 +13,7 @@ from calibcli.commands.apply import NAME, FileWork, output_pairs
 from calibcli.data.engines import failed
 from calibcli.errors import UsageProblem
 from calibcli.names import DataFormat, EngineName
+from calibcli.options.rows import Reading
 from calibcli.shell.app import main
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
@@ -231,7 +232,9 @@ def test_the_report_adds_files_up(place: Path) -> None:
     from calibcli.documents.artifact import read_any_artifact
 
     requested = ApplyRequest("cal.json", read_any_artifact("cal.json"))
-    found = apply_folder(["preds"], "out", requested=requested)
+    found = apply_folder(
+        ["preds"], "out", requested=requested, force=False, skip_existing=False, reading=Reading()
+    )
     assert found.rows == sum(part.rows for part in found.parts) == 1_002
     assert found.columns == ("calibrated",)
     assert [part.output for part in found.parts] == [f"out/{name}" for name in files(place / "out")]

@@ -10,7 +10,7 @@ import numpy as np
 from calibcli.codec import INLINE, Between, Declared, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Coefficient, Record, Solution, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
@@ -145,7 +145,7 @@ class Beta(Declared, FittedMap):
     record: Annotated[Record, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Fit by maximum likelihood under a, b >= 0, or by least squares started from there.
 
@@ -153,7 +153,6 @@ class Beta(Declared, FittedMap):
         they always are on request.
         """
         require_both_labels(table)
-        options = options or FitOptions()
         form, points = options.form, Labelled.of(table)
         _require_scores(form, points)
         centred = form in (BetaForm.AB, BetaForm.A)

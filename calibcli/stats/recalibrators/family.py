@@ -5,17 +5,17 @@ from typing import Annotated
 
 from calibcli.codec import OneOf
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import Recalibrator, WithEnds
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 
 
 def fit_recalibrator(
-    name: RecalibratorName, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None
+    name: RecalibratorName, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None
 ) -> Recalibrator:
     """Fit the named recalibrator."""
-    return fit_as(recalibrator_class(name), table, name=name, options=options or FitOptions(), rows=rows)
+    return fit_as(recalibrator_class(name), table, name=name, options=options, rows=rows)
 
 
 def brackets(name: RecalibratorName) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcli.codec import INLINE, Among, Declared
 from calibcli.names import Binning, RecalibratorName, Target
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import (
     Bound,
     FittedBin,
@@ -47,7 +47,7 @@ class Histogram(Declared, FittedMap):
     table: Annotated[BinMap, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Take the mean label in each bin; a bin without rows gets 1/2.
 
@@ -59,7 +59,6 @@ class Histogram(Declared, FittedMap):
                 where its upper edge is.
         """
         require_both_labels(table)
-        options = options or FitOptions()
         equal_mass = options.binning is Binning.EQUAL_MASS
         edges = equal_mass_edges(table, options.bins) if equal_mass else equal_width_edges(options.bins)
         if isinstance(table, GridTable) and rows is not None:

@@ -4,7 +4,7 @@ from typing import ClassVar, Self
 
 from calibcli.codec import Declared
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import FittedMap, checked_scores, require_both_labels
 from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
@@ -19,7 +19,7 @@ class Identity(Declared, FittedMap):
     name: ClassVar = RecalibratorName.IDENTITY
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:  # noqa: ARG003
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:  # noqa: ARG003
         """Return the map that changes nothing."""
         require_both_labels(table)
         return cls()

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.codec import INLINE, Declared, Node
 from calibcli.errors import UsageProblem
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.options.numerals import in_full
 from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved
@@ -34,11 +34,11 @@ class Intercept(Declared, FittedMap):
     record: Annotated[Record, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """Fit by maximum likelihood, or by least squares started from there."""
         require_both_labels(table)
         family = Family(RecalibratorName.INTERCEPT, constant, offset=logit)
-        aim = Aim.of(table, options or FitOptions(), separated=False)
+        aim = Aim.of(table, options, separated=False)
         found = solved(family, Labelled.of(table), aim=aim).over(table, rows)
         return cls(found.coefficients[0], found.record(table))
 

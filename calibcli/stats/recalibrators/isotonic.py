@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.options.numerals import in_full
 from calibcli.stats.recalibrators import FittedBin, FittedMap, checked_scores
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline, one_level
@@ -33,7 +33,7 @@ class Isotonic(Declared, FittedMap):
     curve: Annotated[Polyline | BinMap, OneOf("step", (False, True), (Polyline, BinMap).__getitem__), INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Pool adjacent violators, ties first.
 
@@ -46,7 +46,7 @@ class Isotonic(Declared, FittedMap):
         """
         entries = entries_to_pool(table, rows=rows)
         blocks = pooled(entries)
-        if (options or FitOptions()).step:
+        if options.step:
             return cls(_steps(entries, blocks))
         ends = np.column_stack((blocks.first, blocks.last)).reshape(-1)
         kept = np.concatenate(([True], ends[1:] > ends[:-1]))
@@ -105,7 +105,7 @@ class CentredIsotonic(Declared, FittedMap):
     curve: Annotated[Polyline, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """Pool adjacent violators, ties first, and place each block at its mean score."""
         del options
         blocks = pooled(entries_to_pool(table, rows=rows))

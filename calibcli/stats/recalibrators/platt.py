@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Self
 
 from calibcli.codec import INLINE, Declared
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import Family, Labelled, line, logit, require_distinct
@@ -31,7 +31,7 @@ class Platt(Declared, FittedMap):
     record: Annotated[Record, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Fit by maximum likelihood, or by least squares started from there.
 
@@ -42,7 +42,7 @@ class Platt(Declared, FittedMap):
         points = Labelled.of(table)
         require_distinct(RecalibratorName.PLATT, points, table=table, least=2)
         family = Family(RecalibratorName.PLATT, line)
-        found = solved_or_smoothed(family, table, points=points, options=options or FitOptions())
+        found = solved_or_smoothed(family, table, points=points, options=options)
         found = found.over(table, rows)
         intercept, slope = found.coefficients
         return cls(intercept, slope, found.record(table))

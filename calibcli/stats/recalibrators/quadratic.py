@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.codec import INLINE, Ascending, Between, Declared, Size
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import (
@@ -42,7 +42,7 @@ class Quadratic(Declared, FittedMap):
     record: Annotated[Record, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Fit by maximum likelihood, or by least squares started from there.
 
@@ -52,7 +52,7 @@ class Quadratic(Declared, FittedMap):
         points = Labelled.of(table)
         require_distinct(RecalibratorName.QUADRATIC, points, table=table, least=3)
         family = Family(RecalibratorName.QUADRATIC, parabola)
-        found = solved_or_smoothed(family, table, points=points, options=options or FitOptions())
+        found = solved_or_smoothed(family, table, points=points, options=options)
         found = found.over(table, rows)
         intercept, slope, bend = found.coefficients
         lowest, highest = logit(np.array([points.score.min(), points.score.max()])).tolist()

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.codec import INLINE, Declared, Node, OneOf
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
-from calibcli.options.fitting import BASES, FitOptions
+from calibcli.options.fitting import BASES, DEFAULT_FIT, FitOptions
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators import FittedBin, FittedMap, Randomised, Recalibrator, require_both_labels
@@ -39,7 +39,7 @@ class ScalingBinning(Declared, FittedMap):
     table: Annotated[BinMap, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Fit the base, cut its outputs into bins of equal mass, average them in each.
 
@@ -51,7 +51,6 @@ class ScalingBinning(Declared, FittedMap):
             rows: The rows behind a grid table, for the base.
         """
         require_both_labels(table)
-        options = options or FitOptions()
         if options.base is RecalibratorName.SMOOTH and options.randomised:
             msg = "scaling-binning cannot bin randomised outputs"
             raise UsageProblem(msg, "leave out --randomised")

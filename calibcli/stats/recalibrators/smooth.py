@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcli.codec import Between, Node, Size
 from calibcli.names import Purpose, RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import (
     ArrayParameters,
     FittedMap,
@@ -101,17 +101,16 @@ class Smooth(ArrayParameters, FittedMap):
     seed: Annotated[int, "Of these draws."]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:  # noqa: ARG003
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:  # noqa: ARG003
         """
         Smooth labels and rows by the same kernel, and divide.
 
         Where the kernel sees no rows the curve is drawn straight between the nearest places where it does,
         and level beyond the outermost of them.
         """
-        requested = options or FitOptions()
         require_both_labels(table)
         bandwidth = max(fixpoint(residual_series(table)), LEAST_BANDWIDTH)
-        return cls(bandwidth, _curve(table, bandwidth), requested.randomised, requested.seed)
+        return cls(bandwidth, _curve(table, bandwidth), options.randomised, options.seed)
 
     def check(self, node: Node) -> None:
         """Refuse steps that are no power of two, which keeps a score's place among them exact."""

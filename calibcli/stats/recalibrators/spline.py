@@ -8,7 +8,7 @@ import numpy as np
 
 from calibcli.codec import INLINE, Ascending, Between, Declared, Node, Size
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
@@ -114,7 +114,7 @@ class Spline(Declared, FittedMap):
     record: Annotated[Record, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Fit by maximum likelihood, or by least squares started from there.
 
@@ -126,7 +126,7 @@ class Spline(Declared, FittedMap):
         require_distinct(RecalibratorName.SPLINE, points, table=table, least=2)
         knots = knots_of(table, rows, points=points)
         family = Family(RecalibratorName.SPLINE, partial(spline_features, knots=knots))
-        found = solved_or_smoothed(family, table, points=points, options=options or FitOptions())
+        found = solved_or_smoothed(family, table, points=points, options=options)
         found = found.over(table, rows)
         intercept, slope, *bumps = found.coefficients
         values = intercept + slope * np.array(knots) + np.array([0.0, *bumps, 0.0])

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.codec import INLINE, Between, Declared
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import FittedMap, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
@@ -44,7 +44,7 @@ class Temperature(Declared, FittedMap):
     record: Annotated[Record, INLINE]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Fit by maximum likelihood, or by least squares started from there.
 
@@ -53,7 +53,7 @@ class Temperature(Declared, FittedMap):
         require_both_labels(table)
         points = Labelled.of(table)
         _require_doubt(points, table)
-        aim = Aim.of(table, options or FitOptions(), separated=parted_at_zero(*points.logits))
+        aim = Aim.of(table, options, separated=parted_at_zero(*points.logits))
         _require_rise(points, aim)
         found = solved(Family(RecalibratorName.TEMPERATURE, ray), points, aim=aim).over(table, rows)
         slope = found.coefficients[0]

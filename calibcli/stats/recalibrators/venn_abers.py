@@ -10,7 +10,7 @@ import numpy.typing as npt
 from calibcli.codec import HIDDEN, Ascending, Between, Declared, Node, Size
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
-from calibcli.options.fitting import MOST_FOLDS, FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators import (
     ArrayParameters,
@@ -178,7 +178,7 @@ class VennAbers(Declared, FittedMap):
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions | None = None, rows: Rows | None = None) -> Self:  # noqa: ARG003
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:  # noqa: ARG003
         """
         Find p0 and p1 for every score there can be, exactly.
 
@@ -187,12 +187,11 @@ class VennAbers(Declared, FittedMap):
             options: The folds, None for one; and the seed that shares rows out among them.
             rows: Not looked at.
         """
-        requested = options or FitOptions()
         require_both_labels(table)
         if table.weighted:
             msg = "venn-abers cannot use importance weights: the row to be repaired has none"
             raise UsageProblem(msg, "use --method isotonic, or --weights-are frequency for repeated rows")
-        return cls(tuple(Bracket.of(part) for part in _parts(table, requested)))
+        return cls(tuple(Bracket.of(part) for part in _parts(table, options)))
 
     def predict(self, scores: Floats) -> Floats:
         """Return the merged probability of each score."""
