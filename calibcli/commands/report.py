@@ -32,7 +32,13 @@ from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import extras_request_of, views_of
 from calibcli.commands.summaries import file_digests
-from calibcli.commands.verify import of_columns, refuse_class_rules, refuse_segment_rules, verify_evaluation
+from calibcli.commands.verify import (
+    of_columns,
+    of_rows,
+    refuse_class_rules,
+    refuse_segment_rules,
+    verify_evaluation,
+)
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.objects import is_object
 from calibcli.data.readers import unchanged_files
@@ -155,6 +161,7 @@ def full_report(request: ReportRequest) -> FullReport:
         msg = f"--{request.segments.said[0]} without segments"
         raise IdleOption(msg, "name columns with --on, or leave it out", options=request.segments.said)
     if gate is not None:
+        gate = of_rows(gate, columns)
         refuse_class_rules(gate.rules, columns)
         if any(rule.of_segments for rule in gate.rules):
             refuse_segment_rules(gate, request)

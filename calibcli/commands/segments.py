@@ -24,6 +24,7 @@ from calibcli.stats.measures.segments import (
     are_tested,
     beyond,
     bias_bounds,
+    in_probability,
     joint,
     smallest_detectable,
     stretch_of,
@@ -35,7 +36,6 @@ from calibcli.values import dataclass
 # Of the first so many that are listed it is said for which scores they are wrong.
 _LOCATED = 20
 SIGMA = "range of cumulative residuals over the score, by the root of the sum of f (1 - f)"
-HOLM = "law of the range of a Brownian motion, corrected for skewed labels; Holm over all tested segments"
 
 
 def segments_files(rows: RowRequest, *, options: SegmentOptions | None = None) -> SegmentsReport:
@@ -79,7 +79,6 @@ def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -
     evaluated = _evaluated(found, entries, requested)
     listed = _reported(cut, evaluated)
     mce_sigma = float(np.max(found.sigma[evaluated.tested], initial=-math.inf))
-    every = float(entries.sums[4].sum()), float(entries.sums[0].sum())
     some = bool(evaluated.tested.any())
     return SegmentsReport(
         input=evaluation.input,
@@ -93,27 +92,19 @@ def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -
         least_rows=requested.least_rows,
         least_spread=LEAST_SPREAD,
         mce=Found(
-            mce_sigma * math.sqrt(every[0]) / every[1] if some else None,
+            in_probability(mce_sigma, entries) if some else None,
             f"largest {SIGMA}; times that root over all rows, by their number",
         ),
         mce_sigma=Found(mce_sigma if some else None, f"largest {SIGMA}"),
         mce_p=Found(
             float(evaluated.p_value[evaluated.tested].min()) if some else None,
-            _joined(evaluated.draws),
+            evaluated.method,
         ),
         tested=int(evaluated.tested.sum()),
         segments=listed,
         notes=(*evaluation.notes, *evaluation.fit_notes, *cut.notes),
         grid=cut.is_grid,
     )
-
-
-def _joined(draws: int) -> str:
-    """Return how p-values hold for all segments."""
-    if not draws:
-        return HOLM
-    drawn = f"{draws} draws of labels from the scores, the largest range of all tested segments in each"
-    return f"{drawn}; below {1.0 / (draws + 1):g}: {HOLM}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,7 +120,7 @@ class _Evaluated:
     tested: "np.typing.NDArray[np.bool_]"
     reasons: list[str | None]
     p_value: Floats
-    draws: int
+    method: str
     lower: Floats
     upper: Floats
     smallest: Floats
@@ -153,7 +144,7 @@ def _evaluated(found: Segments, entries: Entries, requested: SegmentOptions) -> 
         tested,
         _reasons(found, requested),
         p_value,
-        together.draws,
+        together.method,
         ends.lower,
         ends.upper,
         smallest_detectable(found, error=together.each),

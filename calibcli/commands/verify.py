@@ -24,7 +24,7 @@ from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_gro
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem, UsageProblem
-from calibcli.names import Binning, ClassMeasure, GroupOrder, Relation, ViewName
+from calibcli.names import Binning, Bound, ClassMeasure, GroupOrder, Relation, SegmentMeasure, ViewName
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import in_full
@@ -41,6 +41,14 @@ from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins
 from calibcli.stats.table.grid import Table
 
 
+def of_rows(options: VerifyOptions, columns: Columns) -> VerifyOptions:
+    """Return what is asked; of rules that may speak of bins or of segments, what these columns make them."""
+    if columns.on:
+        return options
+    rules = {rule.key: rule for rule in (one.of_bins for one in options.rules)}
+    return replace(options, rules=tuple(rules.values()))
+
+
 def refuse_segment_rules(options: VerifyOptions | PlanOptions, rows: RowRequest) -> None:
     """Refuse rules about segments that cannot be judged, and what speaks of segments where no rule does."""
     columns, found = rows.columns, [rule for rule in options.rules if rule.of_segments]
@@ -51,9 +59,12 @@ def refuse_segment_rules(options: VerifyOptions | PlanOptions, rows: RowRequest)
             raise IdleOption(msg, "add --max-segment-bias 0.05, or leave it out", options=idle)
         return
     rule = found[0]
-    if rule.relation is not Relation.AT_MOST:
-        msg = f"{rule.key}: a rule for segments needs <="
-        raise UsageProblem(msg, f"write --max-segment-bias {in_full(rule.limit)}")
+    for one in found:
+        if one.relation is not Relation.AT_MOST and one.bound is not Bound.P_VALUE:
+            msg = f"{one.key}: a rule for segments needs <="
+            limit, of_bias = in_full(one.limit), one.subject is SegmentMeasure.SEGMENT_BIAS
+            right = f"--max-segment-bias {limit}" if of_bias else f"--rule '{one.subject.value}<={limit}'"
+            raise UsageProblem(msg, f"write {right}")
     if columns.by or columns.each_in is not None:
         other = "--by" if columns.by else "--view"
         msg = f"{rule.key} is a rule for all rows together, and {other} makes a rule for each part"
@@ -325,6 +336,7 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
     """Judge rows; without inputs by what the state holds."""
     columns = rows.columns
     _refuse_misled(columns, options, state)
+    options = of_rows(options, columns)
     refuse_segment_rules(options, rows)
     if state is None:
         return verify_files(rows, options=options)

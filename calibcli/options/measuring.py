@@ -170,7 +170,8 @@ def compared_metrics(requested: Sequence[str]) -> tuple[MeasureName | ClassMeasu
 def one_metric(name: str) -> Metric | SegmentMeasure:
     """Return the one measure or test of this name, those of gates alone too."""
     for member in SegmentMeasure:
-        if _word(name) == member.value:
+        # The p-value of segments is explained with what it is of.
+        if _word(name).removesuffix("_p") == member.value:
             return member
     members = _members(name)
     if len(members) == 1:
@@ -195,7 +196,7 @@ def _members(name: str) -> tuple[Metric, ...]:
     for member in (*MeasureName, *TestName, *ClassMeasure):
         if word == member.value:
             return (member,)
-    if word in set(SegmentMeasure):
+    if word.removesuffix("_p") in set(SegmentMeasure):
         msg = f"{word} is a rule for segments, not a measure of all rows"
         raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")
     if word.endswith("net_benefit"):

@@ -13,6 +13,8 @@ from calibcli.options.measuring import ALIASES
 from calibcli.options.numerals import in_full
 from calibcli.values import dataclass
 
+# The p-value of segments by its key in reports.
+_OF_P = "mce_p"
 _FORMS = "write it like 'smece.upper<=0.02', 'cox_slope.lower>=0.8' or 'ks.p>=0.01'"
 _RULE = re.compile(r"\s*([^\s<>=!.]+)\s*(?:\.\s*([^\s<>=!]*))?\s*([<>=!]+)\s*(\S*)\s*")
 _BOUNDS = (Bound.VALUE, Bound.LOWER, Bound.UPPER)
@@ -49,6 +51,13 @@ class Rule:
         """Whether it speaks of all segments together."""
         return isinstance(self.subject, SegmentMeasure)
 
+    @property
+    def of_bins(self) -> "Rule":
+        """The same of all rows where no column makes segments: `mce` is also what some call `linf`."""
+        if self.subject is not SegmentMeasure.MCE or self.bound is Bound.P_VALUE:
+            return self
+        return rule_of(f"{MeasureName.LINF.value}.{self.bound.value}{self.relation.value}{self.limit!r}")
+
 
 def rules_of(
     limits: Mapping[MeasureName | SegmentMeasure, float | None], texts: Iterable[str]
@@ -81,7 +90,8 @@ def rule_of(text: str) -> Rule:
 
     `MEASURE<=L`, which is `MEASURE.upper<=L`, passes if the upper bound is at most L and fails if the lower
     bound is above it; `MEASURE>=L`, which is `MEASURE.lower>=L`, is its mirror image. `MEASURE.value`
-    compares the estimate, without confidence. `TEST.p>=A` fails if the test rejects at level A.
+    compares the estimate, without confidence. `TEST.p>=A` fails if the test rejects at level A, and so does
+    `mce.p>=A`, or `mce_p>=A`, of the test of all segments together.
     `MEASURE.lower<=L` and `MEASURE.upper>=L` fail if the contrary is shown and pass otherwise.
     """
     found = _RULE.fullmatch(text)
@@ -89,6 +99,8 @@ def rule_of(text: str) -> Rule:
         msg = f"{text!r} is not a rule"
         raise UsageProblem(msg, _FORMS)
     word, end, sign, number = found.groups()
+    if word.lower().replace("-", "_") == _OF_P and end is None:
+        word, end = SegmentMeasure.MCE.value, Bound.P_VALUE.value
     subject = _subject(word, text)
     relation = _relation(sign, text)
     bound = _bound(subject, end, relation, text)
@@ -124,14 +136,15 @@ def _relation(sign: str, text: str) -> Relation:
 
 def _bound(subject: Subject, end: str | None, relation: Relation, text: str) -> Bound:
     """Return which number of its subject a rule names, by default the bound that must keep to the limit."""
-    if isinstance(subject, TestName):
+    p_value = end is not None and end.lower() == Bound.P_VALUE.value
+    if isinstance(subject, TestName) or (subject is SegmentMeasure.MCE and p_value):
         return _p_value(subject, end, relation, text)
     if end is None:
         return Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
     for bound in _BOUNDS:
         if end.lower() == bound.value:
             return bound
-    if end.lower() == Bound.P_VALUE.value:
+    if p_value:
         msg = f"{text!r}: {subject.value} is a measure and has no p-value"
     else:
         msg = f"{text!r}: {subject.value} has no {end!r}"
@@ -139,7 +152,7 @@ def _bound(subject: Subject, end: str | None, relation: Relation, text: str) -> 
     raise UsageProblem(msg, f"{f'did you mean .{near[0]}? ' if near else ''}{_FORMS}")
 
 
-def _p_value(subject: TestName, end: str | None, relation: Relation, text: str) -> Bound:
+def _p_value(subject: TestName | SegmentMeasure, end: str | None, relation: Relation, text: str) -> Bound:
     right = f"{subject.value}.p>=0.01"
     if end is None or end.lower() != Bound.P_VALUE.value:
         msg = f"{text!r}: a rule may name the p-value of a test, not {f'its {end}' if end else 'the test'}"
@@ -163,15 +176,16 @@ def _limit(number: str, text: str) -> float:
 
 def _refuse_empty(subject: Subject, bound: Bound, relation: Relation, *, limit: float, text: str) -> None:
     """Refuse a limit that every value keeps, or none."""
-    least, most = subject.facts.least, subject.facts.most
+    p_value = bound is Bound.P_VALUE
+    least, most = (0.0, 1.0) if p_value else (subject.facts.least, subject.facts.most)
     kept_by_all = limit >= most if relation is Relation.AT_MOST else limit <= least
     at_the_end = limit in (least, most) and bound is not Bound.VALUE
     if kept_by_all or at_the_end or not least <= limit <= most:
-        _refuse_limit(subject, least, most, kept_by_all=kept_by_all, text=text)
+        what = "a p-value" if p_value else subject.value
+        _refuse_limit(what, least, most, kept_by_all=kept_by_all, text=text)
 
 
-def _refuse_limit(subject: Subject, least: float, most: float, *, kept_by_all: bool, text: str) -> NoReturn:
-    what = "a p-value" if isinstance(subject, TestName) else subject.value
+def _refuse_limit(what: str, least: float, most: float, *, kept_by_all: bool, text: str) -> NoReturn:
     where = f"{what} lies between {in_full(least)} and {in_full(most)}"
     if math.isinf(least) or math.isinf(most):
         where = (

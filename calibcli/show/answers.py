@@ -34,6 +34,7 @@ from calibcli.show.words import (
     four,
     listed,
     p_equals,
+    p_words,
     plural,
     printable,
     quoted,
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from calibcli.show import Report
     from calibcli.stats.bounds import Interval
     from calibcli.stats.curves.reliability import Stretch
-    from calibcli.stats.gates.claim import JudgedSegment, JudgedSegments, RowsNeeded, Verdict
+    from calibcli.stats.gates.claim import Claim, JudgedSegment, JudgedSegments, RowsNeeded, Verdict
     from calibcli.stats.measures import Estimated, TestResult
     from calibcli.stats.measures.differences import Difference
     from calibcli.stats.recalibrators.segments import SegmentMap
@@ -881,14 +882,14 @@ def _of_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
         of = f"of {plural(len(every), 'segment')}"
         match one.outcome:
             case VerdictName.PASS:
-                said.append(f"Closest to the limit {of} is {named}{_off_by(one)}.")
+                said.append(f"Closest to the limit {of} is {named}{_off_by(one, verdict)}.")
             case VerdictName.FAIL:
                 rest = f", and {count(open_ones)} are open" if open_ones else ""
                 fail = f"{count(fails)} {of} {'fails' if fails == 1 else 'fail'}"
-                said.append(f"{fail}{rest}; worst is {named}{_off_by(one)}.")
+                said.append(f"{fail}{rest}; worst is {named}{_off_by(one, verdict)}.")
             case VerdictName.INCONCLUSIVE:
                 are = "is" if open_ones == 1 else "are"
-                said.append(f"{count(open_ones)} {of} {are} open, above all {named}{_off_by(one)}.")
+                said.append(f"{count(open_ones)} {of} {are} open, above all {named}{_off_by(one, verdict)}.")
         said += _needed_of_segment(verdict, one)
     return [*said, *small_segments(verdict, judged)]
 
@@ -900,12 +901,26 @@ def small_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
     are = "is not tested by itself" if judged.small == 1 else "are not tested by themselves"
     share = percent(float(f"{judged.small_rows / verdict.rows:.2g}"))
     few = f"{plural(judged.small, 'segment')} of fewer than {plural(judged.least_rows, 'row')}"
+    few += "" if judged.least_spread is None else " or too few expected events or non-events"
     few += " at the first look" if verdict.any_time else ""
     return [f"{few} {are} ({plural(judged.small_rows, 'row')}, {share} of all)."]
 
 
-def _off_by(one: "JudgedSegment") -> str:
-    """Return what the bounds of a segment say of its bias."""
+def worth_of(claim: "Claim") -> str:
+    """Return what the rule limits of a segment, in a word, where that is not its bias."""
+    return "p, jointly" if claim.bound is Bound.P_VALUE else claim.measure.removeprefix("mce_")
+
+
+def _off_by(one: "JudgedSegment", verdict: "Verdict") -> str:
+    """Return what the bounds of a segment say of its bias, or of what else the rule limits."""
+    if one.value is not None:
+        name = worth_of(verdict.claim)
+        if verdict.claim.bound is Bound.P_VALUE:
+            return f"; p = {p_words(one.value)}, jointly"
+        if one.lower is None or one.upper is None:
+            return f"; {name} {three(one.value)}"
+        bound = one.lower if one.outcome is VerdictName.FAIL else one.upper
+        return f"; {name} at {'least' if one.outcome is VerdictName.FAIL else 'most'} {three(bound)}"
     if one.lower is None or one.upper is None:
         return ""
     way = "high" if one.bias > 0.0 else "low"

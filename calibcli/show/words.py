@@ -218,6 +218,8 @@ NAMES = {
     ClassMeasure.TOP_LABEL_L2: "top-label L2 calibration error",
     ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: "top-label ECE, unweighted",
     SegmentMeasure.SEGMENT_BIAS: "bias of the worst segment",
+    SegmentMeasure.MCE: "multicalibration error",
+    SegmentMeasure.MCE_SIGMA: "multicalibration error in sigmas",
 }
 # A gate says whether its ECE is that of bins, or of each value by itself.
 _BY_KEY = {"binned_ece": "binned ECE", **{name.value: words for name, words in NAMES.items()}}

@@ -1,4 +1,4 @@
-"""A gate on the bias of segments is wrong in at most 5 % of tables, and of streams over all looks."""
+"""A gate on segments is wrong in at most 5 % of tables, and of streams over all looks."""
 
 import math
 from collections import Counter
@@ -10,8 +10,8 @@ from calibcli.names import Bound, Relation, SegmentMeasure, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.segments import RowsBySegment, SegmentBets, segment_rule
-from calibcli.stats.measures.segments import segments_of
+from calibcli.stats.gates.segments import RowsBySegment, SegmentBets, mce_rule, segment_rule
+from calibcli.stats.measures.segments import are_tested, segments_of
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
 from claims.simulation import generator_of, most_misses
@@ -48,6 +48,13 @@ def world(
     wrong = np.where((level[0] == 0) | (off == "all"), limit, 0.0)
     if name == "spread":
         score = rng.uniform(0.2, 0.8, rows)
+        return score, score + sign * wrong
+    if name == "crossing":
+        # Too low below one half and too high above, so that nothing shows on average.
+        score = rng.uniform(0.2, 0.8, rows)
+        return score, np.clip(score + np.where(score < 0.5, wrong, -wrong), 0.0, 1.0)
+    if name == "ties":
+        score = rng.choice([0.2, 0.4, 0.6], rows)
         return score, score + sign * wrong
     if name == "unlike":
         # Chances near 0 and 1 that scores tell apart, so that the sum scatters less than a binomial's.
@@ -92,6 +99,77 @@ def test_wrong_verdicts_at_the_limit_are_as_rare_as_promised(
     assert found[VerdictName.FAIL] <= most
 
 
+# Scores, how far off, values of each of two columns, rows of each pair, which segments are off, repetitions.
+RANGES = [
+    ("spread", 0.10, (2, 1), 30, "one", 2_000),
+    ("spread", 0.10, (20, 2), 30, "all", 400),
+    ("spread", 0.20, (200, 2), 30, "all", 100),
+    ("crossing", 0.10, (2, 1), 250, "all", 2_000),
+    ("crossing", 0.15, (10, 2), 100, "one", 400),
+    ("crossing", 0.0, (10, 2), 100, "all", 400),
+    ("crossing", 0.3, (2, 1), 2_000, "one", 1_000),
+    ("spread", 0.2, (2, 1), 4_000, "one", 1_000),
+    ("ties", 0.10, (6, 3), 100, "one", 400),
+    ("unlike", 0.05, (10, 2), 300, "all", 300),
+    ("rare", 0.001, (2, 2), 5_000, "all", 300),
+    ("rare", 0.004, (2, 1), 5_000, "one", 300),
+]
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(("name", "off_by", "sizes", "each", "off", "repetitions"), RANGES)
+def test_wrong_verdicts_on_ranges_are_as_rare_as_promised(
+    name: str, off_by: float, sizes: tuple[int, int], each: int, off: str, repetitions: int
+) -> None:
+    """Where the limit is the largest range in truth, a pass and a fail come in at most 5 % of tables."""
+    rng = generator_of("segment ranges", name, off_by, sizes, each, off)
+    level = np.stack([one.ravel() for one in np.indices((*sizes, each))[:2]])
+    score, chance = world(name, off_by, level, off, rng)
+    found = Counter[VerdictName]()
+    table = ScoreTable.from_rows(score, chance > rng.random(score.size))
+    # What labels would show that are their chances.
+    exact = segments_of(entries_of(level, score, chance, sizes), depth=2)
+    truth = float(exact.sigma[are_tested(exact, least_rows=30)].max())
+    rule = Rule("mce", SegmentMeasure.MCE_SIGMA, Bound.UPPER, Relation.AT_MOST, truth)
+    ground = Ground(ATOMS, least_rows=1)
+    for _ in range(repetitions):
+        entries = entries_of(level, score, rng.random(score.size) < chance, sizes)
+        segments = segments_of(entries, depth=2)
+        rows = RowsBySegment(table, segments, entries, [()] * segments.size, ("a", "b"), 2, 30)
+        found[mce_rule(rows, rule, ground=ground).outcome] += 1
+    most = most_misses(repetitions, 0.05)
+    assert found[VerdictName.PASS] <= most
+    assert found[VerdictName.FAIL] <= most
+
+
+@pytest.mark.untraced
+@pytest.mark.parametrize(
+    ("name", "sizes", "each", "level_of_test", "repetitions"),
+    [
+        ("spread", (20, 2), 30, 0.05, 300),
+        ("ties", (3, 2), 84, 0.05, 400),
+        ("ties", (3, 2), 84, 0.01, 400),
+        ("rare", (2, 2), 5_000, 0.05, 40),
+    ],
+)
+def test_calibrated_segments_fail_a_rule_on_p_no_more_often_than_it_says(
+    name: str, sizes: tuple[int, int], each: int, level_of_test: float, repetitions: int
+) -> None:
+    """Over all segments at once a rule `mce_p>=A` fails at most a share A of calibrated tables."""
+    rng = generator_of("segment p", name, sizes, each, level_of_test)
+    level = np.stack([one.ravel() for one in np.indices((*sizes, each))[:2]])
+    score, chance = world(name, 0.0, level, "all", rng)
+    table = ScoreTable.from_rows(score, chance > rng.random(score.size))
+    rule = Rule("mce", SegmentMeasure.MCE, Bound.P_VALUE, Relation.AT_LEAST, level_of_test)
+    failed = 0
+    for _ in range(repetitions):
+        entries = entries_of(level, score, rng.random(score.size) < chance, sizes)
+        segments = segments_of(entries, depth=2)
+        rows = RowsBySegment(table, segments, entries, [()] * segments.size, ("a", "b"), 2, 30)
+        failed += mce_rule(rows, rule, ground=Ground(ATOMS, least_rows=1)).outcome is VerdictName.FAIL
+    assert failed <= most_misses(repetitions, level_of_test)
+
+
 # Scores, limit, values of each of two columns, rows of a batch, batches, which segments are off, repetitions.
 STREAMS = [
     ("spread", 0.10, (2, 1), 100, 30, "one", 400),
@@ -125,12 +203,7 @@ def stream_ends(
             level = np.stack(
                 [rng.choice(sizes[0], each, p=share / share.sum()), rng.integers(0, sizes[1], each)]
             )
-            if name == "ties":
-                score = rng.choice([0.2, 0.4, 0.6], each)
-                wrong = np.where((level[0] == 0) | (off == "all"), limit, 0.0)
-                chance = score + np.where(level[0] % 2 == 0, wrong, -wrong)
-            else:
-                score, chance = world(name, limit, level, off, rng)
+            score, chance = world(name, limit, level, off, rng)
             if partition is None:
                 partition = frozen_by(level, sizes)
             batch = counted(level, score, rng.random(each) < chance, partition)

@@ -110,6 +110,50 @@ def test_limits_beside_each_other_share_the_error_of_a_fail(run: Run, rows: Path
     assert rule["segment_bias.value<=0.5"]["lower"] is None
 
 
+@pytest.mark.parametrize(
+    ("rule", "key", "code", "said"),
+    [
+        (
+            "mce_p >= 0.01",
+            "mce.p>=0.01",
+            1,
+            "a calibrated score is rejected with a probability of 0.01 at most",
+        ),
+        ("mce.p>=0.01", "mce.p>=0.01", 1, "fail; worst is country = BR (2,9"),
+        ("mce<=0.3", "mce.upper<=0.3", 0, "is at most 0.3; a wrong PASS"),
+        ("mce<=0.08", "mce.upper<=0.08", 4, "open, above all country = BR (2,9"),
+        ("mce_sigma<=5", "mce_sigma.upper<=5", 1, "sigma at least "),
+        ("mce_sigma.value<=90", "mce_sigma.value<=90", 0, "of these rows is at most 90"),
+    ],
+)
+def test_rules_on_ranges_have_their_words(
+    run: Run, rows: Path, rule: str, key: str, code: int, said: str
+) -> None:
+    """Verdict, segments with what is limited, and the same p-value and sigma as the search."""
+    report = judged(run, rows, "--rule", rule, *ON, code=code)
+    assert said in report["answer"]
+    (found,) = [report["rules"][key]]
+    jsonschema.validate(report, json.loads(schema_text(DocumentKind.REPORT)))
+    searched = json.loads(run("segments", rows, *WORDS, *ON, "--json").out)
+    name = "mce_p" if ".p>" in key else key.partition(".")[0]
+    assert found["value"] == searched[name]["value"]
+    by_name = {tuple(one["where"]): one for one in searched["segments"]}
+    every = found["segments"]["segments"]
+    assert len(every) == searched["tested"]
+    if ".p>" in key:
+        assert all(one["value"] == by_name[tuple(one["where"])]["p_value"] for one in every)
+    assert every[0]["where"] == ["country = BR"]
+    text = run("verify", rows, "--rule", rule, *ON, *WORDS)
+    assert "too few expected events or non-events are not tested" in text.out
+
+
+def test_mce_without_columns_is_that_of_bins(run: Run, rows: Path) -> None:
+    """What some call mce stays the largest error of bins where no column makes segments."""
+    found = judged(run, rows, "--rule", "mce<=0.9", "--rule", "linf<=0.9", code=0)
+    assert list(found["rules"]) == ["linf.upper<=0.9"]
+    assert run("verify", rows, *WORDS, "--rule", "mce_p>=0.01").code == 2
+
+
 def test_least_rows_depth_and_kinds_choose_what_is_judged(run: Run, rows: Path) -> None:
     """Fewer segments are judged with more rows each; the rest is counted."""
 

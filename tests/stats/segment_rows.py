@@ -13,8 +13,8 @@ from calibcli.stats.table.sliced import RunningSlices
 def entries_of(
     level: np.ndarray, score: np.ndarray, label: np.ndarray, sizes: tuple[int, ...] | None = None
 ) -> Entries:
-    """Return an entry for each row."""
-    ones = label.astype(np.int64)
+    """Return an entry for each row; labels may be their chances."""
+    ones = label * 1
     return Entries.of_table(
         level,
         sizes or tuple(int(one.max()) + 1 for one in level),

@@ -2,12 +2,13 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from itertools import accumulate
 
 from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
 from calibcli.options.numerals import in_full, percent
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, why_open
+from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, why_open, worth_of
 from calibcli.show.blocks import (
     Block,
     Cells,
@@ -186,7 +187,8 @@ def _footing(verdict: Verdict, *, verbose: bool) -> list[Line]:
 
 def _worth(verdict: Verdict) -> str:
     """Return what a reader may rely on, over which bins, and of how many rows."""
-    exact = verdict.finite_sample and verdict.target is not None
+    bounded = verdict.target is not None or verdict.claim.bound is Bound.P_VALUE
+    exact = verdict.finite_sample and bounded
     when = "at any sample size" if exact else "as an approximation for many rows"
     if verdict.claim.bound is Bound.VALUE:
         when = "for these rows alone"
@@ -392,14 +394,22 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
     shown = every if verbose else undecided[:_MOST_SEGMENTS]
     if not shown:
         return ()
+    of_other, by_p = judged.least_spread is not None, verdict.claim.bound is Bound.P_VALUE
     cells: Cells[JudgedSegment] = {
         Column("rows", numeric=True): lambda one: count(one.rows),
         "verdict": lambda one: one.outcome.value.upper(),
         "predicted": lambda one: three(one.mean_score),
         "observed": lambda one: three(one.observed_rate),
-        "off by": lambda one: _beside(abs(one.bias), verdict),
-        "at least": lambda one: _beside(one.lower, verdict),
-        "at most": lambda one: _beside(one.upper, verdict),
+        "off by": lambda one: three(abs(one.bias)) if of_other else _beside(abs(one.bias), verdict),
+        **({worth_of(verdict.claim): _worth_cell(verdict)} if of_other else {}),
+        **(
+            {}
+            if by_p
+            else {
+                "at least": lambda one: _beside(one.lower, verdict),
+                "at most": lambda one: _beside(one.upper, verdict),
+            }
+        ),
         "segment": segment_name,
     }
     hidden = len(undecided) - len(shown)
@@ -409,6 +419,12 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
     if any(one.outcome is VerdictName.INCONCLUSIVE for one in every):
         notes.append(_FEWER_SEGMENTS)
     return (grid_of(shown, cells, notes),)
+
+
+def _worth_cell(verdict: Verdict) -> Callable[[JudgedSegment], str]:
+    if verdict.claim.bound is Bound.P_VALUE:
+        return lambda one: p_words(one.value)
+    return lambda one: _beside(one.value, verdict)
 
 
 def _why(verdict: Verdict) -> str:

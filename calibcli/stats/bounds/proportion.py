@@ -176,12 +176,40 @@ def sum_margin(squares: float, *, delta: float) -> float:
         Volkova (1996), Theory Probab. Appl. 40, for the form of the approximation; the error is derived in
         `docs/methods.md`. Maurer (2003), J. Inequal. Pure Appl. Math. 4, for the lower tail of squares.
     """
-    half_log = 0.5 * math.log(1.0 / (_SHARE_ON_SPREAD * delta))
-    spread = math.sqrt(half_log) + math.sqrt(squares + half_log)
-    left = (1.0 - _SHARE_ON_SPREAD) * delta
+    spread, left = _most_spread(squares, delta=delta)
     least = math.sqrt(max(_LEAST_VARIANCE, 4.0 * _NORMAL_ERROR / left))
     margin = _bennett_margin(least**2, delta=left)
     return margin if spread <= least else max(margin, 0.5 + spread * _normal_deviate(spread, delta=left))
+
+
+def _most_spread(squares: float, *, delta: float) -> tuple[float, float]:
+    """Return a bound of the standard deviation of a sum of labels, and what it leaves of the error."""
+    half_log = 0.5 * math.log(1.0 / (_SHARE_ON_SPREAD * delta))
+    return math.sqrt(half_log) + math.sqrt(squares + half_log), (1.0 - _SHARE_ON_SPREAD) * delta
+
+
+# How far a sum may fall back, in standard deviations: about where the range is bounded best.
+_FALLS_BACK = 0.45
+
+
+@lru_cache(maxsize=4_096)
+def range_margin(squares: float, *, delta: float) -> float:
+    """
+    Return what the range of the partial sums of unlike labels, less their means, exceeds but for delta.
+
+    The variance v is bounded as for `sum_margin`. Where a partial sum first stands r above an earlier one,
+    what follows falls by no more than c = a sqrt(v) with a probability of a^2 / (1 + a^2) or more (Cantelli).
+    So the last sum stands r - c above an earlier one at least so often relative to that, and how far the last
+    sum stands above the lowest has the tail of Bennett's inequality (Doob's for rows counted from the last).
+    A fall is the same the other way round.
+
+    References:
+        Bennett (1962), JASA 57; Hoeffding (1963), J. Amer. Statist. Assoc. 58, (2.17), for the largest of
+        partial sums; Ottaviani's inequality, for the step back.
+    """
+    spread, left = _most_spread(squares, delta=delta)
+    keeps = _FALLS_BACK**2 / (1.0 + _FALLS_BACK**2)
+    return _FALLS_BACK * spread + _bennett_margin(spread**2, delta=0.5 * keeps * left)
 
 
 def _normal_deviate(spread: float, *, delta: float) -> float:

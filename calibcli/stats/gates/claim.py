@@ -206,14 +206,20 @@ class JudgedSegment(Declared):
     bias: Annotated[float, "Mean score less observed rate: above 0 where scores are too high."]
     lower: Annotated[
         float | None,
-        "Lower bound of the size of the bias, which a fail rests on; such bounds hold for all segments at "
-        "once. Null where the rule names the value.",
+        "Lower bound of the size of the bias, or of `value`, which a fail rests on; such bounds hold for all "
+        "segments at once. Null where the rule names the value or a p-value.",
     ]
     upper: Annotated[
         float | None,
-        "Upper bound of the size of the bias, which a pass rests on; it holds for this segment by itself.",
+        "Upper bound of the size of the bias, or of `value`, which a pass rests on; it holds for this "
+        "segment by itself.",
     ]
-    outcome: Annotated[VerdictName, Key("status"), "What the bounds of this segment say."]
+    outcome: Annotated[VerdictName, Key("status"), "What the bounds or the p-value of this segment say."]
+    value: Annotated[
+        float | None,
+        ABSENT,
+        "What the rule limits, of this segment; a p-value is joint. Absent where that is the bias.",
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +235,11 @@ class JudgedSegments(Declared):
         tuple[JudgedSegment, ...],
         "Those judged: those that fail, those that are open, and the rest; the first settles the verdict.",
     ]
+    least_spread: Annotated[
+        float | None,
+        ABSENT,
+        "Nor are those tested whose labels would have a smaller variance; absent where they are.",
+    ] = None
 
     def count(self, outcome: VerdictName) -> int:
         """Return how many segments have an outcome."""

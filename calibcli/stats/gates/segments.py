@@ -1,4 +1,4 @@
-"""Is the bias of every segment at most eps? Bounds that hold for any rows, delta on each side."""
+"""Is the bias, or the range of residuals, of every segment at most eps? Bounds that hold for any rows."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,9 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from calibcli.names import Bound, MeasureName, SegmentMeasure, Target, VerdictName
+from calibcli.names import Bound, MeasureName, Relation, SegmentMeasure, Target, VerdictName
+from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import Stakes
+from calibcli.stats.bounds.proportion import range_margin, sum_margin
 from calibcli.stats.gates.any_time import ROUNDING, Bets
 from calibcli.stats.gates.cells import UNIT, FrozenSegments, Partition, Sums
 from calibcli.stats.gates.claim import (
@@ -33,11 +35,15 @@ from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.segments import (
     ANY,
+    LEAST_SPREAD,
     Booleans,
     Ends,
     Entries,
     Segments,
+    are_tested,
     bias_bounds,
+    in_probability,
+    joint,
     rows_of,
     segments_of,
     subset,
@@ -154,7 +160,21 @@ def judged_segments(
         by_bounds(claim, lower=low, upper=high)
         for low, high in zip(lower.tolist(), upper.tolist(), strict=True)
     )
-    small = ~rows.found.same
+    order = _worst_first(some, outcomes, limit=claim.limit, ends=ends)
+    return _listed(rows, places, outcomes, order=order, ends=None if by_value else (lower, upper))
+
+
+def _listed(
+    rows: RowsBySegment,
+    places: Integers,
+    outcomes: Sequence[VerdictName],
+    *,
+    order: Integers,
+    ends: tuple[Floats, Floats] | None,
+    values: Floats | None = None,
+) -> JudgedSegments:
+    """Return the segments that were judged in an order, and how many were not."""
+    some, small = subset(rows.found, places), ~rows.found.same
     small[places] = False
     return JudgedSegments(
         rows.columns,
@@ -170,13 +190,99 @@ def judged_segments(
                 min(max(float(some.score[place]), 0.0), 1.0),
                 float(some.positive[place] / some.rows[place]),
                 float(some.bias[place]),
-                None if by_value else float(lower[place]),
-                None if by_value else float(upper[place]),
+                None if ends is None else float(ends[0][place]),
+                None if ends is None else float(ends[1][place]),
                 outcomes[place],
+                None if values is None else float(values[place]),
             )
-            for place in _worst_first(some, outcomes, limit=claim.limit, ends=ends).tolist()
+            for place in order.tolist()
         ),
+        None if values is None else LEAST_SPREAD,
     )
+
+
+_RANGE = "one sum by the normal law with a proven error; a fail by Ottaviani's and Bennett's inequalities"
+
+
+def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
+    """
+    Judge the multicalibration error, in units of a probability or in sigmas, or its p-value.
+
+    Returns:
+        Pass, fail or inconclusive; each wrong verdict has probability at most delta, at any number of rows.
+        By the p-value calibrated scores fail with at most the limit as their probability, and a pass proves
+        nothing. A rule on the value compares the estimate.
+    """
+    refuse_weights(rows.table)
+    claim = claim_of(rule, ground, measure=rule.subject.value)
+    tested = are_tested(rows.found, least_rows=rows.least_rows)
+    places = np.flatnonzero(tested)
+    some, ends = subset(rows.found, places), None
+    scope: tuple[str, ...] = (NO_CONFIDENCE,)
+    few = too_few(rows.table, ground)
+    if few is None and not places.size:
+        few = f"no segment has {rows.least_rows:,} rows (--min-segment-rows) and events enough to be tested"
+    unit = in_probability(1.0, rows.entries) if rule.subject is SegmentMeasure.MCE else 1.0
+    values, method, exact = unit * some.sigma, _BY_VALUE, False
+    if rule.bound is Bound.P_VALUE:
+        together = joint(rows.entries, rows.found, tested, depth=rows.depth, error=ground.delta)
+        values, method = together.p_values, f"p-value: {together.method}"
+        exact = together.draws > 0 and rule.limit * (together.draws + 1) >= 1.0
+        scope = (*_ASSUMPTIONS[:-1], _size_of(rule, exact=exact), ONE_LOOK)
+    elif rule.bound is not Bound.VALUE:
+        ends = _mce_ends(some, unit, *levels(rule, ground))
+        method, exact, scope = _RANGE, True, _ASSUMPTIONS
+    outcomes = [
+        by_bounds(claim, lower=low, upper=high) if ends else compared(claim, low, few=None, undefined="")[0]
+        for low, high in zip(*(one.tolist() for one in ends or (values, values)), strict=True)
+    ]
+    rank = np.array([_RANKS[one] for one in outcomes], np.int64)
+    at_most = claim.relation is Relation.AT_MOST
+    order = np.lexsort((-some.sigma, -values if at_most else values, rank))
+    worst = np.max if at_most else np.min
+    return Verdict(
+        claim=claim,
+        outcome=VerdictName.INCONCLUSIVE if few else outcomes[order[0]],
+        value=float(worst(values)) if places.size else math.nan,
+        lower=float(ends[0].max()) if ends and places.size else None,
+        upper=float(ends[1].max()) if ends and places.size else None,
+        method=method,
+        target=Target.FIXED_DESIGN if ends else None,
+        partition=f"{places.size:,} segments by {', '.join(rows.columns)}",
+        any_time=False,
+        assumptions=scope,
+        rows=rows.table.total_rows,
+        finite_sample=exact,
+        reason=few,
+        segments=_listed(rows, places, outcomes, order=order, ends=ends, values=values),
+    )
+
+
+def _size_of(rule: Rule, *, exact: bool) -> str:
+    """Return how often a gate on the p-value fails what it should not."""
+    level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
+    return f"scores calibrated in every segment fail with a probability of {level}, over all of these at once"
+
+
+# How much of the error of a lower bound of the range is for that of the bias, which is mostly sharper.
+_FOR_BIAS = 0.75
+
+
+def _mce_ends(some: Segments, unit: float, at_lower: float, at_upper: float) -> tuple[Floats, Floats]:
+    """
+    Return bounds of the range in every segment, in the unit of its estimate.
+
+    In truth the range is a sum over scores that no label chose: the estimate is below it by no more than the
+    noise of that sum. It is above it by no more than the range of the noise, and it is no less than the sum
+    over all scores, in each of m segments but for its share of the error.
+    """
+    share, label = at_lower / max(some.size, 1), unit / np.sqrt(some.variance)
+    spread = min((1.0 - _FOR_BIAS) * share, _MOST_DELTA), min(at_upper, _MOST_DELTA)
+    squares = some.squares.tolist()
+    below = np.array([range_margin(one, delta=spread[0]) for one in squares])
+    above = np.array([sum_margin(one, delta=spread[1]) for one in squares])
+    bias = label * some.rows * sizes_above(some, 0.5 * _FOR_BIAS * share)
+    return np.maximum(bias, unit * some.sigma - label * below), unit * some.sigma + label * above
 
 
 def _each(both: tuple[float, float], many: int) -> tuple[float, float]:

@@ -30,6 +30,7 @@ Whole = npt.NDArray[np.signedinteger[Any]]
 
 # Segments whose labels would have a smaller variance are not tested: the law of the range is not true there.
 LEAST_SPREAD = 5.0
+HOLM = "law of the range of a Brownian motion, corrected for skewed labels; Holm over all tested segments"
 # With this chance an error of the smallest detectable size is seen.
 DETECTED = 0.8
 # Score cells in which a segment is compared with a larger one, and rows of that one that each has at least.
@@ -214,6 +215,11 @@ def subset(found: Segments, places: Integers) -> Segments:
     return Segments(*(one[places] for one in _arrays(found)))
 
 
+def in_probability(sigma: float, entries: Entries) -> float:
+    """Return what a range in sigmas is worth as a difference of probabilities over all rows."""
+    return sigma * (math.sqrt(float(entries.variance.sum())) / float(entries.rows.sum()))
+
+
 def rows_of(entries: Entries, found: Segments, some: Booleans) -> int:
     """Return how many rows belong to any of some segments."""
     rows = entries.sums[0]
@@ -380,6 +386,16 @@ class Joint:
     p_values: Floats
     each: float
     draws: int
+
+    @property
+    def method(self) -> str:
+        """How p-values hold for all segments."""
+        if not self.draws:
+            return HOLM
+        drawn = (
+            f"{self.draws} draws of labels from the scores, the largest range of all tested segments in each"
+        )
+        return f"{drawn}; below {1.0 / (self.draws + 1):g}: {HOLM}"
 
 
 def joint(entries: Entries, found: Segments, tested: Booleans, *, depth: int, error: float) -> Joint:

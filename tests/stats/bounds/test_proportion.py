@@ -15,6 +15,7 @@ from calibcli.stats.bounds.proportion import (
     difference_of_shares,
     hoeffding_deviation,
     mean_absolute_deviation,
+    range_margin,
     rate_bounds,
     sum_margin,
 )
@@ -223,6 +224,28 @@ def test_margin_of_a_sum_grows_with_squares_and_with_confidence() -> None:
         assert margins == sorted(margins)
     assert sum_margin(100.0, delta=0.001) > sum_margin(100.0, delta=0.01)
     assert sum_margin(1e8, delta=0.025) == pytest.approx(norm.isf(0.025 * 0.95) * 1e4, rel=1e-3)
+
+
+def test_margin_of_a_range_is_its_formula_and_holds() -> None:
+    """Beyond the margin of one sum; of 2,000 draws the range of the partial sums is seldom beyond it."""
+    delta, squares = 0.05, 120.0
+    spread = math.sqrt(0.5 * math.log(400.0)) + math.sqrt(squares + 0.5 * math.log(400.0))
+    step = range_margin(squares, delta=delta) - 0.45 * spread
+    tail = spread**2 * ((1 + step / spread**2) * math.log1p(step / spread**2) - step / spread**2)
+    assert 2 * (1 + 1 / 0.45**2) * math.exp(-tail) == pytest.approx(0.95 * delta)
+    margins = [range_margin(one, delta=delta) for one in np.geomspace(0.01, 1e8, 60)]
+    assert margins == sorted(margins)
+    rng = np.random.default_rng(5)
+    for chance in (rng.beta(0.3, 1.0, 600), np.full(600, 0.02)):
+        label = rng.random((2_000, 600)) < chance
+        path = np.cumsum(label - chance, axis=1)
+        size = np.maximum(path.max(axis=1), 0.0) - np.minimum(path.min(axis=1), 0.0)
+        beyond = [
+            range_margin(float(one), delta=0.25) < seen
+            for one, seen in zip(((label - 0.1) ** 2).sum(axis=1), size, strict=True)
+        ]
+        assert np.mean([sum_margin(120.0, delta=0.25) < one for one in size]) > 0
+        assert np.mean(beyond) <= 0.25
 
 
 @pytest.mark.parametrize("rows", [5, 30])

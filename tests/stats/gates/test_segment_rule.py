@@ -1,5 +1,6 @@
 """A gate on segments says of each what its bounds say, and of all what the worst says."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,11 @@ from scipy.stats import beta
 
 from calibcli.names import Bound, Relation, SegmentMeasure, Target, VerdictName
 from calibcli.options.rules import Rule
+from calibcli.stats.bounds.proportion import range_margin, sum_margin
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, JudgedSegment, Verdict
 from calibcli.stats.gates.segments import RowsBySegment
-from calibcli.stats.measures.segments import segments_of
+from calibcli.stats.measures.segments import are_tested, joint, segments_of
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
 from stats.segment_rows import entries_of
@@ -41,6 +43,12 @@ def verdict(
     """Judge that no segment is off by more than a limit."""
     rule = Rule("max-segment-bias", SegmentMeasure.SEGMENT_BIAS, bound, Relation.AT_MOST, limit)
     return judge(rows, rule, ground=ground)
+
+
+def of_ranges(rows: RowsBySegment, subject: SegmentMeasure, bound: Bound, limit: float) -> Verdict:
+    """Judge the largest range of the residuals of segments, or its p-value."""
+    relation = Relation.AT_LEAST if bound is Bound.P_VALUE else Relation.AT_MOST
+    return judge(rows, Rule("mce", subject, bound, relation, limit), ground=GROUND)
 
 
 def by_name(found: Verdict) -> dict[tuple[str, ...], JudgedSegment]:
@@ -179,3 +187,66 @@ def test_no_segment_is_large_enough() -> None:
         assert "no segment has 10,000 rows" in (found.reason or "")
         assert found.segments is not None
         assert (found.segments.segments, found.segments.small_rows) == ((), 600)
+
+
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([0.0, 0.15]),
+    st.lists(st.floats(0.5, 12.0), min_size=2, max_size=5),
+)
+def test_ranges_are_judged_segment_by_segment(seed: int, wrong: float, limits: list[float]) -> None:
+    """Both units give one verdict, the worst segment's; p-values are those of the search."""
+    level, score, label = drawn_rows(seed, wrong=wrong)
+    rows = rows_of(level, score, label, least=60)
+    tested = are_tested(rows.found, least_rows=60)
+    unit = math.sqrt((score * (1 - score)).sum()) / score.size
+    last, order = 0, [VerdictName.FAIL, VerdictName.INCONCLUSIVE, VerdictName.PASS]
+    for limit in sorted(limits):
+        found = of_ranges(rows, SegmentMeasure.MCE_SIGMA, Bound.UPPER, limit)
+        scaled = of_ranges(rows, SegmentMeasure.MCE, Bound.UPPER, limit * unit)
+        every = by_name(found)
+        assert len(every) == tested.sum()
+        assert found.outcome is scaled.outcome
+        assert found.outcome is next(one for one in order if one in {one.outcome for one in every.values()})
+        assert found.value == pytest.approx(rows.found.sigma[tested].max())
+        assert (scaled.value, scaled.lower, scaled.upper) == pytest.approx(
+            tuple(unit * one for one in (found.value, found.lower or 0.0, found.upper or 0.0)), rel=1e-9
+        )
+        assert all((one.lower or 0.0) <= (one.value or 0.0) <= (one.upper or 0.0) for one in every.values())
+        kept = of_ranges(rows, SegmentMeasure.MCE_SIGMA, Bound.VALUE, limit)
+        assert (kept.outcome is VerdictName.PASS) == (found.value <= limit)
+        assert order.index(found.outcome) >= last
+        last = order.index(found.outcome)
+    p_values = joint(rows.entries, rows.found, tested, depth=2, error=0.05).p_values
+    found = of_ranges(rows, SegmentMeasure.MCE, Bound.P_VALUE, 0.05)
+    assert found.value == p_values.min()
+    assert (found.outcome is VerdictName.FAIL) == (found.value < 0.05)
+    assert found.segments is not None
+    assert found.segments.count(VerdictName.FAIL) == (p_values < 0.05).sum()
+    assert sorted(one.value or 0.0 for one in found.segments.segments) == sorted(p_values)
+    assert found.segments.small == (~rows.found.same).sum() - tested.sum()
+
+
+def test_bounds_of_a_range_are_those_of_their_formulas() -> None:
+    """Errors that cancel on average are refuted by the range, whole shifts by the bias, at their levels."""
+    rng = np.random.default_rng(3)
+    level, score = np.zeros((1, 4_000), int), np.tile([0.3, 0.7], 2_000)
+    for chance, by_range in ((np.tile([0.6, 0.4], 2_000), True), (score - 0.2, False)):
+        label = rng.random(4_000) < chance
+        rows = rows_of(level, score, label)
+        (one,) = by_name(of_ranges(rows, SegmentMeasure.MCE_SIGMA, Bound.UPPER, 1.0)).values()
+        squares, root = float(((label - score) ** 2).sum()), math.sqrt((score * (1 - score)).sum())
+        assert one.upper == pytest.approx(one.value + sum_margin(squares, delta=0.05) / root)
+        wide = (one.value or 0.0) - range_margin(squares, delta=0.0125) / root
+        assert ((one.lower or 0.0) == pytest.approx(wide)) == by_range
+        assert (one.lower or 0.0) >= wide
+        assert one.outcome is VerdictName.FAIL
+
+
+def test_segments_too_even_to_be_tested_get_no_verdict_by_range() -> None:
+    """Rows enough and events too few: the range has no law there, and that is said."""
+    score, label = np.full(400, 0.004), np.arange(400) < 20
+    found = of_ranges(rows_of(np.zeros((1, 400), int), score, label), SegmentMeasure.MCE, Bound.P_VALUE, 0.01)
+    assert found.outcome is VerdictName.INCONCLUSIVE
+    assert "events enough" in (found.reason or "")
+    assert math.isnan(found.value)
