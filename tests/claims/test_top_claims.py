@@ -44,25 +44,29 @@ def world(name: str, rows: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
             return probability, probability
 
 
-def true_error(probability: np.ndarray, chance: np.ndarray, k: int) -> float:
-    """Return the error at these scores, over cells of two rows or more."""
+def true_error(
+    probability: np.ndarray, chance: np.ndarray, k: int, weight: np.ndarray | None = None
+) -> float:
+    """Return the error at these scores and weights, over cells of two rows or more."""
+    times = np.ones(len(probability)) if weight is None else weight
     order = np.argsort(-probability, axis=1, kind="stable")[:, :k]
     score, rate = (np.take_along_axis(one, order, axis=1) for one in (probability, chance))
     cell = np.stack([bin_index(EDGES, score[:, rank]) for rank in range(k)])
     _, where = np.unique(cell, axis=1, return_inverse=True)
-    rows = np.bincount(where.reshape(-1))
-    gap = np.stack([np.bincount(where.reshape(-1), one) for one in (rate - score).T])
-    return float(np.sqrt(((gap**2).sum(axis=0) / rows)[rows > 1].sum() / len(probability)))
+    rows, all_of = np.bincount(where.reshape(-1)), np.bincount(where.reshape(-1), times)
+    gap = np.stack([np.bincount(where.reshape(-1), one * times) for one in (rate - score).T])
+    return float(np.sqrt(((gap**2).sum(axis=0) / all_of)[rows > 1].sum() / times.sum()))
 
 
-def misses(name: str, rows: int, classes: int, *, times: int) -> Counter[int]:
-    """Return by k how many intervals at 95 % do not hold the error."""
+def misses(name: str, rows: int, classes: int, *, times: int, spread: float = 0.0) -> Counter[int]:
+    """Return by k how many intervals at 95 % do not hold the error; `spread` is that of log weights."""
     probability, chance = world(name, rows, classes)
-    truth = {k: true_error(probability, chance, k) for k in range(1, RANKS + 1)}
+    weight = np.exp(spread * generator_of("top", "weights").standard_normal(rows)) if spread else None
+    truth = {k: true_error(probability, chance, k, weight) for k in range(1, RANKS + 1)}
     rng, found = generator_of("top", "labels", name, rows, classes), Counter[int]()
     for _ in range(times):
         cells = TopCells(RANKS, FIFTEEN)
-        cells.add_rows(probability, labels_of(chance, rng))
+        cells.add_rows(probability, labels_of(chance, rng), weight=weight)
         for one in top_errors(cells, confidence=0.95):
             if one.interval is not None:
                 lower, upper = one.interval.ends
@@ -78,3 +82,16 @@ def misses(name: str, rows: int, classes: int, *, times: int) -> Counter[int]:
 def test_intervals_of_the_largest_probabilities_hold(name: str, classes: int, rows: int, times: int) -> None:
     """In most cells there are few rows where there are 200 of five classes."""
     assert max(misses(name, rows, classes, times=times).values()) <= most_misses(times, 0.05)
+
+
+@short_and_full(
+    "name classes rows spread times",
+    product(WORLDS, (5,), (200,), (1.0,), (20,)),
+    product(WORLDS, (3, 30), (200, 2000), (0.5, 2.0), (200,)),
+)
+def test_intervals_under_importance_weights_hold(
+    name: str, classes: int, rows: int, spread: float, times: int
+) -> None:
+    """Weights a few times, and hundreds of times, as large as others."""
+    found = misses(name, rows, classes, times=times, spread=spread)
+    assert max(found.values(), default=0) <= most_misses(times, 0.05)

@@ -721,7 +721,7 @@ def together_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...
 
 _OF_TOP = """\
 How far the k largest probabilities of a row are, together, from how often each of their classes is right: \
-l2 error over the cells that their bins make. k = 1 is l2 of the confidence. Intervals are large-sample, for \
+l2 error over the cells that their bins make. k = 1 is l2 of the confidence. Intervals are {valid}, for \
 these rows, each by itself."""
 
 
@@ -733,7 +733,8 @@ def _largest(report: MeasureReport, errors: tuple[TopError, ...]) -> tuple[Block
         Column("cells", numeric=True): lambda one: count(one.cells),
         Column("rows alone", numeric=True): lambda one: count(one.rows_alone),
     }
-    notes = [_OF_TOP]
+    exact = any(one.interval is not None and one.interval.finite_sample for one in errors)
+    notes = [_OF_TOP.format(valid="valid at any sample size" if exact else "large-sample")]
     if any(one.rows_alone for one in errors):
         notes.append("Rows alone in their cell do not count: where they are many, take fewer --bins.")
     without = (text for one in errors for text in one.assumptions if text.startswith("no interval"))

@@ -115,13 +115,44 @@ def test_order_of_classes_says_nothing() -> None:
 
 
 def test_importance_weights_leave_the_value_alone() -> None:
-    """Equal ones give that of rows, and none has an interval."""
+    """Equal ones give that of rows, with bounds for any weights around it: those of `l2` for the largest."""
     probability, label = drawn_rows(200, 4, seed=10)
     found = errors_of(probability, label, weight=np.full(200, 0.3))
     for one, plain in zip(found, errors_of(probability, label), strict=True):
-        assert one.interval is None
         assert one.t == pytest.approx(plain.t, rel=1e-9)
         assert one.plug_in == pytest.approx(plain.plug_in, rel=1e-9)
+        assert one.interval is not None
+        assert plain.interval is not None
+        assert one.interval.finite_sample
+        assert one.interval.lower <= one.value <= one.interval.upper
+        assert one.interval.upper > plain.interval.upper
+    largest = ScoreTable.from_rows(
+        probability.max(axis=1), probability.argmax(axis=1) == label, weight=np.full(200, 0.3)
+    )
+    few = np.array([0.0, 0.5, 1.0])
+    own = errors_of(probability, label, weight=np.full(200, 0.3), bins=Bins(None, few), ranks=1)[0].interval
+    of_l2 = debiased_l2(largest, bins=Bins(None, few)).interval
+    assert own is not None
+    assert of_l2 is not None
+    assert own.upper == pytest.approx(of_l2.upper, rel=1e-9)
+
+
+def test_ends_under_weights_are_those_of_their_formulas() -> None:
+    """Row by row, and an error that is large is shown to be one."""
+    probability, label = np.tile([0.9, 0.06, 0.04], (4_000, 1)), np.arange(4_000) % 3
+    weight = 1.0 + np.arange(4_000) % 7
+    one = errors_of(probability, label, weight=weight, ranks=2)[1]
+    right = np.eye(3)[label][:, :2] - probability[:, :2]
+    length = np.linalg.norm(weight @ right) / weight.sum()
+    most = 2.0 * (weight**2).sum() / weight.sum() ** 2
+    assert one.interval is not None
+    assert one.interval.upper == pytest.approx(length + math.sqrt(most * math.log(40.0) / 2.0))
+    squares = (weight**2 @ (right**2).sum(axis=1)) / weight.sum() ** 2
+    half = most * math.log(400.0) / 2.0
+    least = length - math.sqrt(2.0 * most * math.log(1.0 / 0.0225))
+    lower = math.sqrt(least**2 - (math.sqrt(half) + math.sqrt(squares + half)) ** 2)
+    assert one.interval.lower == pytest.approx(lower)
+    assert lower > 0.3
 
 
 def test_variance_is_that_of_vectors() -> None:

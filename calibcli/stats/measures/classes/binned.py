@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from calibcli.names import ClassMeasure
+from calibcli.names import ClassMeasure, Target
 from calibcli.options.numerals import in_full
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_one_look
@@ -15,6 +15,7 @@ from calibcli.stats.measures import (
     HELD_OUT,
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
+    NOT_BY_LABELS,
     ClassEstimate,
     TopError,
     deviation,
@@ -545,14 +546,16 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
     alone = int(np.count_nonzero(rows == 1))
     largest = "largest probability" if k == 1 else f"{k} largest probabilities"
     of = f"of the cells that {cells.bins.described} make of the {largest}"
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"{of}; approximate below 1,000 rows"]
+    rough = "" if cells.weighted else "; approximate below 1,000 rows"
+    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"{of}{rough}"]
     if alone:
         assumptions.append(f"{alone:,} rows alone in their cell do not count")
     interval = None
-    if cells.weighted:
-        assumptions.append(NO_WEIGHTED_INTERVAL)
-    elif not defined:
+    if not defined:
         assumptions.append("no interval: no cell has two rows")
+    elif cells.weighted:
+        interval = _with_any_weights(ranks, math.sqrt(max(t, 0.0)), confidence=confidence)
+        assumptions.append(NOT_BY_LABELS)
     elif t == 0.0 and not any(one.variance.any() for one in ranks):
         assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
     else:
@@ -567,4 +570,44 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
         cells=int(rows.size),
         rows_alone=alone,
         assumptions=tuple(assumptions),
+    )
+
+
+# How much of the error of a lower end is for the variance of the labels.
+_FOR_VARIANCE = 0.1
+
+
+def _with_any_weights(ranks: Sequence[BinnedTable], value: float, *, confidence: float) -> Interval:
+    """
+    Return an interval of the error at these scores and weights that holds at every number of rows.
+
+    The error is the length of a vector of expected sums, so its own direction u is fixed: along u the sums of
+    these labels are below their mean by Hoeffding's margin at most, and they are no longer than along any
+    direction. Below: the length N of the sums is convex in the labels and moves by l at most for labels that
+    are 1 apart, so that it is above its mean by l D sqrt(2 ln(1/delta)) at most, D the largest distance of
+    two labels (Samson). The square of its mean is no more than that of the error and the variance V of all
+    sums together. V is no more than the mean of the sum Q of squared residuals, and with terms of at most b
+    that mean is at most (sqrt(b L / 2) + sqrt(Q + b L / 2))^2, L = ln(1/delta) (Maurer).
+
+    References:
+        Hoeffding (1963), J. Amer. Statist. Assoc. 58; Samson (2000), Ann. Probab. 28, Corollary 3; Maurer
+        (2003), J. Inequal. Pure Appl. Math. 4.
+    """
+    delta, two = (1.0 - confidence) / 2.0, pairs_in(ranks[0]) > 0.0
+    scale = 1.0 / (ranks[0].weight[two] * ranks[0].total)
+    apart = 1.0 if len(ranks) == 1 else 2.0
+    most = apart * float((ranks[0].weight_sq[two] * scale).max())
+    length = math.sqrt(math.fsum(float((one.residual[two] ** 2 * scale).sum()) for one in ranks))
+    squares = math.fsum(float((one.residual_sq[two] * scale).sum()) for one in ranks)
+    half = 0.5 * most * math.log(1.0 / (_FOR_VARIANCE * delta))
+    variance = (math.sqrt(half) + math.sqrt(squares + half)) ** 2
+    least = max(0.0, length - math.sqrt(2.0 * most * math.log(1.0 / ((1.0 - _FOR_VARIANCE) * delta))))
+    upper = length + math.sqrt(0.5 * most * math.log(1.0 / delta))
+    return Interval(
+        min(value, math.sqrt(max(0.0, least**2 - variance))),
+        max(value, min(upper, math.sqrt(len(ranks)))),
+        confidence,
+        "upper: Hoeffding; lower: Samson's inequality",
+        Target.FIXED_DESIGN,
+        finite_sample=True,
     )
