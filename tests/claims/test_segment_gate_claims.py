@@ -11,11 +11,11 @@ from calibcli.options.rules import Rule
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.segments import RowsBySegment, SegmentBets, mce_rule, segment_rule
-from calibcli.stats.measures.segments import are_tested, segments_of
+from calibcli.stats.measures.segments import segments_of
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
 from claims.simulation import generator_of, most_misses
-from stats.segment_rows import counted, entries_of, frozen_by
+from stats.segment_rows import counted, entries_of, frozen_by, true_sigma
 
 pytestmark = pytest.mark.slow
 # Scores, limit, values of each of two columns, rows of each pair, which segments are off, repetitions.
@@ -127,9 +127,7 @@ def test_wrong_verdicts_on_ranges_are_as_rare_as_promised(
     score, chance = world(name, off_by, level, off, rng)
     found = Counter[VerdictName]()
     table = ScoreTable.from_rows(score, chance > rng.random(score.size))
-    # What labels would show that are their chances.
-    exact = segments_of(entries_of(level, score, chance, sizes), depth=2)
-    truth = float(exact.sigma[are_tested(exact, least_rows=30)].max())
+    truth = true_sigma(level, score, chance, least=30)
     rule = Rule("mce", SegmentMeasure.MCE_SIGMA, Bound.UPPER, Relation.AT_MOST, truth)
     ground = Ground(ATOMS, least_rows=1)
     for _ in range(repetitions):

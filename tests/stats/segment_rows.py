@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves
-from calibcli.stats.measures.segments import Entries, segments_of
+from calibcli.stats.measures.segments import Entries, are_tested, segments_of
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.table.sliced import RunningSlices
 
@@ -13,8 +13,8 @@ from calibcli.stats.table.sliced import RunningSlices
 def entries_of(
     level: np.ndarray, score: np.ndarray, label: np.ndarray, sizes: tuple[int, ...] | None = None
 ) -> Entries:
-    """Return an entry for each row; labels may be their chances."""
-    ones = label * 1
+    """Return an entry for each row."""
+    ones = label.astype(np.int64)
     return Entries.of_table(
         level,
         sizes or tuple(int(one.max()) + 1 for one in level),
@@ -23,6 +23,20 @@ def entries_of(
         positive=ones,
         scores=(score * ones, score * (1 - ones)),
     )
+
+
+def true_sigma(level: np.ndarray, score: np.ndarray, chance: np.ndarray, *, least: int) -> float:
+    """Return the largest range in truth of the segments of two columns that are tested, in sigmas."""
+    none = np.zeros(score.size)
+    found = segments_of(entries_of(level, score, none), depth=2)
+    ranges = [0.0]
+    for key in found.level[are_tested(found, least_rows=least)]:
+        inside = ((level == key[:, None]) | (key[:, None] < 0)).all(axis=0)
+        own, place = np.unique(score[inside], return_inverse=True)
+        path = np.cumsum(np.bincount(place, (chance - score)[inside], own.size))
+        size = max(path.max(), 0.0) - min(path.min(), 0.0)
+        ranges.append(size / np.sqrt((score * (1.0 - score))[inside].sum()))
+    return float(max(ranges))
 
 
 def added_up(level: np.ndarray, score: np.ndarray, label: np.ndarray, sizes: tuple[int, ...]) -> Entries:

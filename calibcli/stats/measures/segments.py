@@ -217,7 +217,7 @@ def subset(found: Segments, places: Integers) -> Segments:
 
 def in_probability(sigma: float, entries: Entries) -> float:
     """Return what a range in sigmas is worth as a difference of probabilities over all rows."""
-    return sigma * (math.sqrt(float(entries.variance.sum())) / float(entries.rows.sum()))
+    return sigma * (math.sqrt(float(entries.sums[4].sum())) / float(entries.sums[0].sum()))
 
 
 def rows_of(entries: Entries, found: Segments, some: Booleans) -> int:
