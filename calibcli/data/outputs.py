@@ -32,7 +32,7 @@ from calibcli.data.objects import (
 )
 from calibcli.errors import OutputProblem
 from calibcli.names import STDOUT
-from calibcli.options.rows import DocumentSource
+from calibcli.options.rows import DocumentSource, RowSource
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ _checked: dict[str, _Seen] = {}
 
 
 def check_output(
-    output: str, *, force: bool, inputs: Sequence[str], artifact: DocumentSource | None = None
+    output: str, *, force: bool, inputs: Sequence[RowSource], artifact: DocumentSource | None = None
 ) -> None:
     """Refuse what `refuse_existing` does, where the inputs may be directories and patterns."""
     if output != STDOUT:

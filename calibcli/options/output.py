@@ -5,7 +5,7 @@ from typing import Annotated
 
 from calibcli.names import STDOUT, ColorWhen, CompatTool, DocumentKind, ReportFormat
 from calibcli.options.declaring import Option, Reach, Section, option
-from calibcli.options.rows import DocumentSource
+from calibcli.options.rows import ARTIFACT, INPUTS, DocumentSource
 from calibcli.values import dataclass
 
 OUTPUT = Option(
@@ -59,13 +59,8 @@ class Trusting:
     debug: bool = option(False, "--debug", help="Show the traceback of an error.")
 
 
-_FILES = "Data files, directories, patterns in quotes, or - for stdin"
 # Arguments: what stands on the line without a flag.
-Inputs = Annotated[list[str], Option((), metavar="INPUT...", help=f"{_FILES}.")]
-MaybeInputs = Annotated[list[str] | None, Option((), metavar="INPUT...", help=f"{_FILES}.")]
-GateInputs = Annotated[
-    list[str] | None, Option((), metavar="INPUT...", help=f"{_FILES}; none for what --state holds.")
-]
+Inputs = Annotated[list[str], INPUTS]
 ArtifactFile = Annotated[str, Option((), metavar="ARTIFACT", help="What `calibcli fit` wrote.")]
 AnyFile = Annotated[
     str, Option((), metavar="FILE", help="A data file, an artifact, a report, or - for stdin.")
@@ -87,18 +82,11 @@ DocumentName = Annotated[
 ]
 OneCommand = Annotated[str | None, Option((), metavar="[COMMAND]", help="Only the options of this command.")]
 
-Artifact = Annotated[
-    DocumentSource | None,
-    Option(
-        ("--artifact",), section=Section.MEASURE, metavar="CAL.json", reach=Reach.READS, shell=str | None, python="ArtifactLike | None",
-        help="Recalibrate the score with this artifact first.",
-        doc="A `Recalibrator`, or the path of one, that scores go through first.",
-    ),
-]  # fmt: skip
+Artifact = Annotated[DocumentSource | None, ARTIFACT]
 Artifacts = Annotated[
     Sequence[DocumentSource] | None,
-    Option(
-        ("--artifact",), section=Section.MEASURE, metavar="CAL.json", reach=Reach.READS, shell=list[str] | None,
+    ARTIFACT._replace(
+        shell=list[str] | None,
         python="ArtifactLike | Sequence[ArtifactLike] | None",
         help="Recalibrate the score; twice for two artifacts, the baseline first.",
         doc="A `Recalibrator` or the path of one, or two of these, the baseline first.",

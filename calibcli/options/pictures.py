@@ -64,10 +64,6 @@ class PageOptions:
     )  # fmt: skip
 
 
-PlotInputs = Annotated[
-    list[str],
-    Option((), metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."),
-]
 Kind = Annotated[
     PlotKind | None,
     Option(

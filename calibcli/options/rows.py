@@ -635,11 +635,27 @@ def bytes_of(size: str) -> int:
     return int(count)
 
 
+_FILES = "Data files, directories, patterns in quotes, or - for stdin"
+# Arguments: what stands on the line without a flag.
+INPUTS = Option((), metavar="INPUT...", shell=list[str], help=f"{_FILES}.", needed=True)
+MAYBE_INPUTS = INPUTS._replace(shell=list[str] | None, needed=False)
+GATE_INPUTS = MAYBE_INPUTS._replace(help=f"{_FILES}; none for what --state holds.")
+PLOTTED_INPUTS = INPUTS._replace(
+    metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."
+)
+ARTIFACT = Option(
+    ("--artifact",), section=Section.MEASURE, metavar="CAL.json", reach=Reach.READS, shell=str | None,
+    python="ArtifactLike | None",
+    help="Recalibrate the score with this artifact first.",
+    doc="A `Recalibrator`, or the path of one, that scores go through first.",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class RowRequest:
     """Which rows are meant, which column is which, what recalibrates them first, and how files are read."""
 
-    inputs: Sequence[RowSource]
-    columns: Columns = Columns()
-    artifact: DocumentSource | None = None
-    reading: Reading = Reading()
+    inputs: Sequence[RowSource] = option((), like=INPUTS)
+    columns: Columns = nested(Columns(), Columns)
+    artifact: DocumentSource | None = option(None, like=ARTIFACT)
+    reading: Reading = nested(Reading(), Reading)

@@ -76,10 +76,12 @@ def function(
                     given[first], given[second] if alone else None, plain, labelled=alone
                 )
                 others = () if alone else inputs_of(given[second], None, plain, labelled=False)[:1]
+                # What takes its rows as one request has them there.
+                places, values["inputs"] = (() if "inputs" in known else (inputs, *others)), inputs
                 apart = groups.values()
                 options = {name: built(kind, values, apart=apart) for name, kind in groups.items()}
                 own = {name: values[name] for name in single if name in values}
-                return body(inputs, *others, **options, **own)
+                return body(*places, **options, **own)
 
         vars(call)["parameters"] = parameters
         call.__signature__ = signature  # type: ignore[attr-defined]

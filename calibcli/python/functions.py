@@ -6,7 +6,7 @@ from calibcli.errors import UsageProblem
 from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.gating import StateOptions, VerifyOptions
 from calibcli.options.measuring import PLOTTED_THRESHOLDS, CompareOptions, MeasureOptions
-from calibcli.options.output import Artifact, Artifacts, Output
+from calibcli.options.output import Artifacts, Output
 from calibcli.options.pictures import Kind, PictureOptions, PicturePath
 from calibcli.options.rows import (
     COMPARED_BY,
@@ -50,14 +50,7 @@ if TYPE_CHECKING:
     by=FITTED_BY,
     on=FITTED_ON,
 )
-def fit(
-    inputs: Inputs,
-    columns: Columns,
-    which: MapOptions,
-    options: FitOptions,
-    cutting: FitCutting,
-    reading: Reading,
-) -> "Recalibrator":
+def fit(rows: RowRequest, which: MapOptions, options: FitOptions, cutting: FitCutting) -> "Recalibrator":
     """
     Fit a recalibrator to labelled predictions, as `calibcli fit` does.
 
@@ -81,8 +74,8 @@ def fit(
     from calibcli.documents.artifact import artifact_of_text
     from calibcli.python.recalibrator import Recalibrator
 
-    report, text = fit_map(RowRequest(inputs, columns, reading=reading), which, options, cutting=cutting)
-    name = f"{report.method.value} map{' by group' if columns.by else ''}"
+    report, text = fit_map(rows, which, options, cutting=cutting)
+    name = f"{report.method.value} map{' by group' if rows.columns.by else ''}"
     return Recalibrator(artifact_of_text(text), name, report)
 
 
@@ -92,13 +85,7 @@ def fit(
     "*reading allow_edited",
     score=SEVERAL_SCORES,
 )
-def measure(
-    inputs: Inputs,
-    columns: Columns,
-    options: MeasureOptions,
-    reading: Reading,
-    artifact: Artifact = None,
-) -> Measured:
+def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
     """
     Measure miscalibration, each number with bounds that hold, as `calibcli measure` does.
 
@@ -123,7 +110,7 @@ def measure(
     """
     from calibcli.commands.measure import measure_files
 
-    return Measured(measure_files(RowRequest(inputs, columns, artifact, reading), options=options))
+    return Measured(measure_files(rows, options=options))
 
 
 @function(
@@ -136,14 +123,7 @@ def measure(
     by=JUDGED_BY,
     on=JUDGED_ON,
 )
-def verify(
-    inputs: Inputs,
-    columns: Columns,
-    options: VerifyOptions,
-    state: StateOptions | None,
-    reading: Reading,
-    artifact: Artifact = None,
-) -> Verified:
+def verify(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> Verified:
     """
     Gate on the calibration error, as `calibcli verify` does; a gate that fails is a value, not an exception.
 
@@ -165,10 +145,10 @@ def verify(
     """
     from calibcli.commands.verify import judge_rows
 
-    if not inputs and state is None:
+    if not rows.inputs and state is None:
         msg = "no rows, and no state that holds some"
         raise UsageProblem(msg, "pass scores and labels, a frame, or paths")
-    return Verified(judge_rows(RowRequest(inputs, columns, artifact, reading), options, state))
+    return Verified(judge_rows(rows, options, state))
 
 
 def _two(given: dict[str, Any]) -> None:
@@ -222,13 +202,7 @@ def compare(
     "unseen *rows seed *format *reading allow_edited",
     score=SEGMENTED_SCORES,
 )
-def segments(
-    inputs: Inputs,
-    columns: Columns,
-    options: SegmentOptions,
-    reading: Reading,
-    artifact: Artifact = None,
-) -> Segmented:
+def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
     """
     Find the segments of the rows in which scores are wrong, as `calibcli segments` does.
 
@@ -248,7 +222,7 @@ def segments(
     """
     from calibcli.commands.segments import segments_files
 
-    return Segmented(segments_files(RowRequest(inputs, columns, artifact, reading), options=options))
+    return Segmented(segments_files(rows, options=options))
 
 
 @function(
@@ -299,17 +273,14 @@ def _as_document(given: dict[str, Any]) -> None:
     threshold=PLOTTED_THRESHOLDS,
 )
 def plot(
-    inputs: Inputs,
-    columns: Columns,
+    rows: RowRequest,
     classes: ClassOptions,
     segments: Segmenting,
     options: MeasureOptions,
     picture: PictureOptions,
-    reading: Reading,
     out: Output,
     path: PicturePath = None,
     kind: Kind = None,
-    artifact: Artifact = None,
 ) -> "Figure":
     """
     Draw a reliability diagram with the error in it, or another diagram, as `calibcli plot` does.
@@ -332,6 +303,5 @@ def plot(
     from calibcli.commands.page import drawn_figure
     from calibcli.commands.pictures.diagram import PlotRequest
 
-    rows = RowRequest(inputs, columns, artifact, reading)
     request = PlotRequest.of(rows, classes, segments, options, picture, kind)
     return drawn_figure(request, path, force=out.force)

@@ -151,9 +151,12 @@ def command(
         def taken() -> dict[str, Parameter]:
             from calibcli.options.rows import in_order
 
-            _, single, known = declared_of(body, otherwise)
+            known = declared_of(body, otherwise).known
             known |= parameters_of(Trusting)
-            arguments = {name: one for name, one in single.items() if not one.option.flags}
+            # What has neither flags nor a name for its place on the line is a keyword of Python alone.
+            arguments = {
+                name: one for name, one in known.items() if one.option.metavar and not one.option.flags
+            }
             return arguments | {name: known[name] for name in in_order(order)}
 
         vars(run)["taken"] = cache(taken)

@@ -6,7 +6,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import PurePath
@@ -16,7 +16,7 @@ from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data.outputs import STDERR, check_output, encoding_of, is_terminal, write_file
 from calibcli.names import STDOUT, ColorWhen, ReportFormat
 from calibcli.options.output import Output
-from calibcli.options.rows import Columns, DocumentSource, Reading, RowRequest
+from calibcli.options.rows import RowRequest
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -105,16 +105,10 @@ def format_of(out: Output) -> ReportFormat:
     return requested or ReportFormat(of_report or ReportFormat.TABLE)
 
 
-def request_of(
-    inputs: Sequence[str],
-    columns: Columns,
-    reading: Reading,
-    out: Output,
-    artifact: DocumentSource | None = None,
-) -> RowRequest:
+def request_of(rows: RowRequest, out: Output) -> RowRequest:
     """Return the rows of a command, read behind a bar, once it is known that its output can be written."""
-    check_output(out.output, force=out.force, inputs=inputs, artifact=artifact)
-    return RowRequest(inputs, columns, artifact, replace(reading, progress=progress_bar(quiet=out.quiet)))
+    check_output(out.output, force=out.force, inputs=rows.inputs, artifact=rows.artifact)
+    return replace(rows, reading=replace(rows.reading, progress=progress_bar(quiet=out.quiet)))
 
 
 def write_report(report: "Report", kind: ReportFormat, out: Output, line: "Line") -> None:

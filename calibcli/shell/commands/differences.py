@@ -5,7 +5,7 @@ from dataclasses import replace
 import typer
 
 from calibcli.options.measuring import CompareOptions
-from calibcli.options.output import Artifact, Artifacts, Inputs, NewFile, OldFile, Output
+from calibcli.options.output import Artifacts, Inputs, NewFile, OldFile, Output
 from calibcli.options.rows import (
     COMPARED_BY,
     COMPARED_MISSING,
@@ -17,6 +17,7 @@ from calibcli.options.rows import (
     TWO_SETS,
     Columns,
     Reading,
+    RowRequest,
 )
 from calibcli.options.segmenting import DriftOptions, SegmentOptions
 from calibcli.shell.door import command
@@ -67,7 +68,7 @@ def compare(
     artifacts = tuple(artifact or ())
     for path in artifacts:
         check_output(out.output, force=out.force, inputs=inputs, artifact=path)
-    rows, kind = request_of(inputs, columns, reading, out), format_of(out)
+    rows, kind = request_of(RowRequest(inputs, columns, reading=reading), out), format_of(out)
     report = compare_files(rows, artifacts=artifacts, options=options)
     write_report(report, kind, out, line_of(context))
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
@@ -126,12 +127,9 @@ def drift(
 )
 def segments(
     context: typer.Context,
-    inputs: Inputs,
-    columns: Columns,
+    rows: RowRequest,
     options: SegmentOptions,
-    reading: Reading,
     out: Output,
-    artifact: Artifact = None,
 ) -> None:
     """
     Find the segments in which scores are wrong.
@@ -151,7 +149,7 @@ def segments(
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
-    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
+    rows, kind = request_of(rows, out), format_of(out)
     report = segments_files(rows, options=options)
     write_report(report, kind, out, line_of(context))
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)

@@ -13,8 +13,8 @@ from calibcli.data.outputs import append_file, check_output, refuse_existing, wr
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, ReportFormat, VerdictName
 from calibcli.options.gating import GateOutput, PlanOptions, StateOptions, VerifyOptions
-from calibcli.options.output import TO_A_FILE, Artifact, Documents, GateInputs, Like, LikeFile, Output
-from calibcli.options.rows import JUDGED_BY, JUDGED_ON, Columns, Reading
+from calibcli.options.output import TO_A_FILE, Artifact, Documents, Like, LikeFile, Output
+from calibcli.options.rows import GATE_INPUTS, JUDGED_BY, JUDGED_ON, Columns, Reading, RowRequest
 from calibcli.shell.door import command
 from calibcli.shell.output import runs_on_github, say, screen_for
 from calibcli.values import dataclass
@@ -30,7 +30,7 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedRep
     from calibcli.shell.line import line_of
 
     line, state = line_of(given["context"]), given["state"]
-    inputs = _rows_of(given["files"], asks_a_state=state is not None)
+    inputs = _rows_of(given["inputs"], asks_a_state=state is not None)
     wanted = parse_reports(
         given["report"],
         inputs=inputs,
@@ -50,11 +50,11 @@ def _told(given: Mapping[str, Any]) -> "Iterator[dict[str, Sequence[RequestedRep
         raise
 
 
-def _rows_of(files: list[str] | None, *, asks_a_state: bool) -> list[str]:
+def _rows_of(inputs: Sequence[Any] | None, *, asks_a_state: bool) -> Sequence[Any]:
     """Return the inputs: a pipe where none is named, unless a state is asked, where one may stay open."""
     from calibcli.shell.line import is_piped
 
-    return files or ([STDOUT] if not asks_a_state and is_piped() else [])
+    return inputs or ([STDOUT] if not asks_a_state and is_piped() else [])
 
 
 @command(
@@ -64,19 +64,17 @@ def _rows_of(files: list[str] | None, *, asks_a_state: bool) -> list[str]:
     "max_regression regression_metric batch row_id planned_rows alarm allow_fit_rows unseen *rows seed "
     "*values *format *reading state_key_file allow_edited fmt output force quiet verbose color "
     "debug",
+    inputs=GATE_INPUTS,
     by=JUDGED_BY,
     on=JUDGED_ON,
     within=_told,
 )
 def verify(
     context: typer.Context,
-    columns: Columns,
+    rows: RowRequest,
     options: VerifyOptions,
     state: StateOptions | None,
-    reading: Reading,
     out: GateOutput,
-    files: GateInputs = None,
-    artifact: Artifact = None,
     wanted: "Sequence[RequestedReport]" = (),
 ) -> int:
     """
@@ -110,7 +108,7 @@ def verify(
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
-    inputs = _rows_of(files, asks_a_state=state is not None)
+    rows = replace(rows, inputs=_rows_of(rows.inputs, asks_a_state=state is not None))
     if (
         state is not None
         and out.output != STDOUT
@@ -118,9 +116,9 @@ def verify(
     ):
         msg = f"{out.output} is the state"
         raise OutputProblem(msg, "write the report to another file")
-    rows = request_of(inputs, columns, reading, out, artifact)
+    rows = request_of(rows, out)
     baseline = None if options.regression is None else options.regression.report
-    check_output(out.output, force=out.force, inputs=inputs, artifact=baseline)
+    check_output(out.output, force=out.force, inputs=rows.inputs, artifact=baseline)
     kind = format_of(out)
     report = judge_rows(rows, options, state)
     write_report(report, kind, out, line_of(context))
@@ -343,7 +341,7 @@ def plan(
         msg = f"{file} and --like {like} both say how scores fall"
         raise UsageProblem(msg, "leave out one of them")
     inputs = [one for one in (like, file) if one is not None]
-    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
+    rows, kind = request_of(RowRequest(inputs, columns, artifact, reading), out), format_of(out)
     report = plan_rows(options, rows)
     write_report(report, kind, out, line_of(context))
     # The other formats hold the notes where they are read.

@@ -23,6 +23,7 @@ from calibcli.options.rows import (
     ClassOptions,
     Columns,
     Reading,
+    RowRequest,
     SeveralClasses,
     is_json,
 )
@@ -39,12 +40,10 @@ from calibcli.shell.door import command
     on=FITTED_ON,
 )
 def fit(
-    inputs: Inputs,
-    columns: Columns,
+    rows: RowRequest,
     which: MapOptions,
     options: FitOptions,
     cutting: FitCutting,
-    reading: Reading,
     out: Output,
 ) -> None:
     """
@@ -98,7 +97,7 @@ def fit(
     from calibcli.data.formats import refuse_promise
     from calibcli.shell.output import request_of, say_summary, write
 
-    rows = request_of(inputs, columns, reading, out)
+    rows = request_of(rows, out)
     refuse_promise(out.output, "json", what="an artifact is JSON", hint="name it cal.json")
     output = None if out.output == STDOUT else out.output
     report, artifact = fit_map(rows, which, options, cutting=cutting, output=output)

@@ -10,8 +10,8 @@ from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import STDOUT, ReportFormat
 from calibcli.options.declaring import built
 from calibcli.options.measuring import MeasureOptions
-from calibcli.options.output import Artifact, Compat, Explain, MaybeInputs, Output, SummaryOut
-from calibcli.options.rows import SEVERAL_SCORES, Columns, Reading
+from calibcli.options.output import Compat, Explain, Output, SummaryOut
+from calibcli.options.rows import MAYBE_INPUTS, SEVERAL_SCORES, Columns, RowRequest
 from calibcli.shell.door import command
 
 if TYPE_CHECKING:
@@ -35,16 +35,14 @@ def _explained(given: Mapping[str, Any]) -> bool:
     "smoother class_weights top compat min_group_rows sort cluster bins binning edges bounds confidence seed "
     "unseen *rows *values *format *reading allow_edited fmt summary_out force quiet verbose color debug",
     instead=_explained,
+    inputs=MAYBE_INPUTS,
     score=SEVERAL_SCORES,
 )
 def measure(
     context: typer.Context,
-    columns: Columns,
+    rows: RowRequest,
     options: MeasureOptions,
-    reading: Reading,
     out: Output,
-    inputs: MaybeInputs = None,
-    artifact: Artifact = None,
     compat: Compat = None,
     explain: Explain = None,  # noqa: ARG001 - answered before
     summary_out: SummaryOut = None,
@@ -71,17 +69,17 @@ def measure(
     from calibcli.shell.line import is_piped, line_of
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
-    if not inputs and is_piped():
-        inputs = [STDOUT]
-    if not inputs:
+    if not rows.inputs and is_piped():
+        rows = replace(rows, inputs=[STDOUT])
+    if not rows.inputs:
         msg = "Missing argument 'INPUT...'"
         raise UsageProblem(msg, "calibcli measure --help")
     if compat is not None:
-        _refuse_beside_compat(columns, options, summary_out)
-    rows, kind = request_of(inputs, columns, reading, out, artifact), format_of(out)
+        _refuse_beside_compat(rows.columns, options, summary_out)
+    rows, kind = request_of(rows, out), format_of(out)
     if summary_out is not None:
         _refuse_one_place(out.output, summary_out)
-        check_output(summary_out, force=out.force, inputs=inputs, artifact=artifact)
+        check_output(summary_out, force=out.force, inputs=rows.inputs, artifact=rows.artifact)
         refuse_promise(summary_out, "json", what="a summary is JSON", hint="name it part.json")
     brief = kind.is_page and not out.verbose
     options = replace(options, beside_raw=out.verbose, complete=kind is ReportFormat.JSON, brief=brief)

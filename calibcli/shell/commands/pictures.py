@@ -4,7 +4,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, PLOTTED_THRESHOLDS, MeasureOptions
-from calibcli.options.output import TO_A_FILE, Artifact, Inputs, Output
+from calibcli.options.output import TO_A_FILE, Output
 from calibcli.options.pictures import (
     CompareWith,
     InTerminal,
@@ -25,19 +25,18 @@ from calibcli.options.pictures import (
     PageOptions,
     PictureFile,
     PictureOptions,
-    PlotInputs,
 )
 from calibcli.options.rows import (
     PLOTTED_BY,
+    PLOTTED_INPUTS,
     PLOTTED_ON,
     PLOTTED_SCORES,
     REPORTED_ON,
     SEVERAL_SCORES,
     ClassOptions,
-    Columns,
     DocumentSource,
-    Reading,
     RowRequest,
+    RowSource,
 )
 from calibcli.options.segmenting import Segmenting
 from calibcli.shell.door import command
@@ -126,14 +125,11 @@ def _can_be_written(folder: Path) -> bool:
 )
 def report(
     context: typer.Context,
-    inputs: Inputs,
-    columns: Columns,
+    rows: RowRequest,
     options: MeasureOptions,
     gate: VerifyOptions,
     page: PageOptions,
-    reading: Reading,
     out: Output,
-    artifact: Artifact = None,
 ) -> None:
     """
     Write measures, verdicts and diagrams as one page of HTML.
@@ -157,11 +153,13 @@ def report(
 
     require_templates()
     _refuse_suffix(out.output)
-    rows = request_of(inputs, columns, reading, out, artifact)
+    rows = request_of(rows, out)
     from calibcli.commands.report import ReportRequest
 
     judged = gate if gate.rules else None
-    request = ReportRequest(inputs, columns, artifact, rows.reading, options, judged, gate.segments)
+    request = ReportRequest(
+        rows.inputs, rows.columns, rows.artifact, rows.reading, options, judged, gate.segments
+    )
     with drawing_cache():
         from calibcli.commands.page import html_report
 
@@ -191,23 +189,21 @@ def _outcome(verdicts: "VerifyReport | None") -> str:
     "smoother loss *classes min_group_rows sort on depth max_values categorical numeric min_segment_rows "
     "size title terminal bins binning confidence seed unseen *rows *values *format *reading state_key_file "
     "allow_edited force quiet color debug",
+    inputs=PLOTTED_INPUTS,
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
     on=PLOTTED_ON,
     threshold=PLOTTED_THRESHOLDS,
 )
 def plot(
-    inputs: PlotInputs,
-    columns: Columns,
+    rows: RowRequest,
     classes: ClassOptions,
     segments: Segmenting,
     options: MeasureOptions,
     picture: PictureOptions,
-    reading: Reading,
     out: Output,
     output: PictureFile = None,
     kind: Kind = None,
-    artifact: Artifact = None,
     compare: CompareWith = None,
     terminal: InTerminal = False,
 ) -> None:
@@ -238,15 +234,15 @@ def plot(
     from calibcli.commands.plot import diagram_of, refuse_axis
     from calibcli.shell.output import progress_bar, say_line, say_notes, say_rows
 
-    kind, artifact = _compared(kind, artifact, compare)
+    kind, artifact = _compared(kind, rows.artifact, compare)
     refuse_axis(kind, picture.axis)
     if terminal:
         refuse_kind(kind)
         refuse_attributes(asked=picture.attributes and output is None)
     if output is not None or not terminal:
-        _check(output, force=out.force, inputs=inputs, artifact=artifact)
-    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    rows = RowRequest(inputs, columns, artifact, reading)
+        _check(output, force=out.force, inputs=rows.inputs, artifact=artifact)
+    reading = replace(rows.reading, progress=progress_bar(quiet=out.quiet))
+    rows = replace(rows, artifact=artifact, reading=reading)
     diagram = diagram_of(PlotRequest.of(rows, classes, segments, options, picture, kind))
     if terminal and output is not None:
         COMPLETION.expect(2)
@@ -261,7 +257,9 @@ def plot(
         say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=out.quiet)
 
 
-def _check(output: str | None, *, force: bool, inputs: list[str], artifact: DocumentSource | None) -> None:
+def _check(
+    output: str | None, *, force: bool, inputs: Sequence[RowSource], artifact: DocumentSource | None
+) -> None:
     """Refuse a picture that is named nowhere or cannot be written, before anything is read."""
     from calibcli.options.pictures import picture_format
 
