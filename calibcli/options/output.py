@@ -82,7 +82,6 @@ DocumentName = Annotated[
 ]
 OneCommand = Annotated[str | None, Option((), metavar="[COMMAND]", help="Only the options of this command.")]
 
-Artifact = Annotated[DocumentSource | None, ARTIFACT]
 Artifacts = Annotated[
     Sequence[DocumentSource] | None,
     ARTIFACT._replace(

@@ -44,9 +44,9 @@ def function(
     """
     Return what makes a public function of one that takes groups of options.
 
-    The function is given the rows of the call as `Inputs`, and the options of the order put together in its
-    groups. The lines of its docstring on arguments are those that the options are declared with. `both` are
-    the names of its first parameters: rows and their labels, or rows and others, which it is given second.
+    The function is given the options of the order put together in its groups, and before them rows of two
+    kinds as `Inputs`. The lines of its docstring on arguments are those that the options are declared with.
+    `both` are the names of its first parameters: rows and their labels, or rows and others.
     """
 
     def made(body: Callable[..., Result]) -> Callable[..., Result]:
@@ -75,13 +75,13 @@ def function(
                 inputs, values = inputs_of(
                     given[first], given[second] if alone else None, plain, labelled=alone
                 )
-                others = () if alone else inputs_of(given[second], None, plain, labelled=False)[:1]
-                # What takes its rows as one request has them there.
-                places, values["inputs"] = (() if "inputs" in known else (inputs, *others)), inputs
-                apart = groups.values()
-                options = {name: built(kind, values, apart=apart) for name, kind in groups.items()}
-                own = {name: values[name] for name in single if name in values}
-                return body(*places, **options, **own)
+                # Without labels these are rows of two kinds, else those of the request.
+                two = () if alone else (inputs, inputs_of(given[second], None, plain, labelled=False)[0])
+                apart, own = groups.values(), {name: values[name] for name in single if name in values}
+                # What a function takes by itself is not given to its groups.
+                shared = {"inputs": inputs} | {name: one for name, one in values.items() if name not in own}
+                options = {name: built(kind, shared, apart=apart) for name, kind in groups.items()}
+                return body(*two, **options, **own)
 
         vars(call)["parameters"] = parameters
         call.__signature__ = signature  # type: ignore[attr-defined]

@@ -164,13 +164,7 @@ def _two(given: dict[str, Any]) -> None:
     row_id=QUESTION,
     on_missing=COMPARED_MISSING,
 )
-def compare(
-    inputs: Inputs,
-    columns: Columns,
-    options: CompareOptions,
-    reading: Reading,
-    artifact: Artifacts = None,
-) -> Compared | Ranked:
+def compare(rows: RowRequest, options: CompareOptions, artifact: Artifacts = None) -> Compared | Ranked:
     """
     Compare two models on the same rows, as `calibcli compare` does: differences with intervals, row by row.
 
@@ -192,7 +186,6 @@ def compare(
     """
     from calibcli.commands.compare import compare_files
 
-    rows = RowRequest(inputs, columns, reading=reading)
     report = compare_files(rows, artifacts=artifact or (), options=options)
     return Compared(report) if isinstance(report, CompareReport) else Ranked(report)
 

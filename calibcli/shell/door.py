@@ -143,9 +143,10 @@ def command(
                 return None
             groups, single, _ = declared_of(body, otherwise)
             own = {name: given[name] for name in ("context", *single) if name in given}
+            # What a function takes by itself is not given to its groups.
+            shared, apart = {name: one for name, one in given.items() if name not in own}, groups.values()
             with nullcontext({}) if within is None else within(given) as found:
-                apart = groups.values()
-                made = {name: built(kind, given, apart=apart) for name, kind in groups.items()}
+                made = {name: built(kind, shared, apart=apart) for name, kind in groups.items()}
                 return body(**own, **made, **found)
 
         def taken() -> dict[str, Parameter]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import typer
 
 from calibcli.options.measuring import CompareOptions
-from calibcli.options.output import Artifacts, Inputs, NewFile, OldFile, Output
+from calibcli.options.output import Artifacts, NewFile, OldFile, Output
 from calibcli.options.rows import (
     COMPARED_BY,
     COMPARED_MISSING,
@@ -36,10 +36,8 @@ from calibcli.shell.door import command
 )
 def compare(
     context: typer.Context,
-    inputs: Inputs,
-    columns: Columns,
+    rows: RowRequest,
     options: CompareOptions,
-    reading: Reading,
     out: Output,
     artifact: Artifacts = None,
 ) -> int:
@@ -67,8 +65,8 @@ def compare(
 
     artifacts = tuple(artifact or ())
     for path in artifacts:
-        check_output(out.output, force=out.force, inputs=inputs, artifact=path)
-    rows, kind = request_of(RowRequest(inputs, columns, reading=reading), out), format_of(out)
+        check_output(out.output, force=out.force, inputs=rows.inputs, artifact=path)
+    rows, kind = request_of(rows, out), format_of(out)
     report = compare_files(rows, artifacts=artifacts, options=options)
     write_report(report, kind, out, line_of(context))
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)

@@ -13,8 +13,8 @@ from calibcli.data.outputs import append_file, check_output, refuse_existing, wr
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, ReportFormat, VerdictName
 from calibcli.options.gating import GateOutput, PlanOptions, StateOptions, VerifyOptions
-from calibcli.options.output import TO_A_FILE, Artifact, Documents, Like, LikeFile, Output
-from calibcli.options.rows import GATE_INPUTS, JUDGED_BY, JUDGED_ON, Columns, Reading, RowRequest
+from calibcli.options.output import TO_A_FILE, Documents, Like, LikeFile, Output
+from calibcli.options.rows import GATE_INPUTS, JUDGED_BY, JUDGED_ON, RowRequest
 from calibcli.shell.door import command
 from calibcli.shell.output import runs_on_github, say, screen_for
 from calibcli.values import dataclass
@@ -310,12 +310,10 @@ def _refuse_shared(paths: Sequence[str]) -> None:
 )
 def plan(
     context: typer.Context,
-    columns: Columns,
+    rows: RowRequest,
     options: PlanOptions,
-    reading: Reading,
     out: Output,
-    file: LikeFile = None,
-    artifact: Artifact = None,
+    inputs: LikeFile = None,
     like: Like = None,
 ) -> None:
     """
@@ -337,11 +335,11 @@ def plan(
     from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes, write_report
 
-    if file is not None and like is not None:
-        msg = f"{file} and --like {like} both say how scores fall"
+    if inputs is not None and like is not None:
+        msg = f"{inputs} and --like {like} both say how scores fall"
         raise UsageProblem(msg, "leave out one of them")
-    inputs = [one for one in (like, file) if one is not None]
-    rows, kind = request_of(RowRequest(inputs, columns, artifact, reading), out), format_of(out)
+    rows = replace(rows, inputs=[one for one in (like, inputs) if one is not None])
+    rows, kind = request_of(rows, out), format_of(out)
     report = plan_rows(options, rows)
     write_report(report, kind, out, line_of(context))
     # The other formats hold the notes where they are read.
