@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from calibcli.commands.evaluation import row_map
 from calibcli.commands.gathering import Gathered, SecondPass
 from calibcli.documents.artifact import ClassArtifact
@@ -12,9 +14,8 @@ from calibcli.names import WeightMeaning
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.options.segmenting import Cutting
 from calibcli.show.words import rounded_words
-from calibcli.stats.measures.segments import ANY, Entries, Segments, segments_of
+from calibcli.stats.measures.segments import ANY, Crossed, Entries, Segments, entries_of, segments_of
 from calibcli.stats.table.levels import Levels
-from calibcli.stats.table.sliced import COARSE_CELLS, COARSER, Leaves
 from calibcli.values import dataclass
 
 # More would be no list that anybody reads, and pay dearly for being many.
@@ -32,7 +33,7 @@ class Cut:
     """
 
     found: Segments
-    entries: Entries
+    entries: Crossed
     levels: tuple[Levels, ...]
     is_grid: bool
     notes: tuple[str, ...]
@@ -80,15 +81,15 @@ def segments_in(evaluation: Gathered, rows: RowRequest, cutting: Cutting) -> Cut
     """Return the segments of rows that were read for it, so that they can be read twice."""
     columns = rows.columns
     levels = cut_columns(evaluation, columns, cutting)
-    leaves, kept_to = rows_again(evaluation).in_leaves(levels, limit=rows.reading.limit, coarser=COARSER)
-    entries, notes = _entries(leaves, levels, exact=not kept_to), tuple(_notes(leaves, kept_to))
-    # As large as the entries, which are all that is needed from here on.
-    del leaves
+    again, limit = rows_again(evaluation), rows.reading.limit
+    crossed = again.crossed(levels, depth=cutting.depth, limit=limit)
+    entries = entries_of(crossed, [len(one.words) for one in levels])
     found = segments_of(entries, depth=cutting.depth)
     if found.size > MOST_SEGMENTS:
         msg = f"--on {','.join(columns.on)} makes {found.size:,} segments"
         raise UsageProblem(msg, f"at most {MOST_SEGMENTS:,}: lower --depth or --max-values, or name fewer")
-    return Cut(found, entries, levels, kept_to > 0, notes)
+    kept_to = None if isinstance(entries, Entries) else entries.cells.cells
+    return Cut(found, entries, levels, kept_to is not None, tuple(_notes(entries, kept_to)))
 
 
 def rows_again(evaluation: Gathered) -> SecondPass:
@@ -102,28 +103,17 @@ def rows_again(evaluation: Gathered) -> SecondPass:
     return again
 
 
-def _entries(leaves: Leaves, levels: tuple[Levels, ...], *, exact: bool) -> Entries:
-    """Return the rows with a level for each column."""
-    return Entries.of_parts(
-        leaves.part,
-        [len(one.words) for one in levels],
-        leaves.at,
-        rows=leaves.rows,
-        positive=leaves.positive,
-        scores=None if exact else leaves.scores,
-    )
-
-
-def _notes(leaves: Leaves, kept_to: int) -> list[str]:
+def _notes(entries: Crossed, kept_to: int | None) -> list[str]:
     """Return what the reader should not miss."""
     notes = []
-    if kept_to:
-        cells = "1/5,040" if kept_to == COARSE_CELLS else f"about {kept_to:,} cells"
+    if kept_to is not None:
+        cells = f"about {kept_to:,} cells"
         notes.append(
             rounded_words(cells, what="scores within segments", exact="counts and sums of residuals")
         )
-    ones, others = leaves.positive, leaves.rows - leaves.positive
-    wrong = int(ones[(leaves.scores[0] == 0.0)].sum() + others[leaves.scores[1] == others].sum())
+    every = entries.of(())
+    ones = every.positive.astype(np.int64)
+    wrong = int(ones[every.at == 0.0].sum() + (every.rows - ones)[every.at == 1.0].sum())
     if wrong:
         have = "row has" if wrong == 1 else "rows have"
         notes.append(f"{wrong:,} {have} a score of exactly 0 or 1 and the other label: it is certainly wrong")

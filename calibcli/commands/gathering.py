@@ -4,6 +4,7 @@ a second time where that is asked for.
 """
 
 import shlex
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -16,7 +17,7 @@ import pyarrow as pa
 from calibcli.ahead import Advance, Progress, unseen
 from calibcli.data.arrays import Booleans
 from calibcli.data.columns import ResolvedColumns, counted
-from calibcli.data.engines import Engine
+from calibcli.data.engines import Engine, ThreadEngine
 from calibcli.data.fault_words import (
     SOFT,
     column_of,
@@ -67,6 +68,7 @@ from calibcli.values import dataclass
 if TYPE_CHECKING:
     from calibcli.documents.artifact import AnyArtifact
     from calibcli.stats.measures.differences import PairedSums, RankedSums
+    from calibcli.stats.table.crossed import CrossedCells, RunningCrossed
     from calibcli.stats.table.levels import Levels
     from calibcli.stats.table.sliced import Leaves, RunningSlices, Sums
 
@@ -632,12 +634,25 @@ class SecondPass:
                 held = []
         return merge_all([*tables, *([_table_of(held)] if held else [])])
 
-    def in_leaves(
-        self, levels: "tuple[Levels, ...]", *, limit: int | None, coarser: tuple[int, ...] = ()
-    ) -> "tuple[Leaves, int]":
-        """Return the rows by levels and score, and to how many cells of it they are kept, if at all."""
-        total = self._by_levels(_InLeaves(levels, limit, coarser=coarser))
-        return total.leaves(), total.cells_of_a_grid
+    def in_leaves(self, levels: "tuple[Levels, ...]", *, limit: int | None) -> "tuple[Leaves, bool]":
+        """Return the rows by levels and score, and whether this is kept to cells."""
+        total = self._by_levels(_InLeaves(levels, limit))
+        return total.leaves(), total.is_grid
+
+    def crossed(
+        self, levels: "tuple[Levels, ...]", *, depth: int, limit: int | None
+    ) -> "Sums | CrossedCells":
+        """Return the rows by levels and score: exact, or in cells for every set of so many columns."""
+        crossed = _Crossed(levels, depth, limit)
+        total = crossed.none_yet(0)
+        if self.engine.shares_interpreter:
+            # Onto one table: those of several fragments at once would take as much memory each.
+            one_by_one = replace(self, engine=ThreadEngine(1))
+            deque(one_by_one._over(replace(crossed, onto=total)), maxlen=0)  # noqa: SLF001 - its own kind
+        else:
+            for part in self._over(crossed):
+                total.add(part)
+        return total.result()
 
     def in_coarse_cells(self, levels: "tuple[Levels, ...]") -> "Sums":
         """Return the rows by the levels of their columns and by cell, added up in whole numbers."""
@@ -737,12 +752,11 @@ class _Ranked:
 _CELLS_FOR_A_SCORE = 4
 
 
-def leaves_within(limit: int | None, coarser: tuple[int, ...] = ()) -> "RunningSlices":
-    """Return nothing yet of parts that share a limit, as grids too, which may become coarser."""
+def leaves_within(limit: int | None) -> "RunningSlices":
+    """Return nothing yet of parts that share a limit, as grids too."""
     from calibcli.stats.table.sliced import RunningSlices
 
-    most = None if limit is None else limit if coarser else _CELLS_FOR_A_SCORE * limit
-    return RunningSlices(limit, most_cells=most, coarser=coarser)
+    return RunningSlices(limit, most_cells=None if limit is None else _CELLS_FOR_A_SCORE * limit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -750,11 +764,10 @@ class _InLeaves:
     levels: "tuple[Levels, ...]"
     limit: int | None
     coarse: bool = False
-    coarser: tuple[int, ...] = ()
 
     def none_yet(self) -> "RunningSlices":
         """Return what no rows add up to."""
-        found = leaves_within(self.limit, self.coarser)
+        found = leaves_within(self.limit)
         if self.coarse:
             found.become_grid()
         return found
@@ -762,11 +775,47 @@ class _InLeaves:
     def __call__(self, batches: Iterator[Rows]) -> "RunningSlices":
         found = self.none_yet()
         for rows in batches:
-            part = np.zeros(rows.score.size, np.int64)
-            for levels, values in zip(self.levels, rows.on, strict=True):
-                part = part * len(levels.words) + levels.places(values)
+            part = _combined(rows, self.levels)
             found.add_numbered(rows.score, rows.label, part=part, counts=rows.counts)
         return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Crossed:
+    """
+    Rows by levels and score.
+
+    Args:
+        onto: Where rows of every fragment are added; None for one of each fragment's own.
+    """
+
+    levels: "tuple[Levels, ...]"
+    depth: int
+    limit: int | None
+    onto: "RunningCrossed | None" = None
+
+    def none_yet(self, kept: int) -> "RunningCrossed":
+        """Return what no rows add up to, with so many kept exact to be added to others."""
+        from calibcli.stats.table.crossed import RunningCrossed
+
+        return RunningCrossed([len(one.words) for one in self.levels], self.depth, self.limit, kept=kept)
+
+    def __call__(self, batches: Iterator[Rows]) -> "RunningCrossed":
+        # What travels takes no more than cells would.
+        found = self.onto or self.none_yet(_CELLS_FOR_A_SCORE * (self.limit or 0))
+        for rows in batches:
+            part = _combined(rows, self.levels)
+            found.add_rows(rows.score, rows.label, part=part, counts=rows.counts)
+        return found
+
+
+def _combined(rows: Rows, levels: "tuple[Levels, ...]") -> Integers:
+    """Return one number for the levels of each row, the first column counting most."""
+    part = np.zeros(rows.score.size, np.int64)
+    for one, values in zip(levels, rows.on, strict=True):
+        part *= len(one.words)
+        part += one.places(values)
+    return part
 
 
 def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:

@@ -18,7 +18,7 @@ from calibcli.reports.segments import Ends, Found, Segment, SegmentColumn, Segme
 from calibcli.stats.measures.segments import (
     ANY,
     LEAST_SPREAD,
-    Entries,
+    Crossed,
     Level,
     Segments,
     are_tested,
@@ -129,7 +129,7 @@ class _Evaluated:
     because: Mapping[int, Level]
 
 
-def _evaluated(found: Segments, entries: Entries, requested: SegmentOptions) -> _Evaluated:
+def _evaluated(found: Segments, entries: Crossed, requested: SegmentOptions) -> _Evaluated:
     tested = are_tested(found, least_rows=requested.least_rows)
     many, error = max(int(tested.sum()), 1), 1.0 - requested.confidence
     p_value = np.ones(found.size)
@@ -170,7 +170,7 @@ def _reasons(found: Segments, requested: SegmentOptions) -> list[str | None]:
 
 
 def _explained(
-    found: Segments, entries: Entries, stands_out: "np.typing.NDArray[np.bool_]", *, error: float
+    found: Segments, entries: Crossed, stands_out: "np.typing.NDArray[np.bool_]", *, error: float
 ) -> dict[int, Level]:
     """Return for segments from which larger ones that stand out the error is not told apart."""
     keys = [tuple(level) for level in found.level[stands_out].tolist()]
@@ -199,7 +199,7 @@ def _some_columns(level: Level) -> Iterator[tuple[int, ...]]:
 
 
 def _wrong_by_parts(
-    found: Segments, entries: Entries, shown: Sequence[int], *, error: float
+    found: Segments, entries: Crossed, shown: Sequence[int], *, error: float
 ) -> dict[int, Level]:
     """Return for the first segments of the list a part, listed too, without which no error is shown."""
     levels = {place: tuple(found.level[place].tolist()) for place in shown[:_LOCATED]}

@@ -11,7 +11,7 @@ from calibcli.options.numerals import in_full
 from calibcli.stats.gates.claim import LEAST_RARER
 from calibcli.stats.gates.plan import CALIBRATED, MOST_ROWS, Effort, Gate, Plan, Population, searched
 from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
-from calibcli.stats.measures.segments import Entries, Segments, in_segment, subset
+from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, subset
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
@@ -101,7 +101,7 @@ def _rounded(values: Floats) -> Floats:
 
 def planned_segments(
     gate: Gate,
-    entries: Entries,
+    entries: Crossed,
     some: Segments,
     names: Sequence[str],
     *,
@@ -121,7 +121,8 @@ def planned_segments(
         power: Probability with which the verdict is to come.
         generator: Random numbers.
     """
-    rows = float(entries.rows.sum())
+    every = entries.of(())
+    rows = float(every.rows.sum())
     slowest = np.argsort(-slowness(some), kind="stable")[:_SLOWEST].tolist()
     wrong, population = slowest[0], _population(entries, some, slowest[0])
     if error > 0.0:
@@ -133,7 +134,7 @@ def planned_segments(
         some.rows[[wrong, *others]] / rows,
         [population, *(_population(entries, some, one) for one in others)],
         some.size,
-        float((entries.rows * entries.score).sum()) / rows,
+        float((every.rows * every.score).sum()) / rows,
         generator,
     )
     ground, one = gate.ground, subset(some, np.array([wrong]))
@@ -148,10 +149,12 @@ def planned_segments(
     return Plan(population, found, reached, _EFFORT.final, half, None)
 
 
-def _population(entries: Entries, some: Segments, place: int) -> Population:
+def _population(entries: Crossed, some: Segments, place: int) -> Population:
     """Return the rows of a segment at a few scores, each of about as many rows; labels follow them."""
-    inside = np.flatnonzero(in_segment(entries, tuple(some.level[place].tolist())))
-    rows, score = entries.rows[inside], entries.score[inside]
+    level = tuple(some.level[place].tolist())
+    seen = entries.of(columns_of(level), level)
+    inside = np.flatnonzero(in_segment(seen, level))
+    rows, score = seen.rows[inside], seen.score[inside]
     middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
     cell = np.unique((middle * _VALUES).astype(np.int64), return_inverse=True)[1].reshape(-1)
     total = np.bincount(cell, rows)
@@ -160,7 +163,7 @@ def _population(entries: Entries, some: Segments, place: int) -> Population:
 
 
 def _erring(
-    entries: Entries, some: Segments, names: Sequence[str], *, error: float
+    entries: Crossed, some: Segments, names: Sequence[str], *, error: float
 ) -> tuple[int, Population]:
     """Return the smallest segment whose labels can be off by so much, and its rows."""
     for place in np.argsort(some.rows, kind="stable").tolist():

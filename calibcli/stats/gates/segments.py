@@ -37,6 +37,7 @@ from calibcli.stats.measures.segments import (
     ANY,
     LEAST_SPREAD,
     Booleans,
+    Crossed,
     Ends,
     Entries,
     Segments,
@@ -84,7 +85,7 @@ class RowsBySegment:
 
     table: Table
     found: Segments
-    entries: Entries
+    entries: Crossed
     names: Sequence[tuple[str, ...]]
     columns: tuple[str, ...]
     depth: int

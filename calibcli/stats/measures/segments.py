@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, ra
 from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
 from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table.crossed import CrossedCells, sets_of_columns
+from calibcli.stats.table.sliced import Leaves, Sums
 from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]
@@ -115,6 +117,14 @@ class Entries:
         levels = np.array(np.unravel_index(parts, tuple(sizes)), np.int16)
         return cls(leaf, levels, tuple(sizes), at, mean, many, ones, residual, tuple(map(add, columns)))
 
+    def of(self, columns: Sequence[int], within: "Level" = ()) -> "Entries":  # noqa: ARG002 - as `InCells`
+        """Return the rows by the levels of some columns, or of more."""
+        return self
+
+    def combined(self) -> tuple[Whole, Floats]:
+        """Return all combinations of levels, shape (n_columns, n), and the rows of each."""
+        return self.levels, self.sums[0]
+
 
 def _numbered(part: Integers) -> tuple[Integers, Whole]:
     """Return the different ones of some numbers, and the place of each among them."""
@@ -144,6 +154,47 @@ def _order(values: Floats) -> Integers:
 
 def _square_over(total: Floats, many: Whole) -> Floats:
     return np.divide(total * total, many, out=np.zeros_like(total), where=many > 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InCells:
+    """Rows in cells of the score, added up apart for every set of columns."""
+
+    cells: CrossedCells
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many levels each column has."""
+        return self.cells.sizes
+
+    def of(self, columns: Sequence[int], within: Level = ()) -> Entries:
+        """Return the rows by the levels of some columns alone, of a segment only where one is named."""
+        own = {column: within[column] for column in columns if within and within[column] != ANY}
+        leaves = self.cells.of(columns, own)
+        return _of_leaves(leaves, self.sizes)
+
+    def combined(self) -> tuple[Whole, Floats]:
+        """Return all combinations of levels, shape (n_columns, n), and the rows of each."""
+        part, rows = self.cells.combined()
+        return np.array(np.unravel_index(part, self.sizes)), rows.astype(np.float64)
+
+
+Crossed = Entries | InCells
+"""Rows by the levels of any few columns and by score."""
+
+
+def _of_leaves(leaves: Leaves, sizes: Sequence[int]) -> Entries:
+    return Entries.of_parts(
+        leaves.part, sizes, leaves.at, rows=leaves.rows, positive=leaves.positive, scores=leaves.scores
+    )
+
+
+def entries_of(found: Sums | CrossedCells, sizes: Sequence[int]) -> Crossed:
+    """Return rows that were added up."""
+    if isinstance(found, CrossedCells):
+        return InCells(found)
+    rows, positive = found.whole
+    return Entries.of_parts(found.part, sizes, found.point.view(np.float64), rows=rows, positive=positive)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,34 +266,30 @@ def subset(found: Segments, places: Integers) -> Segments:
     return Segments(*(one[places] for one in _arrays(found)))
 
 
-def in_probability(sigma: float, entries: Entries) -> float:
+def in_probability(sigma: float, entries: Crossed) -> float:
     """Return what a range in sigmas is worth as a difference of probabilities over all rows."""
-    return sigma * (math.sqrt(float(entries.sums[4].sum())) / float(entries.sums[0].sum()))
+    sums = entries.of(()).sums
+    return sigma * (math.sqrt(float(sums[4].sum())) / float(sums[0].sum()))
 
 
-def rows_of(entries: Entries, found: Segments, some: Booleans) -> int:
+def rows_of(entries: Crossed, found: Segments, some: Booleans) -> int:
     """Return how many rows belong to any of some segments."""
-    rows = entries.sums[0]
+    levels, rows = entries.combined()
     inside, told = np.zeros(rows.size, np.bool_), found.level != ANY
     for which in np.unique(told[some], axis=0):
         columns = np.flatnonzero(which).tolist()
         alike = found.level[some & (told == which).all(axis=1)]
-        inside |= np.isin(_key(entries, entries.levels, columns), _key(entries, alike.T, columns))
+        inside |= np.isin(_key(entries.sizes, levels, columns), _key(entries.sizes, alike.T, columns))
     return int(rows[inside].sum())
 
 
-def segments_of(entries: Entries, *, depth: int) -> Segments:
+def segments_of(entries: Crossed, *, depth: int) -> Segments:
     """Return every intersection of levels of at most so many columns, that of none first: all rows."""
-    crossed = partial(_crossed, entries, tied=_are_tied(entries))
-    found = list(in_order(crossed, _choices(entries, depth), _AT_ONCE if entries.rows.size > _CHUNK else 1))
+    few = isinstance(entries, Entries) and entries.rows.size <= _CHUNK
+    choices = sets_of_columns(len(entries.sizes), depth)
+    found = list(in_order(partial(_crossed, entries), choices, 1 if few else _AT_ONCE))
     whole = Segments(*(np.concatenate(parts) for parts in zip(*map(_arrays, found), strict=True)))
     return replace(whole, same=_repeated(whole))
-
-
-def _choices(entries: Entries, depth: int) -> Iterator[tuple[int, ...]]:
-    """Yield every set of at most so many columns, that of none first."""
-    columns = range(len(entries.sizes))
-    return chain.from_iterable(combinations(columns, many) for many in range(min(depth, len(columns)) + 1))
 
 
 def _are_tied(entries: Entries) -> bool:
@@ -253,8 +300,9 @@ def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
     return tuple(getattr(found, name) for name in Segments.__dataclass_fields__)
 
 
-def _crossed(entries: Entries, chosen: Sequence[int], *, tied: bool) -> Segments:
+def _crossed(every: Crossed, chosen: Sequence[int]) -> Segments:
     """Return the segments that the levels of some columns make."""
+    entries = every.of(chosen)
     of_leaf, first = _codes(entries, chosen)
     rows, positive, score, residual, variance, squares, slant = (_added(of_leaf, one) for one in entries.sums)
     share = np.maximum(variance, np.finfo(np.float64).tiny)
@@ -269,22 +317,22 @@ def _crossed(entries: Entries, chosen: Sequence[int], *, tied: bool) -> Segments
         variance,
         squares,
         np.sqrt(slant / share),
-        _over(_ranges(entries, of_leaf, first.size, tied=tied), np.sqrt(variance)),
+        _over(_ranges(entries, of_leaf, first.size), np.sqrt(variance)),
         np.zeros(first.size, np.bool_),
     )
 
 
-def _key(entries: Entries, levels: Whole, columns: Sequence[int]) -> Integers:
+def _key(sizes: Sequence[int], levels: Whole, columns: Sequence[int]) -> Integers:
     """Return one number for levels of some columns, shape (n,), of those of all, shape (n_columns, n)."""
     if not columns:
         return np.zeros(levels.shape[1], np.int64)
-    sizes = tuple(entries.sizes[column] for column in columns)
-    return np.asarray(np.ravel_multi_index(tuple(levels[column] for column in columns), sizes), np.int64)
+    shape = tuple(sizes[column] for column in columns)
+    return np.asarray(np.ravel_multi_index(tuple(levels[column] for column in columns), shape), np.int64)
 
 
 def _codes(entries: Entries, columns: Sequence[int]) -> tuple[Whole, Integers]:
     """Return the segment of each combination by some columns, by its place, and a combination of each."""
-    key = _key(entries, entries.levels, columns)
+    key = _key(entries.sizes, entries.levels, columns)
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     return _narrow(place.reshape(-1)), first
 
@@ -307,14 +355,14 @@ def _added(code: Whole, column: npt.NDArray[Any], size: int = 0) -> Floats:
     return np.asarray(np.bincount(code, weights=column, minlength=size), np.float64)
 
 
-def _ranges(entries: Entries, of_leaf: Whole, size: int, *, tied: bool) -> Floats:
+def _ranges(entries: Entries, of_leaf: Whole, size: int) -> Floats:
     """
     Return the range, 0 included, of the sums of residuals of each segment in the order of the score.
 
     Entries are looked at in runs that stay in the processor's cache; where each path stands, and how high and
     low it has been, is carried from one run to the next.
     """
-    path, low, high = np.zeros((3, size))
+    (path, low, high), tied = np.zeros((3, size)), _are_tied(entries)
     for start, stop in pairwise(_runs(entries.at, tied=tied)):
         code = of_leaf[entries.leaf[start:stop]]
         order, new = _apart(code)
@@ -398,7 +446,7 @@ class Joint:
         return f"{drawn}; below {1.0 / (self.draws + 1):g}: {HOLM}"
 
 
-def joint(entries: Entries, found: Segments, tested: Booleans, *, depth: int, error: float) -> Joint:
+def joint(entries: Crossed, found: Segments, tested: Booleans, *, depth: int, error: float) -> Joint:
     """
     Return p-values of the tested segments that hold for all at once, by steps from the smallest.
 
@@ -411,9 +459,9 @@ def joint(entries: Entries, found: Segments, tested: Booleans, *, depth: int, er
     """
     places = np.flatnonzero(tested)
     by_law = holm(found.p_values()[places])
-    choices = list(_choices(entries, depth))
-    draws = _draws(entries.rows.size * len(choices), places.size)
-    if not draws:
+    choices = list(sets_of_columns(len(entries.sizes), depth))
+    draws = _draws(entries.rows.size * len(choices), places.size) if isinstance(entries, Entries) else 0
+    if not (draws and isinstance(entries, Entries)):
         return Joint(by_law, error / max(places.size, 1), draws)
     worth = found.worth(found.sigma)[places]
     order = np.argsort(-worth, kind="stable")
@@ -513,7 +561,7 @@ def smallest_detectable(found: Segments, *, error: float) -> Floats:
     return np.asarray((needed + normal_quantile(DETECTED)) * np.sqrt(found.variance) / found.rows)
 
 
-def beyond(entries: Entries, large: Level, added: Sequence[Sequence[int]]) -> dict[Level, float]:
+def beyond(entries: Crossed, large: Level, added: Sequence[Sequence[int]]) -> dict[Level, float]:
     """
     Return for parts of a segment how probable their difference from it is, were they draws of its rows.
 
@@ -529,29 +577,37 @@ def beyond(entries: Entries, large: Level, added: Sequence[Sequence[int]]) -> di
     References:
         Mantel & Haenszel (1959), J. Natl. Cancer Inst. 22, for the variances.
     """
-    inside = np.flatnonzero(in_segment(entries, large))
-    leaf, rows, residual = entries.leaf[inside], entries.rows[inside], entries.residual[inside]
-    cell, cells = _score_cells(entries.at[inside], rows)
-    all_rows, every = _added(cell, rows), _added(cell, residual)
-    positive = _added(cell, entries.positive[inside])
+    own = columns_of(large)
+    seen = entries.of(own, large)
+    inside = np.flatnonzero(in_segment(seen, large))
+    rows = seen.rows[inside]
+    cell, ends = _score_cells(seen.at[inside], rows)
+    all_rows, every, positive = (
+        _added(cell, one) for one in (rows, seen.residual[inside], seen.positive[inside])
+    )
     scatter = positive * (all_rows - positive) / np.maximum(all_rows - 1.0, 1.0)
     found = {}
     for columns in added:
-        of_leaf, first = _codes(entries, columns)
-        place = (of_leaf.astype(np.int64) * cells)[leaf] + cell
-        few, own = (
-            _added(place, one, first.size * cells).reshape(first.size, cells) for one in (rows, residual)
+        part = entries.of(tuple(sorted((*own, *columns))), large)
+        if part is not seen:
+            inside, seen = np.flatnonzero(in_segment(part, large)), part
+            cell = _repeated_cells(seen.at[inside], ends)
+        of_leaf, first = _codes(seen, columns)
+        place = (of_leaf.astype(np.int64) * ends.size)[seen.leaf[inside]] + cell
+        few, own_sums = (
+            _added(place, one[inside], first.size * ends.size).reshape(first.size, ends.size)
+            for one in (seen.rows, seen.residual)
         )
         share = few / all_rows
         variance = (share * (1.0 - share) * scatter).sum(axis=1)
-        path = np.cumsum(own - share * every, axis=1)
+        path = np.cumsum(own_sums - share * every, axis=1)
         jump = np.maximum(path.max(axis=1), 0.0) - np.minimum(path.min(axis=1), 0.0)
         # Jumps of the size of a whole label are the most skewed.
         worth = straightened(_over(jump, np.sqrt(variance)), variance, np.ones_like(variance))
         for one in np.flatnonzero(few.any(axis=1)).tolist():
             level = [*large]
             for column in columns:
-                level[column] = int(entries.levels[column, first[one]])
+                level[column] = int(seen.levels[column, first[one]])
             enough = variance[one] >= LEAST_SPREAD
             found[tuple(level)] = range_tail(float(worth[one])) if enough else 1.0
     return found
@@ -570,8 +626,13 @@ def _leaves_in(entries: Entries, level: Level) -> Booleans:
     return found
 
 
-def _score_cells(at: Floats, rows: Whole) -> tuple[Integers, int]:
-    """Return cells of about equally many rows, equal scores in one, and how many cells there are."""
+def columns_of(level: Level) -> tuple[int, ...]:
+    """Return the columns that a segment is told by."""
+    return tuple(column for column, one in enumerate(level) if one != ANY)
+
+
+def _score_cells(at: Floats, rows: Whole) -> tuple[Integers, Floats]:
+    """Return cells of about equally many rows, equal scores in one, and the last score in each."""
     before = np.cumsum(rows)
     last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
     # Of equal scores the rows up to the last count for all.
@@ -579,17 +640,23 @@ def _score_cells(at: Floats, rows: Whole) -> tuple[Integers, int]:
     most = min(_CELLS, max(1, int(before[-1] // _ROWS_OF_A_CELL)))
     number = np.minimum((upto * most / before[-1]).astype(np.int64), most - 1)
     cell = np.cumsum(np.diff(number, prepend=number[0]) > 0)
-    return cell, int(cell[-1]) + 1
+    return cell, at[np.append(np.flatnonzero(np.diff(cell)), at.size - 1)]
 
 
-def without(entries: Entries, large: Level, small: Level) -> float:
+def _repeated_cells(at: Floats, ends: Floats) -> Integers:
+    """Return the cell of each score, ascending, of cells with these last scores."""
+    return np.repeat(np.arange(ends.size), np.diff(np.searchsorted(at, ends, side="right"), prepend=0))
+
+
+def without(entries: Crossed, large: Level, small: Level) -> float:
     """Return how probable the range in a segment without one of its parts is, were the rest calibrated."""
-    leaves = _leaves_in(entries, large) & ~_leaves_in(entries, small)
-    total, slant = (one[leaves].sum(keepdims=True) for one in (entries.sums[4], entries.sums[6]))
+    seen = entries.of(columns_of(small), large)
+    leaves = _leaves_in(seen, large) & ~_leaves_in(seen, small)
+    total, slant = (one[leaves].sum(keepdims=True) for one in (seen.sums[4], seen.sums[6]))
     if not total[0]:
         return 1.0
-    inside = np.flatnonzero(leaves[entries.leaf])
-    low, high, _ = _reach(entries.residual[inside], entries.at[inside], np.zeros(1, np.int64))
+    inside = np.flatnonzero(leaves[seen.leaf])
+    low, high, _ = _reach(seen.residual[inside], seen.at[inside], np.zeros(1, np.int64))
     sigma = (high - low) / np.sqrt(total)
     return range_tail(float(straightened(sigma, total, np.sqrt(slant / total))[0]))
 
@@ -609,15 +676,16 @@ class Stretch:
     gap: float
 
 
-def stretch_of(entries: Entries, level: Level) -> Stretch:
+def stretch_of(entries: Crossed, level: Level) -> Stretch:
     """Return where the scores of a segment are wrong in one direction: what its statistic is the range of."""
-    inside = np.flatnonzero(in_segment(entries, level))
-    at, rows, residual = entries.at[inside], entries.rows[inside], entries.residual[inside]
+    seen = entries.of(columns_of(level), level)
+    inside = np.flatnonzero(in_segment(seen, level))
+    at, rows, residual = seen.at[inside], seen.rows[inside], seen.residual[inside]
     ends = np.concatenate(([0], np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True]))) + 1))
     path = np.concatenate(([0.0], np.cumsum(residual)))[ends]
     start, stop = sorted((int(ends[path.argmin()]), int(ends[path.argmax()])))
     stop = max(stop, start + 1)
-    many, score = float(rows[start:stop].sum()), entries.score[inside][start:stop]
+    many, score = float(rows[start:stop].sum()), seen.score[inside][start:stop]
     return Stretch(
         float(score.min()), float(score.max()), int(many), -float(residual[start:stop].sum()) / many
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,6 @@ _BUFFER_ROWS = 1 << 20
 # Cells of the coarse grid: equal-width bins are made of them if their number divides it, as 15 and 20 do.
 COARSE_CELLS = 5_040
 _FINE = cells.CELLS // COARSE_CELLS
-# Ever coarser grids for many parts: all cells but the outermost are joined to so many in which labels
-# vary about as much, each within one of the grid before.
-COARSER = (1_280, 320, 80)
 _MOST_ROWS_IN_A_CELL = 10_000_000
 _UNIT = float(1 << 52)
 
@@ -60,7 +58,7 @@ class Sums:
 
     part: Integers
     point: Integers
-    whole: tuple[Integers, ...] = ()
+    whole: tuple[npt.NDArray[np.signedinteger[Any]], ...] = ()
     real: tuple[Floats, ...] = ()
 
     @property
@@ -173,17 +171,12 @@ class RunningSlices:
     Args:
         limit: Most distinct scores of all tables together; None for no limit.
         most_cells: Most occupied cells of all grids together; None for no limit.
-        coarser: The numbers of cells that grids are joined to, one after the other, while there are more.
     """
 
-    def __init__(
-        self, limit: int | None = EXACT_LIMIT, *, most_cells: int | None = None, coarser: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, limit: int | None = EXACT_LIMIT, *, most_cells: int | None = None) -> None:
         self.registry = Registry()
         self._limit = limit
         self._most_cells = most_cells
-        self._coarser = coarser
-        self._joined = 0
         self._parts = Parts(summed, attrgetter("size"), least=_BUFFER_ROWS, limit=limit)
         self._grid = False
         self._weighted = False
@@ -192,11 +185,6 @@ class RunningSlices:
     def is_grid(self) -> bool:
         """Whether the limit has been passed."""
         return self._grid
-
-    @property
-    def cells_of_a_grid(self) -> int:
-        """How many cells the grid of each part has, or 0 for exact tables."""
-        return (COARSE_CELLS if self._joined == 0 else self._coarser[self._joined - 1]) if self._grid else 0
 
     def become_grid(self) -> None:
         """Round all rows, and those to come, to the cells of coarse grids."""
@@ -207,14 +195,6 @@ class RunningSlices:
             self._parts = Parts(summed, attrgetter("size"), least=_BUFFER_ROWS)
             for part in exact:
                 self._parts.add(_in_cells(part))
-
-    def _join(self, steps: int) -> None:
-        """Join cells as often as this."""
-        if steps > self._joined:
-            self._joined = steps
-            for part in self._parts.taken():
-                self._parts.add(joined(part, self._coarser[steps - 1]))
-            self._parts.merged()
 
     def add_cells(self, part: Sums) -> None:
         """Add rows that are counted in cells of coarse grids, by the places of the registry."""
@@ -264,7 +244,6 @@ class RunningSlices:
         self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
         if other._grid:  # noqa: SLF001 - its own kind
             self.become_grid()
-            self._join(other._joined)  # noqa: SLF001 - its own kind
         for part in other._parts:  # noqa: SLF001 - its own kind
             self._take(part.moved(places) if places.size else part, exact=not other._grid)  # noqa: SLF001 - its own kind
 
@@ -276,10 +255,8 @@ class RunningSlices:
             score = whole.point.view(np.float64)
             return Leaves(whole.part, score, rows, positive, (score * positive, score * (rows - positive)))
         edge = cells.upper_edge(whole.point)
-        _refuse_full_cells(rows, *whole.whole[2:4])
-        below = [one / _UNIT for one in whole.whole[2:4]]
-        if self._joined:
-            below = [one + steps / COARSE_CELLS for one, steps in zip(below, whole.whole[4:], strict=True)]
+        _refuse_full_cells(rows, *whole.whole[2:])
+        below = [one / _UNIT for one in whole.whole[2:]]
         sums = edge * positive - below[0], edge * (rows - positive) - below[1]
         return Leaves(whole.part, edge, rows, positive, sums)
 
@@ -299,8 +276,7 @@ class RunningSlices:
         return tables
 
     def _take(self, part: Sums, *, exact: bool) -> None:
-        part = _in_cells(part) if exact and self._grid else part
-        self._parts.add(joined(part, self._coarser[self._joined - 1]) if self._joined else part)
+        self._parts.add(_in_cells(part) if exact and self._grid else part)
         self._look_at_the_limits()
 
     def _whole(self) -> Sums:
@@ -317,10 +293,7 @@ class RunningSlices:
         if not self._grid and limit is not None and self._parts.merged_size > limit:
             self._refuse_weights(limit)
             self.become_grid()
-        while self._grid and most is not None and self._parts.merged_size > most:
-            if self._joined < len(self._coarser):
-                self._join(self._joined + 1)
-                continue
+        if self._grid and most is not None and self._parts.merged_size > most:
             msg = f"the segments have over {most:,} occupied cells of the score"
             raise TooManyCells(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
 
@@ -346,21 +319,6 @@ def coarse_cell(code: Integers, edge: Floats) -> tuple[Integers, Floats]:
     code[inner] += -number[inner] % _FINE
     edge[inner] = cells.upper_edge(code[inner])
     return code, edge
-
-
-def joined(part: Sums, count: int) -> Sums:
-    """Join the inner cells of coarse grids to so many; by how many each label moved is kept beside sums."""
-    every = np.arange(2, COARSE_CELLS)
-    group = np.floor(count * 2.0 / np.pi * np.arcsin(np.sqrt((every - 0.5) / COARSE_CELLS)))
-    last = every[np.searchsorted(group, group, side="right") - 1]
-    place = cells.upper_edge(part.point) * COARSE_CELLS
-    inner = np.flatnonzero((place > 1.5) & (place < COARSE_CELLS - 0.5))
-    number, moved = np.rint(place[inner]).astype(np.int64), np.zeros(part.size, np.int64)
-    moved[inner] = last[number - 2] - number
-    rows, positive = part.whole[:2]
-    steps = part.whole[4:] or (0, 0)
-    further = steps[0] + moved * positive, steps[1] + moved * (rows - positive)
-    return Sums(part.part, part.point + moved * _FINE, (*part.whole[:4], *further), part.real)
 
 
 def _exact_table(part: Sums) -> ScoreTable:

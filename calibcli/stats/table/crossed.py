@@ -1,0 +1,213 @@
+"""Rows by the levels of columns and by score: exact while they fit, from there on in cells of the score."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, combinations
+from operator import attrgetter
+
+import numpy as np
+import numpy.typing as npt
+
+from calibcli.errors import InputProblem
+from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table.running import Parts
+from calibcli.stats.table.sliced import NOTHING, Leaves, Sums, summed
+
+# Rows that are sorted and added up at once, and rows that are put into cells at once.
+_BUFFER_ROWS, _CHUNK = 1 << 20, 1 << 17
+# A cell of a segment takes 32 bytes, an eighth of what is allowed for a distinct score; what is made of them
+# takes no more. A path of more cells shows nothing more, and one of fewer too little.
+_CELLS_FOR_A_SCORE, _MOST_CELLS, _LEAST_CELLS = 4, 4_096, 80
+# Distances to the upper edge of a cell are whole numbers of this.
+_UNIT = float(1 << 40)
+
+
+def sets_of_columns(columns: int, depth: int) -> Iterator[tuple[int, ...]]:
+    """Yield every set of at most so many columns, that of none first."""
+    return chain.from_iterable(combinations(range(columns), many) for many in range(min(depth, columns) + 1))
+
+
+class CrossedCells:
+    """
+    Rows added up for every set of columns by their levels and by cell of the score.
+
+    Labels vary about as much in one cell as in another; 0 and 1 have cells of their own. All sums are of
+    whole numbers, so that the order of rows changes none.
+
+    Args:
+        sizes: How many levels each column has.
+        depth: Sets have at most so many columns.
+        limit: Cells take as much memory as so many distinct scores.
+    """
+
+    def __init__(self, sizes: Sequence[int], depth: int, limit: int) -> None:
+        self.sizes = tuple(sizes)
+        self._places: dict[tuple[int, ...], int] = {}
+        segments = 0
+        for columns in sets_of_columns(len(sizes), depth):
+            self._places[columns] = segments
+            segments += math.prod(sizes[column] for column in columns)
+        self.cells = min(_MOST_CELLS, _CELLS_FOR_A_SCORE * limit // segments)
+        if self.cells < _LEAST_CELLS:
+            msg = f"the columns may make {segments:,} segments, which do not fit in the memory allowed"
+            raise InputProblem(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
+        inner = np.sin(0.5 * np.pi * np.arange(1, self.cells) / self.cells) ** 2
+        self._upper = np.concatenate(([0.0], inner, [np.nextafter(1.0, 0.0), 1.0]))
+        self.rows, self.below = np.zeros((2, segments, self._upper.size, 2), np.int64)
+        combined = math.prod(sizes)
+        few = combined <= _CELLS_FOR_A_SCORE * limit
+        self.all_columns: Integers | None = np.zeros(combined, np.int64) if few else None
+
+    def add_rows(self, part: Sums) -> None:
+        """Add rows by the number of their combination of levels and by score; see `RunningCrossed`."""
+        for start in range(0, part.size, _CHUNK):
+            self._add_run(part, slice(start, start + _CHUNK))
+
+    def _add_run(self, part: Sums, run: slice) -> None:
+        score, combined = part.point[run].view(np.float64), part.part[run]
+        cell = self._cell_of(score)
+        below = np.rint((self._upper[cell] - score) * _UNIT).astype(np.int64)
+        rows, ones = (one[run].astype(np.int64) for one in part.whole)
+        levels = np.unravel_index(combined, self.sizes)
+        for label, many in ((1, ones), (0, rows - ones)):
+            some = np.flatnonzero(many)
+            counts = many[some]
+            distance = below[some] * counts
+            within = 2 * cell[some] + label
+            own = [level[some] for level in levels]
+            for columns, place in self._places.items():
+                key = np.full_like(within, 0)
+                for column in columns:
+                    key *= self.sizes[column]
+                    key += own[column]
+                key += place
+                key *= 2 * self._upper.size
+                key += within
+                np.add.at(self.rows.reshape(-1), key, counts)
+                np.add.at(self.below.reshape(-1), key, distance)
+        if self.all_columns is not None:
+            np.add.at(self.all_columns, combined, rows)
+
+    def add(self, other: "CrossedCells") -> None:
+        """Add the rows of another."""
+        self.rows += other.rows
+        self.below += other.below
+        if self.all_columns is not None and other.all_columns is not None:
+            self.all_columns += other.all_columns
+
+    def of(self, columns: Sequence[int], within: Mapping[int, int]) -> Leaves:
+        """
+        Return the rows by the levels of some columns and by cell, ascending by it; others are at their first.
+
+        Args:
+            columns: A set of columns.
+            within: The levels of some of them that are meant.
+        """
+        shape = tuple(self.sizes[column] for column in columns)
+        segments = np.arange(math.prod(shape)).reshape(shape)
+        meant = (slice(within[one], within[one] + 1) if one in within else slice(None) for one in columns)
+        segments = segments[tuple(meant)].reshape(-1)
+        places = self._places[tuple(columns)] + segments
+        rows = self.rows[places]
+        cell, which = np.nonzero(rows.any(axis=2).T)
+        found, below, at = rows[which, cell], self.below[places[which], cell], self._upper[cell]
+        widest = np.diff(self._upper, prepend=0.0)[cell] * _UNIT
+        if (widest * found.max(axis=1, initial=0) >= 1 << 63).any():
+            msg = "more rows have nearly the same score than sums can hold"
+            raise InputProblem(msg, "pass --exact, or look at the input in parts")
+        sums = at[:, np.newaxis] * found - below / _UNIT
+        levels = np.zeros((len(self.sizes), which.size), np.int64)
+        if columns:
+            levels[list(columns)] = np.unravel_index(segments[which], shape)
+        part = np.asarray(np.ravel_multi_index(tuple(levels), self.sizes), np.int64)
+        return Leaves(part, at, found.sum(axis=1), found[:, 1], (sums[:, 1], sums[:, 0]))
+
+    def combined(self) -> tuple[Integers, Integers]:
+        """Return the numbers of all combinations that have rows, and how many."""
+        if self.all_columns is None:
+            many = f"{math.prod(self.sizes):,} combinations of values"
+            msg = f"the columns may make {many}, which do not fit in the memory allowed"
+            raise InputProblem(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
+        some = np.flatnonzero(self.all_columns)
+        return some, self.all_columns[some]
+
+    def _cell_of(self, score: Floats) -> Integers:
+        """Return the cell of each score: the first whose upper edge is not below it."""
+        cell = np.ceil(self.cells * 2.0 / np.pi * np.arcsin(np.sqrt(score))).astype(np.int64)
+        cell = np.maximum(cell, 1)
+        # What rounding moved beyond an edge.
+        cell += self._upper[cell] < score
+        cell -= self._upper[cell - 1] >= score
+        return cell
+
+
+class RunningCrossed:
+    """
+    Rows by the levels of columns and by score, as they come.
+
+    They are exact while the distinct scores of all combinations of levels, each counted in its own, are at
+    most the limit, and else in cells: the outcome depends on the rows alone.
+
+    Args:
+        sizes: How many levels each column has.
+        depth: Sets of columns have at most so many.
+        limit: Most distinct scores of all combinations together; None for no limit.
+        kept: How many may be kept exact on the way, to be added to others.
+    """
+
+    def __init__(self, sizes: Sequence[int], depth: int, limit: int | None, *, kept: int = 0) -> None:
+        self._sizes = tuple(sizes)
+        self._depth = depth
+        self._limit = limit
+        self._most = None if limit is None else max(limit, kept)
+        self._small = np.int32 if math.prod(sizes) < 1 << 31 else np.int64
+        least = _BUFFER_ROWS if self._most is None else min(_BUFFER_ROWS, self._most // 2 + _CHUNK)
+        self._parts = Parts(summed, attrgetter("size"), least=least, limit=self._most)
+        self._cells: CrossedCells | None = None
+
+    def add_rows(
+        self,
+        score: Floats,
+        label: npt.NDArray[np.bool_],
+        *,
+        part: Integers,
+        counts: Integers | None = None,
+    ) -> None:
+        """Add rows by the number of their combination of levels, the first column counting most."""
+        number = np.ones(score.size, np.int8) if counts is None else counts
+        ones = label.astype(np.int8) if counts is None else counts * label
+        point = (score + 0.0).view(np.int64)
+        self._take(Sums(part.astype(self._small), point, (number, ones)))
+
+    def add(self, other: "RunningCrossed") -> None:
+        """Add the rows of another."""
+        if other._cells is not None:  # noqa: SLF001 - its own kind
+            self._in_cells().add(other._cells)  # noqa: SLF001 - its own kind
+        for part in other._parts:  # noqa: SLF001 - its own kind
+            self._take(part)
+
+    def result(self) -> Sums | CrossedCells:
+        """Return all rows."""
+        whole = self._parts.merged()
+        self._look_at_the_limit()
+        if self._cells is not None:
+            return self._cells
+        return (NOTHING if whole is None else whole).occupied()
+
+    def _take(self, part: Sums) -> None:
+        if self._cells is not None:
+            self._cells.add_rows(part)
+            return
+        self._parts.add(part)
+        self._look_at_the_limit()
+
+    def _look_at_the_limit(self) -> None:
+        if self._most is not None and self._parts.merged_size > self._most:
+            self._in_cells()
+
+    def _in_cells(self) -> CrossedCells:
+        if self._cells is None:
+            self._cells = CrossedCells(self._sizes, self._depth, self._limit or 0)
+            for part in self._parts.taken():
+                self._cells.add_rows(part)
+        return self._cells
