@@ -26,11 +26,11 @@ from bench_jobs import (
     ROWS_OF_SCORES,
     SCORES,
     SEGMENT_ROWS,
-    SEGMENT_VALUES,
     WIDE_COLUMNS,
 )
 from processes import CALIBCLI, make_scores
 from pyarrow import csv
+from segments import TRUTH, pairs
 
 
 def scores(path: Path, rows: int, columns: int = 2) -> pa.Table:
@@ -102,17 +102,14 @@ def for_dask(at: Path) -> None:
 def columns_of_csv(at: Path) -> None:
     """Write three rows of a million columns."""
     names = ",".join(["score", "label", *(f"x{k}" for k in range(CSV_COLUMNS - 2))])
-    rest = ",1.5" * (CSV_COLUMNS - 2)
+    rest = "".join(f",{k % 997 / 997:.3f}" for k in range(CSV_COLUMNS - 2))
     (at / "wide.csv").write_text(f"{names}\n0.1,0{rest}\n0.2,1{rest}\n0.3,0{rest}\n", encoding="utf-8")
 
 
 def segments(at: Path) -> None:
-    """Write rows with columns of text, of so many values each."""
-    rows, generator = scores(at / "segments.parquet", SEGMENT_ROWS), np.random.default_rng(2)
-    for k, values in enumerate(SEGMENT_VALUES):
-        text = pa.array([f"v{one}" for one in range(values)])
-        rows = rows.append_column(f"c{k}", text.take(pa.array(generator.integers(0, values, SEGMENT_ROWS))))
-    pq.write_table(rows, at / "segments.parquet")
+    """Write rows whose errors lie in pairs of values of five columns."""
+    rows = pairs(np.random.default_rng(2), SEGMENT_ROWS)
+    rows.drop(columns=TRUTH).to_parquet(at / "segments.parquet", index=False)
 
 
 def main(what: str, *words: str) -> None:

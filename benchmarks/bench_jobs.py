@@ -21,7 +21,7 @@ SCORES = (20, 200, 2_000)
 # Of so many rows each.
 ROWS_OF_A_GROUP, ROWS_OF_A_FILE, ROWS_OF_CLASSES, ROWS_OF_SCORES = 20, 100, 2_000, 1_000
 WIDE_COLUMNS, CSV_COLUMNS = 12, 1_000_000
-SEGMENT_ROWS, SEGMENT_VALUES = 1_000_000, (3, 5, 8, 12, 20)
+SEGMENT_ROWS, SEGMENT_COLUMNS = 1_000_000, "c0,c1,c2,c3,c4"
 # Beyond it a peer that holds every row several times would take the memory of others.
 MOST_MEMORY_KIB = 20 << 20
 COLUMNS = ("-s", "score", "-y", "label")
@@ -247,7 +247,7 @@ def _apply(at: Path) -> Contest:
 
 
 def _segments(at: Path, peers: str) -> Contest:
-    data, on = str(at / "segments.parquet"), ",".join(f"c{k}" for k in range(len(SEGMENT_VALUES)))
+    data, on = str(at / "segments.parquet"), SEGMENT_COLUMNS
     field = (
         _ours("segments", data, *COLUMNS, "--on", on, what="every segment, tested jointly"),
         Entrant("MCGrad", "its multicalibration error", [peers, "-c", SEGMENTS_MCGRAD, data, on]),

@@ -82,7 +82,8 @@ def refuse_repeated(header: Sequence[str], *, path: str) -> None:
 
 def folded(name: str) -> str:
     """Return a name without regard to case, outer blanks and how its letters are composed."""
-    return _composed(name.strip().casefold())
+    # Letters of ASCII are composed of nothing, and a header may have a million of them.
+    return name.strip().lower() if name.isascii() else _composed(name.strip().casefold())
 
 
 def _composed(name: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any, cast
 
@@ -41,7 +41,7 @@ from calibcli.data.pipes import STDIN, Pipe, hand_on, handed_on
 from calibcli.data.readers import Fragment, partitions_of, reader_of
 from calibcli.errors import IdleOption, InputProblem
 from calibcli.names import DataFormat
-from calibcli.options.numerals import number_of
+from calibcli.options.numerals import reads_as_number
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource
 from calibcli.values import dataclass
 
@@ -207,10 +207,9 @@ def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, .
     """Return the columns that seem to hold probabilities of classes: one of lists, or some named alike."""
     reader = reader_of(fragment.format)
     types = dict(reader.kinds(fragment))
+    of_lists = {kind for kind in set(types.values()) if re.search(_LIST, kind)}
     lists = tuple(
-        name
-        for name in header
-        if re.search(_LIST, types.get(name, "")) and reader.list_length(fragment, name)
+        name for name in header if types.get(name) in of_lists and reader.list_length(fragment, name)
     )
     if lists:
         # Beside a list that `apply` wrote stands its most probable class.
@@ -242,26 +241,29 @@ def kinds_as_read(fragment: Fragment) -> tuple[tuple[str, str], ...]:
         # Compressed, or else not what it seems: whoever reads the rows says so.
         return kinds
     whole = [row for row in rows if len(row) == len(kinds)]
-    values = {name: [row[place] for row in whole] for place, (name, _) in enumerate(kinds)}
-    return tuple((name, _reads_as(found, fragment.decimal)) for name, found in values.items())
+    # One column after the other: a file may have a million of them.
+    columns = zip(*whole, strict=True) if whole else repeat(())
+    names = (name for name, _ in kinds)
+    found = zip(names, columns, strict=False)
+    return tuple((name, _reads_as(values, fragment.decimal)) for name, values in found)
 
 
-def _reads_as(values: list[str], decimal: str | None) -> str:
+def _reads_as(values: tuple[str, ...], decimal: str | None) -> str:
     """Return what texts read as: whole numbers, numbers, true and false, or text."""
     from calibcli.data.score_words import MISSING
 
-    told = [one.strip() for one in values if one.strip().casefold() not in MISSING]
+    told = [one for one in map(str.strip, values) if one.casefold() not in MISSING]
     filled = [one.replace(decimal or ".", ".") for one in told]
     if not filled:
         return "empty"
     if all(one.removeprefix("-").isdecimal() for one in filled):
         return "whole number"
-    if {one.casefold() for one in filled} <= {"true", "false"}:
+    if all(one.casefold() in {"true", "false"} for one in filled):
         return "true/false"
-    if all(number_of(one) is not None for one in filled):
+    if all(map(reads_as_number, filled)):
         return "number"
     # Whoever reads it as a number says how: to leave it out would be to compare without it.
-    commas = decimal is None and all(number_of(one.replace(",", ".")) is not None for one in filled)
+    commas = decimal is None and all(reads_as_number(one.replace(",", ".")) for one in filled)
     return DECIMAL_COMMA if commas else "text"
 
 

@@ -27,6 +27,11 @@ def number_of(text: str, *, decimal: str = ".") -> Decimal | None:
     return Decimal(stripped) if _NUMBER.fullmatch(stripped) else None
 
 
+def reads_as_number(text: str) -> bool:
+    """Whether a text is a number, with a point for its decimals."""
+    return _NUMBER.fullmatch(text.strip()) is not None
+
+
 def is_whole(number: Decimal) -> bool:
     """Whether a number is whole, however large it is."""
     return number.is_finite() and number == number.to_integral_value()

@@ -7,6 +7,7 @@ import pty
 import shlex
 import subprocess
 import sys
+import unicodedata
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from calibcli.data.columns import folded
 from calibcli.documents.artifact import artifact_text
 from calibcli.names import DocumentKind
 from calibcli.shell.app import main
@@ -306,6 +308,32 @@ def test_inspect_looks_at_a_whole_directory(run: Run, tmp_path: Path) -> None:
     assert shown["facts"]["files"].startswith("2; ")
     assert (shown["facts"]["rows"], shown["facts"]["in the path"]) == ("8", "country")
     assert {"name": "country", "kind": "partition", "role": ""} in shown["columns"]
+
+
+def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path: Path) -> None:
+    """By the first rows; a name that is there twice is listed twice, each with its own type."""
+    kinds = {
+        "a": ("1", "-7", "whole number"),
+        "b": ("1e3", " .5 ", "number"),
+        "c": ("True", "FALSE", "true/false"),
+        "d": ("NA", "", "empty"),
+        "e": ("0,5", "7", "number with a decimal comma"),
+        "f": ("1", "x", "text"),
+        "A": ("NA", "2", "whole number"),
+    }
+    names = ["a", *kinds]
+    rows = [names, *([kinds[name][place] for name in names] for place in (0, 1))]
+    with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    shown = json.loads(run("inspect", tmp_path / "a.csv", "--json").out)["columns"]
+    assert [(one["name"], one["kind"]) for one in shown] == [(name, kinds[name][2]) for name in names]
+
+
+def test_names_are_folded_alike_whatever_their_letters() -> None:
+    """Letters of ASCII take a shorter way to the same."""
+    for text in (*map(chr, range(0x3000)), " \tAb C\x1f", "Stra\u00dfe", "e\u0301\u00c9 "):
+        slow = unicodedata.normalize("NFC", text.strip().casefold())
+        assert folded(text) == folded(f" {text}\n") == slow
 
 
 @pytest.mark.parametrize(
