@@ -116,7 +116,8 @@ class Limits:
         """What a reader must be told, or nothing."""
         if self.scale is AxisScale.LOGIT:
             by_log_odds = "Both axes by log-odds: areas do not show the size of the error."
-            return f"{by_log_odds} {self.outside_sentence}".rstrip()
+            cut = "Rates and intervals beyond an axis end at its edge." if self.cut else ""
+            return " ".join(part for part in (by_log_odds, self.outside_sentence, cut) if part)
         if self.certain:
             linear = replace(self, certain=False).sentence
             why = "Axes are linear: log-odds have no room for scores within 0.000001 of 0 or 1."
@@ -175,7 +176,7 @@ def limits_of(
     """
     if scale is AxisScale.LOGIT:
         if np.any((score >= FARTHEST) & (score <= 1.0 - FARTHEST)):
-            return _by_log_odds(score, rate, mass=mass)
+            return _by_log_odds(score, rate, mass=mass, lower=lower, upper=upper)
         linear = limits_of(score, rate, mass=mass, lower=lower, upper=upper, reach=reach)
         return replace(linear, certain=True)
     least, most = (1.0, 0.0) if reach is None else reach
@@ -197,9 +198,11 @@ def limits_of(
     outside = float(mass[~shown].sum() / mass.sum())
     if both[1] - both[0] <= 2.0 * (x[1] - x[0]):
         x = y = both
-    every = np.stack((rate, lower, upper))[:, shown]
-    cut = bool(np.any((every < y[0]) | (every > y[1])))
-    return Limits(x, y, outside, cut)
+    return Limits(x, y, outside, _beyond(y, rate[shown], lower[shown], upper[shown]))
+
+
+def _beyond(ends: tuple[float, float], *some: Floats) -> bool:
+    return any(bool(np.any((one < ends[0]) | (one > ends[1]))) for one in some)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,7 +284,7 @@ def _reach_of_bins(curve: BinnedCurve) -> tuple[float, float]:
     )
 
 
-def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
+def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats, lower: Floats, upper: Floats) -> Limits:
     """Return ends at ticks that hold all scores but strays, and the rates where rows are many."""
     share = mass / mass.sum()
     inner = (score >= FARTHEST) & (score <= 1.0 - FARTHEST)
@@ -295,8 +298,14 @@ def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats) -> Limits:
     ends = (max(below, default=FARTHEST), min(above, default=1.0 - FARTHEST))
     if ends[0] >= ends[1]:
         ends = (0.1, 0.9)
-    outside = float(share[(score < ends[0]) | (score > ends[1])].sum())
-    return Limits(ends, ends, outside, scale=AxisScale.LOGIT)
+    shown = (score >= ends[0]) & (score <= ends[1])
+    return Limits(
+        ends,
+        ends,
+        float(share[~shown].sum()),
+        _beyond(ends, rate[shown], lower[shown], upper[shown]),
+        AxisScale.LOGIT,
+    )
 
 
 def with_margin(ends: tuple[float, float]) -> tuple[float, float]:
