@@ -111,9 +111,11 @@ def request_of(rows: RowRequest, out: Output) -> RowRequest:
     return replace(rows, reading=replace(rows.reading, progress=progress_bar(quiet=out.quiet)))
 
 
-def write_report(report: "Report", kind: ReportFormat, out: Output, line: "Line") -> None:
+def write_report(report: "Report", kind: ReportFormat, out: Output, context: object) -> None:
     """Write a report where the options say; a file appears whole or not at all."""
-    write(renderer_for(kind, out.output, out, line).render(report), out.output)
+    from calibcli.shell.line import line_of
+
+    write(renderer_for(kind, out.output, out, line_of(context)).render(report), out.output)
 
 
 def say_summary(report: "Report", out: Output) -> None:

@@ -132,11 +132,10 @@ def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Outpu
       calibcli inspect cal.json
     """
     from calibcli.commands.inspect import inspect_file
-    from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, write_report
 
     kind = format_of(out)
-    write_report(inspect_file(path, input_format=form), kind, out, line_of(context))
+    write_report(inspect_file(path, input_format=form), kind, out, context)
 
 
 @door.command("debug")

@@ -60,7 +60,6 @@ def compare(
     """
     from calibcli.commands.compare import compare_files
     from calibcli.data.outputs import check_output
-    from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     artifacts = tuple(artifact or ())
@@ -68,7 +67,7 @@ def compare(
         check_output(out.output, force=out.force, inputs=rows.inputs, artifact=path)
     rows, kind = request_of(rows, out), format_of(out)
     report = compare_files(rows, artifacts=artifacts, options=options)
-    write_report(report, kind, out, line_of(context))
+    write_report(report, kind, out, context)
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
     return 1 if report.worse_by else 0
 
@@ -104,14 +103,13 @@ def drift(
     """
     from calibcli.commands.drift import drift_files
     from calibcli.data.outputs import check_output
-    from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
 
     check_output(out.output, force=out.force, inputs=[old, *([] if new is None else [new])])
     kind = format_of(out)
     reading = replace(reading, progress=progress_bar(quiet=out.quiet))
     report = drift_files(old, new, columns, options=options, reading=reading)
-    write_report(report, kind, out, line_of(context))
+    write_report(report, kind, out, context)
     if new is not None:
         say_notes_beside(kind, report.old, (), quiet=out.quiet)
     say_notes_beside(kind, report.new, report.notes, quiet=out.quiet)
@@ -144,10 +142,9 @@ def segments(
       calibcli segments preds.csv -s old -s new -y label --on country,device
     """
     from calibcli.commands.segments import segments_files
-    from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     rows, kind = request_of(rows, out), format_of(out)
     report = segments_files(rows, options=options)
-    write_report(report, kind, out, line_of(context))
+    write_report(report, kind, out, context)
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)

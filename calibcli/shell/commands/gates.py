@@ -105,7 +105,6 @@ def verify(
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
     from calibcli.commands.verify import judge_rows
-    from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     rows = replace(rows, inputs=_rows_of(rows.inputs, asks_a_state=state is not None))
@@ -121,7 +120,7 @@ def verify(
     check_output(out.output, force=out.force, inputs=rows.inputs, artifact=baseline)
     kind = format_of(out)
     report = judge_rows(rows, options, state)
-    write_report(report, kind, out, line_of(context))
+    write_report(report, kind, out, context)
     write_reports(report, wanted)
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
     return exit_code(report.outcome, options.policy)
@@ -332,7 +331,6 @@ def plan(
       calibcli plan preds.csv --max-segment-bias 0.05 -s score --on country,device
     """
     from calibcli.commands.plan import plan_rows
-    from calibcli.shell.line import line_of
     from calibcli.shell.output import format_of, request_of, say_notes, write_report
 
     if inputs is not None and like is not None:
@@ -341,7 +339,7 @@ def plan(
     rows = replace(rows, inputs=[one for one in (like, inputs) if one is not None])
     rows, kind = request_of(rows, out), format_of(out)
     report = plan_rows(options, rows)
-    write_report(report, kind, out, line_of(context))
+    write_report(report, kind, out, context)
     # The other formats hold the notes where they are read.
     notes = () if report.input is None else report.input.notes
     say_notes(notes, quiet=out.quiet or kind is not ReportFormat.JSON)

@@ -66,7 +66,7 @@ def measure(
     from calibcli.commands.measure import measure_files
     from calibcli.data.formats import refuse_promise
     from calibcli.data.outputs import check_output
-    from calibcli.shell.line import is_piped, line_of
+    from calibcli.shell.line import is_piped
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     if not rows.inputs and is_piped():
@@ -90,7 +90,7 @@ def measure(
         from calibcli.commands.compat import compat_files
 
         report = compat_files(rows, tool=compat, options=options)
-    write_report(report, kind, out, line_of(context))
+    write_report(report, kind, out, context)
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
 
 

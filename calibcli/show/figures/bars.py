@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.look import FONT, Look, Palette, dashed
+from calibcli.show.figures.look import FONT, Look, Palette, dashed, mixed
 from calibcli.show.figures.page import COUNT, Entry, Panel, inches_of, inches_wide
 from calibcli.stats.curves.limits import Limits, Spread
 from calibcli.stats.numerics import Floats
@@ -54,20 +54,12 @@ def draw_diagonal(axes: Axes, limits: Limits, look: Look) -> None:
 def area_key(look: Look) -> list[Entry]:
     """Return what the colours and the diagonal mean."""
     palette = look.palette
+    low, high = (mixed(one, palette.paper, _DARKEST) for one in (palette.too_low, palette.too_high))
     return [
-        (Patch(facecolor=_shade(palette.too_low, palette.paper), edgecolor="none"), "scores too low"),
-        (Patch(facecolor=_shade(palette.too_high, palette.paper), edgecolor="none"), "too high"),
+        (Patch(facecolor=low, edgecolor="none"), "scores too low"),
+        (Patch(facecolor=high, edgecolor="none"), "too high"),
         (Line2D([], [], **dashed(look)), "perfectly calibrated"),
     ]
-
-
-def _shade(colour: str, paper: str) -> tuple[float, float, float]:
-    """Return the darkest shade of a colour that the area takes."""
-    red, green, blue = (
-        (1.0 - _DARKEST) * ground + _DARKEST * part
-        for ground, part in zip(to_rgb(paper), to_rgb(colour), strict=True)
-    )
-    return red, green, blue
 
 
 _MOST_COUNTS = 16

@@ -23,6 +23,7 @@ from calibcli.show.figures.page import (
     inches_high,
     inches_of,
     inches_wide,
+    meets,
     new_page,
     told_apart,
 )
@@ -245,7 +246,7 @@ def _name(
             box = (x - half, y - half_height, x + half, y + half_height)
             # Beyond its ends a line has no height, and no name either.
             flat = float(np.ptp(heights[place, near])) <= 2.0 * half_height
-            if not inside or not flat or any(_meet(box, other) for other in taken):
+            if not inside or not flat or meets(box, taken):
                 continue
             # No other line between a name and its own.
             low, top, others = heights[place, near].min(), y + half_height, np.delete(heights, place, axis=0)
@@ -268,10 +269,6 @@ def _heights(axes: Axes, line: tuple[Floats, Floats]) -> Floats:
     points = axes.transData.transform(np.stack(line, axis=1))
     x, y = axes.transAxes.inverted().transform(points).T
     return np.asarray(np.interp(_TRIED, x, y, left=np.nan, right=np.nan))
-
-
-def _meet(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 # A band that reaches farther than this times the highest risk is cut: few rows know little.

@@ -3,6 +3,7 @@
 from typing import Any, assert_never
 
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 
 from calibcli.names import FigureSize, Theme
 from calibcli.stats.curves.limits import has_band
@@ -103,6 +104,15 @@ def look_of(size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.LIGHT) -> L
             return Look(palette, 10.0, 5.625, 1.15, beside=True)
         case _:
             assert_never(size)
+
+
+def mixed(colour: str, paper: str, share: float) -> tuple[float, float, float]:
+    """Return a colour of which a share stands on paper."""
+    red, green, blue = (
+        (1.0 - share) * ground + share * part
+        for ground, part in zip(to_rgb(paper), to_rgb(colour), strict=True)
+    )
+    return red, green, blue
 
 
 DASHES = (0, (5, 3))

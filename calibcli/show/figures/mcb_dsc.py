@@ -16,12 +16,14 @@ from calibcli.show.figures.look import FONT, Look, dashed
 from calibcli.show.figures.page import (
     COUNT,
     KEY,
+    Box,
     Entry,
     Sheet,
     Words,
     inches_high,
     inches_of,
     inches_wide,
+    meets,
     new_page,
     printable,
     told_apart,
@@ -37,8 +39,6 @@ _ROOM, _LINES = 0.12, 7
 # A name is tried at so many distances from its point, in heights of its letters, and as long as this part of
 # the axes.
 _AWAY, _LONGEST = (0.9, 1.7, 2.8, 4.2), 0.4
-
-Box = tuple[float, float, float, float]
 
 
 def mcb_dsc_figure(picture: McbDsc, words: Words, *, look: Look) -> Figure:
@@ -168,7 +168,7 @@ def _write_names(
             (
                 (place, far)
                 for place, far in _places((x, y), half, tall)
-                if _inside(box := _around(place, half, tall), wide, high) and not _meets(box, taken)
+                if _inside(box := _around(place, half, tall), wide, high) and not meets(box, taken)
             ),
             None,
         )
@@ -202,10 +202,6 @@ def _around(place: tuple[float, float], half: float, tall: float) -> Box:
 
 def _inside(box: Box, wide: float, high: float) -> bool:
     return box[0] >= 0.0 and box[1] >= 0.0 and box[2] <= wide and box[3] <= high
-
-
-def _meets(box: Box, taken: Sequence[Box]) -> bool:
-    return any(box[0] < one[2] and one[0] < box[2] and box[1] < one[3] and one[1] < box[3] for one in taken)
 
 
 def _write(

@@ -256,6 +256,14 @@ def key_rows(entries: Sequence[Entry], size: float, room: float) -> list[list[En
     return rows
 
 
+Box = tuple[float, float, float, float]
+
+
+def meets(box: Box, taken: Sequence[Box]) -> bool:
+    """Return whether a box covers a part of others."""
+    return any(box[0] < one[2] and one[0] < box[2] and box[1] < one[3] and one[1] < box[3] for one in taken)
+
+
 def write_key(
     figure: Figure, row: Sequence[Entry], *, look: Look, size: float, place: tuple[float, float]
 ) -> None:

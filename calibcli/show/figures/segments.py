@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -15,7 +14,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress_panel, round_numbers
-from calibcli.show.figures.look import FONT, Look, dashed
+from calibcli.show.figures.look import FONT, Look, dashed, mixed
 from calibcli.show.figures.page import (
     TICK,
     Entry,
@@ -233,19 +232,11 @@ def _cell_key(cells: SegmentCells, look: Look) -> list[Entry]:
     shades = (("scores too low (-)", palette.too_low), ("too high (+)", palette.too_high))
     return [
         *(
-            (Patch(facecolor=_mixed(colour, palette.paper, _DARKEST), edgecolor="none"), name)
+            (Patch(facecolor=mixed(colour, palette.paper, _DARKEST), edgecolor="none"), name)
             for name, colour in shades
         ),
         *([(few, "not tested")] if (cells.rows > 0)[~cells.is_tested].any() else []),
     ]
-
-
-def _mixed(colour: str, paper: str, share: float) -> tuple[float, float, float]:
-    red, green, blue = (
-        (1.0 - share) * ground + share * part
-        for ground, part in zip(to_rgb(paper), to_rgb(colour), strict=True)
-    )
-    return red, green, blue
 
 
 def _places(cells: SegmentCells) -> tuple[Floats, Floats]:
@@ -260,9 +251,9 @@ def _places(cells: SegmentCells) -> tuple[Floats, Floats]:
 def _fill(cells: SegmentCells, place: tuple[int, int], most: float, look: Look) -> tuple[float, float, float]:
     bias, palette = float(cells.bias[place]), look.palette
     if not cells.is_tested[place]:
-        return _mixed(palette.paper, palette.paper, 1.0)
+        return mixed(palette.paper, palette.paper, 1.0)
     share = _PALEST + (_DARKEST - _PALEST) * min(1.0, abs(bias) / most)
-    return _mixed(palette.too_high if bias > 0.0 else palette.too_low, palette.paper, share)
+    return mixed(palette.too_high if bias > 0.0 else palette.too_low, palette.paper, share)
 
 
 def _draw_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> None:

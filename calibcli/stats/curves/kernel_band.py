@@ -17,6 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from calibcli.stats.table import Floats
+from calibcli.stats.table.kernel import nearest
 from calibcli.values import dataclass
 
 # Bets l are tried from this share of the one that is best for labels of chance 1/2 up to the largest, and
@@ -181,13 +182,7 @@ def _nodes(place: Floats, width: float, axis: Axis) -> Floats:
         nodes = apart * np.arange(
             math.floor(first - beyond), math.ceil(last + beyond) + 1.0, dtype=np.float64
         )
-    return nodes[_nearest(nodes, place) <= _REACH * width]
-
-
-def _nearest(at: Floats, place: Floats) -> Floats:
-    right = np.searchsorted(place, at)
-    after, before = place[np.minimum(right, place.size - 1)], place[np.maximum(right - 1, 0)]
-    return np.minimum(np.abs(after - at), np.abs(at - before))
+    return nodes[nearest(nodes, place) <= _REACH * width]
 
 
 def _kernel(apart: Floats, mirrored: Floats, width: float, axis: Axis) -> Floats:
@@ -237,7 +232,7 @@ class _Cells:
         self, nodes: Floats, width: float, axis: Axis, *, delta_each_side: float
     ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the kernel's mass of labels 1 and 0 at each node, and bounds of their mean chance."""
-        reach = np.hypot(_nearest(nodes, self.place), _SEEN * width)
+        reach = np.hypot(nearest(nodes, self.place), _SEEN * width)
         first = np.searchsorted(self.place, nodes - reach)
         last = np.searchsorted(self.place, nodes + reach, side="right")
         most = int((last - first).max())

@@ -27,7 +27,7 @@ from calibcli.stats.bounds.proportion import clopper_pearson, rate_bounds
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_in_cells
+from calibcli.stats.table.kernel import LEAST_BANDWIDTH, cosine_series, cosine_series_in_cells, nearest
 from calibcli.values import dataclass
 
 NO_BAND_ASKED = "no interval was requested"
@@ -303,7 +303,7 @@ def smooth_curve(
     series = cosine_series(window.stretched(score), masses)
     weight, score_sum, positive = series.smoothed(window.scale, oversampling=window.oversampling)
     at = window.start + window.width * np.linspace(0.0, 1.0, weight.size)
-    seen = _within_reach(at, window.placed(present), _REACH * window.bandwidth) & (
+    seen = (nearest(at, window.placed(present)) <= _REACH * window.bandwidth) & (
         weight * window.scale > _NOTHING
     )
     mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
@@ -393,14 +393,6 @@ def bandwidth_of_log_odds(table: Table) -> float:
     spread = math.sqrt(max(0.0, float(share @ places**2) - float(share @ places) ** 2))
     rarer = min(table.total_positive_rows, table.total_rows - table.total_positive_rows)
     return float(0.9 * spread * max(1, rarer) ** -0.2)
-
-
-def _within_reach(at: Floats, score: Floats, reach: float) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return at which places some score lies within reach."""
-    right = np.searchsorted(score, at)
-    after = score[np.minimum(right, score.size - 1)]
-    before = score[np.maximum(right - 1, 0)]
-    return np.minimum(np.abs(after - at), np.abs(at - before)) <= reach
 
 
 def _shown(seen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> slice:

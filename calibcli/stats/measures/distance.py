@@ -34,7 +34,7 @@ from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Reference, of_draws
 from calibcli.stats.measures.smooth_ece import weighed
 from calibcli.stats.numerics import crossing
-from calibcli.stats.table import Floats, run_starts
+from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.bins import equal_width_edges, segment_sums
 from calibcli.stats.table.grid import CELLS, Table, residuals
 from calibcli.values import dataclass
@@ -405,16 +405,21 @@ def lower_distance(table: Table, *, confidence: float = 0.95) -> Estimate:
     )
 
 
+def _in_equal_cells(table: Table, cells: int) -> tuple[Integers, Floats, Floats]:
+    """Return where cells start, the mean score of each, and how far every score is from it."""
+    starts = run_starts(np.minimum((table.score * cells).astype(np.int64), cells - 1))
+    weight = np.add.reduceat(table.weight, starts)
+    place = np.add.reduceat(table.weight * table.score, starts) / np.where(weight > 0.0, weight, 1.0)
+    return starts, place, np.abs(table.score - np.repeat(place, np.diff(starts, append=table.distinct)))
+
+
 def gathered_places(table: Table) -> LabelledPlaces:
     """Return a table's law: all scores, or where they are many the mean scores of equal cells."""
     positive = table.positive / table.weight.sum()
     negative = (table.weight - table.positive) / table.weight.sum()
     if table.distinct <= LOWER_CELLS:
         return LabelledPlaces(table.score, positive, negative)
-    starts = run_starts(np.minimum((table.score * LOWER_CELLS).astype(np.int64), LOWER_CELLS - 1))
-    weight = np.add.reduceat(table.weight, starts)
-    place = np.add.reduceat(table.weight * table.score, starts) / np.where(weight > 0.0, weight, 1.0)
-    distance = np.abs(table.score - np.repeat(place, np.diff(starts, append=table.distinct)))
+    starts, place, distance = _in_equal_cells(table, LOWER_CELLS)
     moved = float(((positive + negative) * distance).sum())
     return LabelledPlaces(place, np.add.reduceat(positive, starts), np.add.reduceat(negative, starts), moved)
 
@@ -514,12 +519,9 @@ def _gathered_labels(table: Table) -> tuple[Floats, Floats, float]:
     mass = residuals(table) / table.weight.sum()
     if table.distinct <= SMOOTH_CELLS:
         return table.score, mass, 0.0
-    starts = run_starts(np.minimum((table.score * SMOOTH_CELLS).astype(np.int64), SMOOTH_CELLS - 1))
-    weight = np.add.reduceat(table.weight, starts)
-    place = np.add.reduceat(table.weight * table.score, starts) / np.where(weight > 0.0, weight, 1.0)
-    each = np.repeat(place, np.diff(starts, append=table.distinct))
+    starts, place, distance = _in_equal_cells(table, SMOOTH_CELLS)
     # A weight of slope 1 changes by no more than the place does.
-    moved = float((np.abs(mass) * np.abs(table.score - each)).sum())
+    moved = float((np.abs(mass) * distance).sum())
     return place, np.add.reduceat(mass, starts), moved
 
 

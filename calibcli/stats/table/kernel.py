@@ -205,3 +205,10 @@ def bandwidths_around(rises: Callable[[float], float], *, within: float) -> tupl
         if found[1] > low:
             break
     return found
+
+
+def nearest(at: Floats, place: Floats) -> Floats:
+    """Return how far each of some points is from the nearest of ascending places."""
+    right = np.searchsorted(place, at)
+    after, before = place[np.minimum(right, place.size - 1)], place[np.maximum(right - 1, 0)]
+    return np.minimum(np.abs(after - at), np.abs(at - before))
