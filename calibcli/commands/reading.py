@@ -141,3 +141,12 @@ def _read_through(
     scales = () if said else table_scale_notes(gathered, loaded)
     notes = (*loaded.doubts, *scales, *reversed_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
+
+
+def one_label(evaluation: Gathered) -> tuple[str, ...]:
+    """Return what to look at where every label is the same, which is seldom what was meant."""
+    rows, ones = evaluation.table.total_rows, evaluation.table.total_positive_rows
+    if evaluation.input.classes is not None or 0 < ones < rows:
+        return ()
+    found = f"all {rows:,} rows have label {int(ones > 0)}"
+    return (f"{found}: is {evaluation.input.label!r} the label column (--label, --positive)?",)

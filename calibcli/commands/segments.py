@@ -10,7 +10,7 @@ import numpy as np
 from calibcli.commands.cutting import Cut, refuse_segments, segments_in
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.partition import summary_of
-from calibcli.commands.reading import read_evaluation, with_scores
+from calibcli.commands.reading import one_label, read_evaluation, with_scores
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.options.rows import RowRequest
 from calibcli.options.segmenting import SegmentOptions
@@ -102,7 +102,7 @@ def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -
         ),
         tested=int(evaluated.tested.sum()),
         segments=listed,
-        notes=(*evaluation.notes, *evaluation.fit_notes, *cut.notes),
+        notes=(*evaluation.notes, *one_label(evaluation), *evaluation.fit_notes, *cut.notes),
         grid=cut.is_grid,
     )
 

@@ -18,7 +18,7 @@ from calibcli.commands.partition import (
     shared_bins_notes,
     summary_of,
 )
-from calibcli.commands.reading import read_evaluation, with_classes_of_map
+from calibcli.commands.reading import one_label, read_evaluation, with_classes_of_map
 from calibcli.commands.regression import Before, against_report, against_score, read_baseline
 from calibcli.commands.slices import Group, Slices, refuse_cut_cells, sorted_groups, views_of
 from calibcli.data.tally import ExtrasRequest
@@ -228,7 +228,7 @@ def verify_evaluation(
         policy=options.policy,
         notes=(
             *evaluation.notes,
-            *_one_label(evaluation),
+            *one_label(evaluation),
             *(() if evaluation.input.classes else lenient_limits(table, _limits(single))),
             *shared_bins_notes(table, bins, requested=requested, measures=subjects, finer=WITHOUT_BINS),
             *baseline,
@@ -262,15 +262,6 @@ def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tup
 def _limits(rules: Iterable[Rule]) -> list[tuple[str, float]]:
     """Return what must not be above which number."""
     return [(one.subject, one.limit) for one in rules if one.relation is Relation.AT_MOST]
-
-
-def _one_label(evaluation: Gathered) -> tuple[str, ...]:
-    """Return what to look at where every label is the same, which is seldom what was meant."""
-    rows, ones = evaluation.table.total_rows, evaluation.table.total_positive_rows
-    if evaluation.input.classes is not None or 0 < ones < rows:
-        return ()
-    found = f"all {rows:,} rows have label {int(ones > 0)}"
-    return (f"{found}: is {evaluation.input.label!r} the label column (--label, --positive)?",)
 
 
 def _regressions(

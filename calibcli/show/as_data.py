@@ -181,7 +181,7 @@ def _contrast(same: Row, name: str, one: Mapping[str, Any]) -> Row:
 
 def _of_segments(body: Mapping[str, Any]) -> Iterator[Row]:
     """Yield the multicalibration error, then two rows for each segment: its statistic and its bias."""
-    for name in ("mce", "mce_sigma"):
+    for name in ("mce", "mce_sigma", "mce_p"):
         found = {**body[name], "p_value": body["mce_p"]["value"]}
         yield _row(_said_of("", body), "measure", name, found)
     for one in body["segments"]:

@@ -473,7 +473,7 @@ def joint(entries: Crossed, found: Segments, tested: Booleans, *, depth: int, er
         as_large += (drawn >= worth[order] * (1.0 - 1e-9)).sum(axis=0)
         largest.append(drawn[:, 0])
     by_draws, least = np.empty(places.size), 1.0 / (draws + 1)
-    by_draws[order] = np.maximum.accumulate((1 + as_large) * least)
+    by_draws[order] = np.maximum.accumulate((1 + as_large) / (draws + 1))
     rank = min(math.ceil((1.0 - error) * (draws + 1)), draws) - 1
     each = range_tail(float(np.sort(np.concatenate(largest))[rank]))
     return Joint(np.where(by_draws > least, by_draws, np.minimum(by_law, least)), each, draws)
