@@ -133,6 +133,24 @@ def test_no_text_lies_over_another(
     assert len(content(figure, "png")) > 5_000
 
 
+def test_a_long_interval_has_a_line_for_each_end(tmp_path: Path) -> None:
+    """Neither end is cut, nothing lies over another text, and a bias of next to nothing is one in digits."""
+    rng = np.random.default_rng(2)
+    word = rng.choice(["Austria", "Germany"], 4_000)
+    size = pa.array(rng.permutation(np.linspace(1e10, 9e10, 4_000)), mask=rng.random(4_000) < 0.2)
+    columns = {"score": np.full(4_000, 0.5001), "word": word, "size": size, "label": np.arange(4_000) % 2}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    found = drawn(
+        str(tmp_path / "rows.parquet"), PlotKind.HEATMAP, Columns("score", "label", on=("word", "size"))
+    )
+    figure = figure_of(found.drawn.picture, Words("x"))
+    texts = [one.get_text() for one in figure.axes[0].texts]
+    assert any("–\n" in one for one in texts)
+    assert not any("…" in one for one in texts)
+    assert "+0.0001" in texts
+    assert clashes(figure) == []
+
+
 def test_signs_are_left_where_numbers_do_not_fit(rows: str) -> None:
     """A reader of a grey column still sees which way each cell is off."""
     found = drawn(rows, PlotKind.HEATMAP, Columns("score", "label", on=("shop", "month"))).drawn

@@ -1,5 +1,6 @@
 """The page a picture stands on: where text, key and axes go, so that none lies over another."""
 
+import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
@@ -142,7 +143,10 @@ def inches_of(text: str, size: float, *, weight: str = "normal") -> float:
     """Return how wide a line is drawn, in inches, in letters of a size in points."""
     font = _font(weight)
     font.set_size(size, _PIXELS_PER_INCH)
-    font.set_text(text, 0.0, flags=_AS_DRAWN)
+    with warnings.catch_warnings():
+        # Letters that the font does not have are drawn as boxes.
+        warnings.filterwarnings("ignore", "Glyph")
+        font.set_text(text, 0.0, flags=_AS_DRAWN)
     return float(font.get_width_height()[0]) / _UNITS_PER_PIXEL / _PIXELS_PER_INCH
 
 

@@ -305,18 +305,26 @@ def _write_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> No
             )  # fmt: skip
 
 
+# Between the ends of an interval.
+_TO = "–"
+
+
 def _signed(bias: float) -> str:
-    return f"{bias:+.3f}" if abs(bias) >= 0.0005 else f"{bias:+.0e}" if bias else "0"
+    digits = 3 if abs(bias) >= 0.0005 else 4
+    return f"{bias:+.{digits}f}" if abs(bias) >= 0.00005 else f"{bias:+.0e}" if bias else "0"
 
 
 def _write_levels(axes: Axes, cells: SegmentCells, look: Look, *, upright: bool) -> None:
-    """Write the names of levels beside the cells, cut in the middle where they are too long."""
+    """Write the names of levels beside the cells, cut in the middle where they are too long for two lines."""
     x, y = _places(cells)
     inch = inches_wide(axes) / abs(axes.get_xlim()[1] - axes.get_xlim()[0])
     size = look.points(TICK)
 
     def name(word: str, place: tuple[float, float], room: float, **more: Any) -> None:  # noqa: ANN401
-        text = fitted(word, size, room)
+        # An interval below its cell may have a line for each end.
+        both = word.partition(_TO)
+        lines = [both[0] + _TO, both[2]] if both[1] and inches_of(word, size) > room else [word]
+        text = "\n".join(fitted(line, size, room) for line in lines)
         axes.text(*place, text, fontsize=size, family=FONT, color=look.palette.ink, parse_math=False, **more)
 
     gutter = -axes.get_xlim()[0] * inch + look.inches(_BESIDE)
