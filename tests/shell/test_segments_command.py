@@ -162,8 +162,9 @@ def test_the_answer_comes_first_in_every_format(run: Run, tmp_path: Path) -> Non
     assert run("segments", LOANS, *WORDS, *ON, "-o", out).code == 0
     lines = list(csv.DictReader(io.StringIO(out.read_text())))
     assert tuple(lines[0]) == COLUMNS
-    assert len(lines) == 2 + 2 * len(found["segments"])
-    assert {line["status"] for line in lines[2:]} == {
+    assert [line["name"] for line in lines[:3]] == ["mce", "mce_sigma", "mce_p"]
+    assert len(lines) == 3 + 2 * len(found["segments"])
+    assert {line["status"] for line in lines[3:]} == {
         "stands out", "does not stand out", "fewer than 100 rows",
     }  # fmt: skip
     saved = tmp_path / "found.json"
