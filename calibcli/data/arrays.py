@@ -228,7 +228,8 @@ def list_column(rows: Floats, kind: pa.DataType) -> Column:
     number, width = rows.shape
     if pa.types.is_struct(kind):
         return _vectors(rows, kind)
-    flat = float_column(rows.reshape(-1))
+    inner = cast("Any", kind).value_type
+    flat = numbers(np.asarray(rows.reshape(-1), inner.to_pandas_dtype()), inner)
     if pa.types.is_fixed_size_list(kind):
         return pa.Array.from_buffers(kind, number, [None], children=[flat])
     size = np.int64 if pa.types.is_large_list(kind) else np.int32
@@ -316,10 +317,16 @@ def matrix_of_lists(column: Column, count: int) -> Decoded[np.float64]:
     missing = np.zeros(len(column), np.bool_) if lost is None else lost
     if pa.types.is_struct(column.type):
         matrix, gaps = _of_vectors(cast("pa.StructArray", column), count)
+    elif lost is None:
+        flat = floats(_flattened(column))
+        matrix = np.array(flat.values.reshape(-1, count))
+        if flat.missing is not None:
+            missing = np.asarray(flat.missing.reshape(-1, count).any(axis=1))
+        gaps = missing
     else:
         matrix = np.zeros((len(column), count))
         gaps = np.zeros(len(column), np.bool_)
-        flat = floats(_flattened(column.filter(column.is_valid()) if lost is not None else column))
+        flat = floats(_flattened(column.filter(column.is_valid())))
         matrix[~missing] = flat.values.reshape(-1, count)
         if flat.missing is not None:
             gaps[~missing] = flat.missing.reshape(-1, count).any(axis=1)

@@ -55,7 +55,9 @@ def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dt
         # What is masked is missing, and NaN says so; a mere conversion would bring its values back.
         masked = isinstance(values, np.ma.MaskedArray)
         bare = np.ma.filled(cast("Any", values).astype(np.float64), np.nan) if masked else values
-        found = np.asarray(bare, np.float64, order="C")
+        # Numbers of half the size are read as they come, batch by batch.
+        kind = np.float32 if getattr(bare, "dtype", None) == np.float32 else np.float64
+        found = np.asarray(bare, kind, order="C")
     except (TypeError, ValueError) as error:
         msg = f"{what}: {type(values).__name__} cannot be read as rows of numbers: {error}"
         raise UsageProblem(msg, "pass an array of shape (rows, classes)") from error
@@ -70,7 +72,7 @@ def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dt
 
 def lists_of(matrix: "npt.NDArray[np.float64]") -> ArrowColumn:
     """Return rows of numbers, shape (n, K), as a column of lists that shares their memory."""
-    return list_column(matrix, pa.list_(pa.float64(), matrix.shape[1]))
+    return list_column(matrix, pa.list_(pa.from_numpy_dtype(matrix.dtype), matrix.shape[1]))
 
 
 def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for each kind of array

@@ -305,7 +305,8 @@ class RunningClasses:
             some = np.concatenate((np.flatnonzero(label), other[left]))
             score, label, code = score[some], label[some], code[some]
             counts = None if counts is None else counts[some]
-        self._slices.add_rows(score, label, names=self._names, code=code, counts=counts, weight=weight)
+        # The registry has the classes in their order.
+        self._slices.add_numbered(score, label, part=code, counts=counts, weight=weight)
 
 
 @dataclass(slots=True, eq=False)
