@@ -25,7 +25,7 @@ from calibcli.version import __version__
 _ROOMS = {
     **dict.fromkeys(("compare", "drift", "fit", "measure", "plot", "segments", "verify"), "functions"),
     "apply": "apply",
-    "load": "load",
+    "load": "documents",
     "Compared": "results",
     "Drifted": "results",
     "Measured": "results",

@@ -30,8 +30,8 @@ from calibcli.errors import OutputProblem as OutputProblem
 from calibcli.errors import UsageProblem as UsageProblem
 from calibcli.python.apply import apply as apply
 from calibcli.python.documents import ReportLike
+from calibcli.python.documents import load as load
 from calibcli.python.frames import Values
-from calibcli.python.load import load as load
 from calibcli.python.recalibrator import ArtifactLike
 from calibcli.python.recalibrator import Recalibrator as Recalibrator
 from calibcli.python.results import Compared as Compared

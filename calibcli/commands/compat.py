@@ -3,12 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from calibcli.commands.evaluation import row_map
-from calibcli.commands.gathering import Gathered
+from calibcli.commands.cutting import rows_again
 from calibcli.commands.measure import measure_table
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.reading import read_evaluation
-from calibcli.documents.artifact import ClassArtifact
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions, Metrics
@@ -31,7 +29,9 @@ def compat_files(rows: RowRequest, *, tool: CompatTool, options: MeasureOptions)
     twice = in_order or may_cut_cells(options.bins, options.binning)
     evaluation = read_evaluation(rows, twice=twice)
     table = _exact(evaluation.table, tool)
-    peer = peer_numbers(tool, table, rows=_rows(evaluation) if in_order else None)
+    peer = peer_numbers(
+        tool, table, rows=OrderedRows(*rows_again(evaluation).in_order()) if in_order else None
+    )
     measured = measure_table(
         table,
         evaluation.input,
@@ -67,17 +67,6 @@ def _exact(table: Table, tool: CompatTool) -> ScoreTable:
         msg = f"{tool.value} takes no importance weights here"
         raise UsageProblem(msg, "leave out --weight; whole numbers may be --weights-are frequency")
     return table
-
-
-def _rows(evaluation: Gathered) -> OrderedRows:
-    """Return the rows in the order of the input, recalibrated where an artifact was given."""
-    again = evaluation.again
-    if again is None:
-        msg = "the rows were not kept for a second pass"
-        raise ValueError(msg)
-    if evaluation.artifact is not None and not isinstance(evaluation.artifact, ClassArtifact):
-        again = replace(again, change=row_map(evaluation.artifact))
-    return OrderedRows(*again.in_order())
 
 
 def _metrics(peer: Peer) -> Metrics:

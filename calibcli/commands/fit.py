@@ -193,7 +193,9 @@ def select(
         rest = _rest(folds.tables, place)
         for name in [name for name in losses if name not in reasons]:
             try:
-                losses[name].append(_loss_after(name, rest, fold, options=requested))
+                fitted = fit_recalibrator(name, rest, options=requested)
+                after = with_scores(fold, fitted.predict(fold.score))
+                losses[name].append(_mean_loss(after, requested.loss))
             except CalibcliError as problem:
                 reasons[name] = f"without fold {place + 1}: {problem.message}"
     found = FoldLosses(
@@ -225,12 +227,6 @@ def _rest(tables: Sequence[Table], left_out: int) -> Table:
         msg = f"without fold {left_out + 1} of {len(tables):,} every label is {int(positive > 0.0)}"
         raise InputProblem(msg, "ask for fewer folds with --folds, or name a method")
     return rest
-
-
-def _loss_after(name: RecalibratorName, rest: Table, fold: Table, *, options: FitOptions) -> float:
-    """Return the mean loss in a fold of a map that was fitted to the rest."""
-    fitted = fit_recalibrator(name, rest, options=options)
-    return _mean_loss(with_scores(fold, fitted.predict(fold.score)), options.loss)
 
 
 def _mean_loss(table: Table, loss: FitLoss) -> float:

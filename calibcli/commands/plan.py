@@ -233,15 +233,9 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | N
     if not rows.inputs:
         msg = "how many rows it takes depends on how large segments are, and nothing says so"
         raise UsageProblem(msg, "pass a file of scores and columns: --like preds.csv -s score")
-    columns, transforms, outputs = rows.columns, None, None
-    if loaded is not None:
-        columns, transforms = through(loaded, columns, str(rows.artifact))
-        # Labels are not read.
-        columns = replace(columns, positive=None)
-        outputs = outputs_through(loaded, None)
-    requested = replace(rows, columns=columns)
-    read = read_rows(requested, transforms=transforms, labelled=False, twice=True)
-    cut = segments_in(replace(read, artifact=loaded), requested, options.segments.cut)
+    read = _read(rows, loaded, twice=True)
+    source = read.gathered.input
+    cut = segments_in(read.gathered, rows, options.segments.cut)
     least, different = options.segments.least_rows, ~cut.found.same
     large = (cut.found.rows >= least) & different
     if not large.any():
@@ -249,7 +243,7 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | N
         raise UsageProblem(msg, "give it more rows, or pass a smaller --min-segment-rows")
     places, names = np.flatnonzero(large), cut.names()
     found = planned_segments(
-        Gate(options.rule, _ground(options, loaded, ATOMS, outputs), options.wanted),
+        Gate(options.rule, _ground(options, loaded, ATOMS, read.outputs), options.wanted),
         cut.entries,
         subset(cut.found, places),
         [" and ".join(names[place]) or "all rows" for place in places.tolist()],
@@ -257,21 +251,21 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | N
         power=options.power,
         generator=stream(options.seed, Purpose.PLAN),
     )
-    known = f"the {read.input.rows:,} rows of {rows.inputs[0]}"
+    known = _known(rows, source)
     smaller = float(cut.found.rows[~large & different].max(initial=0.0))
     return _Made(
         found,
         options.measure.value,
         SEGMENT_METHOD,
-        f"{places.size:,} segments by {', '.join(columns.on)}",
+        f"{places.size:,} segments by {', '.join(rows.columns.on)}",
         found.population.score.size,
         known,
         (
             f"the rows to come have scores and columns as {known}",
             f"segments are those with {least:,} rows there",
         ),
-        _of_smaller(found, float(cut.found.rows[large].min()), smaller, rows=read.input.rows),
-        read.input,
+        _of_smaller(found, float(cut.found.rows[large].min()), smaller, rows=source.rows),
+        source,
     )
 
 
@@ -362,7 +356,9 @@ class _Read:
     outputs: tuple[float, ...] | None
 
 
-def _read(rows: RowRequest, loaded: AnyArtifact | None, *, classes: bool = False) -> _Read:
+def _read(
+    rows: RowRequest, loaded: AnyArtifact | None, *, classes: bool = False, twice: bool = False
+) -> _Read:
     """Read scores without labels, through the map where there is one."""
     columns, transforms, outputs = rows.columns, None, None
     if loaded is not None:
@@ -370,9 +366,12 @@ def _read(rows: RowRequest, loaded: AnyArtifact | None, *, classes: bool = False
         # Labels are not read.
         columns = replace(columns, positive=None)
         outputs = outputs_through(loaded, columns.several)
-    request = ExtrasRequest(classes=classes)
     gathered = read_rows(
-        replace(rows, columns=columns), transforms=transforms, extras_request=request, labelled=False
+        replace(rows, columns=columns),
+        transforms=transforms,
+        extras_request=ExtrasRequest(classes=classes),
+        labelled=False,
+        twice=twice,
     )
     source = gathered.input
     if loaded is not None:

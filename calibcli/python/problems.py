@@ -23,6 +23,8 @@ _PARTS = re.compile(
     r"""|(?<![\w./-])--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?"""
 )
 _NUMBER = re.compile(r"\d[\d.]*")
+# Modules whose lines no warning is of.
+_OURS = ("calibcli.", "contextlib")
 
 
 @cache
@@ -75,13 +77,9 @@ def warn_of(notes: Iterable[str]) -> None:
     """Give notes as warnings, where there is no report that would carry them; of the line that called."""
     for note in notes:
         level, frame = 1, inspect.currentframe()
-        while frame is not None and _is_ours(str(frame.f_globals.get("__name__"))):
+        while frame is not None and str(frame.f_globals.get("__name__")).startswith(_OURS):
             level, frame = level + 1, frame.f_back
         warnings.warn(said(note), UserWarning, stacklevel=level)
-
-
-def _is_ours(module: str) -> bool:
-    return module.startswith(("calibcli.", "contextlib"))
 
 
 def said(text: str) -> str:

@@ -268,9 +268,7 @@ def meets(box: Box, taken: Sequence[Box]) -> bool:
     return any(box[0] < one[2] and one[0] < box[2] and box[1] < one[3] and one[1] < box[3] for one in taken)
 
 
-def write_key(
-    figure: Figure, row: Sequence[Entry], *, look: Look, size: float, place: tuple[float, float]
-) -> None:
+def write_key(figure: Figure, row: Sequence[Entry], *, look: Look, place: tuple[float, float]) -> None:
     """Write one row whose upper left corner is at a place in inches."""
     width, height = figure.get_size_inches()
     key = figure.legend(
@@ -280,7 +278,7 @@ def write_key(
         bbox_to_anchor=(place[0] / width, place[1] / height),
         ncols=len(row),
         frameon=False,
-        prop=FontProperties(family=FONT, size=look.points(size)),
+        prop=FontProperties(family=FONT, size=look.points(KEY)),
         labelcolor=look.palette.ink,
         borderpad=0.0,
         borderaxespad=0.0,
@@ -349,7 +347,7 @@ def _stacked(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) ->
     figure = _figure(words, look, total)
     y = _write_head(figure, words, head, look=look, x=inch(_EDGE), y=total - inch(_EDGE))
     for row in rows:
-        write_key(figure, row, look=look, size=KEY, place=(inch(_EDGE), y))
+        write_key(figure, row, look=look, place=(inch(_EDGE), y))
         y -= inch(_KEY)
     for index, line in enumerate(reversed(small)):
         _small(figure, line, look, (inch(_EDGE), inch(_EDGE + _FOOT * (index + 1))))
@@ -369,7 +367,7 @@ def _beside(words: Words, sheet: Sheet, *, look: Look, key: Sequence[Entry]) -> 
         y -= step
     y -= inch(0.1)
     for row in key_rows(key, look.points(KEY), room):
-        write_key(figure, row, look=look, size=KEY, place=(x, y))
+        write_key(figure, row, look=look, place=(x, y))
         y -= inch(_KEY)
     small = [line for part in words.foot for line in wrapped(words.named(part), look.points(FOOT), room)]
     for index, line in enumerate(reversed(small)):

@@ -60,10 +60,11 @@ _MOST_LISTED = 5
 
 def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     """Return the page of a comparison; `verbose` adds a sentence and the assumptions of every line."""
+    first, second = report.first.table.rows, report.second.table.rows
     top = paragraph(
         source_line(report.input),
         *table_lines(report.first.table),
-        *_second_rows(report),
+        *(() if first == second else (f"{plural(second, 'row')} on the second side",)),
         *view_lines(report.input),
         f"first:  {_side(report.first)}, the baseline",
         f"second: {_side(report.second)}",
@@ -105,12 +106,6 @@ def _side(side: Side) -> str:
     if side.artifact is None:
         return f"column {quoted(side.score)}"
     return f"column {quoted(side.score)} recalibrated by {quoted(side.artifact)}"
-
-
-def _second_rows(report: CompareReport) -> list[str]:
-    """Say how many rows the second side has where they are not as many."""
-    first, second = report.first.table.rows, report.second.table.rows
-    return [] if first == second else [f"{plural(second, 'row')} on the second side"]
 
 
 def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> Grid:

@@ -205,7 +205,7 @@ def verify_page(report: VerifyReport, *, verbose: bool) -> Page:
         if verdict.segments is not None:
             blocks.extend(segment_blocks(verdict, verdict.segments, verbose=verbose))
         if verbose:
-            blocks.append(_details(key, verdict))
+            blocks.append(Listing((("rule", key), *(("assumes", one) for one in verdict.assumptions))))
     if report.by:
         blocks.extend(group_blocks(report, verbose=verbose))
     return (*blocks, _bottom(report, verbose=verbose))
@@ -261,10 +261,6 @@ def _tests_together(report: VerifyReport) -> list[Line]:
         rule = f"{tests[0].measure}.p>={math.floor(each / step) * step:.2g}"
         lines.append(f"To hold {percent(tests[0].limit)} for all at once write --rule '{rule}' (Bonferroni).")
     return [Line(" ".join(lines), Tone.FAINT)]
-
-
-def _details(key: str, verdict: Verdict) -> Listing:
-    return Listing((("rule", key), *(("assumes", one) for one in verdict.assumptions)))
 
 
 def _bottom(report: VerifyReport, *, verbose: bool) -> Paragraph:
@@ -355,7 +351,7 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
         del cells["lower bound"], cells["upper bound"]
     if not any(_why(one.verdict) for one in shown):
         del cells["why"]
-    notes = [_HOW_LEFT_OUT] if any(map(_of_few_rows, cases)) else []
+    notes = [_HOW_LEFT_OUT] if any(FEWER in (case.verdict.reason or "") for case in cases) else []
     hidden = len(cases) - len(shown)
     notes += [f"{plural(hidden, 'more verdict')} passed; -v lists every one."] if hidden else []
     return (paragraph(title, *left_out), grid_of(shown, cells, notes))
@@ -452,7 +448,3 @@ def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
 
 def _if_so(needed: RowsNeeded) -> str:
     return "" if needed.error is None else f" if the error, less what chance adds, is {four(needed.error)}"
-
-
-def _of_few_rows(case: Case) -> bool:
-    return FEWER in (case.verdict.reason or "")

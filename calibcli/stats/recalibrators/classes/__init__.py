@@ -62,8 +62,8 @@ class ClassRecalibrator(Protocol):
     """
     A fitted map from rows of probabilities to rows of probabilities.
 
-    Nothing is ever half built: an instance comes from `fit_class_recalibrator` or
-    `class_recalibrator_from_dict`, and what `to_dict` gives predicts the same bits once restored.
+    Nothing is ever half built: an instance comes from `fit_class_recalibrator` or `from_dict`, and what
+    `to_dict` gives predicts the same bits once restored.
     """
 
     @property

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Annotated, assert_never
 
-from calibcli.codec import Node, OneOf
+from calibcli.codec import OneOf
 from calibcli.names import ClassMethod, OutputSum, ViewName
 from calibcli.stats.recalibrators import values_of
 from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables
@@ -39,13 +39,6 @@ def fit_class_recalibrator(
             return OneVsOne.fit(rows, options=options)
         case _:
             assert_never(method)
-
-
-def class_recalibrator_from_dict(
-    method: ClassMethod, parameters: Node, *, classes: tuple[str, ...]
-) -> ClassRecalibrator:
-    """Restore a fitted map of several classes."""
-    return class_recalibrator_class(method).from_dict(parameters.knowing(method=method, classes=classes))
 
 
 def class_recalibrator_class(method: ClassMethod) -> type[ClassRecalibrator]:

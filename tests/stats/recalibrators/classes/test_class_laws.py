@@ -12,7 +12,7 @@ from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMethod, EndsOf, OutputSum, RecalibratorName
 from calibcli.stats.recalibrators.classes import ClassRecalibrator, ends_of, kind_of_ends
-from calibcli.stats.recalibrators.classes.family import class_recalibrator_from_dict
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
 from calibcli.stats.recalibrators.classes.members import OneVsRest
 from fits_of_classes import Drawn, drawn, fitted
 
@@ -47,7 +47,8 @@ def awkward(draw: st.DrawFn, classes: int = 4) -> np.ndarray:
 def restored(one: ClassRecalibrator, classes: tuple[str, ...]) -> ClassRecalibrator:
     """A map as it comes back from the text of an artifact."""
     text = canonical_text(one.to_dict())
-    return class_recalibrator_from_dict(one.name, Node(json.loads(text)), classes=classes)
+    known = Node(json.loads(text)).knowing(method=one.name, classes=classes)
+    return class_recalibrator_class(one.name).from_dict(known)
 
 
 @pytest.mark.parametrize("kind", list(MAPS))

@@ -11,7 +11,7 @@ from calibcli.codec import Node
 from calibcli.data.class_intake import on_class_scale
 from calibcli.names import ClassMethod, Scale
 from calibcli.stats.recalibrators.classes import ClassFitOptions, least_of
-from calibcli.stats.recalibrators.classes.family import class_recalibrator_from_dict, fit_class_recalibrator
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_class, fit_class_recalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.table.again import ClassBlock
@@ -122,11 +122,11 @@ def test_restored_maps_and_those_of_before_keep_their_bits(method: ClassMethod) 
     rows = sharp(600)
     requested = np.vstack((rows.probability, np.eye(4), [[1.0, 1e-17, 1e-200, 5e-324]]))
     for one in (fitted(method, rows), fitted(method, with_zeros(rows)[0])):
-        node = Node(one.to_dict())
-        restored = class_recalibrator_from_dict(method, node, classes=rows.classes)
+        made, known = class_recalibrator_class(method), {"method": method, "classes": rows.classes}
+        restored = made.from_dict(Node(one.to_dict()).knowing(**known))
         assert np.array_equal(restored.predict(requested), one.predict(requested))
         before = {key: value for key, value in one.to_dict().items() if key != "least"}
-        old = class_recalibrator_from_dict(method, Node(before), classes=rows.classes)
+        old = made.from_dict(Node(before).knowing(**known))
         limited = np.maximum(requested, 2.0**-53)
         np.testing.assert_allclose(old.predict(requested), old.predict(limited), rtol=0, atol=0)
 
