@@ -358,6 +358,7 @@ def verify(
     max_linf: float | None = None,
     max_smece: float | None = None,
     max_dce: float | None = None,
+    max_cutoff: float | None = None,
     max_segment_bias: float | None = None,
     rule: Names | None = None,
     artifact: ArtifactLike | None = None,

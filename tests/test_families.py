@@ -53,9 +53,9 @@ def test_every_gate_is_whole() -> None:
     """A measure with bounds made for gates has an option and is simulated, and no other has or is."""
     gated = {name for name in (*MeasureName, *SegmentMeasure) if name.facts.gate != Facts().gate}
     options = {name.partition("_")[2] for name in parameters_of(Limits) if name.startswith("max_")}
-    assert options == {*SIMULATED, SegmentMeasure.SEGMENT_BIAS}
-    # Rules on ranges of segments are no options, and are not planned.
-    assert gated == {*options, *SegmentMeasure}
+    # What is judged by its interval, and rules on ranges of segments, are not planned.
+    assert options == {*SIMULATED, SegmentMeasure.SEGMENT_BIAS, MeasureName.CUTOFF}
+    assert gated == {*SIMULATED, *SegmentMeasure}
     for name in (*MeasureName, *TestName, *SegmentMeasure):
         module, _, function = name.facts.gate.partition(".")
         assert callable(getattr(import_module(f"calibcli.stats.gates.{module}"), function))

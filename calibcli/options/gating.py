@@ -79,6 +79,10 @@ class Limits:
     max_dce: float | None = option(
         None, "--max-dce", section=Section.GATE, metavar="EPS", help="The largest distance to calibration.",
     )  # fmt: skip
+    max_cutoff: float | None = option(
+        None, "--max-cutoff", section=Section.GATE, metavar="EPS",
+        help="The largest |sum of label - score| of any range of scores, by all rows.",
+    )  # fmt: skip
     max_segment_bias: float | None = option(
         None, "--max-segment-bias", section=Section.GATE, metavar="EPS",
         help="The largest |mean score - observed rate| of any segment (--on).",

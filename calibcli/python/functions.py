@@ -114,11 +114,11 @@ def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
 
 
 @function(
-    "score label *classes max_ece max_l2 max_linf max_smece max_dce max_segment_bias rule artifact "
-    "confidence bins binning min_rows inconclusive by min_group_rows sort on depth max_values categorical "
-    "numeric min_segment_rows baseline baseline_score max_regression regression_metric state batch row_id "
-    "planned_rows alarm allow_fit_rows *values unseen *rows seed *format *reading state_key_file "
-    "allow_edited",
+    "score label *classes max_ece max_l2 max_linf max_smece max_dce max_cutoff max_segment_bias rule "
+    "artifact confidence bins binning min_rows inconclusive by min_group_rows sort on depth max_values "
+    "categorical numeric min_segment_rows baseline baseline_score max_regression regression_metric state "
+    "batch row_id planned_rows alarm allow_fit_rows *values unseen *rows seed *format *reading "
+    "state_key_file allow_edited",
     rows="Rows | None",
     by=JUDGED_BY,
     on=JUDGED_ON,

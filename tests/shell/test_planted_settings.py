@@ -31,8 +31,8 @@ HARMLESS = """
 alarm allow-fit-rows any-time as attributes axis band bandwidth base baseline-score batch benefit
 beta-form binning bins bounds by candidate categorical class class-weights classes cluster color compat
 confidence date decimal delimiter depth dialect edges encoding error exact explain fail-if-worse float32
-folds format group id inconclusive input-format jobs json keep kind label limit loss max-dce max-ece
-max-l2 max-linf max-psi max-regression max-segment-bias max-smece max-values memory method metric
+folds format group id inconclusive input-format jobs json keep kind label limit loss max-cutoff max-dce
+max-ece max-l2 max-linf max-psi max-regression max-segment-bias max-smece max-values memory method metric
 min-class-rows min-group-rows min-rows min-segment-rows multiclass name numeric on on-missing on-range on-sum
 output-sum pairs planned-rows positive power prior probs quiet randomised reference regression-metric
 rule sample scale score seed size skip-existing smooth-targets smoother sort split step table terminal

@@ -50,6 +50,14 @@ def test_several_rules_are_judged_on_one_read(run: Run, thousand: Path) -> None:
     assert failing.out.startswith("FAIL  5 rules: 4 pass, 1 fail\n")
 
 
+def test_the_limit_of_the_cutoff_error_is_its_rule(run: Run, thousand: Path) -> None:
+    """The option and the rule are one claim."""
+    report = json.loads(run("verify", thousand, "--max-cutoff", "0.3", "--rule", "cutoff<=0.3", "--json").out)
+    (rule,) = report["rules"].values()
+    assert list(report["rules"]) == ["max-cutoff"]
+    assert (rule["expr"], rule["status"]) == ("cutoff <= 0.3", "pass")
+
+
 def test_reports_over_groups_fit_their_schema(run: Run, grouped: Path, tmp_path: Path) -> None:
     """Slices hold the rules of each group, whatever their names."""
     base = tmp_path / "base.json"

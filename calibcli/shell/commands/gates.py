@@ -59,7 +59,7 @@ def _rows_of(inputs: Sequence[Any] | None, *, asks_a_state: bool) -> Sequence[An
 
 @command(
     "score label artifact max_ece max_smece rule by state report json | *classes max_l2 max_linf max_dce "
-    "max_segment_bias on depth max_values categorical numeric min_segment_rows "
+    "max_cutoff max_segment_bias on depth max_values categorical numeric min_segment_rows "
     "confidence bins binning min_rows inconclusive min_group_rows sort baseline baseline_score "
     "max_regression regression_metric batch row_id planned_rows alarm allow_fit_rows unseen *rows seed "
     "*values *format *reading state_key_file allow_edited fmt output force quiet verbose color "

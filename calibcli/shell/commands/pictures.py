@@ -112,7 +112,8 @@ def _can_be_written(folder: Path) -> bool:
 
 @command(
     "output score label artifact by max_ece rule metric probs title | threshold *classes max_l2 max_linf "
-    "max_smece max_dce max_segment_bias on depth max_values categorical numeric min_segment_rows min_rows "
+    "max_smece max_dce max_cutoff max_segment_bias on depth max_values categorical numeric "
+    "min_segment_rows min_rows "
     "allow_fit_rows min_group_rows sort bins binning confidence seed axis date unseen *rows *values *format "
     "*reading allow_edited force quiet debug",
     output=TO_A_FILE,
