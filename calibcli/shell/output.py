@@ -21,6 +21,7 @@ from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
+    from typer import Context
 
     from calibcli.reports.input import InputSummary
     from calibcli.shell.line import Line
@@ -111,11 +112,9 @@ def request_of(rows: RowRequest, out: Output) -> RowRequest:
     return replace(rows, reading=replace(rows.reading, progress=progress_bar(quiet=out.quiet)))
 
 
-def write_report(report: "Report", kind: ReportFormat, out: Output, context: object) -> None:
+def write_report(report: "Report", kind: ReportFormat, out: Output, context: "Context") -> None:
     """Write a report where the options say; a file appears whole or not at all."""
-    from calibcli.shell.line import line_of
-
-    write(renderer_for(kind, out.output, out, line_of(context)).render(report), out.output)
+    write(renderer_for(kind, out.output, out, context.obj).render(report), out.output)
 
 
 def say_summary(report: "Report", out: Output) -> None:
