@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from enum import StrEnum
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -98,6 +100,30 @@ def test_nothing_pretends_to_be_a_text() -> None:
         and any(ast.unparse(base) in {"str", "UserString"} for base in one.bases)
     ]
     assert found == []
+
+
+def imports_of(node: ast.AST) -> Iterator[str]:
+    """Every name that a piece of code imports, those for type checkers left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ImportFrom):
+            yield from (f"{child.module}.{one.name}" for one in child.names)
+        elif isinstance(child, ast.Import):
+            yield from (one.name for one in child.names)
+        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+            yield from imports_of(child)
+
+
+def test_imports_make_no_circle() -> None:
+    """No module needs itself by way of others, wherever in a body the imports stand."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in SOURCES}
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    graph = {}
+    for name, path in modules.items():
+        found = imports_of(ast.parse(path.read_text(encoding="utf-8")))
+        graph[name] = {
+            one if one in modules else one.rpartition(".")[0] for one in found
+        } & modules.keys() - {name}
+    TopologicalSorter(graph).prepare()
 
 
 def test_vocabularies_hold_distinct_words() -> None:
