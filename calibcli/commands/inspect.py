@@ -433,7 +433,7 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         told = inspect_columns(path, input_format=replace(input_format, delimiter=separator[1]))
         return replace(told, facts=(*told.facts, ("note", str(hint))))
     kinds = kinds_as_read(first)
-    own = {folded(name) for name in header}
+    own = {folded(name) for name in header} if first.partitions else ()
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
     repair: str | None = ""

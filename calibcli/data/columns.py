@@ -74,6 +74,8 @@ def separator_hint(header: Sequence[str]) -> str | None:
 
 def refuse_repeated(header: Sequence[str], *, path: str) -> None:
     """Refuse a header that has a name twice."""
+    if len(set(header)) == len(header):
+        return
     repeated = [name for name, times in Counter(header).items() if times > 1]
     if repeated:
         msg = f"{path}: the header has {listing(repeated)} more than once"

@@ -206,11 +206,8 @@ _STARTS = ("p_", "prob_", "proba_", "probs_", "probability_")
 def guessed_classes(fragment: Fragment, header: tuple[str, ...]) -> tuple[str, ...]:
     """Return the columns that seem to hold probabilities of classes: one of lists, or some named alike."""
     reader = reader_of(fragment.format)
-    types = dict(reader.kinds(fragment))
-    of_lists = {kind for kind in set(types.values()) if re.search(_LIST, kind)}
-    lists = tuple(
-        name for name in header if types.get(name) in of_lists and reader.list_length(fragment, name)
-    )
+    types = {name: kind for name, kind in reader.kinds(fragment) if re.search(_LIST, kind)}
+    lists = tuple(name for name in header if name in types and reader.list_length(fragment, name))
     if lists:
         # Beside a list that `apply` wrote stands its most probable class.
         return next(((name,) for name in lists if f"{name}_class" in header), lists[:1])
@@ -229,21 +226,20 @@ _LOOKED_AT = 1_000
 
 def kinds_as_read(fragment: Fragment) -> tuple[tuple[str, str], ...]:
     """Return columns with their types, those of plain text with what their first values read as."""
-    kinds = reader_of(fragment.format).kinds(fragment)
-    path, plain = Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
+    reader, path, plain = reader_of(fragment.format), Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
     if fragment.format not in plain or not path.is_file():
-        return kinds
+        return reader.kinds(fragment)
+    names = reader.header(fragment)
     delimiter = fragment.delimiter or ("," if fragment.format is DataFormat.CSV else "\t")
     try:
         with path.open(encoding=fragment.encoding or "utf-8-sig", newline="") as file:
             _, *rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
     except (OSError, ValueError, LookupError, csv.Error):
         # Compressed, or else not what it seems: whoever reads the rows says so.
-        return kinds
-    whole = [row for row in rows if len(row) == len(kinds)]
+        return reader.kinds(fragment)
+    whole = [row for row in rows if len(row) == len(names)]
     # One column after the other: a file may have a million of them.
     columns = zip(*whole, strict=True) if whole else repeat(())
-    names = (name for name, _ in kinds)
     found = zip(names, columns, strict=False)
     return tuple((name, _reads_as(values, fragment.decimal)) for name, values in found)
 
@@ -350,7 +346,7 @@ def _found(
     first: ResolvedColumns | None,
     labelled: bool,
 ) -> ResolvedColumns:
-    own = {folded(name) for name in header}
+    own = {folded(name) for name in header} if fragment.partitions else ()
     outside = {name: value for name, value in fragment.partitions if folded(name) not in own}
     if first is None:
         found = resolve(columns, header, path=fragment.shown, labelled=labelled, outside=tuple(outside))
