@@ -688,6 +688,8 @@ class SecondPass:
                     raise found
                 rows += found[0]
                 yield found[1]
+            # What pyarrow keeps of the memory of batches that are done with.
+            pa.default_memory_pool().release_unused()
             if rows != self.rows:
                 raise changed_meanwhile(self.fragments[0], self.rows, rows)
 

@@ -18,6 +18,7 @@ from calibcli.reports.segments import Ends, Found, Segment, SegmentColumn, Segme
 from calibcli.stats.measures.segments import (
     ANY,
     LEAST_SPREAD,
+    ByCells,
     Crossed,
     Level,
     Segments,
@@ -137,7 +138,8 @@ def _evaluated(found: Segments, entries: Crossed, requested: SegmentOptions) -> 
     p_value[tested] = together.p_values
     stands_out = tested & (p_value <= error)
     ends = bias_bounds(found, delta=0.5 * error / many)
-    explained = _explained(found, entries, stands_out, error=error / many)
+    cells = ByCells(entries, requested.cut.depth)
+    explained = _explained(found, cells, stands_out, error=error / many)
     shown = [place for place in np.argsort(-found.sigma).tolist() if stands_out[place]]
     shown = [place for place in shown if place not in explained]
     return _Evaluated(
@@ -170,7 +172,7 @@ def _reasons(found: Segments, requested: SegmentOptions) -> list[str | None]:
 
 
 def _explained(
-    found: Segments, entries: Crossed, stands_out: "np.typing.NDArray[np.bool_]", *, error: float
+    found: Segments, cells: ByCells, stands_out: "np.typing.NDArray[np.bool_]", *, error: float
 ) -> dict[int, Level]:
     """Return for segments from which larger ones that stand out the error is not told apart."""
     keys = [tuple(level) for level in found.level[stands_out].tolist()]
@@ -184,7 +186,7 @@ def _explained(
                 parts.setdefault(large, {}).setdefault(added, []).append(small)
     explained: dict[int, Level] = {}
     for large, by_columns in parts.items():
-        different = beyond(entries, large, list(by_columns))
+        different = beyond(cells, large, list(by_columns))
         for small in (one for inside in by_columns.values() for one in inside):
             if different[small] > error:
                 explained.setdefault(places[small], large)
@@ -209,7 +211,7 @@ def _wrong_by_parts(
             inside = small != large and all(
                 one in (ANY, other) for one, other in zip(large, small, strict=True)
             )
-            if inside and place not in because and without(entries, large, small) > error:
+            if inside and place not in because and without(entries, large, small, least=error) > error:
                 because[place] = small
     return because
 

@@ -22,7 +22,7 @@ from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, ra
 from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
 from calibcli.stats.table import Floats, Integers
-from calibcli.stats.table.crossed import CrossedCells, sets_of_columns
+from calibcli.stats.table.crossed import CrossedCells, segments_within, sets_of_columns
 from calibcli.stats.table.sliced import Leaves, Sums
 from calibcli.values import dataclass
 
@@ -37,6 +37,8 @@ HOLM = "law of the range of a Brownian motion, corrected for skewed labels; Holm
 DETECTED = 0.8
 # Score cells in which a segment is compared with a larger one, and rows of that one that each has at least.
 _CELLS, _ROWS_OF_A_CELL = 256, 20
+# Those are made of finer ones: so many for all segments together, and for each at most.
+_FINE, _MOST_FINE = 1 << 20, 4_096
 # Labels are drawn for at most so many entries, those of every set of columns added up; fewer times for up to
 # ten times as many where segments are small, as the law is too careful there.
 _MOST_DRAWN, _FEW_DRAWS, _SMALL = 80_000, 199, 750
@@ -62,6 +64,7 @@ class Entries:
         residual: Sum of label less score.
         sums: For each combination rows, labels, and sums of scores, of residuals, of score (1 - score), of
             squared residuals, and of score (1 - score) (1 - 2 score)^2.
+        tied: Whether any two have the same score or cell.
     """
 
     leaf: Whole
@@ -73,6 +76,7 @@ class Entries:
     positive: Whole
     residual: Floats
     sums: tuple[Floats, ...]
+    tied: bool
 
     @classmethod
     def of_table(
@@ -102,20 +106,23 @@ class Entries:
     ) -> "Entries":
         """Return entries of numbered combinations, the first column counting most; see `of_table`."""
         parts, leaf = _numbered(part)
-        order = _order(at)
+        order, tied = _order(at)
         leaf, at, many, ones = leaf[order], at[order], _narrow(rows)[order], _narrow(positive)[order]
         if scores is None:
             mean, missed, of_others = at, ones * (1.0 - at), (many - ones) * at
         else:
             of_ones, of_others = scores[0][order], scores[1][order]
             mean, missed = (of_ones + of_others) / many, ones - of_ones
+        del order
         add = partial(_added, leaf, size=parts.size)
-        residual, variance = missed - of_others, many * mean * (1.0 - mean)
-        squares = _square_over(missed, ones)
-        squares += _square_over(of_others, many - ones)
-        columns = (many, ones, many * mean, residual, variance, squares, variance * (1.0 - 2.0 * mean) ** 2)
+        squares = add(_square_over(missed, ones)) + add(_square_over(of_others, many - ones))
+        residual = missed - of_others
+        del missed, of_others
+        variance = many * mean * (1.0 - mean)
+        sums = add(many), add(ones), add(many * mean), add(residual), add(variance), squares
+        slant = add(variance * (1.0 - 2.0 * mean) ** 2)
         levels = np.array(np.unravel_index(parts, tuple(sizes)), np.int16)
-        return cls(leaf, levels, tuple(sizes), at, mean, many, ones, residual, tuple(map(add, columns)))
+        return cls(leaf, levels, tuple(sizes), at, mean, many, ones, residual, (*sums, slant), tied)
 
     def of(self, columns: Sequence[int], within: "Level" = ()) -> "Entries":  # noqa: ARG002 - as `InCells`
         """Return the rows by the levels of some columns, or of more."""
@@ -126,14 +133,14 @@ class Entries:
         return self.levels, self.sums[0]
 
 
-def _numbered(part: Integers) -> tuple[Integers, Whole]:
-    """Return the different ones of some numbers, and the place of each among them."""
-    new = np.diff(part, prepend=-1)
-    if (new < 0).any():
+def _numbered(part: Whole) -> tuple[Integers, Whole]:
+    """Return the different ones of some numbers, none below 0, and the place of each among them."""
+    if part.max(initial=0) > 4 * part.size:
         parts, place = np.unique(part, return_inverse=True)
         return parts, _narrow(place.reshape(-1))
-    begins = new > 0
-    return part[begins], _narrow(np.cumsum(begins) - 1)
+    there = np.zeros(int(part.max(initial=0)) + 1, np.bool_)
+    there[part] = True
+    return np.flatnonzero(there), _narrow(np.cumsum(there) - 1)[part]
 
 
 def _narrow(whole: Whole) -> Whole:
@@ -143,13 +150,15 @@ def _narrow(whole: Whole) -> Whole:
     return whole.astype(kind, copy=False)
 
 
-def _order(values: Floats) -> Integers:
-    """Return the order of values, equal ones as they come: the fast sort is right where none are equal."""
+def _order(values: Floats) -> tuple[Integers | slice, bool]:
+    """Return the order of values, equal ones as they come, and whether any are equal."""
+    steps = np.diff(values)
+    if (steps >= 0.0).all():
+        return slice(None), bool((steps == 0.0).any())
     order = np.argsort(values)
-    ascending = values[order]
-    if (ascending[1:] == ascending[:-1]).any():
-        order = np.argsort(values, kind="stable")
-    return order
+    tied = bool((np.diff(values[order]) == 0.0).any())
+    # The fast sort is right where none are.
+    return (np.argsort(values, kind="stable") if tied else order), tied
 
 
 def _square_over(total: Floats, many: Whole) -> Floats:
@@ -292,10 +301,6 @@ def segments_of(entries: Crossed, *, depth: int) -> Segments:
     return replace(whole, same=_repeated(whole))
 
 
-def _are_tied(entries: Entries) -> bool:
-    return bool((entries.at[1:] == entries.at[:-1]).any())
-
-
 def _arrays(found: Segments) -> tuple[npt.NDArray[Any], ...]:
     return tuple(getattr(found, name) for name in Segments.__dataclass_fields__)
 
@@ -362,7 +367,7 @@ def _ranges(entries: Entries, of_leaf: Whole, size: int) -> Floats:
     Entries are looked at in runs that stay in the processor's cache; where each path stands, and how high and
     low it has been, is carried from one run to the next.
     """
-    (path, low, high), tied = np.zeros((3, size)), _are_tied(entries)
+    (path, low, high), tied = np.zeros((3, size)), entries.tied
     for start, stop in pairwise(_runs(entries.at, tied=tied)):
         code = of_leaf[entries.leaf[start:stop]]
         order, new = _apart(code)
@@ -493,7 +498,7 @@ def _drawn(
     score, unit = np.clip(entries.score, 0.0, 1.0), np.sqrt(found.variance)
     cells = DrawCells(score, entries.rows.astype(np.int64), np.arange(score.size), coarsened=False)
     crossed = [_apart(_codes(entries, chosen)[0][entries.leaf]) for chosen in choices]
-    tied, generator = _are_tied(entries), stream(DEFAULT_SEED, Purpose.SEGMENTS)
+    tied, generator = entries.tied, stream(DEFAULT_SEED, Purpose.SEGMENTS)
     for positive in calibrated_positives(cells, draws=draws, generator=generator):
         residual = positive - entries.rows * score
         size = []
@@ -561,7 +566,41 @@ def smallest_detectable(found: Segments, *, error: float) -> Floats:
     return np.asarray((needed + normal_quantile(DETECTED)) * np.sqrt(found.variance) / found.rows)
 
 
-def beyond(entries: Crossed, large: Level, added: Sequence[Sequence[int]]) -> dict[Level, float]:
+class ByCells:
+    """
+    Rows, labels and residuals of every set of columns by cell of the score, added up when they are asked for.
+
+    Cells are those in which rows are kept, or else of about equally many rows, equal scores in one.
+    """
+
+    def __init__(self, entries: Crossed, depth: int) -> None:
+        self.sizes = entries.sizes
+        self._entries = entries
+        self._found: dict[tuple[str, tuple[int, ...]], Floats] = {}
+        if isinstance(entries, Entries):
+            most = min(max(_FINE // segments_within(entries.sizes, depth), _CELLS), _MOST_FINE)
+            self._cell = _cells(entries.rows, entries.at, most)
+            self._many = int(self._cell[-1]) + 1
+
+    def of(self, what: str, columns: tuple[int, ...]) -> Floats:
+        """Return `rows`, `positive` or `residual` by the levels of some columns, and by cell."""
+        key = what, columns
+        if key not in self._found:
+            self._found[key] = self._added(what, columns)
+        return self._found[key]
+
+    def _added(self, what: str, columns: tuple[int, ...]) -> Floats:
+        entries, shape = self._entries, tuple(self.sizes[column] for column in columns)
+        if isinstance(entries, InCells):
+            return entries.cells.table(what, columns)
+        place = _key(entries.sizes, entries.levels, columns) * self._many
+        found = _added(
+            place.take(entries.leaf) + self._cell, getattr(entries, what), math.prod(shape) * self._many
+        )
+        return found.reshape((*shape, self._many))
+
+
+def beyond(cells: ByCells, large: Level, added: Sequence[Sequence[int]]) -> dict[Level, float]:
     """
     Return for parts of a segment how probable their difference from it is, were they draws of its rows.
 
@@ -570,7 +609,7 @@ def beyond(entries: Crossed, large: Level, added: Sequence[Sequence[int]]) -> di
     segment itself is not calibrated does not matter.
 
     Args:
-        entries: All rows.
+        cells: All rows.
         large: The segment.
         added: The parts are its intersections with the levels of these further columns, for each such set.
 
@@ -578,27 +617,22 @@ def beyond(entries: Crossed, large: Level, added: Sequence[Sequence[int]]) -> di
         Mantel & Haenszel (1959), J. Natl. Cancer Inst. 22, for the variances.
     """
     own = columns_of(large)
-    seen = entries.of(own, large)
-    inside = np.flatnonzero(in_segment(seen, large))
-    rows = seen.rows[inside]
-    cell, ends = _score_cells(seen.at[inside], rows)
-    all_rows, every, positive = (
-        _added(cell, one) for one in (rows, seen.residual[inside], seen.positive[inside])
-    )
+    at = tuple(large[column] for column in own)
+    rows, positive, residual = (cells.of(what, own)[at] for what in ("rows", "positive", "residual"))
+    number = _numbers(np.cumsum(rows), min(_CELLS, int(rows.sum()) // _ROWS_OF_A_CELL))
+    starts = np.flatnonzero(np.diff(number, prepend=-1.0))
+    all_rows, positive, every = (np.add.reduceat(one, starts) for one in (rows, positive, residual))
     scatter = positive * (all_rows - positive) / np.maximum(all_rows - 1.0, 1.0)
     found = {}
     for columns in added:
-        part = entries.of(tuple(sorted((*own, *columns))), large)
-        if part is not seen:
-            inside, seen = np.flatnonzero(in_segment(part, large)), part
-            cell = _repeated_cells(seen.at[inside], ends)
-        of_leaf, first = _codes(seen, columns)
-        place = (of_leaf.astype(np.int64) * ends.size)[seen.leaf[inside]] + cell
+        both = tuple(sorted((*own, *columns)))
+        inside = tuple(large[column] if column in own else slice(None) for column in both)
+        shape = tuple(cells.sizes[column] for column in columns)
         few, own_sums = (
-            _added(place, one[inside], first.size * ends.size).reshape(first.size, ends.size)
-            for one in (seen.rows, seen.residual)
+            np.add.reduceat(cells.of(what, both)[inside].reshape(-1, number.size), starts, axis=1)
+            for what in ("rows", "residual")
         )
-        share = few / all_rows
+        share = few / np.maximum(all_rows, 1.0)
         variance = (share * (1.0 - share) * scatter).sum(axis=1)
         path = np.cumsum(own_sums - share * every, axis=1)
         jump = np.maximum(path.max(axis=1), 0.0) - np.minimum(path.min(axis=1), 0.0)
@@ -606,11 +640,26 @@ def beyond(entries: Crossed, large: Level, added: Sequence[Sequence[int]]) -> di
         worth = straightened(_over(jump, np.sqrt(variance)), variance, np.ones_like(variance))
         for one in np.flatnonzero(few.any(axis=1)).tolist():
             level = [*large]
-            for column in columns:
-                level[column] = int(seen.levels[column, first[one]])
+            for column, own_level in zip(columns, np.unravel_index(one, shape), strict=True):
+                level[column] = int(own_level)
             enough = variance[one] >= LEAST_SPREAD
             found[tuple(level)] = range_tail(float(worth[one])) if enough else 1.0
     return found
+
+
+def _numbers(before: npt.NDArray[Any], most: int) -> Floats:
+    """Return which of so many parts of about equally many rows each cell is of, by the rows up to its end."""
+    most = max(1, most)
+    return np.asarray(np.minimum(np.floor(before * (most / before[-1])), most - 1.0), np.float64)
+
+
+def _cells(rows: Whole, at: Floats, most: int) -> Whole:
+    """Return cells of about equally many rows, equal scores in one."""
+    last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
+    # Of equal scores the rows up to the last count for all.
+    number = _numbers(np.cumsum(rows)[last], most)
+    cell = np.cumsum(np.diff(number, prepend=number[0]) > 0, dtype=np.int64)
+    return np.repeat(_narrow(cell), np.diff(last, prepend=-1))
 
 
 def in_segment(entries: Entries, level: Level) -> Booleans:
@@ -631,34 +680,25 @@ def columns_of(level: Level) -> tuple[int, ...]:
     return tuple(column for column, one in enumerate(level) if one != ANY)
 
 
-def _score_cells(at: Floats, rows: Whole) -> tuple[Integers, Floats]:
-    """Return cells of about equally many rows, equal scores in one, and the last score in each."""
-    before = np.cumsum(rows)
-    last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
-    # Of equal scores the rows up to the last count for all.
-    upto = np.repeat(before[last], np.diff(last, prepend=-1))
-    most = min(_CELLS, max(1, int(before[-1] // _ROWS_OF_A_CELL)))
-    number = np.minimum((upto * most / before[-1]).astype(np.int64), most - 1)
-    cell = np.cumsum(np.diff(number, prepend=number[0]) > 0)
-    return cell, at[np.append(np.flatnonzero(np.diff(cell)), at.size - 1)]
+def without(entries: Crossed, large: Level, small: Level, *, least: float = 0.0) -> float:
+    """
+    Return how probable the range in a segment without one of its parts is, were the rest calibrated.
 
-
-def _repeated_cells(at: Floats, ends: Floats) -> Integers:
-    """Return the cell of each score, ascending, of cells with these last scores."""
-    return np.repeat(np.arange(ends.size), np.diff(np.searchsorted(at, ends, side="right"), prepend=0))
-
-
-def without(entries: Crossed, large: Level, small: Level) -> float:
-    """Return how probable the range in a segment without one of its parts is, were the rest calibrated."""
+    What is surely below `least` is not worked out further: the range is no smaller than the whole sum.
+    """
     seen = entries.of(columns_of(small), large)
     leaves = _leaves_in(seen, large) & ~_leaves_in(seen, small)
-    total, slant = (one[leaves].sum(keepdims=True) for one in (seen.sums[4], seen.sums[6]))
+    residual, total, slant = (seen.sums[k][leaves].sum(keepdims=True) for k in (3, 4, 6))
     if not total[0]:
         return 1.0
-    inside = np.flatnonzero(leaves[seen.leaf])
-    low, high, _ = _reach(seen.residual[inside], seen.at[inside], np.zeros(1, np.int64))
-    sigma = (high - low) / np.sqrt(total)
-    return range_tail(float(straightened(sigma, total, np.sqrt(slant / total))[0]))
+
+    def tail(size: Floats) -> float:
+        return range_tail(float(straightened(size / np.sqrt(total), total, np.sqrt(slant / total))[0]))
+
+    if (found := tail(np.abs(residual))) <= least:
+        return found
+    (low, _), (high, _) = _ends(seen, leaves)
+    return tail(np.array([high - low]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -679,13 +719,30 @@ class Stretch:
 def stretch_of(entries: Crossed, level: Level) -> Stretch:
     """Return where the scores of a segment are wrong in one direction: what its statistic is the range of."""
     seen = entries.of(columns_of(level), level)
-    inside = np.flatnonzero(in_segment(seen, level))
-    at, rows, residual = seen.at[inside], seen.rows[inside], seen.residual[inside]
-    ends = np.concatenate(([0], np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True]))) + 1))
-    path = np.concatenate(([0.0], np.cumsum(residual)))[ends]
-    start, stop = sorted((int(ends[path.argmin()]), int(ends[path.argmax()])))
-    stop = max(stop, start + 1)
-    many, score = float(rows[start:stop].sum()), seen.score[inside][start:stop]
-    return Stretch(
-        float(score.min()), float(score.max()), int(many), -float(residual[start:stop].sum()) / many
-    )
+    leaves = _leaves_in(seen, level)
+    start, stop = sorted(place for _, place in _ends(seen, leaves))
+    inside = start + np.flatnonzero(leaves[seen.leaf[start : max(stop, start + 1)]])
+    many, score = float(seen.rows[inside].sum()), seen.score[inside]
+    gap = -float(seen.residual[inside].sum()) / many
+    return Stretch(float(score.min()), float(score.max()), int(many), gap)
+
+
+def _ends(entries: Entries, leaves: Booleans) -> tuple[tuple[float, int], tuple[float, int]]:
+    """Return how low and how high the sums of residuals of some combinations come, and before which entry."""
+    path, low, high = 0.0, (0.0, 0), (0.0, 0)
+    for start, stop in pairwise(_runs(entries.at, tied=entries.tied)):
+        inside = np.flatnonzero(leaves[entries.leaf[start:stop]])
+        if not inside.size:
+            continue
+        steps = path + np.cumsum(entries.residual[start:stop][inside])
+        path = float(steps[-1])
+        if entries.tied:
+            at = entries.at[start:stop][inside]
+            last = np.flatnonzero(np.concatenate((at[1:] != at[:-1], [True])))
+            steps, inside = steps[last], inside[last]
+        for value, place in (
+            (float(steps[one]), int(inside[one])) for one in (steps.argmin(), steps.argmax())
+        ):
+            low = (value, start + place + 1) if value < low[0] else low
+            high = (value, start + place + 1) if value > high[0] else high
+    return low, high

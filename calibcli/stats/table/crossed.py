@@ -11,7 +11,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.running import Parts
-from calibcli.stats.table.sliced import NOTHING, Leaves, Sums, summed
+from calibcli.stats.table.sliced import NOTHING, Leaves, Sums
 
 # Rows that are sorted and added up at once, and rows that are put into cells at once.
 _BUFFER_ROWS, _CHUNK = 1 << 20, 1 << 17
@@ -20,6 +20,12 @@ _BUFFER_ROWS, _CHUNK = 1 << 20, 1 << 17
 _CELLS_FOR_A_SCORE, _MOST_CELLS, _LEAST_CELLS = 4, 4_096, 80
 # Distances to the upper edge of a cell are whole numbers of this.
 _UNIT = float(1 << 40)
+
+
+def segments_within(sizes: Sequence[int], depth: int) -> int:
+    """Return how many segments there may be."""
+    sets = sets_of_columns(len(sizes), depth)
+    return sum(math.prod(sizes[column] for column in columns) for columns in sets)
 
 
 def sets_of_columns(columns: int, depth: int) -> Iterator[tuple[int, ...]]:
@@ -43,10 +49,10 @@ class CrossedCells:
     def __init__(self, sizes: Sequence[int], depth: int, limit: int) -> None:
         self.sizes = tuple(sizes)
         self._places: dict[tuple[int, ...], int] = {}
-        segments = 0
+        place, segments = 0, segments_within(sizes, depth)
         for columns in sets_of_columns(len(sizes), depth):
-            self._places[columns] = segments
-            segments += math.prod(sizes[column] for column in columns)
+            self._places[columns] = place
+            place += math.prod(self._shape(columns))
         self.cells = min(_MOST_CELLS, _CELLS_FOR_A_SCORE * limit // segments)
         if self.cells < _LEAST_CELLS:
             msg = f"the columns may make {segments:,} segments, which do not fit in the memory allowed"
@@ -103,7 +109,7 @@ class CrossedCells:
             columns: A set of columns.
             within: The levels of some of them that are meant.
         """
-        shape = tuple(self.sizes[column] for column in columns)
+        shape = self._shape(columns)
         segments = np.arange(math.prod(shape)).reshape(shape)
         meant = (slice(within[one], within[one] + 1) if one in within else slice(None) for one in columns)
         segments = segments[tuple(meant)].reshape(-1)
@@ -111,16 +117,25 @@ class CrossedCells:
         rows = self.rows[places]
         cell, which = np.nonzero(rows.any(axis=2).T)
         found, below, at = rows[which, cell], self.below[places[which], cell], self._upper[cell]
-        widest = np.diff(self._upper, prepend=0.0)[cell] * _UNIT
-        if (widest * found.max(axis=1, initial=0) >= 1 << 63).any():
-            msg = "more rows have nearly the same score than sums can hold"
-            raise InputProblem(msg, "pass --exact, or look at the input in parts")
         sums = at[:, np.newaxis] * found - below / _UNIT
         levels = np.zeros((len(self.sizes), which.size), np.int64)
         if columns:
             levels[list(columns)] = np.unravel_index(segments[which], shape)
         part = np.asarray(np.ravel_multi_index(tuple(levels), self.sizes), np.int64)
         return Leaves(part, at, found.sum(axis=1), found[:, 1], (sums[:, 1], sums[:, 0]))
+
+    def table(self, what: str, columns: tuple[int, ...]) -> Floats:
+        """Return `rows`, `positive` or `residual` by the levels of a set of columns, and by cell."""
+        shape = self._shape(columns)
+        own = slice(self._places[columns], self._places[columns] + math.prod(shape))
+        rows, below = self.rows[own], self.below[own]
+        found = np.asarray(rows.sum(axis=2) if what == "rows" else rows[:, :, 1], np.float64)
+        if what == "residual":
+            found = found + below.sum(axis=2) / _UNIT - self._upper * rows.sum(axis=2)
+        return found.reshape((*shape, self._upper.size))
+
+    def _shape(self, columns: Sequence[int]) -> tuple[int, ...]:
+        return tuple(self.sizes[column] for column in columns)
 
     def combined(self) -> tuple[Integers, Integers]:
         """Return the numbers of all combinations that have rows, and how many."""
@@ -131,6 +146,13 @@ class CrossedCells:
         some = np.flatnonzero(self.all_columns)
         return some, self.all_columns[some]
 
+    def refuse_full(self) -> None:
+        """Refuse cells of so many rows that sums could pass 63 bits; those of all rows have the most."""
+        widest = np.diff(self._upper, prepend=0.0) * _UNIT
+        if (widest * self.rows[0].max(axis=1) >= 1 << 63).any():
+            msg = "more rows have nearly the same score than sums can hold"
+            raise InputProblem(msg, "pass --exact, or look at the input in parts")
+
     def _cell_of(self, score: Floats) -> Integers:
         """Return the cell of each score: the first whose upper edge is not below it."""
         cell = np.ceil(self.cells * 2.0 / np.pi * np.arcsin(np.sqrt(score))).astype(np.int64)
@@ -139,6 +161,26 @@ class CrossedCells:
         cell += self._upper[cell] < score
         cell -= self._upper[cell - 1] >= score
         return cell
+
+
+def _merged(parts: Sequence[Sums]) -> Sums:
+    """Add up rows or sums of the same combination and score; ascending by score, then by combination."""
+    part, point = (np.concatenate([getattr(one, name) for one in parts]) for name in ("part", "point"))
+    order = np.argsort(point)
+    new = np.diff(point[order], prepend=-1) != 0
+    if not new.all():
+        order = np.lexsort((part, point)) if part.max() >> 31 else _by_both(part, np.cumsum(new), order)
+        new = (np.diff(point[order], prepend=-1) != 0) | (np.diff(part[order], prepend=-1) != 0)
+    starts = None if new.all() else np.flatnonzero(new)
+    kept = order if starts is None else order[starts]
+    part, point = part[kept], point[kept]
+    whole = (np.concatenate(column)[order] for column in zip(*(one.whole for one in parts), strict=True))
+    return Sums(part, point, tuple(one if starts is None else np.add.reduceat(one, starts) for one in whole))
+
+
+def _by_both(part: Integers, rank: Integers, order: Integers) -> Integers:
+    """Return the order by score, whose rank is known in an order by it alone, and then by combination."""
+    return order[np.argsort((rank << 31) + part[order])]
 
 
 class RunningCrossed:
@@ -162,7 +204,7 @@ class RunningCrossed:
         self._most = None if limit is None else max(limit, kept)
         self._small = np.int32 if math.prod(sizes) < 1 << 31 else np.int64
         least = _BUFFER_ROWS if self._most is None else min(_BUFFER_ROWS, self._most // 2 + _CHUNK)
-        self._parts = Parts(summed, attrgetter("size"), least=least, limit=self._most)
+        self._parts = Parts(_merged, attrgetter("size"), least=least, limit=self._most)
         self._cells: CrossedCells | None = None
 
     def add_rows(
@@ -191,6 +233,7 @@ class RunningCrossed:
         whole = self._parts.merged()
         self._look_at_the_limit()
         if self._cells is not None:
+            self._cells.refuse_full()
             return self._cells
         return (NOTHING if whole is None else whole).occupied()
 

@@ -72,6 +72,8 @@ class Sums:
 
     def occupied(self) -> "Sums":
         """Return the sums without those of no rows, which the first of the whole numbers counts."""
+        if self.whole[0].all():
+            return self
         some = np.flatnonzero(self.whole[0])
         whole, real = tuple(one[some] for one in self.whole), tuple(one[some] for one in self.real)
         return Sums(self.part[some], self.point[some], whole, real)

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from calibcli.stats.bounds.resampling import range_tail
 from calibcli.stats.measures import segments
 from calibcli.stats.measures.segments import (
+    ByCells,
     Entries,
     Segments,
     are_tested,
@@ -223,12 +224,12 @@ def test_a_part_differs_from_the_whole_only_where_it_differs() -> None:
     level, score, rng = drawn_rows(20_000, 5)
     all_wrong = rng.random(20_000) < 0.7 * score
     one_wrong = rng.random(20_000) < np.where(level[0] == 2, 0.6 * score, score)
-    assert min(beyond(entries_of(level, score, all_wrong), (-1,), [(0,)]).values()) > 0.01
-    alone = beyond(entries_of(level, score, one_wrong), (-1,), [(0,)])
+    assert min(beyond(ByCells(entries_of(level, score, all_wrong), 2), (-1,), [(0,)]).values()) > 0.01
+    alone = beyond(ByCells(entries_of(level, score, one_wrong), 2), (-1,), [(0,)])
     assert min(alone, key=lambda key: alone[key]) == (2,)
     assert alone[2,] < 1e-6
     few = entries_of(level[:, :30], score[:30], all_wrong[:30])
-    assert set(beyond(few, (-1,), [(0,)]).values()) == {1.0}
+    assert set(beyond(ByCells(few, 2), (-1,), [(0,)]).values()) == {1.0}
 
 
 def test_parts_of_a_part_are_compared_with_its_rows_alone() -> None:
@@ -236,8 +237,8 @@ def test_parts_of_a_part_are_compared_with_its_rows_alone() -> None:
     level, score, rng = drawn_rows(20_000, 2, 4)
     wrong = rng.random(20_000) < np.where((level[0] == 1) & (level[1] == 3), 0.5 * score, score)
     entries = entries_of(level, score, wrong)
-    assert min(beyond(entries, (0, -1), [(1,)]).values()) > 1e-3
-    assert beyond(entries, (1, -1), [(1,)])[1, 3] < 1e-6
+    assert min(beyond(ByCells(entries, 2), (0, -1), [(1,)]).values()) > 1e-3
+    assert beyond(ByCells(entries, 2), (1, -1), [(1,)])[1, 3] < 1e-6
 
 
 def test_what_is_left_without_the_wrong_part_is_calibrated() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.stats.measures.segments import (
+    ByCells,
     Entries,
     InCells,
     Segments,
@@ -95,8 +96,8 @@ def test_rows_in_cells_are_those_of_combinations_in_cells(data: Any) -> None:
     large = tuple(one.level[data.draw(st.integers(0, one.size - 1))].tolist())
     free = [k for k, value in enumerate(large) if value < 0]
     if sum(value >= 0 for value in large) < 2:
-        assert beyond(fast, large, [(k,) for k in free]) == pytest.approx(
-            beyond(slow, large, [(k,) for k in free]), abs=1e-9
+        assert beyond(ByCells(fast, 2), large, [(k,) for k in free]) == pytest.approx(
+            beyond(ByCells(slow, 2), large, [(k,) for k in free]), abs=1e-9
         )
         small = tuple(int(level[k, 0]) if k == free[0] else value for k, value in enumerate(large))
         assert without(fast, large, small) == pytest.approx(without(slow, large, small), abs=0.2)
@@ -149,7 +150,7 @@ def test_segments_that_do_not_fit_are_refused() -> None:
     counts = np.full(2, 1 << 62)
     table.add_rows(Sums(np.zeros(2, int), score.view(int), (counts // 8, counts // 8)))
     with pytest.raises(InputProblem, match="nearly the same score"):
-        segments_of(InCells(table), depth=1)
+        table.refuse_full()
     with patch.object(crossed, "_CELLS_FOR_A_SCORE", 0), patch.object(crossed, "_LEAST_CELLS", 0):
         few = cells_of(1)
     with pytest.raises(InputProblem, match="24 combinations of values, which do not fit"):
