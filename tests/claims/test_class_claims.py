@@ -1,13 +1,16 @@
 """Wrong verdicts on several classes: comparisons of sides that are equally good, and rules at their limit."""
 
+import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
-from calibcli.names import Binning, Bound, ClassMeasure, ComparisonName, Relation, VerdictName
+from calibcli.names import Binning, Bound, ClassMeasure, ComparisonName, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
+from calibcli.stats.measures.classes import class_measure
 from calibcli.stats.measures.classes.differences import JOINT, ClassDifferences, Predicted
 from calibcli.stats.table.bins import Bins, equal_width_edges
 from claims.simulation import generator_of, most_misses, short_and_full
@@ -125,3 +128,66 @@ def test_rules_at_their_limit_are_rarely_decided(times: int) -> None:
     for name in (*POPULATION, *FIXED):
         for verdict in (VerdictName.PASS, VerdictName.FAIL):
             assert found[name, verdict] <= most_misses(times, 0.05), (name, verdict)
+
+
+def savings_of_any_class(rows: int, repetitions: int, *, cooled: float) -> Counter[MeasureName]:
+    """Return how often a map seems to save more of the error of any class than there is."""
+    rng, found = generator_of("classes", "each", str(rows), str(cooled)), Counter[MeasureName]()
+    many = 1.5 * generator_of("classes", "truth").standard_normal((400_000, CLASSES))
+    score, true = softmax(HEAT * many), softmax(many)
+    there = {
+        MeasureName.BRIER: ((score - true) ** 2).mean(axis=0),
+        MeasureName.LOG_LOSS: (
+            true * np.log(true / score) + (1.0 - true) * np.log((1.0 - true) / (1.0 - score))
+        ).mean(axis=0),
+    }
+    for _ in range(repetitions):
+        logits = 1.5 * rng.standard_normal((rows, CLASSES))
+        sides = [softmax(HEAT * logits), softmax(HEAT / cooled * logits)]
+        sums = ClassDifferences(tuple(range(CLASSES)))
+        sums.add_rows(*(Predicted(one, one.argmax(axis=1)) for one in sides), labels_of(softmax(logits), rng))
+        for name, error in there.items():
+            beyond = False
+            for place in range(CLASSES):
+                paired = sums.against_rest(place)
+                assert paired is not None
+                interval = paired.difference(name, confidence=1.0 - 0.05 / CLASSES).interval
+                upper = None if interval is None else interval.upper
+                beyond = beyond or (upper is not None and -upper > error[place])
+            found[name] += beyond
+    return found
+
+
+@short_and_full("rows times", [(300, 20)], [(50, 600), (1000, 400)])
+def test_what_a_map_saves_in_each_class_is_a_lower_bound_for_all_at_once(rows: int, times: int) -> None:
+    """Every class against the rest by itself: any bound is too high in at most 2.5 %."""
+    for cooled in (HEAT, 1.5):
+        found = savings_of_any_class(rows, times, cooled=cooled)
+        assert max(found.values()) <= most_misses(times, 0.025), cooled
+
+
+@short_and_full("rows times", [(300, 20)], [(200, 600), (2000, 600)])
+def test_errors_by_weights_of_classes_lie_in_their_intervals(rows: int, times: int) -> None:
+    """Classes that count for most, for little and for nothing; probabilities too sure, and right."""
+    rng = generator_of("classes", "weights", str(rows))
+    for heat in (HEAT, 1.0):
+        logits = 1.5 * rng.standard_normal((rows, CLASSES))
+        probability, truth = softmax(heat * logits), softmax(logits)
+        each = np.array([_squared_error(probability[:, c], truth[:, c]) for c in range(CLASSES)])
+        for weights in ((8.0, 1.0, 1.0, 0.0), (0.0, 1.0, 0.0, 0.0)):
+            error, missed = math.sqrt(float(np.average(each, weights=weights))), 0
+            for _ in range(times):
+                views = views_of(probability, labels_of(truth, rng), bins=FIFTEEN)
+                names = {f"{place:03}": weight for place, weight in enumerate(weights)}
+                interval = class_measure(C.MARGINAL_L2, replace(views, weights=names)).interval
+                assert interval is not None
+                lower, upper = interval.ends
+                missed += not lower - 1e-12 <= error <= upper + 1e-12
+            assert missed <= most_misses(times, 0.05), (heat, weights)
+
+
+def _squared_error(score: np.ndarray, chance: np.ndarray) -> float:
+    """Return the squared error over 15 bins of two rows or more, labels drawn anew."""
+    place = np.minimum((score * 15).astype(int), 14)
+    gap, count = np.bincount(place, chance - score, 15), np.bincount(place, minlength=15)
+    return float((gap**2 / np.maximum(count, 1))[count > 1].sum()) / score.size

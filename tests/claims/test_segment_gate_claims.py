@@ -15,7 +15,7 @@ from calibcli.stats.measures.segments import segments_of
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
 from claims.simulation import generator_of, most_misses
-from stats.segment_rows import counted, entries_of, frozen_by, true_sigma
+from stats.segment_rows import added_up, counted, entries_of, frozen_by, true_sigma
 
 pytestmark = pytest.mark.slow
 # Scores, limit, values of each of two columns, rows of each pair, which segments are off, repetitions.
@@ -36,6 +36,13 @@ CELLS = [
     ("saturated", 0.01, (20, 2), 30, "all", 2_000),
     ("saturated", 0.05, (4, 1), 30, "one", 4_000),
     ("saturated", 0.01, (4, 2), 1_000, "all", 1_000),
+    # 504 rows, added up by score and levels as weights of frequency are.
+    ("ties", 0.10, (6, 3), 28, "one", 1_000),
+    ("ties", 0.10, (6, 3), 28, "all", 1_000),
+    ("ties", 0.03, (4, 2), 4_000, "one", 400),
+    # Values of the first column that belong to one of the second, so that pairs repeat larger segments.
+    ("nested", 0.05, (12, 4), 125, "one", 1_000),
+    ("nested", 0.05, (12, 4), 125, "all", 1_000),
 ]
 
 
@@ -46,7 +53,7 @@ def world(
     rows = level.shape[1]
     sign = np.where(level[0] % 2 == 0, 1.0, -1.0)
     wrong = np.where((level[0] == 0) | (off == "all"), limit, 0.0)
-    if name == "spread":
+    if name in ("spread", "nested"):
         score = rng.uniform(0.2, 0.8, rows)
         return score, score + sign * wrong
     if name == "crossing":
@@ -73,13 +80,15 @@ def verdicts(
     """Count the verdicts of a gate whose limit is the truth."""
     rng = generator_of("segment gate", name, limit, sizes, each, off)
     level = np.stack([one.ravel() for one in np.indices((*sizes, each))[:2]])
+    if name == "nested":
+        level[1] = level[0] // 3
     score, chance = world(name, limit, level, off, rng)
     rule = Rule("max-segment-bias", SegmentMeasure.SEGMENT_BIAS, Bound.UPPER, Relation.AT_MOST, limit)
     ground = Ground(ATOMS, least_rows=1, rows_wanted=False)
     found = Counter[VerdictName]()
     for _ in range(repetitions):
         label = rng.random(score.size) < chance
-        entries = entries_of(level, score, label, sizes)
+        entries = (added_up if name == "ties" else entries_of)(level, score, label, sizes)
         segments = segments_of(entries, depth=2)
         names = [()] * segments.size
         rows = RowsBySegment(ScoreTable.from_rows(score, label), segments, entries, names, ("a", "b"), 2, 30)
