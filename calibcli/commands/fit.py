@@ -85,22 +85,13 @@ from calibcli.values import dataclass
 
 
 def fit_map(
-    rows: RowRequest,
-    which: MapOptions,
-    options: FitOptions,
-    *,
-    cutting: Cutting,
-    output: str | None = None,
+    rows: RowRequest, which: MapOptions, options: FitOptions, cutting: Cutting
 ) -> tuple[FitReport | ClassFitReport, str]:
-    """
-    Return what was found, and the artifact as canonical JSON: the same rows give the same bytes.
-
-    `output` is where the artifact will be written, for the report.
-    """
+    """Return what was found, and the artifact as canonical JSON: the same rows give the same bytes."""
     columns = rows.columns
     which.refuse_idle(columns)
     if which.method is FitMethod.SEGMENTS:
-        return fit_segment_files(rows, cutting, options, output=output)
+        return fit_segment_files(rows, cutting, options)
     _refuse_cutting(columns, cutting)
     if columns.several is not None:
         method = which.multiclass or ClassMethod.TEMPERATURE
@@ -113,8 +104,8 @@ def fit_map(
             options.folds or 5,
             options.seed,
         )
-        return fit_class_files(rows, method=method, options=of_classes, output=output)
-    return fit_files(rows, which, options, output=output)
+        return fit_class_files(rows, method=method, options=of_classes)
+    return fit_files(rows, which, options)
 
 
 SHARED_UNCHANGED = (
@@ -249,9 +240,7 @@ _OPTIONS = {
 _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds to each score raises it."
 
 
-def fit_files(
-    rows: RowRequest, which: MapOptions, options: FitOptions, *, output: str | None = None
-) -> tuple[FitReport, str]:
+def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple[FitReport, str]:
     """Fit a recalibrator to all rows, and one to each group where a column of groups is named."""
     columns = rows.columns
     _refuse_idle(columns, which, options)
@@ -274,7 +263,7 @@ def fit_files(
     notes = (*read_notes(gathered, columns.read_as), *selected, *_grid_notes(table, name, once))
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
     report = replace(
-        _report(gathered, FitMethod(name), whole.fit, output),
+        _report(gathered, FitMethod(name), whole.fit),
         notes=(*whole.fit.notes, *_sure(whole.recalibrator, table)),
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
         outputs=distinct_outputs(whole.recalibrator),
@@ -311,12 +300,12 @@ def _sure(recalibrator: Recalibrator, table: Table) -> tuple[str, ...]:
     return (f"{rows:,} of the fit rows get {ends}: {cost}.",)
 
 
-def _report(gathered: Gathered, method: FitMethod, record: FitRecord, output: str | None) -> FitReport:
+def _report(gathered: Gathered, method: FitMethod, record: FitRecord) -> FitReport:
     """Return what a record says of a map of one score."""
     return FitReport(
         input=gathered.input,
         method=method,
-        output=output,
+        output=None,
         rows=record.rows,
         positive=record.positive,
         loss="log loss",
@@ -554,9 +543,7 @@ def _refuse_cutting(columns: Columns, cutting: Cutting) -> None:
         raise IdleOption(msg, "pass --method segments, or leave them out", options=idle)
 
 
-def fit_segment_files(
-    rows: RowRequest, cutting: Cutting, options: FitOptions, *, output: str | None = None
-) -> tuple[FitReport, str]:
+def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -> tuple[FitReport, str]:
     """Fit a map that looks at some columns beside the score."""
     columns = rows.columns
     _refuse_beside_segments(columns, options)
@@ -602,7 +589,7 @@ def fit_segment_files(
         columns=_columns_in(gathered, rows),
     )
     report = replace(
-        _report(gathered, FitMethod.SEGMENTS, record, output),
+        _report(gathered, FitMethod.SEGMENTS, record),
         answer=NOTHING_CHANGED if fitted.map.strength is None else None,
         segments=fitted.map,
     )
@@ -747,7 +734,7 @@ def inner_method(method: ClassMethod, inner: FitMethod | None) -> RecalibratorNa
 
 
 def fit_class_files(
-    rows: RowRequest, *, method: ClassMethod, options: ClassFitOptions, output: str | None = None
+    rows: RowRequest, *, method: ClassMethod, options: ClassFitOptions
 ) -> tuple[ClassFitReport, str]:
     """Fit a map of several classes."""
     columns, how = rows.columns, rows.reading
@@ -767,7 +754,7 @@ def fit_class_files(
         input=gathered.input,
         method=method,
         inner=options.inner.value if method.facts.made_of_maps else None,
-        output=output,
+        output=None,
         classes=source.classes,
         rows=record.rows,
         loss_before=record.loss_before,

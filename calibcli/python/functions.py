@@ -74,7 +74,7 @@ def fit(rows: RowRequest, which: MapOptions, options: FitOptions, cutting: FitCu
     from calibcli.documents.artifact import artifact_of_text
     from calibcli.python.recalibrator import Recalibrator
 
-    report, text = fit_map(rows, which, options, cutting=cutting)
+    report, text = fit_map(rows, which, options, cutting)
     name = f"{report.method.value} map{' by group' if rows.columns.by else ''}"
     return Recalibrator(artifact_of_text(text), name, report)
 

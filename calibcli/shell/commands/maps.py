@@ -99,10 +99,9 @@ def fit(
 
     rows = request_of(rows, out)
     refuse_promise(out.output, "json", what="an artifact is JSON", hint="name it cal.json")
-    output = None if out.output == STDOUT else out.output
-    report, artifact = fit_map(rows, which, options, cutting=cutting, output=output)
+    report, artifact = fit_map(rows, which, options, cutting)
     write(artifact, out.output)
-    say_summary(report, out)
+    say_summary(replace(report, output=None if out.output == STDOUT else out.output), out)
 
 
 @command(
