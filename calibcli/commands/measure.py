@@ -88,7 +88,6 @@ def measure_table(
     source: InputSummary,
     *,
     options: MeasureOptions,
-    artifact: str | None = None,
     discrete: bool = False,
     notes: tuple[str, ...] = (),
     again: Rows | None = None,
@@ -107,7 +106,6 @@ def measure_table(
     report = _independent(table, source, summary, settings=settings, options=options)
     report = replace(
         report,
-        artifact=artifact,
         notes=(
             *_table_notes(table),
             *_bandwidth_notes(options),
@@ -353,12 +351,12 @@ def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> Meas
         first.table,
         first.source,
         options=in_full,
-        artifact=evaluation.through,
         discrete=discrete,
         notes=(*evaluation.notes, *evaluation.fit_notes),
         again=evaluation.table_again,
         clusters=first.clusters,
     )
+    report = replace(report, artifact=evaluation.through)
     report = _with_groups(report, first, slices, options=options, level=level, discrete=discrete)
     column, found = evaluation.resolved.cluster, first.clusters
     if found is not None and column is not None:
@@ -411,9 +409,8 @@ def _with_groups(
     for group in sorted_groups(view.slices.measured(least), options.sort):
         binning = options.binning if requested else binning_of(group.table, view.table, discrete=discrete)
         inside = replace(_of_slices(options), confidence=level, binning=binning)
-        reports[group.key] = _measured_group(
-            group, view.source, options=inside, artifact=whole.artifact, discrete=discrete
-        )
+        part = _measured_group(group, view.source, options=inside, discrete=discrete)
+        reports[group.key] = replace(part, artifact=whole.artifact)
     slices.update(reports)
     columns = view.slices.columns
     if not columns:
@@ -452,18 +449,11 @@ def _among(names: Sequence[MeasureName], others: Sequence[MeasureName]) -> tuple
 
 
 def _measured_group(
-    group: Group,
-    source: InputSummary,
-    *,
-    options: MeasureOptions,
-    artifact: str | None = None,
-    discrete: bool = False,
+    group: Group, source: InputSummary, *, options: MeasureOptions, discrete: bool = False
 ) -> MeasureReport:
     """Measure some of the rows over bins that their grid, where it is one, can be cut into."""
     refuse_cut_cells(group, options.bins, options.edges)
-    return measure_table(
-        group.table, source, options=options, artifact=artifact, discrete=discrete, clusters=group.clusters
-    )
+    return measure_table(group.table, source, options=options, discrete=discrete, clusters=group.clusters)
 
 
 def _differences(
