@@ -34,7 +34,6 @@ from calibcli.show.words import (
     four,
     listed,
     p_equals,
-    p_words,
     plural,
     printable,
     quoted,
@@ -916,7 +915,7 @@ def _off_by(one: "JudgedSegment", verdict: "Verdict") -> str:
     if one.value is not None:
         name = worth_of(verdict.claim)
         if verdict.claim.bound is Bound.P_VALUE:
-            return f"; p = {p_words(one.value)}, jointly"
+            return f"; p {p_equals(one.value)}, jointly"
         if one.lower is None or one.upper is None:
             return f"; {name} {three(one.value)}"
         bound = one.lower if one.outcome is VerdictName.FAIL else one.upper

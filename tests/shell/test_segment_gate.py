@@ -147,6 +147,19 @@ def test_rules_on_ranges_have_their_words(
     assert "too few expected events or non-events are not tested" in text.out
 
 
+@pytest.mark.parametrize(
+    "rule", [("--max-segment-bias", 0.05), ("--rule", "mce_p>=0.01"), ("--rule", "mce<=0.1")]
+)
+def test_rows_of_one_label_conclude_nothing_of_any_segment(
+    run: Run, frame: pd.DataFrame, tmp_path: Path, rule: tuple[object, ...]
+) -> None:
+    """No segment fails by itself where the rows are too few of a kind."""
+    frame.assign(label=1).to_csv(tmp_path / "ones.csv", index=False)
+    (found,) = judged(run, tmp_path / "ones.csv", *rule, *ON, code=4)["rules"].values()
+    assert found["reason"] == "0 rows have label 0, fewer than 10"
+    assert {one["status"] for one in found["segments"]["segments"]} == {"inconclusive"}
+
+
 def test_mce_without_columns_is_that_of_bins(run: Run, rows: Path) -> None:
     """What some call mce stays the largest error of bins where no column makes segments."""
     found = judged(run, rows, "--rule", "mce<=0.9", "--rule", "linf<=0.9", code=0)

@@ -40,6 +40,7 @@ from calibcli.show.words import (
     first_of,
     four,
     listed,
+    p_equals,
     p_words,
     plural,
     quoted,
@@ -105,7 +106,7 @@ def evidence_words(verdict: Verdict) -> str:
     """Return the estimate, and the bounds that decide with their confidence."""
     claim, limit = verdict.claim, verdict.claim.limit
     if claim.bound is Bound.P_VALUE:
-        return f"p = {p_words(verdict.value)}"
+        return f"p {p_equals(verdict.value)}"
     value = beside(verdict.value, limit)
     if claim.bound is Bound.VALUE:
         return f"{value}; only the estimate counts, without confidence"

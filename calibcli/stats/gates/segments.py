@@ -144,7 +144,15 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         verdict = replace(verdict, outcome=outcome, reason=reason, target=None, finite_sample=False)
     elif few is not None:
         verdict = replace(verdict, reason=verdict.reason or few)
-    return replace(verdict, segments=judged)
+    return replace(verdict, segments=_settled(judged, few=verdict.reason))
+
+
+def _settled(judged: JudgedSegments, *, few: str | None) -> JudgedSegments:
+    """Return what is said of segments: nothing where so few rows conclude nothing."""
+    if few is None:
+        return judged
+    every = tuple(replace(one, outcome=VerdictName.INCONCLUSIVE) for one in judged.segments)
+    return replace(judged, segments=every)
 
 
 def judged_segments(
@@ -255,7 +263,7 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         rows=rows.table.total_rows,
         finite_sample=exact,
         reason=few,
-        segments=_listed(rows, places, outcomes, order=order, ends=ends, values=values),
+        segments=_settled(_listed(rows, places, outcomes, order=order, ends=ends, values=values), few=few),
     )
 
 
