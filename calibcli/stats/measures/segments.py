@@ -369,11 +369,11 @@ def _ranges(entries: Entries, of_leaf: Whole, size: int) -> Floats:
     """
     (path, low, high), tied = np.zeros((3, size)), entries.tied
     for start, stop in pairwise(_runs(entries.at, tied=tied)):
-        code = of_leaf[entries.leaf[start:stop]]
+        code = of_leaf.take(entries.leaf[start:stop])
         order, new = _apart(code)
         own = code[order[new]]
         at = entries.at[start:stop][order] if tied else None
-        lowest, highest, total = _reach(entries.residual[start:stop][order], at, new)
+        lowest, highest, total = _reach(entries.residual[start:stop].take(order), at, new)
         low[own] = np.minimum(low[own], path[own] + lowest)
         high[own] = np.maximum(high[own], path[own] + highest)
         path[own] += total
@@ -731,10 +731,10 @@ def _ends(entries: Entries, leaves: Booleans) -> tuple[tuple[float, int], tuple[
     """Return how low and how high the sums of residuals of some combinations come, and before which entry."""
     path, low, high = 0.0, (0.0, 0), (0.0, 0)
     for start, stop in pairwise(_runs(entries.at, tied=entries.tied)):
-        inside = np.flatnonzero(leaves[entries.leaf[start:stop]])
+        inside = np.flatnonzero(leaves.take(entries.leaf[start:stop]))
         if not inside.size:
             continue
-        steps = path + np.cumsum(entries.residual[start:stop][inside])
+        steps = np.cumsum(entries.residual[start:stop].take(inside)) + path
         path = float(steps[-1])
         if entries.tied:
             at = entries.at[start:stop][inside]

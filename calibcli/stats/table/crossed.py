@@ -14,7 +14,7 @@ from calibcli.stats.table.running import Parts
 from calibcli.stats.table.sliced import NOTHING, Leaves, Sums
 
 # Rows that are sorted and added up at once, and rows that are put into cells at once.
-_BUFFER_ROWS, _CHUNK = 1 << 20, 1 << 17
+_BUFFER_ROWS, _CHUNK = 1 << 20, 1 << 16
 # A cell of a segment takes 32 bytes, an eighth of what is allowed for a distinct score; what is made of them
 # takes no more. A path of more cells shows nothing more, and one of fewer too little.
 _CELLS_FOR_A_SCORE, _MOST_CELLS, _LEAST_CELLS = 4, 4_096, 80

@@ -1,5 +1,6 @@
 """Rows of segments in cells are the rows themselves with their scores moved to cells, however they came."""
 
+import tracemalloc
 from typing import Any
 from unittest.mock import patch
 
@@ -168,3 +169,19 @@ def test_the_law_joins_what_is_kept_to_cells() -> None:
     found = segments_of(InCells(table), depth=2)
     together = joint(InCells(table), found, are_tested(found, least_rows=20), depth=2, error=0.05)
     assert together.draws == 0
+
+
+def test_rows_take_no_more_memory_than_is_allowed() -> None:
+    """Five times as many rows as may be kept, in batches: 256 bytes for each of those, whatever comes."""
+    rng, limit = np.random.default_rng(0), 150_000
+    tracemalloc.start()
+    try:
+        running = RunningCrossed(SIZES, 2, limit)
+        for _ in range(15):
+            score = rng.random(50_000)
+            running.add_rows(score, score > 0.5, part=rng.integers(0, 24, score.size))
+        assert isinstance(running.result(), CrossedCells)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 256 * limit
