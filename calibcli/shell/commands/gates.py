@@ -89,6 +89,7 @@ def verify(
       calibcli verify eval.csv -s score -y label --max-ece 0.05 --confidence 0.99
       calibcli verify eval.csv -s score -y label --max-smece 0.03 --rule 'bias.lower>=-0.01' --by country
       calibcli verify eval.csv -s score -y label --max-segment-bias 0.05 --on country,device
+      calibcli verify eval.csv -s score -y label --rule 'mce_p>=0.01' --on country,device
       calibcli verify eval.csv -s score -y label --baseline report.json --max-regression 0.01
       calibcli verify eval.csv -s new -y label --baseline-score old --max-regression 0.005
       calibcli verify eval.csv -s score -y label --max-ece 0.02 --inconclusive fail --json
@@ -101,6 +102,7 @@ def verify(
       MEASURE>=L, MEASURE.lower>=L   the mirror image
       MEASURE.value<=L               compares the estimate, without confidence
       TEST.p>=A                      fails if the test rejects at level A
+      mce_p>=A, mce<=L               of all segments that --on makes, together
       MEASURE.lower<=L, .upper>=L    fails if the contrary is shown, and else passes
       Several claims: each passes at --confidence 1 - D; each of N fails at 1 - D/N only.
     """
