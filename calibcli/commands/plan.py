@@ -178,7 +178,7 @@ def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | No
         Part(
             one.key,
             one.table.total_rows / read.gathered.table.total_rows,
-            erring(population_like(one.table, bins=bins), measure, options.error),
+            erring(population_like(one.table, bins=bins, measure=measure), measure, options.error),
         )
         for one in groups
     ]
@@ -324,7 +324,8 @@ def _of_quantiles(options: PlanOptions, artifact: AnyArtifact, path: DocumentSou
         refuse_continuous(table)
     rows = artifact.of_all_rows.fit.rows
     known = f"the {rows:,} rows that {path} was fitted on, by {len(LEVELS)} of their quantiles"
-    return _Scores(population_like(table, bins=bins), bins, known, outputs=outputs)
+    population = population_like(table, bins=bins, measure=MeasureName(options.measure))
+    return _Scores(population, bins, known, outputs=outputs)
 
 
 def _between_quantiles(artifact: AnyArtifact, count: int) -> Floats | None:
@@ -385,7 +386,7 @@ def _of_file(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None)
     """Take the scores of a file for those of the rows to come."""
     read = _read(rows, loaded)
     bins = _bins_of(options, read)
-    population = population_like(read.gathered.table, bins=bins)
+    population = population_like(read.gathered.table, bins=bins, measure=MeasureName(options.measure))
     return _Scores(population, bins, _known(rows, read.input), read.input, read.outputs)
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
-from calibcli.stats.measures.drift import Chance, shift_of
+from calibcli.stats.measures.drift import Chance, _unit, contributions, shift_of
 from calibcli.stats.table.levels import Mixed, RunningValues
 from claims.simulation import generator_of, most_misses
 
@@ -38,3 +39,16 @@ def test_what_has_not_shifted_is_seldom_called_so(name: str, old: int, new: int,
         shift = shift_of(*pair, most=20, categorical=None, intervals=10, error=0.05, chance=chance)
         found += shift.p_value <= 0.05
     assert found <= most_misses(repetitions, 0.05)
+
+
+def test_many_levels_are_seldom_called_shifted() -> None:
+    """Of 1,000 levels with 100 rows each, the fewest for chi-squared, it is wrong as often as it says."""
+    rng, found = generator_of("drift", "many levels"), np.zeros(2)
+    old, rows = np.full(1_000, 1_000_000), [10**9, 10**5]
+    for _ in range(20):
+        new = rng.multinomial(rows[1], np.full(1_000, 0.001), size=500)
+        index = contributions(old[None], new).sum(axis=1)
+        p = chi2.sf(index / _unit(old + 100, rows), 999)
+        found += np.count_nonzero(p <= 0.05), np.count_nonzero(p <= 0.01)
+    assert found[0] <= most_misses(10_000, 0.05)
+    assert found[1] <= most_misses(10_000, 0.01)

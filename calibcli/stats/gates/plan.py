@@ -42,6 +42,9 @@ from calibcli.values import dataclass
 # Scores are kept to about so many values, each within one bin: labels tell neighbours apart by less.
 MOST_VALUES = 128
 
+# The distance to calibration counts how far scores move, and bets on few values one by one: many stay many.
+_MANY_VALUES = 4_096
+
 CALIBRATED = "labels follow the scores"
 
 
@@ -92,14 +95,14 @@ class Population:
         return ScoreTable(self.score[some], count[some], ones[some])
 
 
-def population_of(score: Floats, rows: Floats, *, bins: Bins) -> Population:
+def population_of(score: Floats, rows: Floats, *, bins: Bins, most: int = MOST_VALUES) -> Population:
     """Return the population in which scores fall as they did in some rows, and labels follow them."""
     some = rows > 0
     score, rows = score[some], np.asarray(rows[some], dtype=np.float64)
     place = _bin_of(score, bins)
-    if score.size > MOST_VALUES:
+    if score.size > most:
         middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
-        together = place * MOST_VALUES + np.minimum((middle * MOST_VALUES).astype(np.int64), MOST_VALUES - 1)
+        together = place * most + np.minimum((middle * most).astype(np.int64), most - 1)
         first = run_starts(together)
         total = np.add.reduceat(rows, first)
         score, rows, place = np.add.reduceat(rows * score, first) / total, total, place[first]
@@ -108,9 +111,17 @@ def population_of(score: Floats, rows: Floats, *, bins: Bins) -> Population:
     return Population(score, rows / rows.sum(), score, starts, places)
 
 
-def population_like(table: Table, *, bins: Bins) -> Population:
+def population_like(table: Table, *, bins: Bins, measure: MeasureName) -> Population:
     """Return the population in which scores fall as in a table, whatever its labels."""
-    return population_of(table.score, table.rows.astype(np.float64), bins=bins)
+    if measure is not MeasureName.DCE or bins.edges is None:
+        return population_of(table.score, table.rows.astype(np.float64), bins=bins)
+    # Evenly between rows of neighbouring scores, and as often one score as rows have it: no score of a few
+    # rows comes back.
+    last = np.cumsum(table.rows) - 0.5
+    rank = np.column_stack((last - table.rows + 1.0, last)).ravel()
+    at = (np.arange(_MANY_VALUES) + 0.5) * (float(table.total_rows) / _MANY_VALUES)
+    score, rows = np.unique(np.interp(at, rank, np.repeat(table.score, 2)), return_counts=True)
+    return population_of(score, rows.astype(np.float64), bins=bins, most=_MANY_VALUES)
 
 
 def erring(population: Population, measure: MeasureName, error: float) -> tuple[Population, ...]:

@@ -27,6 +27,7 @@ from calibcli.stats.measures import (
 )
 from calibcli.stats.measures.discrimination import RISK_METHOD, Influence
 from calibcli.stats.measures.scores import (
+    NO_HEAVIER,
     NO_MORE_EXTREME,
     from_cells,
     gave_zero,
@@ -350,6 +351,8 @@ class PairedSums:
         interval = _interval(values, reach, confidence=confidence, method=method)
         if name in LOG_LOSSES:
             assumptions.append(NO_MORE_EXTREME)
+        if self._weighted:
+            assumptions.append(NO_HEAVIER)
         why = _why_open(name, interval, values, reach)
         if name in RANKED:
             span = name.facts.most - name.facts.least

@@ -13,7 +13,7 @@ from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.levels import Levels, RunningValues
 from calibcli.values import dataclass
 
-# Where a level has fewer rows the law is drawn: at 30 of them chi-squared is wrong in 5.7 % for 5 %.
+# Where a level has fewer rows the law is drawn.
 LEAST_EXPECTED = 100.0
 _LEAST_DRAWS, _LARGEST_DRAWS = 1_999, 19_999
 # Draws are made and looked at so many counts at a time.
@@ -123,7 +123,7 @@ def shift_of(
     if int(occupied.min()) * min(rows) >= LEAST_EXPECTED * sum(rows):
         from scipy.special import chdtri
 
-        degrees, unit = occupied.size - 1, 1.0 / rows[0] + 1.0 / rows[1]
+        degrees, unit = occupied.size - 1, _unit(occupied, rows)
         p, least = chi_squared_tail(psi / unit, degrees), unit * float(chdtri(degrees, error))
         return Shift(levels, *counts, parts, psi, p, least, "chi-squared")
     draws = min(max(_LEAST_DRAWS, math.ceil(2.0 / error)), _LARGEST_DRAWS)
@@ -134,6 +134,18 @@ def shift_of(
     if draws * error < 1.0:
         method += f", too few to show a shift at {error:.1g}"
     return Shift(levels, *counts, parts, psi, p, least, method, drawn=p * (draws + 1) < 1.5)
+
+
+def _unit(pooled: Integers, rows: list[int]) -> float:
+    """
+    Return what PSI is on average where nothing has shifted, for each degree of freedom.
+
+    To first order that is 1/n + 1/m. The next order, about half of the inverse of the rows expected in a
+    level, counts where levels are many: with 100 rows in each of 1,000, 6.4 % were called shifted at 5 %.
+    """
+    shares = pooled / pooled.sum()
+    (first, second), more = (1.0 / one for one in rows), float((1.0 / shares - 1.0).sum())
+    return first + second + (first**2 + second**2) * more / (2.0 * (pooled.size - 1))
 
 
 def contributions(old: Integers, new: Integers) -> Floats:

@@ -125,6 +125,8 @@ def _one_less_cosine(given: Floats, missed: Floats) -> Floats:
 
 NO_MORE_EXTREME = "no score to come is nearer to 0 or 1 than these, as its loss could be larger"
 
+NO_HEAVIER = "no rows to come weigh far more than these"
+
 NO_LARGEST = (
     "no upper end: there are scores of exactly 0 or 1, and one that is wrong makes the log loss infinite"
 )
@@ -220,6 +222,8 @@ def _mean_loss(
     elif confidence is not None:
         if name is MeasureName.LOG_LOSS:
             assumptions.append(NO_MORE_EXTREME if math.isfinite(most) else NO_LARGEST)
+        if table.weighted:
+            assumptions.append(NO_HEAVIER)
         values = values_of(table, losses, negative=negative, mean=value)
         interval = interval_of_mean(values, most=most, confidence=confidence)
         details = rests_on(values, largest=most)

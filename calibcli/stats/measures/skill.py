@@ -13,6 +13,7 @@ from calibcli.stats.bounds.proportion import bounds_of_a_rate
 from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, effective_rows
 from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Range, of_moments
 from calibcli.stats.measures.scores import (
+    NO_HEAVIER,
     NO_LARGEST,
     NO_MORE_EXTREME,
     Losses,
@@ -156,6 +157,7 @@ def _skill(
         if requested.most is None:
             assumptions.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
         if table.weighted:
+            assumptions.append(NO_HEAVIER)
             interval = _weighted_interval(table, losses, requested.of, largest, confidence=confidence)
         else:
             seen = _Rows.of(table, losses, requested.of, largest)

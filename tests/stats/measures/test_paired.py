@@ -21,6 +21,7 @@ from calibcli.stats.measures.differences import (
     difference_of_intervals,
     reach_of_maps,
 )
+from calibcli.stats.measures.scores import NO_HEAVIER
 
 BRIER, LOG_LOSS = PAIRED
 INSIDE = st.floats(1e-12, 1 - 1e-12)
@@ -151,6 +152,7 @@ def test_importance_weights_take_the_sandwich(name: MeasureName) -> None:
     two = mean + error * np.sqrt(rows - 1.0) * np.array([-1.0, 1.0])
     expected = oracle(two, rows=np.full(2, rows / 2), least=-worst[0], most=worst[1], confidence=0.95)
     assert bounds(found) == pytest.approx(expected, abs=0.01 * (expected[1] - expected[0]))
+    assert NO_HEAVIER in found.assumptions
     heavier = sums_of((first, second, label), weight=8 * w).difference(name, confidence=0.95)
     assert bounds(heavier) == pytest.approx(bounds(found), rel=1e-9)
 

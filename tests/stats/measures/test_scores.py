@@ -12,7 +12,7 @@ from calibcli.names import Binning, MeasureName
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.l2 import debiased_l2
-from calibcli.stats.measures.scores import brier, log_loss, spherical
+from calibcli.stats.measures.scores import NO_HEAVIER, brier, log_loss, spherical
 from calibcli.stats.measures.skill import brier_skill, log_loss_skill
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of
@@ -171,8 +171,9 @@ def test_one_label_and_one_row() -> None:
 def test_weights_leave_no_intervals_but_of_means() -> None:
     """Importance weights: means keep their normal interval, the others say why they have none."""
     table = table_of([(0.2, False), (0.4, True), (0.42, False), (0.9, True)], np.array([1.0, 2.0, 0.5, 1.5]))
-    assert spherical(table).interval is not None
-    assert brier_skill(table).interval is not None
+    for found in (spherical(table), brier(table), brier_skill(table)):
+        assert found.interval is not None
+        assert NO_HEAVIER in found.assumptions
     for estimate in (*murphy(table).values(), *corp(table).values()):
         assert estimate.interval is None
         assert any(text.startswith("no interval") for text in estimate.assumptions)

@@ -28,10 +28,13 @@ from calibcli.stats.gates.plan import (
     is_given,
     log_evidence,
     planned,
+    population_like,
     population_of,
     share_by_theorem,
 )
 from calibcli.stats.measures.binned import grouped_residuals
+from calibcli.stats.measures.distance import distance_interval
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.stats.table.kernel import cosine_series, fixpoint
 
@@ -205,6 +208,34 @@ def test_impossible_error_is_refused() -> None:
     population = population_of(np.array([0.5]), np.array([10.0]), bins=ATOMS)
     with pytest.raises(UsageProblem, match=r"these scores an error of 0\.6"):
         erring(population, MeasureName.ECE, 0.6)
+
+
+@pytest.mark.parametrize("rows", [600, 8_000])
+def test_distances_are_planned_for_scores_that_never_come_back(rows: int) -> None:
+    """Of a file of 2,000 different scores tables are drawn whose bound is as large as that of real ones."""
+
+    def real(count: int, seed: int) -> ScoreTable:
+        score = rng(seed).beta(0.2, 2.0, count)
+        return ScoreTable.from_rows(score, rng(seed + 100).random(count) < score)
+
+    population = population_like(real(2_000, 0), bins=FIFTEEN, measure=MeasureName.DCE)
+    count, ones = population.drawn(rows, times=9, generator=rng(1))
+    planned_for = [population.table(*one) for one in zip(count, ones, strict=True)]
+    bounds = [
+        np.median([distance_interval(table, confidence=0.9).ends[1] for table in tables])
+        for tables in (planned_for, [real(rows, seed) for seed in range(1, 10)])
+    ]
+    # With 128 scores that come back it was three quarters of that.
+    assert bounds[0] == pytest.approx(bounds[1], rel=0.1)
+
+
+def test_distances_are_planned_for_scores_that_are_tied() -> None:
+    """Rows of one score stay rows of one score, as often as they are that."""
+    score = np.repeat(np.arange(1, 101) / 101.0, 30)
+    table = ScoreTable.from_rows(score, np.zeros(score.size, np.bool_))
+    population = population_like(table, bins=FIFTEEN, measure=MeasureName.DCE)
+    share = np.array([population.share[population.score == one].sum() for one in table.score])
+    assert share == pytest.approx(0.01, rel=0.05)
 
 
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 2_000))

@@ -20,6 +20,7 @@ from calibcli.stats.measures.classes.binned import ClassViews
 from calibcli.stats.measures.decompositions import observed_parts
 from calibcli.stats.measures.if_calibrated import of_mean, of_moments
 from calibcli.stats.measures.scores import (
+    NO_HEAVIER,
     NO_MORE_EXTREME,
     from_cells,
     gave_zero,
@@ -173,6 +174,8 @@ def _mean_loss(
             if name is ClassMeasure.CLASS_LOG_LOSS:
                 bounded = math.isfinite(moments.worst)
                 assumptions.append(NO_MORE_EXTREME if bounded else NO_LARGEST_OF_CLASSES)
+            if joint.weighted:
+                assumptions.append(NO_HEAVIER)
     return ClassEstimate(
         name=name,
         value=value,
