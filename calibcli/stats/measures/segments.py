@@ -721,7 +721,10 @@ def stretch_of(entries: Crossed, level: Level) -> Stretch:
     seen = entries.of(columns_of(level), level)
     leaves = _leaves_in(seen, level)
     start, stop = sorted(place for _, place in _ends(seen, leaves))
-    inside = start + np.flatnonzero(leaves[seen.leaf[start : max(stop, start + 1)]])
+    inside = start + np.flatnonzero(leaves.take(seen.leaf[start:stop]))
+    if not inside.size:
+        # Nothing is wrong.
+        inside = np.flatnonzero(leaves.take(seen.leaf))[:1]
     many, score = float(seen.rows[inside].sum()), seen.score[inside]
     gap = -float(seen.residual[inside].sum()) / many
     return Stretch(float(score.min()), float(score.max()), int(many), gap)

@@ -90,6 +90,16 @@ def test_rows_in_cells_are_those_of_combinations_in_cells(data: Any) -> None:
     for name in ("level", "rows", "positive", "score", "residual", "same"):
         assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9), name
     assert path(one) == pytest.approx(path(other), abs=1e-7)
+    exact = segments_of(
+        Entries.of_table(
+            level, SIZES, score, rows=counts, positive=counts * label,
+            scores=(counts * label * score, counts * ~label * score),
+        ),
+        depth=2,
+    )  # fmt: skip
+    # What is said of cells is careful: ranges only fall, variances only rise.
+    assert np.all(path(one) <= path(exact) + 1e-7)
+    assert np.all(one.variance >= exact.variance - 1e-9)
     # A cell of few rows is no wider than a step of a path.
     assert np.all(np.abs(one.variance - other.variance) <= one.rows / found.cells)
     some = one.rows < np.median(one.rows)
