@@ -210,7 +210,9 @@ def verify_evaluation(
     if segments is not None:
         names, least = evaluation.resolved.requested.on, options.segments.least_rows
         depth = min(options.segments.cut.depth, len(segments.levels))
-        rows = RowsBySegment(table, segments.found, segments.entries, segments.names(), names, depth, least)
+        rows = RowsBySegment(
+            table, segments.found, segments.entries, segments.names(), names, depth, least, segments.is_grid
+        )
         verdicts.update({rule.key: judge(rows, rule, ground=ground) for rule in of_segments})
     verdicts.update(_regressions(evaluation, whole, options.regression, ground=ground, before=before))
     requested = (options.bins, options.binning) != (None, None)

@@ -43,7 +43,9 @@ from calibcli.stats.measures.segments import (
     Segments,
     are_tested,
     bias_bounds,
+    columns_of,
     in_probability,
+    in_segment,
     joint,
     rows_of,
     segments_of,
@@ -81,6 +83,7 @@ class RowsBySegment:
         columns: The columns whose values make them.
         depth: How many of these at once.
         least_rows: Smaller segments are not judged.
+        is_grid: Whether scores are kept to cells, so that what happens within one is not seen.
     """
 
     table: Table
@@ -90,6 +93,7 @@ class RowsBySegment:
     columns: tuple[str, ...]
     depth: int
     least_rows: int
+    is_grid: bool = False
 
 
 def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
@@ -240,6 +244,9 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         scope = (*_ASSUMPTIONS[:-1], _size_of(rule, exact=exact), ONE_LOOK)
     elif rule.bound is not Bound.VALUE:
         ends = _mce_ends(some, unit, *levels(rule, ground))
+        if rows.is_grid:
+            hidden = _largest_steps(rows.entries, some) / np.sqrt(some.variance)
+            ends = ends[0], ends[1] + unit * hidden
         method, exact, scope = _RANGE, True, _ASSUMPTIONS
     outcomes = [
         by_bounds(claim, lower=low, upper=high) if ends else compared(claim, low, few=None, undefined="")[0]
@@ -247,7 +254,9 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     ]
     rank = np.array([_RANKS[one] for one in outcomes], np.int64)
     at_most = claim.relation is Relation.AT_MOST
-    order = np.lexsort((-some.sigma, -values if at_most else values, rank))
+    by = -values if at_most else values
+    # Of those that pass the one comes first whose bound is nearest to the limit, as in the headline.
+    order = np.lexsort((-some.sigma, np.choose(rank, (-ends[0], by, -ends[1])) if ends else by, rank))
     worst = np.max if at_most else np.min
     return Verdict(
         claim=claim,
@@ -271,6 +280,22 @@ def _size_of(rule: Rule, *, exact: bool) -> str:
     """Return how often a gate on the p-value fails what it should not."""
     level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
     return f"scores calibrated in every segment fail with a probability of {level}, over all of these at once"
+
+
+def _largest_steps(entries: Crossed, some: Segments) -> Floats:
+    """
+    Return the most rows that a cell of the score holds in each segment.
+
+    A range that begins or ends within cells is at most so much more than one between their ends: of the rows
+    of a cell either those before its worst place or those after it are half at most.
+    """
+    most = []
+    for level in map(tuple, some.level.tolist()):
+        seen = entries.of(columns_of(level), level)
+        starts = np.flatnonzero(np.concatenate(([True], seen.at[1:] != seen.at[:-1])))
+        rows = np.where(in_segment(seen, level), seen.rows, 0.0)
+        most.append(float(np.add.reduceat(rows, starts).max()))
+    return np.array(most)
 
 
 # How much of the error of a lower bound of the range is for that of the bias, which is mostly sharper.

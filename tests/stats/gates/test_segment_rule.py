@@ -15,10 +15,10 @@ from calibcli.stats.bounds.proportion import range_margin, sum_margin
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, JudgedSegment, Verdict
 from calibcli.stats.gates.segments import RowsBySegment
-from calibcli.stats.measures.segments import are_tested, joint, segments_of
+from calibcli.stats.measures.segments import Entries, are_tested, joint, segments_of
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
-from stats.segment_rows import entries_of
+from stats.segment_rows import entries_of, true_sigma
 
 GROUND = Ground(ATOMS, least_rows=1)
 
@@ -250,3 +250,25 @@ def test_segments_too_even_to_be_tested_get_no_verdict_by_range() -> None:
     assert found.outcome is VerdictName.INCONCLUSIVE
     assert "events enough" in (found.reason or "")
     assert math.isnan(found.value)
+
+
+def test_cells_of_the_score_can_hide_no_more_than_is_allowed_for() -> None:
+    """Errors that cancel within cells lie below the upper bound; a range between cells does not see them."""
+    score = np.tile([0.3, 0.31, 0.6, 0.61], 3_000)
+    chance = np.tile([0.3 + 0.2, 0.31 - 0.2, 0.6 + 0.2, 0.61 - 0.2], 3_000)
+    level, label = np.zeros((1, score.size), int), np.random.default_rng(3).random(score.size) < chance
+    exact = rows_of(level, score, label)
+    cell = np.round(score, 1)
+    ones = label.astype(int)
+    sums = (score * ones, score * (1 - ones))
+    entries = Entries.of_table(level, (1,), cell, rows=np.ones_like(ones), positive=ones, scores=sums)
+    kept = replace(exact, entries=entries, found=segments_of(entries, depth=1), is_grid=True)
+    seen, truth = (of_ranges(one, SegmentMeasure.MCE_SIGMA, Bound.UPPER, 1.0) for one in (kept, exact))
+    in_truth = true_sigma(np.zeros((2, score.size), int), score, chance, least=1)
+    assert (truth.lower or 0.0) <= in_truth <= (truth.upper or 0.0)
+    assert (seen.lower or 0.0) <= in_truth <= (seen.upper or 0.0)
+    hidden = of_ranges(replace(kept, is_grid=False), SegmentMeasure.MCE_SIGMA, Bound.UPPER, 1.0)
+    assert (hidden.upper or 0.0) < in_truth
+    assert (seen.upper or 0.0) - (hidden.upper or 0.0) == pytest.approx(
+        6_000 / np.sqrt(kept.found.variance[0])
+    )
