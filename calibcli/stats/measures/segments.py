@@ -115,7 +115,8 @@ class Entries:
             mean, missed = (of_ones + of_others) / many, ones - of_ones
         del order
         add = partial(_added, leaf, size=parts.size)
-        squares = add(_square_over(missed, ones)) + add(_square_over(of_others, many - ones))
+        # Of a label less a number that no label chose: the mean of the cell, not that of either label.
+        squares = add(ones * (1.0 - mean) ** 2 + (many - ones) * mean**2)
         residual = missed - of_others
         del missed, of_others
         variance = many * mean * (1.0 - mean)
@@ -159,10 +160,6 @@ def _order(values: Floats) -> tuple[Integers | slice, bool]:
     tied = bool((np.diff(values[order]) == 0.0).any())
     # The fast sort is right where none are.
     return (np.argsort(values, kind="stable") if tied else order), tied
-
-
-def _square_over(total: Floats, many: Whole) -> Floats:
-    return np.divide(total * total, many, out=np.zeros_like(total), where=many > 0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

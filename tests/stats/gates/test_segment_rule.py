@@ -258,11 +258,15 @@ def test_cells_of_the_score_can_hide_no_more_than_is_allowed_for() -> None:
     chance = np.tile([0.3 + 0.2, 0.31 - 0.2, 0.6 + 0.2, 0.61 - 0.2], 3_000)
     level, label = np.zeros((1, score.size), int), np.random.default_rng(3).random(score.size) < chance
     exact = rows_of(level, score, label)
-    cell = np.round(score, 1)
+    cell, place = np.unique(np.round(score, 1), return_inverse=True)
     ones = label.astype(int)
-    sums = (score * ones, score * (1 - ones))
-    entries = Entries.of_table(level, (1,), cell, rows=np.ones_like(ones), positive=ones, scores=sums)
+    rows, positive = np.bincount(place), np.bincount(place[label])
+    sums = np.bincount(place, score * ones), np.bincount(place, score * (1 - ones))
+    entries = Entries.of_table(np.zeros((1, 2), int), (1,), cell, rows=rows, positive=positive, scores=sums)
     kept = replace(exact, entries=entries, found=segments_of(entries, depth=1), is_grid=True)
+    # The mean of a cell stands for its scores, whatever their labels: a bound of the variance needs that.
+    squares = ((label - np.array([0.305, 0.605])[place]) ** 2).sum()
+    assert kept.found.squares[0] == pytest.approx(squares)
     seen, truth = (of_ranges(one, SegmentMeasure.MCE_SIGMA, Bound.UPPER, 1.0) for one in (kept, exact))
     in_truth = true_sigma(np.zeros((2, score.size), int), score, chance, least=1)
     assert (truth.lower or 0.0) <= in_truth <= (truth.upper or 0.0)
