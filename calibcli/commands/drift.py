@@ -14,7 +14,7 @@ from calibcli.data.tally import NOTHING, ExtrasRequest
 from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import GroupOrder, Purpose, WeightMeaning
 from calibcli.options.numerals import by_name, by_time, in_order
-from calibcli.options.rows import Columns, Reading, RowRequest, RowSource
+from calibcli.options.rows import RowRequest, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
 from calibcli.show.words import rounded_words
@@ -29,15 +29,9 @@ _MOST_GRADES = 50
 _QUANTILES = 10
 
 
-def drift_files(
-    old: RowSource,
-    new: RowSource | None,
-    columns: Columns,
-    *,
-    options: DriftOptions,
-    reading: Reading,
-) -> DriftReport:
-    """Say whether the score, and further columns, have shifted; without new rows by groups of the old."""
+def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
+    """Say whether the score, and further columns, have shifted; of one input by groups of its rows."""
+    columns = rows.columns
     if columns.weight is not None and columns.weights_are is not WeightMeaning.FREQUENCY:
         msg = "tests of shifts need counts of rows, and importance weights are not counts"
         raise UsageProblem(msg, "pass --weights-are frequency for repeated rows, or leave out --weight")
@@ -47,8 +41,9 @@ def drift_files(
     if options.cut.most_values != DriftCutting().most_values and not columns.on:
         msg = "--max-values is of further columns, and --on names none"
         raise IdleOption(msg, "name them with --on, or leave out --max-values", options=("max-values",))
-    if new is None:
-        return _by_group(old, columns, options, reading)
+    if len(rows.inputs) == 1:
+        return _by_group(rows, options)
+    old, new = rows.inputs
     if columns.by:
         msg = "--by compares the groups of one file, and two are named"
         raise UsageProblem(msg, "leave out NEW, or --by")
@@ -59,7 +54,7 @@ def drift_files(
         msg = f"{shown_path(new)} would be compared with itself"
         raise UsageProblem(msg, "name the new rows second, or one file and --by COL")
     kinds = options.cut.kinds(columns.on)
-    before, after = _read(old, columns, reading), _read(new, columns, reading)
+    before, after = _read(rows, old), _read(rows, new)
     score = before.resolved.score
     # If one file is kept in cells both are: else its scores would have shifted by rounding alone.
     tables = before.table, after.table
@@ -88,7 +83,10 @@ def drift_files(
         scores = {}
         if options.sort is GroupOrder.SCORE:
             scores = _mean_scores(
-                [_read(one, replace(columns, by=columns.on, on=()), reading) for one in (old, new)]
+                [
+                    _read(replace(rows, columns=replace(columns, by=columns.on, on=())), one)
+                    for one in (old, new)
+                ]
             )
         listed = (listed[0], *(_sorted(one, options.sort, scores.get(one.name, {})) for one in listed[1:]))
     return DriftReport(
@@ -102,8 +100,9 @@ def drift_files(
     )
 
 
-def _by_group(source: RowSource, columns: Columns, requested: DriftOptions, how: Reading) -> DriftReport:
+def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     """Compare the scores of each group with those of the first, such as those of each month."""
+    columns = rows.columns
     if len(columns.by) != 1 or columns.on:
         if columns.on:
             msg = "--on with one file: further columns are compared between two"
@@ -112,7 +111,7 @@ def _by_group(source: RowSource, columns: Columns, requested: DriftOptions, how:
         if columns.by:
             msg = f"--by names {len(columns.by)} columns, and the groups of one are compared"
         raise UsageProblem(msg, "name the new rows, or one column such as --by month")
-    found = _read(source, columns, how)
+    found = _read(rows, rows.inputs[0])
     tables = {name: table for (name,), table in found.extras.slices[RAW].tables().items()}
     if len(tables) < 2:
         msg = f"every row has one value of {columns.by[0]!r}"
@@ -182,10 +181,10 @@ def _shift(
     )
 
 
-def _read(source: RowSource, columns: Columns, reading: Reading) -> Gathered:
+def _read(rows: RowRequest, source: RowSource) -> Gathered:
     """Count the values of old or new rows, and the scores of each group."""
-    extras = ExtrasRequest(sliced=(RAW,)) if columns.by else NOTHING
-    return read_rows(RowRequest([source], columns, reading=reading), extras_request=extras, labelled=False)
+    extras = ExtrasRequest(sliced=(RAW,)) if rows.columns.by else NOTHING
+    return read_rows(replace(rows, inputs=[source]), extras_request=extras, labelled=False)
 
 
 def _sorted(column: DriftColumn, order: GroupOrder, scores: Mapping[str, float]) -> DriftColumn:

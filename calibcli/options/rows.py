@@ -643,6 +643,8 @@ GATE_INPUTS = MAYBE_INPUTS._replace(help=f"{_FILES}; none for what --state holds
 PLOTTED_INPUTS = INPUTS._replace(
     metavar="INPUT...|REPORT", help="Files as for measure, a report, or a gate's state."
 )
+# Of commands whose inputs have names of their own.
+NAMED_APART = INPUTS._replace(metavar=None, needed=False)
 ARTIFACT = Option(
     ("--artifact",), section=Section.MEASURE, metavar="CAL.json", reach=Reach.READS, shell=str | None,
     python="ArtifactLike | None",

@@ -1,5 +1,6 @@
 """The functions of `import calibcli` whose keywords are the options of the commands of the same names."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from calibcli.errors import UsageProblem
@@ -25,8 +26,6 @@ from calibcli.options.rows import (
     SEVERAL_SCORES,
     TWO_SCORES,
     ClassOptions,
-    Columns,
-    Reading,
     RowRequest,
 )
 from calibcli.options.segmenting import DriftOptions, FitCutting, Segmenting, SegmentOptions
@@ -226,7 +225,7 @@ def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
     by=DRIFTED_BY,
     on=DRIFTED_ON,
 )
-def drift(old: Inputs, new: Inputs, columns: Columns, options: DriftOptions, reading: Reading) -> Drifted:
+def drift(old: Inputs, new: Inputs, rows: RowRequest, options: DriftOptions) -> Drifted:
     """
     Say whether scores, and further columns, have shifted from old rows to new ones, as `calibcli drift` does.
 
@@ -247,7 +246,7 @@ def drift(old: Inputs, new: Inputs, columns: Columns, options: DriftOptions, rea
     if len(old) != 1 or len(new) > 1:
         msg = "old and new rows are one path each"
         raise UsageProblem(msg, "name a folder, or a pattern such as 'jan/*.csv'")
-    return Drifted(drift_files(old[0], new[0] if new else None, columns, options=options, reading=reading))
+    return Drifted(drift_files(replace(rows, inputs=(*old, *new)), options))
 
 
 def _as_document(given: dict[str, Any]) -> None:

@@ -11,12 +11,11 @@ from calibcli.options.rows import (
     COMPARED_MISSING,
     DRIFTED_BY,
     DRIFTED_ON,
+    NAMED_APART,
     QUESTION,
     SEGMENTED_SCORES,
     TWO_SCORES,
     TWO_SETS,
-    Columns,
-    Reading,
     RowRequest,
 )
 from calibcli.options.segmenting import DriftOptions, SegmentOptions
@@ -76,15 +75,15 @@ def compare(
     "score by on sort bins max_psi where json output | max_values categorical numeric confidence *rows seed "
     "weight weights_are scale score_map on_missing on_range *format *reading fmt force quiet verbose color "
     "debug",
+    inputs=NAMED_APART,
     by=DRIFTED_BY,
     on=DRIFTED_ON,
 )
 def drift(
     context: typer.Context,
     old: OldFile,
-    columns: Columns,
+    rows: RowRequest,
     options: DriftOptions,
-    reading: Reading,
     out: Output,
     new: NewFile = None,
 ) -> int:
@@ -102,13 +101,11 @@ def drift(
       calibcli drift train.parquet today.parquet -s score --bins 20 --json
     """
     from calibcli.commands.drift import drift_files
-    from calibcli.data.outputs import check_output
-    from calibcli.shell.output import format_of, progress_bar, say_notes_beside, write_report
+    from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
-    check_output(out.output, force=out.force, inputs=[old, *([] if new is None else [new])])
-    kind = format_of(out)
-    reading = replace(reading, progress=progress_bar(quiet=out.quiet))
-    report = drift_files(old, new, columns, options=options, reading=reading)
+    rows = replace(rows, inputs=[one for one in (old, new) if one is not None])
+    rows, kind = request_of(rows, out), format_of(out)
+    report = drift_files(rows, options)
     write_report(report, kind, out, context)
     if new is not None:
         say_notes_beside(kind, report.old, (), quiet=out.quiet)
