@@ -70,27 +70,29 @@ class CrossedCells:
             self._add_run(part, slice(start, start + _CHUNK))
 
     def _add_run(self, part: Sums, run: slice) -> None:
-        score, combined = part.point[run].view(np.float64), part.part[run]
-        cell = self._cell_of(score)
+        # In the order of cells, so that sums that follow each other lie close to each other.
+        cell = self._cell_of(part.point[run].view(np.float64))
+        order = np.argsort(cell.astype(np.int16), kind="stable")
+        cell, score, combined = cell[order], part.point[run][order].view(np.float64), part.part[run][order]
         below = np.rint((self._upper[cell] - score) * _UNIT).astype(np.int64)
-        rows, ones = (one[run].astype(np.int64) for one in part.whole)
-        levels = np.unravel_index(combined, self.sizes)
+        rows, ones = (one[run][order].astype(np.int64) for one in part.whole)
+        wide = 2 * self._upper.size
+        levels = [level * wide for level in np.unravel_index(combined, self.sizes)]
         for label, many in ((1, ones), (0, rows - ones)):
             some = np.flatnonzero(many)
             counts = many[some]
             distance = below[some] * counts
             within = 2 * cell[some] + label
             own = [level[some] for level in levels]
-            for columns, place in self._places.items():
-                key = np.full_like(within, 0)
+            for columns in self._places:
+                segment = np.zeros_like(within)
                 for column in columns:
-                    key *= self.sizes[column]
-                    key += own[column]
-                key += place
-                key *= 2 * self._upper.size
-                key += within
-                np.add.at(self.rows.reshape(-1), key, counts)
-                np.add.at(self.below.reshape(-1), key, distance)
+                    segment *= self.sizes[column]
+                    segment += own[column]
+                segment += within
+                inside = self._inside(columns)
+                np.add.at(self.rows[inside].reshape(-1), segment, counts)
+                np.add.at(self.below[inside].reshape(-1), segment, distance)
         if self.all_columns is not None:
             np.add.at(self.all_columns, combined, rows)
 
@@ -127,8 +129,8 @@ class CrossedCells:
     def table(self, what: str, columns: tuple[int, ...]) -> Floats:
         """Return `rows`, `positive` or `residual` by the levels of a set of columns, and by cell."""
         shape = self._shape(columns)
-        own = slice(self._places[columns], self._places[columns] + math.prod(shape))
-        rows, below = self.rows[own], self.below[own]
+        inside = self._inside(columns)
+        rows, below = self.rows[inside], self.below[inside]
         found = np.asarray(rows.sum(axis=2) if what == "rows" else rows[:, :, 1], np.float64)
         if what == "residual":
             found = found + below.sum(axis=2) / _UNIT - self._upper * rows.sum(axis=2)
@@ -136,6 +138,10 @@ class CrossedCells:
 
     def _shape(self, columns: Sequence[int]) -> tuple[int, ...]:
         return tuple(self.sizes[column] for column in columns)
+
+    def _inside(self, columns: tuple[int, ...]) -> slice:
+        """Return where the segments of a set of columns stand."""
+        return slice(self._places[columns], self._places[columns] + math.prod(self._shape(columns)))
 
     def combined(self) -> tuple[Integers, Integers]:
         """Return the numbers of all combinations that have rows, and how many."""
