@@ -96,9 +96,9 @@ def _groups(artifact: GroupArtifact, ask: ExportAsk) -> bytes:
 def _segments(artifact: SegmentArtifact, ask: ExportAsk) -> bytes:
     refuse_prior(ask.prior)
     origin, found = replace(_origin(artifact), on=artifact.names), artifact.recalibrator
-    _refuse_scores_alone(ask.target, f"the map looks at {', '.join(artifact.names)} too")
-    if ask.target is ExportTarget.PYTHON:
-        return module_of_segments(found, origin=origin).encode()
+    if ask.target in (ExportTarget.PYTHON, ExportTarget.SKLEARN):
+        return module_of_segments(found, origin=origin, style=_style(ask.target)).encode()
+    _refuse_scores_alone(ask.target, f"the map looks at {', '.join(artifact.names)} too", " or --to sklearn")
     from calibcli.export.sql import query_of_segments
 
     return query_of_segments(found, _sql(ask, (_score(artifact, ask),)), origin=origin).encode()

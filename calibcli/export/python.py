@@ -316,7 +316,7 @@ def module_of_one(
     names = ("_calibrated", "_lower", "_upper")
     functions = [text.function(name, formula) for name, formula in zip(names, formulas, strict=False)]
     word = _word(style)
-    parts = [_template(f"{word}_one")]
+    parts = [_template(f"{word}_one"), *([_template("sklearn_scores")] if style is Style.ARRAYS else [])]
     if len(formulas) > 1:
         parts.insert(0, _template(f"{word}_ends").rstrip() + "\n")
     if style is Style.NUMBERS:
@@ -350,7 +350,7 @@ def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
     return _module(style, facts, parts, text=text, origin=origin)
 
 
-def module_of_segments(found: SegmentMap, *, origin: Origin) -> str:
+def module_of_segments(found: SegmentMap, *, origin: Origin, style: Style) -> str:
     """Return a module that recalibrates a score by the segments of its row."""
     text = PythonText(Style.NUMBERS)
     columns = [
@@ -373,7 +373,9 @@ def module_of_segments(found: SegmentMap, *, origin: Origin) -> str:
     ]
     function = text.function("_calibrated", formula_of_segments(found, scale=origin.scale), *_OF_SEGMENTS)
     parts = [_template("python_segments"), _template("python_checked"), function]
-    return _module(Style.NUMBERS, facts, parts, text=text, origin=origin)
+    if style is Style.ARRAYS:
+        parts = [_template("sklearn_segments"), _template("sklearn_scores"), *parts]
+    return _module(style, facts, parts, text=text, origin=origin)
 
 
 def _texts(words: Sequence[str]) -> str:
@@ -413,7 +415,8 @@ def _module(style: Style, facts: list[str], parts: list[str], *, text: PythonTex
     listed = "".join(f"    {key!r}: {_quoted(value)},\n" for key, value in origin.facts().items())
     top = [head.format(what=what), "\n", f"ORIGIN = {{\n{listed}}}\n", *facts]
     body = text.definitions() + "\n\n" + "\n\n".join(part.rstrip() + "\n" for part in parts)
-    return top[0] + _imports(body, style) + "".join(top[1:]) + body
+    # Segments are looked up row by row in an estimator, too.
+    return top[0] + _imports(body, Style.NUMBERS if origin.on else style) + "".join(top[1:]) + body
 
 
 def _imports(body: str, style: Style) -> str:

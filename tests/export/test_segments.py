@@ -6,8 +6,12 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import sqlglot
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 
 import calibcli
 from calibcli.commands.export import export
@@ -79,11 +83,46 @@ def test_python_adds_up_the_segments() -> None:
         module["calibrate"](None, rows.iloc[0])
 
 
-@pytest.mark.parametrize("target", [ExportTarget.ONNX, ExportTarget.SKLEARN])
-def test_scores_alone_do_not_do(target: ExportTarget) -> None:
+class Scores(ClassifierMixin, BaseEstimator):
+    """A classifier that knows its scores, by the labels of its classes."""
+
+    def fit(self, rows: pd.DataFrame, label: np.ndarray) -> "Scores":
+        """Note the classes."""
+        self.classes_, self.columns_ = np.unique(label), list(rows.columns)
+        return self
+
+    def predict_proba(self, rows: pd.DataFrame) -> np.ndarray:
+        """Return the score of a column."""
+        return np.column_stack((1.0 - rows["score"], rows["score"]))
+
+
+def test_an_estimator_adds_up_the_segments() -> None:
+    """Alone and around a model it gives what apply gives, of frames of either kind."""
+    text, module = written(ExportTarget.SKLEARN), dict[str, Any]()
+    exec(compile(text, "module", "exec"), module)  # noqa: S102 - what is tested
+    rows, label = segment_rows(), np.arange(len(segment_rows())) % 2
+    alone = clone(module["Calibrated"]())
+    found = alone.predict_proba(rows)
+    np.testing.assert_allclose(found[:, 1], wanted(), rtol=0.0, atol=NEAR)
+    np.testing.assert_array_equal(alone.predict_proba(pl.from_pandas(rows)), found)
+    assert (alone.predict(rows) == (found[:, 1] > 0.5)).all()
+    around = module["Calibrated"](Scores()).fit(rows, label)
+    np.testing.assert_array_equal(around.predict_proba(rows), found)
+    assert around.estimator_.columns_ == list(rows.columns)
+    frozen = module["Calibrated"](FrozenEstimator(Scores().fit(rows, label))).fit(rows, label)
+    np.testing.assert_array_equal(frozen.predict_proba(rows), found)
+    with pytest.raises(NotFittedError):
+        module["Calibrated"](Scores()).predict_proba(rows)
+    with pytest.raises(ValueError, match="3 classes"):
+        module["Calibrated"](Scores()).fit(rows, np.arange(len(rows)) % 3)
+    with pytest.raises(ValueError, match="missing"):
+        alone.predict_proba(rows.assign(score=np.nan))
+
+
+def test_scores_alone_do_not_do() -> None:
     """What is given scores alone cannot look at columns, and says so."""
     with pytest.raises(UsageProblem, match="looks at word, truth, code, size too"):
-        written(target)
+        written(ExportTarget.ONNX)
 
 
 def test_map_without_segments_is_its_score() -> None:
