@@ -538,6 +538,8 @@ class MeasureName(Explained):
         Interval: For these very scores, asymptotic; simulated to hold for the population as well. It is a
             profile likelihood: all a with 2 (best log likelihood - log likelihood of a) ≤ t² φ. A slope fixed
             at 1 where it is not 1 makes the likelihood too narrow, and φ ≥ 1 corrects that. {_PHI} {_CARRIED}
+            Where φ is above 5/4 slopes are far off, and the likelihood may be flat here and steep there: then
+            ends are no nearer than the shifts at which scores have the mean rates that are the ends of bias.
             With one label only, one end is infinite; the other is where such labels have half the error as
             probability. None with importance weights.
         Assumes: Rows are independent and held out; the log odds of label 1 are the logit of the score plus a

@@ -10,6 +10,7 @@ from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures.bias import interval_of_bias
 from calibcli.stats.measures.if_calibrated import (
     MANY_EVENTS,
     UNKNOWN,
@@ -176,6 +177,12 @@ _MANY_CARRY = 50.0
 # Beyond this deviance a coefficient may as well be anything.
 _FARTHEST = 1e6
 
+# Where labels scatter so many times as much as shifted scores would have them, a likelihood is no guide.
+_FAR_OFF = 1.25
+
+# No shift that leaves a mean rate other than 0 or 1 is larger.
+_WIDEST = 1_000.0
+
 _ONE_ROW = "no interval: nearly all of its noise comes from one row"
 
 # What is left of a row when the line is fitted without it.
@@ -339,7 +346,24 @@ def _found(name: MeasureName, table: Table, points: Labelled, *, confidence: flo
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high)):
         return _Found(value, None, _ONE_ROW, scatter.carried)
+    if name is MeasureName.CITL_LOGIT and scatter.ratio > _FAR_OFF:
+        by_rate = _by_rate(table, points, confidence=confidence)
+        low, high = min(low, by_rate[0]), max(high, by_rate[1])
     return _Found(value, (min(low, value), max(high, value)), carried=scatter.carried)
+
+
+def _by_rate(table: Table, points: Labelled, *, confidence: float) -> tuple[float, float]:
+    """Return the shifts of log odds at which scores have the mean rates that `bias` has as its ends."""
+    z, share = logit(points.score), points.weight / np.sum(points.weight)
+    mean = float(share @ points.score)
+
+    def shift(rate: float) -> float:
+        if not 0.0 < rate < 1.0:
+            return math.copysign(math.inf, rate - 0.5)
+        return sum(crossing(lambda a: float(share @ logistic(z + a)) - rate, -_WIDEST, _WIDEST)) / 2.0
+
+    lower, upper = interval_of_bias(table, confidence=confidence).ends
+    return shift(mean + lower), shift(mean + upper)
 
 
 def _scatter(profile: Profile, best: Solution) -> _Scatter:
