@@ -130,12 +130,8 @@ def of(report: MeasureReport, name: MeasureName) -> Estimate:
 def shown(method: FitMethod, sample: Sample, *, folder: str) -> Shown:
     """Fit to the calibration half and measure on the evaluation half, from the root of the repository."""
     path = str(Path(folder) / f"{sample.stem}_{method.value}.json")
-    fitted, text = fit_files(
-        RowRequest([sample.half("calibration")], sample.columns),
-        MapOptions(method),
-        FitOptions(),
-        output=path,
-    )
+    rows = RowRequest([sample.half("calibration")], sample.columns)
+    fitted, text = fit_files(rows, MapOptions(method), FitOptions())
     Path(path).write_text(text, encoding="utf-8")
     judging = [sample.half("evaluation")]
     options = MeasureOptions(metrics=Metrics(SHOWN, ()), complete=False, beside_raw=True)
