@@ -185,6 +185,8 @@ def main() -> None:
         kept = still_true(kept, some, workers=given.workers, until=until)
         simulate(kept, some, path=given.keep, workers=given.workers, until=until, cap=given.repetitions)
         write(kept, given.keep)
+        # Widths as they are kept, so that the page is the same whenever it is written.
+        kept = read(given.keep)
     beside_it = given.output.with_suffix(".tmp")
     beside_it.write_text(page_of(kept), encoding="utf-8")
     beside_it.replace(given.output)
