@@ -51,22 +51,6 @@ _CORP_ASSUMES = """Rows are independent and held out; rates do not fall where sc
 _CORP_PAPER = "Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8)."
 
 
-_SEGMENT_RANGE = """Estimator: The same of the labels themselves, rows of equal scores being one step.
-        Interval: Finite-sample. Upper: no label settles which scores are worst in truth, so the estimate of a
-            segment is below its truth by no more than the noise of that one sum, at level δ each
-            (intersection-union). Lower: for m segments the larger of two (Bonferroni). The range is no less
-            than rows times |bias|, bounded as for segment_bias at ¾ δ/m. The estimate is above it by no more
-            than the range of the noise, at ¼ δ/m. That exceeds r with a probability of at most 2 (1 + 1/a²)
-            times Bennett's bound at r - a √v, v a bound of its variance, a = 0.45 (Ottaviani, Doob). A rule
-            on the p-value, `mce_p>=0.01` or `mce.p>=0.01`, is one on the joint test: of tables whose scores
-            are calibrated in every segment at most 1 in 100 fail, however many segments there are. That is
-            exact where labels are drawn, and by a law of many rows in large tables.
-        Assumes: Rows are independent; no row was used to train the model or the recalibrator. Columns and
-            least rows were selected without looking at these labels.
-        Reference: Guy et al. (2025), arXiv 2506.11251; Bennett (1962), JASA 57; Westfall & Young (1993),
-            Resampling-Based Multiple Testing, for the p-value."""
-
-
 # The words are read, not run: they keep the lines of their paragraphs.
 # fmt: off
 class MeasureName(Explained):
@@ -880,7 +864,7 @@ class SegmentMeasure(Explained):
         Reference: Berger (1982), Technometrics 24, for the intersection-union test; Clopper & Pearson (1934),
             Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27.
         """
-    MCE = "mce", Facts(gate="segments.mce_rule", most=inf), f"""
+    MCE = "mce", Facts(gate="segments.mce_rule", most=inf), """
         Multicalibration error: the largest range of cumulative residuals over the score of any segment, by
         the noise of a segment of its size, in units of a probability.
         Reading: 0 is perfect, and chance alone gives more than 0. It sees errors of opposite signs within a
@@ -890,13 +874,30 @@ class SegmentMeasure(Explained):
             Σ (P(label 1) - f) over rows of segment s with f <= t, 0 included, V_s the sum of f (1 - f) in it,
             V that of all n rows. Tested are the segments of at least --min-segment-rows rows with V_s of at
             least 5.
-        {_SEGMENT_RANGE}
+        Estimator: The same of the labels themselves, rows of equal scores being one step.
+        Interval: Finite-sample. Upper: no label settles which scores are worst in truth, so the estimate of a
+            segment is below its truth by no more than the noise of that one sum, at level δ each
+            (intersection-union). Lower: for m segments the larger of two (Bonferroni). The range is no less
+            than rows times |bias|, bounded as for segment_bias at ¾ δ/m. The estimate is above it by no more
+            than the range of the noise, at ¼ δ/m. That exceeds r with a probability of at most 2 (1 + 1/a²)
+            times Bennett's bound at r - a √v, v a bound of its variance, a = 0.45 (Ottaviani, Doob). A rule
+            on the p-value, `mce_p>=0.01` or `mce.p>=0.01`, is one on the joint test: of tables whose scores
+            are calibrated in every segment at most 1 in 100 fail, however many segments there are. That is
+            exact where labels are drawn, and by a law of many rows in large tables.
+        Assumes: Rows are independent; no row was used to train the model or the recalibrator. Columns and
+            least rows were selected without looking at these labels.
+        Reference: Guy et al. (2025), arXiv 2506.11251; Bennett (1962), JASA 57; Westfall & Young (1993),
+            Resampling-Based Multiple Testing, for the p-value.
         """
-    MCE_SIGMA = "mce_sigma", Facts(gate="segments.mce_rule", most=inf), f"""
+    MCE_SIGMA = "mce_sigma", Facts(gate="segments.mce_rule", most=inf), """
         The multicalibration error in standard deviations: the largest range of cumulative residuals of a
         segment, by what labels drawn from the scores would scatter.
         Reading: 0 is perfect. A calibrated segment by itself shows 1.6 on average, and the largest of many
             more. The same error has more sigmas with more rows, so a limit is one for these rows only.
         Estimand: max_s R_s / √V_s, with R_s and V_s as for mce.
-        {_SEGMENT_RANGE}
+        Estimator: The same of the labels themselves, as for mce.
+        Interval: Finite-sample: the bounds of mce, times n / √V. A rule on the p-value is that of mce.
+        Assumes: Rows are independent; no row was used to train the model or the recalibrator. Columns and
+            least rows were selected without looking at these labels.
+        Reference: As for mce.
         """

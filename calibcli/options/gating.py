@@ -81,7 +81,7 @@ class Limits:
     )  # fmt: skip
     max_cutoff: float | None = option(
         None, "--max-cutoff", section=Section.GATE, metavar="EPS",
-        help="The largest |sum of label - score| of any range of scores, by all rows.",
+        help="The largest |sum of label - score| in any range of scores, divided by the number of rows.",
     )  # fmt: skip
     max_segment_bias: float | None = option(
         None, "--max-segment-bias", section=Section.GATE, metavar="EPS",
