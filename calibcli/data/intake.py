@@ -152,7 +152,6 @@ class Intake:
         requested, findings = self._resolved.requested, self.findings
         drop, labelled = requested.on_missing is not OnMissing.ERROR, self._resolved.label is not None
         places = self._kept([*gaps, *keys.gaps(drop=drop, labelled=labelled)])
-        members = placed_members(keys.member, column=requested.member, findings=findings, places=places)
         self._check_labels(labels, places)
         if findings.hard_scores and (FaultKind.NOT_BINARY, 0) in findings.faults:
             findings.hard_scores = bool(np.isin(places.select(scores[0]), (0.0, 1.0)).all())
@@ -161,9 +160,16 @@ class Intake:
             probability = [
                 _with_gaps(one, gap, places) for one, gap in zip(probability, lacking, strict=True)
             ]
+        weights = self._checked_weights(weight, places)
+        if weights is not None and not weights.all():
+            # What counts for nothing is no row: its score is no value of the score, its group no group.
+            some = np.flatnonzero(weights)
+            places, weights = places.some(some), weights[some]
+            probability = [one[some] for one in probability]
+        members = placed_members(keys.member, column=requested.member, findings=findings, places=places)
         whole = self._whole(probability, labels, places)
         whole = replace(whole, places=places, members=members, gaps=in_pairs)
-        whole = self._weighted(whole, weight)
+        whole = self._weighted(whole, weights)
         self._advance(batch.num_rows)
         if findings.refused:
             return None
@@ -408,15 +414,22 @@ class Intake:
         self.findings.note(kind, Fault(int(np.count_nonzero(found)), row, text))
         return True
 
-    def _weighted(self, rows: Rows, weight: Decoded[np.float64] | None) -> Rows:
+    @property
+    def _weights_are_counts(self) -> bool:
+        return self._resolved.weights_are is WeightMeaning.FREQUENCY
+
+    def _checked_weights(self, weight: Decoded[np.float64] | None, places: Places) -> Floats | None:
+        """Return the weights of the rows that are left; what is wrong with them is noted."""
         if weight is None:
-            return rows
-        values = rows.places.select(weight.values)
-        frequency = self._resolved.weights_are is WeightMeaning.FREQUENCY
-        check_weights(values, whole=frequency, findings=self.findings, places=rows.places)
-        if frequency:
-            return replace(rows, counts=None if self.findings.refused else values.astype(np.int64))
-        return replace(rows, weight=values)
+            return None
+        values = places.select(weight.values)
+        check_weights(values, whole=self._weights_are_counts, findings=self.findings, places=places)
+        return values
+
+    def _weighted(self, rows: Rows, weights: Floats | None) -> Rows:
+        if weights is None or not self._weights_are_counts:
+            return replace(rows, weight=weights)
+        return replace(rows, counts=None if self.findings.refused else weights.astype(np.int64))
 
 
 def _without_any(gaps: Sequence[Gap]) -> list[Gap]:

@@ -355,3 +355,24 @@ def test_a_lazy_frame_is_worked_out_once() -> None:
     fitted = calibcli.fit([0.2, 0.7, 0.4, 0.5], [0, 1, 1, 0])
     assert calibcli.apply(fitted, lazy).equals(calibcli.apply(fitted, frame))
     assert looked == [3, 3]
+
+
+@pytest.mark.parametrize("meaning", ["importance", "frequency"])
+@pytest.mark.parametrize(
+    "asked",
+    [{"max_ece": 0.05}, {"rule": "log_loss<=0.9"}, {"max_ece": 0.1, "by": "group"}, {"rule": "brier<=0.3"}],
+)
+def test_a_row_of_weight_0_is_no_row(asked: dict[str, object], meaning: str) -> None:
+    """Not one of `--min-rows`, nor a value of the score, a loss that could be suffered, or a group."""
+    rng = np.random.default_rng(3)
+    rows = {
+        "score": np.append(rng.choice([0.1, 0.4, 0.8], 300), np.linspace(1e-6, 0.99, 90)),
+        "label": np.append(rng.random(300) < 0.4, np.ones(90, bool)),
+        "weight": np.append(rng.integers(1, 4, 300), np.zeros(90, int)),
+        "group": np.append(rng.integers(0, 2, 300), np.repeat([1, 2], 45)),
+    }
+    kept = {name: column[:300] for name, column in rows.items()}
+    named = {"score": "score", "label": "label", "weight": "weight", "weights_are": meaning}
+    with_them, without = (calibcli.verify(one, **named, **asked).to_dict() for one in (rows, kept))
+    for part in ("rules", "table", "groups", "answer"):
+        assert with_them.get(part) == without.get(part)

@@ -158,9 +158,15 @@ def measures_of(name: MeasureName) -> "Measures":
 
 
 def _is_open(table: Table) -> bool:
-    """Whether the scores leave an event open; told by some of the entries where these suffice."""
+    """
+    Whether the scores leave an event open, among as many rows as the weighted ones are worth; told by some
+    of the entries where these suffice.
+    """
+    least = LEAST_OPEN
+    if table.weighted:
+        least *= float(table.weight.sum()) / effective_rows(table)
     for step in (max(1, table.score.size // 4096), 1):
         score = table.score[::step]
-        if float(table.weight[::step] @ (score * (1.0 - score))) >= LEAST_OPEN:
+        if float(table.weight[::step] @ (score * (1.0 - score))) >= least:
             return True
     return False

@@ -187,7 +187,9 @@ def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Con
     turned = second @ spread
     mean = 1.0 - loss / g + 0.5 * float(np.trace(turned))
     linear = first[0] * step + first[1]
-    third = float((noise * (1.0 - 2.0 * table.score) * linear**3).sum()) / total
+    # A third moment has the cubes of the weights, here as if those at one score were alike.
+    cubes = noise * table.weight_sq / np.maximum(table.weight, np.finfo(np.float64).tiny)
+    third = float((cubes * (1.0 - 2.0 * table.score) * linear**3).sum()) / total
     third += 3.0 * first @ spread @ second @ spread @ first + np.trace(turned @ turned @ turned)
     return of_moments(
         mean, float(first @ spread @ first + 0.5 * np.trace(turned @ turned)), float(third), most=1.0

@@ -40,6 +40,7 @@ def every_number(table: Table) -> Numbers:
         found[name] = estimate.value
         for side in ("lower", "upper"):
             found[f"{name} {side}"] = estimate.interval and getattr(estimate.interval, side)
+            found[f"{name} by chance, {side}"] = getattr(estimate, f"null_{side}")
         found |= {f"{name} {key}": v for key, v in estimate.details.items() if isinstance(v, float)}
     if table.weighted:
         return found
