@@ -432,7 +432,6 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
     if separator is not None and input_format.delimiter is None:
         told = inspect_columns(path, input_format=replace(input_format, delimiter=separator[1]))
         return replace(told, facts=(*told.facts, ("note", str(hint))))
-    kinds = kinds_as_read(first)
     own = {folded(name) for name in header} if first.partitions else ()
     partitions = tuple(dict.fromkeys(name for name, _ in first.partitions if folded(name) not in own))
     probs = guessed_classes(first, header)
@@ -444,16 +443,19 @@ def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> Inspe
         roles = {**roles, "score": NEW_COLUMN}
     facts = [("format", first.format.value), *_size(fragments), ("columns", f"{len(header)}")]
     facts += [("found", note) for note in found.notes()]
-    if not probs and "label" in roles and "score" not in roles and _is_small(fragments):
+    labelled = not probs and "label" in roles and _is_small(fragments)
+    if labelled and "score" in roles:
+        more, repair = _contents(path, roles, input_format, counted="rows" in dict(facts))
+        facts += more
+    # Only now: of a million columns it is as much as all that was needed before.
+    kinds = kinds_as_read(first, header)
+    if labelled and "score" not in roles:
         numbers = [name for name, kind in kinds if kind in _NUMBERS and name != roles["label"]]
         more, repair = _labels(path, roles["label"], numbers, input_format, counted="rows" in dict(facts))
         facts += more
         found_kinds = {kind for _, kind in kinds}
         if DECIMAL_COMMA in found_kinds and "number" not in found_kinds:
             repair += " --decimal ,"
-    elif not probs and "label" in roles and _is_small(fragments):
-        more, repair = _contents(path, roles, input_format, counted="rows" in dict(facts))
-        facts += more
     if partitions:
         facts.append(("in the path", ", ".join(partitions)))
     if hint is not None:
@@ -581,7 +583,8 @@ def _models(
     from calibcli.commands.gathering import RAW
     from calibcli.commands.reading import read_tables
 
-    free = {folded(name): name for name in header if name not in roles.values()}
+    known, own = {*_MODELS, *_QUESTIONS}, set(roles.values())
+    free = {word: name for name in header if (word := folded(name)) in known and name not in own}
     model, question = (
         next((free[name] for name in names if name in free), None) for names in (_MODELS, _QUESTIONS)
     )

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import islice, repeat
+from itertools import islice
+from operator import or_
 from pathlib import Path
 from typing import Any, cast
 
@@ -224,43 +225,55 @@ DECIMAL_COMMA = "number with a decimal comma"
 _LOOKED_AT = 1_000
 
 
-def kinds_as_read(fragment: Fragment) -> tuple[tuple[str, str], ...]:
+def kinds_as_read(fragment: Fragment, header: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     """Return columns with their types, those of plain text with what their first values read as."""
     reader, path, plain = reader_of(fragment.format), Path(fragment.path), (DataFormat.CSV, DataFormat.TSV)
     if fragment.format not in plain or not path.is_file():
         return reader.kinds(fragment)
-    names = reader.header(fragment)
     delimiter = fragment.delimiter or ("," if fragment.format is DataFormat.CSV else "\t")
+    seen, told = [0] * len(header), partial(_reads_as, decimal=fragment.decimal)
     try:
         with path.open(encoding=fragment.encoding or "utf-8-sig", newline="") as file:
-            _, *rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
+            rows = csv.reader(islice(file, 1 + _LOOKED_AT), delimiter=delimiter)
+            next(rows, None)
+            # One row after the other: a file may have a million columns.
+            for row in rows:
+                if len(row) == len(header):
+                    seen = list(map(or_, seen, map(told, row)))
     except (OSError, ValueError, LookupError, csv.Error):
         # Compressed, or else not what it seems: whoever reads the rows says so.
         return reader.kinds(fragment)
-    whole = [row for row in rows if len(row) == len(names)]
-    # One column after the other: a file may have a million of them.
-    columns = zip(*whole, strict=True) if whole else repeat(())
-    found = zip(names, columns, strict=False)
-    return tuple((name, _reads_as(values, fragment.decimal)) for name, values in found)
+    words = {kinds: _word_of(kinds) for kinds in set(seen)}
+    return tuple(zip(header, map(words.__getitem__, seen), strict=True))
 
 
-def _reads_as(values: tuple[str, ...], decimal: str | None) -> str:
-    """Return what texts read as: whole numbers, numbers, true and false, or text."""
+# What a text reads as; of several texts all that they do.
+_WHOLE, _NUMBER, _COMMA, _FLAG, _TEXT = 1, 2, 4, 8, 16
+
+
+def _reads_as(text: str, *, decimal: str | None) -> int:
+    """Return what a text reads as, 0 where it is missing."""
+    told = text.strip()
+    number = told.replace(decimal or ".", ".")
+    if reads_as_number(number):
+        return _WHOLE if number.removeprefix("-").isdecimal() else _NUMBER
     from calibcli.data.score_words import MISSING
 
-    told = [one for one in map(str.strip, values) if one.casefold() not in MISSING]
-    filled = [one.replace(decimal or ".", ".") for one in told]
-    if not filled:
-        return "empty"
-    if all(one.removeprefix("-").isdecimal() for one in filled):
-        return "whole number"
-    if all(one.casefold() in {"true", "false"} for one in filled):
-        return "true/false"
-    if all(map(reads_as_number, filled)):
-        return "number"
+    lowered = told.casefold()
+    if lowered in MISSING:
+        return 0
+    if lowered in {"true", "false"}:
+        return _FLAG
     # Whoever reads it as a number says how: to leave it out would be to compare without it.
-    commas = decimal is None and all(reads_as_number(one.replace(",", ".")) for one in filled)
-    return DECIMAL_COMMA if commas else "text"
+    return _COMMA if decimal is None and reads_as_number(told.replace(",", ".")) else _TEXT
+
+
+def _word_of(kinds: int) -> str:
+    """Return what a column is called whose texts read as these."""
+    numbers = _WHOLE | _NUMBER
+    called = {"empty": 0, "whole number": _WHOLE, "true/false": _FLAG, "number": numbers}
+    called |= {DECIMAL_COMMA: numbers | _COMMA}
+    return next((word for word, of_these in called.items() if not kinds & ~of_these), "text")
 
 
 def with_fitting_scores(
@@ -272,7 +285,8 @@ def with_fitting_scores(
     first = list_fragments(inputs, input_format=input_format)[0]
     if first.pipe is not None:
         hand_on(first.path, first.pipe)
-    own, path = dict(kinds_as_read(first)), first.shown
+    header = reader_of(first.format).header(first)
+    own, path = dict(kinds_as_read(first, header)), first.shown
     if first.format.is_csv and set(own.values()) == {"text"}:
         # Nobody has looked: whoever reads the rows says what is no number.
         own = dict.fromkeys(own, "number")

@@ -7,6 +7,7 @@ import pty
 import shlex
 import subprocess
 import sys
+import tracemalloc
 import unicodedata
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.data.columns import folded
+from calibcli.data.fragments import kinds_as_read, list_fragments
 from calibcli.documents.artifact import artifact_text
 from calibcli.names import DocumentKind
 from calibcli.shell.app import main
@@ -327,6 +329,33 @@ def test_inspect_says_of_each_column_what_its_values_read_as(run: Run, tmp_path:
         csv.writer(file).writerows(rows)
     shown = json.loads(run("inspect", tmp_path / "a.csv", "--json").out)["columns"]
     assert [(one["name"], one["kind"]) for one in shown] == [(name, kinds[name][2]) for name in names]
+
+
+def test_inspect_holds_one_row_of_text_at_a_time(tmp_path: Path) -> None:
+    """Rows that are looked at take no memory beside each other: a file may have a million columns."""
+    path, width = tmp_path / "a.csv", 1_000
+    row = ",".join(f"0.{k:06d}" for k in range(width))
+    path.write_text("\n".join([",".join(f"x{k}" for k in range(width)), *[row] * 100]))
+    (fragment,) = list_fragments([str(path)])
+    header = tuple(f"x{k}" for k in range(width))
+    tracemalloc.start()
+    try:
+        kinds = kinds_as_read(fragment, header)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert set(kinds) == {(name, "number") for name in header}
+    assert peak < 1e6, "100 rows of 58 bytes for each text are 5.8 MB"
+
+
+def test_a_column_without_a_name_is_one_of_many(run: Run, tmp_path: Path) -> None:
+    """Columns that are not read have no name in the parser, and this one none in the file."""
+    (tmp_path / "a.csv").write_text("a,,score,label\n7,0.1,0.5,0\n8,0.9,0.5,1\n")
+    for name, brier in (("", 0.01), ("score", 0.25)):
+        report = json.loads(run("measure", tmp_path / "a.csv", "-s", name, "-y", "label", "--json").out)
+        assert report["measures"]["brier"]["value"] == pytest.approx(brier)
+    by = json.loads(run("measure", tmp_path / "a.csv", "--by", "", "--min-group-rows", "1", "--json").out)
+    assert set(by["slices"]) == {"=0.1", "=0.9"}
 
 
 def test_names_are_folded_alike_whatever_their_letters() -> None:

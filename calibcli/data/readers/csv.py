@@ -299,24 +299,27 @@ def _parsed(
     if block.whole.startswith(BOM):
         # In the middle of a file it is text, which pyarrow leaves out at the beginning of what it gets.
         content = BOM + content
+    # Others have no name there: pyarrow would copy and look up all of a million.
+    place = {name: str(at) for at, name in enumerate(types)}
+    names = [place.get(name, "") for name in within.names]
     with _reported(within, rows_before=rows_before):
         reader = pa_csv.open_csv(
             cast("IO[bytes]", pa.BufferReader(content)),
             read_options=pa_csv.ReadOptions(
-                use_threads=False, block_size=len(content) + 1, column_names=list(within.names)
+                use_threads=False, block_size=len(content) + 1, column_names=names
             ),
             parse_options=pa_csv.ParseOptions(
                 delimiter=within.delimiter, ignore_empty_lines=not block.blank, newlines_in_values=True
             ),
             convert_options=pa_csv.ConvertOptions(
-                include_columns=list(types),
-                column_types=dict(types),
+                include_columns=list(place.values()),
+                column_types={place[name]: kind for name, kind in types.items()},
                 strings_can_be_null=not verbatim,
                 decimal_point=within.decimal,
             ),
         )
         # The block is shorter than the reader's, so that one batch is all there is.
-        return reader.read_next_batch()
+        return reader.read_next_batch().rename_columns(list(types))
 
 
 def _stream(
