@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from calibcli.stats.table import Floats, Integers, ScoreTable
-from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import RowWork
+from calibcli.stats.table.finer import CountedParts, Tree
 
 
 @dataclass
@@ -40,11 +40,18 @@ class HeldRows:
         found = [work(self.score[p], self.label[p], None if counts is None else counts[p]) for p in parts]
         return np.sum(found, axis=0)
 
-    def in_cells(self, codes: Integers) -> ScoreTable:
-        """Return the exact table of the rows in some cells."""
+    def in_open(self, tree: Tree) -> ScoreTable:
+        """Return the exact table of the rows in the open leaves of a tree."""
         self.passes += 1
-        self.requested = codes.tolist()
-        inside = np.isin(cells.cell_of(self.score), codes)
-        self.reread += int(inside.sum())
+        inside, node = tree.in_open(self.score)
+        self.requested = np.unique(node).tolist()
+        self.reread += inside.size
         counts = None if self.counts is None else self.counts[inside]
         return ScoreTable.from_rows(self.score[inside], self.label[inside], counts=counts)
+
+    def in_parts(self, tree: Tree) -> CountedParts:
+        """Return the rows in the parts of a tree that were made last, counted."""
+        self.passes += 1
+        found = CountedParts(tree)
+        found.add_rows(self.score, self.label, self.counts)
+        return found

@@ -61,7 +61,8 @@ from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, 
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
 from calibcli.stats.table.again import RowWork
-from calibcli.stats.table.grid import CODES, Table, cell_of, digest
+from calibcli.stats.table.finer import CountedParts, Tree
+from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable
 from calibcli.values import dataclass
 
@@ -623,16 +624,25 @@ class SecondPass:
             total = total + part
         return total
 
-    def in_cells(self, codes: Integers) -> ScoreTable:
-        """Return the exact table of the rows in some cells of the grid."""
+    def in_open(self, tree: Tree) -> ScoreTable:
+        """Return the exact table of the rows in the open leaves of a tree."""
         tables: list[ScoreTable] = []
         held: list[Rows] = []
-        for some in self._over(_Within(codes)):
+        for some in self._over(_InOpen(tree)):
             held.append(some)
             if sum(part.score.size for part in held) >= _SORTED:
                 tables.append(_table_of(held))
                 held = []
         return merge_all([*tables, *([_table_of(held)] if held else [])])
+
+    def in_parts(self, tree: Tree) -> CountedParts:
+        """Return the rows in the parts of a tree that were made last, counted."""
+        total = CountedParts(tree)
+        onto = total if self.engine.shares_interpreter else None
+        for part in self._over(_InParts(tree, onto)):
+            if part is not total:
+                total.add(part)
+        return total
 
     def in_leaves(self, levels: "tuple[Levels, ...]", *, limit: int | None) -> "tuple[Leaves, bool]":
         """Return the rows by levels and score, and whether this is kept to cells."""
@@ -830,18 +840,35 @@ def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Within:
-    codes: Integers
+class _InParts:
+    """
+    Rows counted in the parts of a tree.
+
+    Args:
+        onto: Where rows of every fragment are counted; None for one of each fragment's own.
+    """
+
+    tree: Tree
+    onto: CountedParts | None
+
+    def __call__(self, batches: Iterator[Rows]) -> CountedParts:
+        found = self.onto or CountedParts(self.tree)
+        for rows in batches:
+            found.add_rows(rows.score, rows.label, rows.counts)
+        return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _InOpen:
+    tree: Tree
 
     def __call__(self, batches: Iterator[Rows]) -> Rows:
-        wanted = np.zeros(CODES, np.bool_)
-        wanted[self.codes] = True
         scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
         counted = False
         for rows in batches:
             counted = counted or rows.counts is not None
             for start in range(0, rows.score.size, _CHUNK):
-                kept = np.flatnonzero(wanted[cell_of(rows.score[start : start + _CHUNK])]) + start
+                kept = self.tree.in_open(rows.score[start : start + _CHUNK])[0] + start
                 scores.append(rows.score[kept])
                 labels.append(rows.label[kept])
                 if rows.counts is not None:

@@ -2,7 +2,12 @@
 
 import io
 import json
+from collections.abc import Callable, Generator, Iterable
+from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +21,7 @@ from calibcli.commands.measure import measure_files
 from calibcli.commands.partition import chosen_bins, parted
 from calibcli.commands.reading import read_tables
 from calibcli.commands.verify import verify_files
+from calibcli.data.engines import Engine, ThreadEngine
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, FitMethod, MeasureName, RecalibratorName
 from calibcli.options.fitting import FitOptions, MapOptions
@@ -23,8 +29,11 @@ from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.options.rules import largest
+from calibcli.stats.recalibrators import pooling
 from calibcli.stats.recalibrators.family import recalibrator_class
+from calibcli.stats.recalibrators.isotonic import Isotonic
 from calibcli.stats.table import ScoreTable
+from calibcli.stats.table.finer import Tree
 from calibcli.stats.table.grid import grid_of
 
 ASKED = Columns("score", "label")
@@ -69,6 +78,46 @@ def test_isotonic_on_a_grid_is_that_of_the_rows(parquet: str) -> None:
     on_grid = fitted(parquet, FitMethod.ISOTONIC, GRID)
     assert len(on_grid["knots"]) > 20
     assert on_grid == fitted(parquet, FitMethod.ISOTONIC, EXACT)
+
+
+class Elsewhere:
+    """An engine whose workers share nothing with this process."""
+
+    shares_interpreter: ClassVar[bool] = False
+
+    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Generator[Any, None, None]:
+        """Yield the result for each item; everything travels as it would be pickled."""
+        for item in items:
+            yield deepcopy(deepcopy(work)(item))
+
+
+@pytest.mark.parametrize("engine", [ThreadEngine(2), Elsewhere()])
+def test_cells_with_too_many_rows_to_keep_are_cut_finer(
+    engine: Engine, parquet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ends of blocks are found though a tenth of the rows that share cells with them may be looked at."""
+    monkeypatch.setattr(pooling, "_MOST_SEEN", 50)
+    rows = pq.read_table(parquet)
+    paths = [str(tmp_path / f"{number}.parquet") for number in range(3)]
+    for number, path in enumerate(paths):
+        pq.write_table(rows.take(pa.array(range(number, rows.num_rows, 3))), path)
+    tables = {}
+    for reading in (EXACT, GRID):
+        tables[reading] = read_tables(RowRequest(paths, ASKED, reading=reading), twice=True)
+    again = replace(tables[GRID].again, engine=engine)
+    held = []
+    monkeypatch.setattr(ScoreTable, "from_rows", partial(kept_in, held, ScoreTable.from_rows))
+    found = Isotonic.fit(tables[GRID].tables[RAW], rows=again)
+    assert found == Isotonic.fit(tables[EXACT].tables[RAW])
+    assert 0 < sum(held) < 0.1 * rows.num_rows
+
+
+def kept_in(
+    held: list[int], made: Callable[..., ScoreTable], score: Any, label: Any, **more: Any
+) -> ScoreTable:
+    """Make a table of rows, and note of how many."""
+    held.append(score.size)
+    return made(score, label, **more)
 
 
 def test_isotonic_of_a_pipe_reads_it_twice(piped: str, parquet: str) -> None:
@@ -141,7 +190,7 @@ def test_input_that_grows_meanwhile_is_refused(tmp_path: Path) -> None:
     assert gathered.again is not None
     path.write_text("score,label\n0.25,1\n0.5,0\n0.75,1\n")
     with pytest.raises(InputProblem, match="changed while it was read"):
-        gathered.again.in_cells(np.arange(3))
+        gathered.again.in_open(Tree.over(np.arange(3)))
 
 
 def test_loss_of_an_isotonic_fit_on_a_grid_is_that_of_its_rows(tmp_path: Path) -> None:

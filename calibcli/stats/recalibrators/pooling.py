@@ -10,6 +10,7 @@ References:
 """
 
 import math
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +18,16 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem
 from calibcli.stats.recalibrators import require_both_labels
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sealed
-from calibcli.stats.table import grid as cells
-from calibcli.stats.table.again import Rows, reread
+from calibcli.stats.table.again import Rows, refuse_changed
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.derived import with_scores
-from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.finer import MOST_CUTS, PARTS, CountedParts, Tree
+from calibcli.stats.table.grid import GridTable, Table, mean_below
 from calibcli.values import dataclass
 
 Places = npt.NDArray[np.intp]
+
+Number = TypeVar("Number", np.int64, np.float64, np.bool_)
 
 # Slopes are compared by cross products of two numbers of rows, which 64 bits hold up to here.
 MOST_ROWS = math.isqrt(2**63 - 1)
@@ -38,6 +41,15 @@ _FEW = 4_096
 _CHUNK = 1 << 18
 
 _MOST_CORNERS = 50_000
+
+# Rows of cells that are looked at one by one, at most, where cells can be cut finer.
+_MOST_SEEN = 10_000_000
+
+# Parts counted in one pass.
+_MOST_PARTS = 1 << 22
+
+# The share of its rows that stays in one part where they have one score.
+_ALIKE = 0.99
 
 
 def bends(rows: Integers, positive_rows: Integers) -> Places:
@@ -199,29 +211,111 @@ def pruned(table: GridTable, rows: Rows) -> ScoreTable:
     """
     Return a table that pools into the very blocks of the exact table of all rows.
 
-    Cells in which a block may begin or end are replaced by the exact scores of their rows. The others stand
-    as one score each; they lie inside a block, with their counts and their mean score.
+    Cells in which a block may begin or end are replaced by the exact scores of their rows. The others lie
+    inside a block: neighbours stand as one score, with their counts and their mean score. Where cells that
+    may hold ends of blocks have too many rows to keep, they are first cut finer, and the rows of the parts
+    counted, until what is left has fewer: a pass over all rows for each cut.
     """
     if table.total_rows > MOST_ROWS:
         msg = f"{table.total_rows:,} rows are too many to pool from rounded scores (at most {MOST_ROWS:,})"
         raise InputProblem(msg, "pass --exact to keep every distinct score")
-    places = unsettled(table)
-    seen = reread(table, places, rows=rows)
-    settled = np.ones(table.distinct, np.bool_)
-    settled[places] = False
-    # Rounding may carry the mean of a tiny cell out of it, into scores that were seen again.
-    lowest = np.nextafter(cells.upper_edge(np.maximum(table.code - 1, 0)), 2.0)
-    score = np.minimum(np.maximum(table.score, lowest), table.upper)
-    # No score of the one lies in a cell of the other.
-    between = np.searchsorted(seen.score, score[settled])
-    return ScoreTable(
-        sealed(np.insert(seen.score, between, score[settled])),
-        sealed(np.insert(seen.rows, between, table.rows[settled])),
-        sealed(np.insert(seen.positive_rows, between, table.positive_rows[settled])),
-    )
+    alike = np.zeros(table.distinct, np.bool_)
+    pieces = Pieces(table.code, table.edge, table.rows, table.positive_rows, table.score, alike).joined()
+    tree = Tree.over(pieces.node[pieces.is_open])
+    while tree.cuts < MOST_CUTS:
+        many = np.flatnonzero(pieces.is_open & ~pieces.alike)
+        if pieces.rows[many].sum() <= _MOST_SEEN:
+            break
+        many = many[: _MOST_PARTS // PARTS]
+        tree = tree.cut(pieces.node[many])
+        pieces = pieces.cut(many, tree, rows.in_parts(tree)).joined()
+        tree = tree.only(pieces.node[pieces.is_open])
+    return pieces.with_seen(rows.in_open(tree), tree)
 
 
-def unsettled(table: GridTable) -> Places:
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """
+    Pieces of [0, 1] that have rows, ascending, each column of shape (n_pieces,).
+
+    Args:
+        node: The leaf of a tree that a piece is; negative for one inside a block.
+        edge: The upper edge of its cell.
+        score: Its mean score.
+        alike: Whether nearly all its rows stayed together when they were parted: they have one score, and
+            take no memory when they are looked at.
+    """
+
+    node: Integers
+    edge: Floats
+    rows: Integers
+    positive_rows: Integers
+    score: Floats
+    alike: npt.NDArray[np.bool_]
+
+    @property
+    def is_open(self) -> npt.NDArray[np.bool_]:
+        """Whether a block may begin or end in a piece."""
+        return self.node >= 0
+
+    def joined(self) -> "Pieces":
+        """Return the pieces with neighbours in which no block begins or ends made one."""
+        is_open = np.zeros(self.node.size, np.bool_)
+        is_open[unsettled(self)] = True
+        is_open &= self.is_open
+        first = np.flatnonzero(is_open | np.concatenate(([True], is_open[:-1])))
+        starts = np.append(first, self.node.size)
+        rows = segment_sums(self.rows, starts)
+        score = segment_sums(self.rows * self.score, starts) / rows
+        node = np.where(is_open, self.node, -1)[first]
+        positive_rows = segment_sums(self.positive_rows, starts)
+        return Pieces(node, self.edge[first], rows, positive_rows, score, self.alike[first])
+
+    def cut(self, places: Places, tree: Tree, counted: CountedParts) -> "Pieces":
+        """Return the pieces with those at some places cut into the parts made last of a tree, as counted."""
+        rows, below = counted.by_label()
+        both, ones = rows.sum(axis=0), rows[1]
+        refuse_changed(self.rows[places], both.reshape(-1, PARTS).sum(axis=1))
+        refuse_changed(self.positive_rows[places], ones.reshape(-1, PARTS).sum(axis=1))
+        held = np.flatnonzero(both)
+        both, ones, rank = both[held], ones[held], held // PARTS
+        whole = places[rank]
+        edge = self.edge[whole]
+
+        def put(column: npt.NDArray[Number], parts: npt.NDArray[Number]) -> npt.NDArray[Number]:
+            """Return a column with that of the parts in the place of what was cut."""
+            return np.insert(np.delete(column, places), whole - rank, parts)
+
+        return Pieces(
+            put(self.node, tree.made + held),
+            put(self.edge, edge),
+            put(self.rows, both),
+            put(self.positive_rows, ones),
+            put(self.score, mean_below(edge, below.sum(axis=0)[held], both)),
+            put(self.alike, both > _ALIKE * self.rows[whole]),
+        )
+
+    def with_seen(self, seen: ScoreTable, tree: Tree) -> ScoreTable:
+        """Return the pieces as one score each, and instead of open ones their exact scores."""
+        node = tree.in_open(seen.score)[1]
+        starts = np.append(run_starts(node), node.size)
+        is_open = self.is_open
+        refuse_changed(self.node[is_open], node[starts[:-1]])
+        refuse_changed(self.rows[is_open], segment_sums(seen.rows, starts))
+        refuse_changed(self.positive_rows[is_open], segment_sums(seen.positive_rows, starts))
+        # The first piece and the last are open, and of two neighbours one.
+        between = starts[np.cumsum(is_open)[~is_open]]
+        # Rounding may carry a mean out of its piece.
+        lowest, highest = np.nextafter(seen.score[between - 1], 2.0), np.nextafter(seen.score[between], -1.0)
+        score = np.minimum(np.maximum(self.score[~is_open], lowest), highest)
+        return ScoreTable(
+            sealed(np.insert(seen.score, between, score)),
+            sealed(np.insert(seen.rows, between, self.rows[~is_open])),
+            sealed(np.insert(seen.positive_rows, between, self.positive_rows[~is_open])),
+        )
+
+
+def unsettled(table: GridTable | Pieces) -> Places:
     """
     Return the positions of the cells in which a block may begin or end.
 

@@ -10,6 +10,7 @@ from calibcli.errors import InputProblem
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, segment_sums
+from calibcli.stats.table.finer import CountedParts, Tree
 from calibcli.stats.table.grid import GridTable, Table, placed
 from calibcli.values import dataclass
 
@@ -29,26 +30,31 @@ class Rows(Protocol):
         """
         ...
 
-    def in_cells(self, codes: Integers) -> ScoreTable:
-        """Return the exact table of the rows in some cells of the grid."""
+    def in_open(self, tree: Tree) -> ScoreTable:
+        """Return the exact table of the rows in the open leaves of a tree."""
+        ...
+
+    def in_parts(self, tree: Tree) -> CountedParts:
+        """Return the rows in the parts of a tree that were made last, counted."""
         ...
 
 
 def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> ScoreTable:
     """Return the exact table of the rows in some cells."""
-    seen = rows.in_cells(table.code[places])
+    seen = rows.in_open(Tree.over(table.code[places]))
     code = cells.cell_of(seen.score)
     starts = np.append(run_starts(code), code.size)
-    known = (table.code[places], table.rows[places], table.positive_rows[places])
-    found = (
-        code[starts[:-1]],
-        segment_sums(seen.rows, starts),
-        segment_sums(seen.positive_rows, starts),
-    )
-    if not all(np.array_equal(*pair) for pair in zip(known, found, strict=True)):
+    refuse_changed(table.code[places], code[starts[:-1]])
+    refuse_changed(table.rows[places], segment_sums(seen.rows, starts))
+    refuse_changed(table.positive_rows[places], segment_sums(seen.positive_rows, starts))
+    return seen
+
+
+def refuse_changed(known: Integers, found: Integers) -> None:
+    """Refuse rows that are not counted as they were in an earlier pass."""
+    if not np.array_equal(known, found):
         msg = "the input changed while it was read: its rows are no longer those of the first pass"
         raise InputProblem(msg, "run again when nothing writes to the input")
-    return seen
 
 
 @dataclass(frozen=True, eq=False)

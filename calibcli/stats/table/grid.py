@@ -352,10 +352,7 @@ class GridTable(Arrays):
         return sealed(open_variances(self))
 
     def _mean(self, below: Integers, rows: Integers) -> Floats:
-        mean: Floats = below / np.maximum(rows, 1)
-        mean /= _UNIT
-        np.subtract(self.edge, mean, out=mean)
-        return sealed(np.maximum(mean, 0.0, out=mean))
+        return sealed(mean_below(self.edge, below, rows))
 
 
 Table = ScoreTable | GridTable
@@ -469,10 +466,23 @@ def grid_of(table: ScoreTable) -> GridTable:
 
 def placed(score: Floats) -> tuple[Integers, Floats]:
     """Return the cell of each score and its distance to the cell's edge, in whole units."""
-    code, below = cell_and_edge(score)
-    below -= score
-    below *= _UNIT
-    return code, np.rint(below, out=below)
+    code, edge = cell_and_edge(score)
+    return code, distances(score, edge)
+
+
+def distances(score: Floats, edge: Floats) -> Floats:
+    """Return how far scores lie below the edges of their cells, in whole units, where the edges were."""
+    edge -= score
+    edge *= _UNIT
+    return np.rint(edge, out=edge)
+
+
+def mean_below(edge: Floats, below: Integers, rows: Integers) -> Floats:
+    """Return the mean score of rows from the sum of their distances to an edge."""
+    mean: Floats = below / np.maximum(rows, 1)
+    mean /= _UNIT
+    np.subtract(edge, mean, out=mean)
+    return np.maximum(mean, 0.0, out=mean)
 
 
 def residuals(table: Table) -> Floats:
