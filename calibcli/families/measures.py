@@ -143,15 +143,16 @@ class MeasureName(Explained):
         Estimator: √max(T, 0) with the U-statistic T = (1/n) Σ_{{n_k≥2}} (S_k² - Q_k)/(n_k - 1), Q_k the sum
             of squared label - score. T is unbiased for these scores; it may be negative, and is in the JSON
             report.
-        Interval: The score interval {{θ ≥ 0 : |T - θ| ≤ z √(A + D + Cθ)}}, A the null variance. It is
-            asymptotic, for these very scores, and approximate below 1,000 rows. `--bounds` lists more for
-            these scores, each one-sided at δ, half the error of the interval. hoeffding is the plug-in plus
-            √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on counts, up to 100 bins: the upper
-            one where each bin holds one score, the lower one for any bins. `sun` is the set of Sun et al. at
-            the confidence of the interval, asymptotic. It reads "0 or a to b"; 0 is left out where T is too
-            large for calibrated labels. It fails where errors are rare and costly. At 95 % it held in 77 % of
-            2,000 simulations of 1,000 rows (docs/coverage.md), where `l2` itself held in 94 %. With
-            importance weights: that of l2_plug_in, finite-sample.
+        Interval: The score interval {{θ ≥ 0 : |T - θ| ≤ z √(A + D + Cθ)}}, A the null variance. In C a row of
+            bin k has a variance of min(1/n_k, 1/4) at least, since sure rows that were all right may be
+            followed by one that is not. It is asymptotic, for these very scores, and approximate below 1,000
+            rows. `--bounds` lists more for these scores, each one-sided at δ, half the error of the interval.
+            hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on
+            counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.
+            `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
+            b"; 0 is left out where T is too large for calibrated labels. It fails where errors are rare and
+            costly. At 95 % it held in 77 % of 2,000 simulations of 1,000 rows (docs/coverage.md), where `l2`
+            itself held in 94 %. With importance weights: that of l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.

@@ -178,7 +178,7 @@ def of_l2(score: np.ndarray, residual: np.ndarray) -> Values:
             a += 2 / n**2 * r.size / (r.size - 1) * null**2
             energy += share * gap**2
             fourth += share * gap**4
-            noisy += share * gap**2 * max(r.var(ddof=1), null)
+            noisy += share * gap**2 * max(r.var(ddof=1), null, min(1 / r.size, 0.25))
     z, d = norm.isf(DELTA), max(fourth - energy**2, 0.0) / n
 
     def strayed(theta: float) -> float:

@@ -237,8 +237,6 @@ def _interval(
     if (sums.rows == 1).any():
         return None, "no interval: rows alone in their bin keep their noise"
     t = t_statistic(sums)
-    if not sums.variance.any() and t == 0.0:
-        return None, "no interval: every score is 0 or 1 and right, so nothing varies"
     root = score_interval(sums, t, confidence=confidence)
     most = 1.0 if root.upper is None else root.upper
     lower, upper = min((root.lower or 0.0) ** 2, value), max(most**2, value)

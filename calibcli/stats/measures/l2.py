@@ -68,8 +68,6 @@ def debiased_l2(
     elif table.weighted:
         interval = interval_around_plug_in(table, sums, math.sqrt(max(t, 0.0)), confidence=confidence)
         assumptions[2] = f"of {bins.after_of}"
-    elif not sums.variance.any() and t == 0.0:
-        assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
     else:
         interval = score_interval(sums, t, confidence=confidence)
     null = UNKNOWN
@@ -172,14 +170,17 @@ def t_variance(*ranks: BinnedTable) -> TVariance:
     null_square = (null_variance**2).sum(axis=0) + crossed(score**2)
     a = 2.0 / total**2 * float((n / (n - 1.0) * null_square).sum())
     square = share * gap**2
+    # Rows that are all right may be followed by one that is not, however sure the scores are.
+    least = np.minimum(1.0 / n, 0.25)
     noise = np.maximum(
         (square * sample_variance).sum(axis=0) - share * n / (n - 1.0) * crossed(gap * rate),
         (square * null_variance).sum(axis=0) - share * crossed(gap * score),
     )
+    noise = np.maximum(noise, square.sum(axis=0) * least)
     energy = float(square.sum())
     d = max(float((share * (gap**2).sum(axis=0) ** 2).sum()) - energy**2, 0.0) / total
-    floor = float((share * np.maximum(sample_variance, null_variance)).sum())
-    return TVariance(a + d, energy, max(float(noise.sum()), 0.0), floor, total)
+    floor = float((share * np.maximum(np.maximum(sample_variance, null_variance), least)).sum())
+    return TVariance(a + d, energy, float(noise.sum()), floor, total)
 
 
 def crossed(parts: Floats) -> Floats:

@@ -355,3 +355,15 @@ def test_edges_that_cut_cells_of_a_grid_are_refused_without_the_rows() -> None:
     assert parted(table, whole, again=None) is table
     with pytest.raises(UsageProblem, match="2 given bins would cut the cells"):
         parted(table, cut, again=None)
+
+
+@pytest.mark.parametrize("score", [0.0, 1e-300, 1e-9, 1.0 - 2.0**-53])
+@pytest.mark.parametrize("rows", [2, 30, 1_000])
+def test_sure_scores_that_were_right_may_be_wrong_once(score: float, rows: int) -> None:
+    """No interval of the l2 error leaves out a rate at which one sample in forty shows no error at all."""
+    table = ScoreTable.from_rows(np.full(rows, score), np.full(rows, score > 0.5))
+    shared = settings_of(table)
+    for name, power in ((MeasureName.L2, 1), (MeasureName.BRIER_RELIABILITY_CORRECTED, 2)):
+        interval = measure_named(name, table, settings=shared).interval
+        assert interval is not None
+        assert interval.ends[1] >= (1.0 - 0.025 ** (1.0 / rows)) ** power

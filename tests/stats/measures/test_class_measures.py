@@ -257,11 +257,16 @@ def test_weights_of_one_are_rows_that_count_once() -> None:
     assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 
-def test_certain_rows_have_no_l2_interval() -> None:
-    """Where every score is 0 or 1 and right nothing varies, and a lone row in every bin gives no T."""
-    certain = every(views_of(np.eye(3)[[0, 1, 2, 0]], np.array([0, 1, 2, 0])))
-    assert (certain[C.MARGINAL_L2].value, certain[C.MARGINAL_L2].interval) == (0.0, None)
-    assert (certain[C.TOP_LABEL_L2].value, certain[C.TOP_LABEL_L2].interval) == (0.0, None)
+def test_certain_rows_leave_room_for_one_that_is_wrong() -> None:
+    """Where every score is 0 or 1 and right, the next row may not be; lone rows of bins give no T."""
+    certain = every(views_of(np.eye(3)[[0, 1, 2, 0] * 10], np.array([0, 1, 2, 0] * 10)))
+    for name in (C.MARGINAL_L2, C.TOP_LABEL_L2):
+        interval = certain[name].interval
+        assert interval is not None
+        assert certain[name].value == interval.lower == 0.0
+        assert interval.upper is not None
+        # 20 rows of the first class and 10 of each other: by 1 - .025^(1/20) of them none is wrong.
+        assert interval.upper > math.sqrt(0.5) * (1.0 - 0.025 ** (1 / 20))
     lone = every(views_of(np.array([[0.6, 0.4]]), np.array([0])))
     assert math.isnan(lone[C.MARGINAL_L2].value)
     assert math.isnan(lone[C.TOP_LABEL_L2].value)

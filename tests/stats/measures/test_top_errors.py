@@ -171,13 +171,16 @@ def test_variance_is_that_of_vectors() -> None:
     assert found.noise == pytest.approx(expected, rel=1e-12)
 
 
-def test_certain_rows_and_lone_rows_have_no_interval() -> None:
-    """Nothing varies, or nothing can be paired; each says so."""
+def test_lone_rows_have_no_interval_and_certain_ones_leave_room() -> None:
+    """Nothing can be paired, which is said; of nine rows that are right a tenth may not be."""
     sure = errors_of(np.tile([[1.0, 0.0, 0.0]], (9, 1)), np.zeros(9, np.int64))
     assert {one.value for one in sure} == {0.0}
     alone = errors_of(np.array([[0.9, 0.1, 0.0], [0.5, 0.3, 0.2]]), np.array([0, 1]))
     assert all(math.isnan(one.value) and one.rows_alone == 2 for one in alone)
-    for one in (*sure, *alone):
+    for one in sure:
+        assert one.interval is not None
+        assert one.interval.ends[1] > 1.0 - 0.025 ** (1 / 9)
+    for one in alone:
         assert one.interval is None
         assert any("no interval" in words for words in one.assumptions)
 

@@ -391,8 +391,6 @@ def _upper(views: ClassViews, value: float) -> tuple[float, str]:
 
 _NO_PAIRS = "no interval: no bin has two rows"
 
-_CERTAIN = "no interval: every score is 0 or 1 and right, so nothing varies"
-
 
 def marginal_l2(views: ClassViews) -> ClassEstimate:
     """
@@ -419,7 +417,7 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
     )
     defined = np.array([pairs_in(one).any() for one in sums])
     t = float(np.sum(weights * [t_statistic(one) for one in sums]) / weights.sum())
-    why = _why_none(views, sums, t)
+    why = _why_none(views, sums)
     interval = None
     if why is None:
         parts = [t_variance(one) for one, has in zip(sums, defined, strict=True) if has]
@@ -453,7 +451,7 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
     """
     sums = side_by_side(views.top)
     t = t_statistic(sums)
-    why = _why_none(views, [sums], t)
+    why = _why_none(views, [sums])
     interval = None if why is not None else score_interval(sums, t, confidence=views.confidence)
     because = f"of {sums.after_of} of each predicted class; approximate below 1,000 rows"
     return _estimate(
@@ -483,14 +481,12 @@ def _mean_floor(parts: list[TVariance], weights: list[float]) -> float:
     return sum(weight * one.floor for weight, one in zip(weights, parts, strict=True)) / sum(weights)
 
 
-def _why_none(views: ClassViews, sums: list[BinnedTable], t: float) -> str | None:
+def _why_none(views: ClassViews, sums: list[BinnedTable]) -> str | None:
     """Return why there is no interval, or None."""
     if views.whole.weighted:
         return NO_WEIGHTED_INTERVAL
     if not any(pairs_in(one).any() for one in sums):
         return _NO_PAIRS
-    if t == 0.0 and not any(one.variance.any() for one in sums):
-        return _CERTAIN
     return None
 
 
@@ -556,8 +552,6 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
     elif cells.weighted:
         interval = _with_any_weights(ranks, math.sqrt(max(t, 0.0)), confidence=confidence)
         assumptions.append(NOT_BY_LABELS)
-    elif t == 0.0 and not any(one.variance.any() for one in ranks):
-        assumptions.append("no interval: every score is 0 or 1 and right, so nothing varies")
     else:
         found = t_variance(*ranks)
         interval = t_interval(t, still=found.still, slope=found.slope, confidence=confidence, most=float(k))
