@@ -1,7 +1,7 @@
 """CSV: record batches as text, and files with more fields on every line and every other byte as it was."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -72,6 +72,9 @@ def _as_text(column: Column, kind: pa.DataType) -> Column:
 
 Write = Callable[[memoryview | bytes], object]
 
+# So many values of a block tell whether they repeat.
+_LOOKED_AT = 512
+
 Added = Sequence["Floats | pa.Array[Any]"]
 
 
@@ -110,8 +113,8 @@ def splice(
         return 0
     write(_new_header(_piece(header, ()), columns))
     records = 0
-    found = (_piece(block, predicted(block)) for block in cut)
-    for piece in made_ahead(found, ahead):
+    for block, values in made_ahead(((block, predicted(block)) for block in cut), ahead):
+        piece = _piece(block, values)
         number = piece.ends.size
         for column in piece.values:
             if len(column) != number:
@@ -188,7 +191,7 @@ def _write_block(piece: _Piece, write: Write, columns: NewColumns) -> None:
 
 def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
     """Return the text of a new column in the file's encoding."""
-    text: pa.Array[Any] = column.cast(pa.string()).cast(pa.binary())
+    text: pa.Array[Any] = _text(column).cast(pa.binary())
     if column.null_count:
         text = text.fill_null(b"")
     if columns.decimal != "." and pa.types.is_floating(column.type):
@@ -200,6 +203,16 @@ def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
     if columns.encoding == "utf-8" or not pa.types.is_string(column.type):
         return text
     return in_encoding(text, lambda one: _encoded(one.decode(), columns))
+
+
+def _text(column: "pa.Array[Any]") -> "pa.Array[Any]":
+    """Return a new column as text; where values repeat, as those of steps do, each is written once."""
+    some: Any = column[:_LOOKED_AT]
+    if len(pc.unique(some)) > len(some) // 2:
+        return column.cast(pa.string())
+    coded: Any = column.dictionary_encode()
+    text: Any = coded.dictionary.cast(pa.string()).take(coded.indices)
+    return cast("pa.Array[Any]", text)
 
 
 def _old_parts(piece: _Piece, columns: NewColumns) -> "list[pa.Array[Any]]":

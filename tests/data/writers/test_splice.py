@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,6 +52,13 @@ def spliced(
     count = splice(found, target.write, columns=new, predicted=predicted)
     assert count == len(values) - len(left)
     return target.getvalue()
+
+
+@given(values=st.lists(st.sampled_from([0.0, -0.0, 1.0, 0.1, 1 / 3, 5e-324, 1e-7, math.nan]), max_size=40))
+def test_values_that_repeat_are_written_as_each_alone(values: list[float]) -> None:
+    """Blocks of one record each write every value, blocks of many write those that are alike once."""
+    content = b"a,b\n" + b"1,2\n" * len(values)
+    assert spliced(content, values) == spliced(content, values, size=1)
 
 
 @settings(max_examples=150)
