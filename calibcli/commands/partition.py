@@ -11,6 +11,7 @@ from calibcli.options.measuring import MOST_BINS
 from calibcli.options.numerals import in_full
 from calibcli.reports.measure import TableSummary
 from calibcli.show.words import field_name, share
+from calibcli.stats.table import Floats
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.again import Rows, split_at, straddling
 from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, bins_of, looks_discrete
@@ -50,7 +51,8 @@ def shared_bins_notes(
     finer: str = "--binning equal-mass puts bins where the rows are",
 ) -> tuple[str, ...]:
     """
-    Say that all rows lie in one bin, or that bins put some values of a score of few together, unasked.
+    Say that all rows lie in one bin, that bins put some values of a score of few together, unasked, or that
+    rounding to single precision put rows into another bin.
 
     What a discrete recalibrator has written is such a score, and was measured value by value while the
     artifact was named. `finer` is what sees more than one bin does.
@@ -60,16 +62,32 @@ def shared_bins_notes(
     if lone_bin(table, bins):
         lie = f"all rows lie in one of {bins.described}, where errors up and down cancel"
         return (f"{lie}: {finer}",)
+    moved = _moved_by_rounding(table, bins.edges)
     if requested:
-        return ()
+        return moved
     count, rows = table.distinct, table.total_rows
     each = _ROWS_EACH if count <= _FEW else _ROWS_OF_MANY
     if table.kind != "exact" or not 1 < count <= _MOST_VALUES or rows < each * count:
-        return ()
+        return moved
     if np.unique(bin_index(bins.edges, table.score)).size == count:
-        return ()
+        return moved
     how = "pass --binning atoms to measure each value by itself"
-    return (f"{score} takes {count:,} values, and {bins.described} merge some of them: {how}",)
+    return (f"{score} takes {count:,} values, and {bins.described} merge some of them: {how}", *moved)
+
+
+def _moved_by_rounding(table: Table, edges: Floats) -> tuple[str, ...]:
+    """Say how many rows have a score that was an edge, and is just above it in single precision."""
+    if table.kind != "exact":
+        return ()
+    single = edges.astype(np.float32).astype(np.float64)
+    place = np.minimum(np.searchsorted(table.score, single), table.distinct - 1)
+    above = (single > edges) & (table.score[place] == single)
+    if not above.any():
+        return ()
+    rows = int(table.rows[place[above]].sum())
+    have = "1 row has a score" if rows == 1 else f"{rows:,} rows have scores"
+    where = f"{have} such as {float(edges[above][0]):.7g} in single precision, just above that edge of a bin"
+    return (f"{where}: the bin above it counts them, where doubles would be in the one below",)
 
 
 # Of a score that is the same in every row, these are how far it is from the share of label 1, or less.

@@ -84,7 +84,7 @@ class TestName(Explained):
             {_ELSE_DRAWS} {_REFUTED}
         Assumes: Rows are independent, and none of them trained the model. For the rows that a logistic model
             was fitted to, two degrees fewer would hold. On others two degrees fewer reject calibrated labels
-            11 to 15 % of the time at 5 %. {_NO_WEIGHTS}
+            of 6, 10 and 15 bins in 15, 11 and 10 % of samples at 5 %. {_NO_WEIGHTS}
         Reference: Hosmer & Lemeshow (1980), Communications in Statistics A9, with V_k in place of n_k times
             mean f (1 - mean f).
         """

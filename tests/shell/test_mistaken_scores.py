@@ -127,6 +127,23 @@ def test_python_says_so(applied: Path) -> None:
     assert any("merge some of them" in note for note in found.report.notes)
 
 
+@pytest.mark.parametrize(
+    ("asked", "rows"),
+    # Tenths that are higher in single precision: .1, .2, .3, .4, .6 and .8, of which five bins end at four.
+    [({"bins": 10}, 420), ({"bins": 5}, 280), ({}, None), ({"binning": "equal-mass"}, None)],
+)
+def test_rounding_to_single_precision_that_changes_bins_is_said(
+    asked: dict[str, object], rows: int | None
+) -> None:
+    """How many rows it moves; of the same numbers in doubles, or value by value, nothing is said."""
+    score, label = np.repeat(np.arange(1, 10) / 10, 70), np.arange(630) % 3 == 0
+    for kind in (np.float32, np.float64):
+        notes = calibcli.measure(score.astype(kind), label, metric="ece", **asked).report.notes
+        moved = [note for note in notes if "in single precision" in note]
+        assert len(moved) == (rows is not None and kind is np.float32)
+        assert all(note.startswith(f"{rows} rows have scores such as 0.") for note in moved)
+
+
 REVERSED = "is the outcome coded in reverse? --positive names the value that is label 1"
 HINT = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 
