@@ -7,7 +7,7 @@ from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import Partition
 from calibcli.stats.gates.state import GateState, Terms
 from calibcli.stats.measures.distance import number_of_bins
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, merge_all
 from claims.gate_streams import World
 from stats.verdicts.boundary import shifted
 
@@ -76,14 +76,21 @@ def dated(
     streams: int,
     limit: float | None,
     generator: np.random.Generator,
+    share: float = 1.0,
 ) -> tuple[int, int]:
-    """Return in how many streams an alarm came, and in how many of these its ends miss the change."""
+    """
+    Return in how many streams an alarm came, and in how many of these its ends miss the change.
+
+    The change comes within a batch, of which it leaves a share.
+    """
     raised, missed = 0, 0
     for _ in range(streams):
         state = state_of(before, alarm=True, limit=limit)
         for number in range(1, batches + 1):
-            population = (before if number <= calibrated else after).population
-            state = state.counted(one_batch(population, batch, generator), key=str(number))
+            wrong = round(batch * (share if number == calibrated + 1 else float(number > calibrated)))
+            parts = ((before, batch - wrong), (after, wrong))
+            tables = [one_batch(one.population, rows, generator) for one, rows in parts if rows]
+            state = state.counted(merge_all(tables), key=str(number))
             if state.failed_at is not None:
                 raised += 1
                 missed += not state.change.earliest <= calibrated + 1 <= state.change.latest

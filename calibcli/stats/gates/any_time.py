@@ -252,9 +252,10 @@ def changed_since(starts: list[Start], *, batches: int, confidence: float) -> tu
     order = np.argsort(-share, kind="stable")
     enough = int(np.searchsorted(np.cumsum(share[order]), confidence * share.sum())) + 1
     inside = order[:enough]
-    # A start stands for all batches from it to the next; that before it is ruled out by itself alone.
+    # A start stands for all batches from it to the next. That before them is ruled out by its rows together,
+    # but the change may have come among them.
     ends = np.append(batches + 1, firsts)
-    earliest = int(np.append(firsts, 0)[inside.max() + 1]) + 1
+    earliest = int(np.append(firsts, 1)[inside.max() + 1])
     return int(firsts[order[0]]), earliest, int(ends[inside.min()]) - 1
 
 

@@ -170,8 +170,8 @@ class Change(Declared):
         sure = f"{100.0 * self.confidence:.6g} % sure if it came at once"
         if self.earliest == self.latest == 1:
             return "it was so from the first batch on"
-        if self.earliest == self.latest:
-            return f"the change came with {self.named} ({sure})"
+        if self.earliest >= self.batch - 1 and self.latest == self.batch:
+            return f"the change came with {self.named}, or in the batch before ({sure})"
         between = f"between batches {self.earliest:,} and {self.latest:,}"
         return f"the change seems to have come with {self.named}, {between} ({sure})"
 
