@@ -1,6 +1,7 @@
 """Venn-Abers: what is bracketed, what is refused, what is stored."""
 
 import pickle
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from calibcli.codec import Node
 from calibcli.errors import DocumentProblem
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators import Randomised, WithEnds
-from calibcli.stats.recalibrators.venn_abers import VennAbers, levels_with_one_more
+from calibcli.stats.recalibrators.venn_abers import Bracket, VennAbers, levels_with_one_more
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from score_rows import table_of
@@ -65,17 +66,16 @@ def test_the_bracket_narrows_as_rows_are_added() -> None:
 
 
 def test_the_end_that_the_label_picks_is_calibrated() -> None:
-    """The theorem: labels average to the mean of p1 where they are 1 and of p0 where they are 0."""
-    rng = np.random.default_rng(1)
-    gaps = []
-    for _ in range(300):
-        score = rng.random(41)
-        label = rng.random(41) < 0.2 + 0.6 * score
-        if 0 < label[:40].sum() < 40:
-            fitted = VennAbers.fit(ScoreTable.from_rows(score[:40], label[:40]))
-            lower, upper = fitted.ends(score[40:])
-            gaps.append(float(label[40]) - float(upper[0] if label[40] else lower[0]))
-    assert abs(np.mean(gaps)) < 4 * np.std(gaps) / np.sqrt(len(gaps))
+    """The theorem: of any rows, each left out once, those with one value of that end have it as rate."""
+    for score in combinations_with_replacement((0.1, 0.4, 0.7), 5):
+        for label in product((False, True), repeat=5):
+            found: dict[float, list[bool]] = {}
+            for out in range(5):
+                kept = [(score[row], label[row]) for row in range(5) if row != out]
+                lower, upper = Bracket.of(table_of(kept)).at_each(np.array(score[out : out + 1]))
+                found.setdefault(round(float((upper if label[out] else lower)[0]), 9), []).append(label[out])
+            for end, labels in found.items():
+                assert np.mean(labels) == pytest.approx(end, abs=1e-9)
 
 
 def test_equal_neighbours_are_kept_once() -> None:
