@@ -9,6 +9,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -22,7 +23,10 @@ from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 import calibcli
+from calibcli.names import MeasureName
 from calibcli.shell import app, configuration
+from calibcli.stats.gates import plan, plan_segments, state
+from calibcli.stats.measures import drift, segments
 from command_line import Ran, Run
 
 # Workers share the cores, and inherit this: threads of OpenBLAS that wait for a core burn the time of others.
@@ -190,6 +194,24 @@ def real(shared_data: Path) -> Any:
         return frame["score"].to_numpy(np.float64), frame["label"].to_numpy() == 1
 
     return load
+
+
+@pytest.fixture(scope="module")
+def few_draws() -> Iterator[None]:
+    """Simulate by a part of the draws: for tests of commands, where no digit of a simulation matters."""
+    ece = plan.SIMULATED[MeasureName.ECE]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plan.SIMULATED, MeasureName.ECE, replace(ece, effort=plan.Effort(75, 250)))
+        patch.setattr(plan_segments, "_EFFORT", plan.Effort(100, 250))
+        for module, name, draws in (
+            (segments, "DRAWS", 99),
+            (segments, "_FEW_DRAWS", 99),
+            (drift, "_LEAST_DRAWS", 499),
+            (state, "_DRAWS", 199),
+        ):
+            assert getattr(module, name) > draws
+            patch.setattr(module, name, draws)
+        yield
 
 
 @contextmanager

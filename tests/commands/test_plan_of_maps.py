@@ -16,6 +16,8 @@ from calibcli.options.declaring import built
 from calibcli.options.gating import PlanOptions
 from calibcli.options.rows import Columns, RowRequest
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:

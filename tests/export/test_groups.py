@@ -47,22 +47,6 @@ def written(artifact: object, target: ExportTarget = ExportTarget.SQL, **request
 
 
 @pytest.mark.parametrize(("kind", "scale"), KINDS)
-def test_duckdb_takes_the_map_of_the_group(kind: str, scale: Scale) -> None:
-    """Probabilities and ends are those of `apply`; NULL is the group of missing ones, strangers as asked."""
-    artifact = group_map(kind, scale)
-    for unseen in OnUnseen:
-        scores, groups, expected = asked_groups(artifact, pooled=unseen is OnUnseen.POOLED)
-        frame = pd.DataFrame({"score": scores, "country": groups, "place": np.arange(scores.size)})
-        with duckdb.connect() as database:
-            database.register("predictions", frame)
-            query = written(artifact, unseen=unseen)
-            found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").df()
-        assert len(found) == scores.size
-        for key, column in zip(NAMES, expected, strict=False):
-            np.testing.assert_allclose(found[key].to_numpy(np.float64), column, rtol=0.0, atol=NEAR)
-
-
-@pytest.mark.parametrize(("kind", "scale"), KINDS)
 def test_module_takes_the_map_of_the_group(kind: str, scale: Scale) -> None:
     """`calibrate` and `ends` of a score and its group are those of `apply`; a strange group as asked."""
     artifact = group_map(kind, scale)

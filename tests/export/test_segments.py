@@ -38,16 +38,6 @@ def wanted() -> np.ndarray:
     return found["calibrated"].to_numpy()
 
 
-def test_duckdb_adds_up_the_segments() -> None:
-    """Text, truth, codes and cut numbers, gaps, blanks, quotes and new values are as `apply` has them."""
-    frame = segment_rows().assign(place=np.arange(len(segment_rows())))
-    with duckdb.connect() as database:
-        database.register("predictions", frame)
-        found = database.execute(f"SELECT * FROM ({written()}) ORDER BY place").df()
-    assert list(found.columns) == [*frame.columns, "calibrated"]
-    np.testing.assert_allclose(found["calibrated"], wanted(), rtol=0.0, atol=NEAR)
-
-
 def test_scores_that_apply_refuses_are_null() -> None:
     """NULL, NaN and scores out of range get NULL, and no row is lost."""
     frame = segment_rows().head(4).assign(score=[None, np.nan, 1.5, -0.1])

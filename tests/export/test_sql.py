@@ -28,11 +28,7 @@ from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.intercept import shifted
 from calibcli.stats.recalibrators.smooth import Smooth
 from exported_maps import (
-    CLASS_MAPS,
-    CLASS_SCORES,
     ELSEWHERE,
-    KINDS_AND_SCALES,
-    MANY,
     asked_rows,
     asked_scores,
     class_map,
@@ -54,7 +50,7 @@ HOSTILE = [
     "{{ x }}",
     "é ✓",
 ]
-# Steps of one score are executed by the rules of these dialects, here and in test_sql_elsewhere.py.
+# Maps of one score are executed for these, in test_sql_engines.py and test_sql_elsewhere.py.
 EXECUTED = {SqlDialect.DUCKDB, *ELSEWHERE}
 
 
@@ -76,30 +72,6 @@ def answered(database: duckdb.DuckDBPyConnection, query: str, scores: np.ndarray
     database.register("predictions", frame)
     found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").fetchnumpy()
     return {key: np.ma.filled(column, np.nan) for key, column in found.items()}
-
-
-@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
-def test_duckdb_gives_what_apply_gives(kind: str, scale: Scale, database: duckdb.DuckDBPyConnection) -> None:
-    """The probability and its ends agree to 1e-12, on fit scores, beside them, at both ends and anywhere."""
-    artifact = one_map(kind, scale)
-    scores = asked_scores(artifact)
-    found = answered(database, sql(artifact), scores)
-    names = ("calibrated", "calibrated_lower", "calibrated_upper")
-    expected = wanted(artifact, scores)
-    assert [key for key in found if key.startswith("calibrated")] == list(names[: len(expected)])
-    for key, column in zip(names, expected, strict=False):
-        np.testing.assert_allclose(found[key], column, rtol=0.0, atol=NEAR)
-
-
-@pytest.mark.parametrize("kind", ["platt", "histogram", "isotonic", "venn-abers", "smooth"])
-def test_what_apply_refuses_is_null(kind: str, database: duckdb.DuckDBPyConnection) -> None:
-    """NULL, NaN, and scores out of range get NULL, and no row is lost."""
-    values = ["NULL", "'nan'", "'infinity'", "'-infinity'", "-1e-300", "1.0000000000000002", "5e-1"]
-    rows = ", ".join(f"(CAST({value} AS DOUBLE))" for value in values)
-    database.execute(f"CREATE TABLE predictions AS SELECT * FROM (VALUES {rows}) AS t(score)")
-    found = database.execute(sql(one_map(kind))).fetchall()
-    assert len(found) == len(values)
-    assert sum(row[1] is not None for row in found) == 1
 
 
 @pytest.mark.parametrize("column", ["REAL", "DECIMAL(5, 3)", "INTEGER", "DOUBLE"])
@@ -158,11 +130,10 @@ def test_every_dialect_reads_a_name_back(word: str, dialect: SqlDialect) -> None
 @pytest.mark.untraced
 @pytest.mark.parametrize("dialect", SqlDialect)
 def test_every_dialect_parses(dialect: SqlDialect) -> None:
-    """A parser of each dialect takes the query as one statement, of one score and of several classes."""
-    steps = [
-        one_map(kind) for kind in ("isotonic", "venn-abers", "scaling-binning") if dialect not in EXECUTED
-    ]
-    for artifact in (*steps, one_map("spline", Scale.LOGIT), class_map("one-vs-rest platt")):
+    """A parser takes the query as one statement; of one score, where no query is executed."""
+    steps = [one_map(kind) for kind in ("isotonic", "venn-abers", "scaling-binning")]
+    alone = [*steps, one_map("spline", Scale.LOGIT)] if dialect not in EXECUTED else []
+    for artifact in (*alone, class_map("one-vs-rest platt")):
         assert len(sqlglot.parse(sql(artifact, dialect=dialect), dialect=dialect.value)) == 1
 
 
@@ -294,44 +265,6 @@ def test_steps_are_kept_apart_from_a_table_of_their_name(database: duckdb.DuckDB
     assert found[0][1] == pytest.approx(wanted(one_map("venn-abers"), np.array([0.25]))[0][0])
 
 
-@pytest.mark.parametrize(
-    ("kind", "scale"),
-    [
-        *((kind, Scale.PROB) for kind in CLASS_MAPS),
-        ("vector", Scale.LOGIT),
-        ("vector", Scale.LOGPROB),
-        ("vector", Scale.PERCENT),
-    ],
-)
-def test_classes_in_duckdb_are_those_of_apply(
-    kind: str, scale: Scale, database: duckdb.DuckDBPyConnection
-) -> None:
-    """Every class's probability, the most probable one and its own agree."""
-    artifact = class_map(kind, scale)
-    rows = asked_rows(scale)
-    expected = wanted_rows(artifact, rows)
-    frame = pd.DataFrame(rows, columns=list(CLASS_SCORES)).assign(place=np.arange(len(rows)))
-    database.register("predictions", frame)
-    found = database.execute(f"SELECT * FROM ({sql(artifact)}) ORDER BY place").fetchdf()
-    columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy()
-    np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)
-    np.testing.assert_allclose(found["calibrated_confidence"], expected.max(axis=1), rtol=0.0, atol=NEAR)
-    sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > NEAR
-    named = np.array(artifact.classes)[expected.argmax(axis=1)]
-    assert list(found["calibrated_class"][sure]) == list(named[sure])
-
-
-def test_rows_of_classes_that_apply_refuses_are_null(database: duckdb.DuckDBPyConnection) -> None:
-    """A row that does not sum to one, or holds NULL, NaN or a number out of range, is NULL throughout."""
-    rows = ["(.5, .3, .1)", "(NULL, .5, .5)", "('nan'::DOUBLE, .5, .5)", "(-.1, .6, .5)", "(.2, .3, .5)"]
-    table = f"SELECT * FROM (VALUES {', '.join(rows)}) AS t({', '.join(CLASS_SCORES)})"
-    database.execute(f"CREATE TABLE predictions AS {table}")
-    found = database.execute(sql(class_map("vector"))).fetchdf()
-    assert len(found) == 5
-    assert found.filter(like="calibrated").notna().all(axis=1).sum() == 1
-    assert found.filter(like="calibrated").isna().all(axis=1).sum() == 4
-
-
 def test_names_of_classes_are_names_and_texts(database: duckdb.DuckDBPyConnection) -> None:
     """Classes that are called like SQL name columns and are given as text, and nothing else happens."""
     classes = ('a"; DROP TABLE predictions; --', "it's", "*/ $(x) `y`")
@@ -350,36 +283,6 @@ def test_maps_that_go_by_steps_are_refused_where_no_join_speaks_of_a_row(kind: s
     assert "--dialect duckdb, spark, bigquery, snowflake, postgres" in str(caught.value.hint)
     # The one that is executed nowhere.
     assert len(sqlglot.parse(sql(class_map(kind), dialect=SqlDialect.MYSQL), dialect="mysql")) == 1
-
-
-@pytest.mark.parametrize(("kind", "scale", "count"), MANY)
-def test_many_classes_in_duckdb_are_those_of_apply(
-    kind: str, scale: Scale, count: int, database: duckdb.DuckDBPyConnection
-) -> None:
-    """In lists, as long as the parameters; rows that `apply` refuses are NULL, and stay."""
-    artifact, rows = many_map(kind, scale, count), many_rows(count, scale)
-    refused = np.vstack((np.zeros(count), np.full(count, np.nan), np.full(count, 0.5)))
-    if scale is Scale.LOGIT:
-        refused = np.full((1, count), np.inf)
-    names = [f"p_{one}" for one in artifact.classes]
-    frame = pd.DataFrame(np.vstack((rows, refused)), columns=names).assign(
-        place=range(len(rows) + len(refused))
-    )
-    frame.loc[len(frame)] = [None] * count + [len(frame)]
-    database.register("predictions", frame)
-    query = sql(artifact)
-    assert "LATERAL" in query
-    found = database.execute(f"SELECT * FROM ({query}) ORDER BY place").df()
-    assert len(found) == len(frame)
-    given, left = found[: len(rows)], found[len(rows) :].filter(like="calibrated")
-    assert left.isna().all(axis=None)
-    expected = wanted_rows(artifact, rows)
-    columns = given[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)
-    np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)
-    np.testing.assert_allclose(given["calibrated_confidence"], expected.max(axis=1), rtol=0.0, atol=NEAR)
-    sure = np.diff(np.sort(expected, axis=1)[:, -2:])[:, 0] > NEAR
-    named = np.array(artifact.classes)[expected.argmax(axis=1)]
-    assert list(given["calibrated_class"][sure]) == list(named[sure])
 
 
 @pytest.mark.parametrize(

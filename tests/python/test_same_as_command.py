@@ -142,17 +142,18 @@ def test_rows_of_several_classes_are_those_of_the_file(said: Said, tmp_path: Pat
     assert places.ece.value == found[0].ece.value
 
 
-@pytest.mark.parametrize("memory", ["1G", "1M"])
-def test_probabilities_of_half_the_size_are_the_doubles_that_they_are(memory: str) -> None:
+@pytest.mark.parametrize(("memory", "kind"), [("1G", "exact"), ("100K", "grid")])
+def test_probabilities_of_half_the_size_are_the_doubles_that_they_are(memory: str, kind: str) -> None:
     """float32 is read batch by batch: the same from exact tables and from grids, the rows untouched."""
     generator = np.random.default_rng(7)
-    half = generator.dirichlet(np.full(12, 0.3), 3_000).astype(np.float32)
+    half = generator.dirichlet(np.full(12, 0.3), 1_000).astype(np.float32)
     label = (half.cumsum(1) < generator.random((len(half), 1))).sum(axis=1).clip(max=11)
     before = half.copy()
     own, doubled = (
         calibcli.measure(rows, label, metric=FEW, memory=memory) for rows in (half, half.astype(np.float64))
     )
     assert own.to_dict() == doubled.to_dict()
+    assert own.to_dict()["slices"]["class=3"]["table"]["kind"] == kind
     assert np.array_equal(half, before)
     map_of_classes = calibcli.fit(half, label, method="temperature")
     assert np.array_equal(map_of_classes.predict(half), map_of_classes.predict(half.astype(np.float64)))

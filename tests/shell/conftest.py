@@ -11,6 +11,11 @@ from calibcli.shell.app import main
 from command_line import CHURN, SAMPLE, Make, Ran, Run
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws(few_draws: None) -> None:
+    """All tests of the command line."""
+
+
 @pytest.fixture
 def shell() -> Run:
     """Run a command in a process of its own."""

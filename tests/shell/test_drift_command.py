@@ -305,7 +305,7 @@ def test_a_p_value_that_draws_limit_is_marked(run: Run, tmp_path: Path) -> None:
     assert column["at_most"] is True
     assert not other.get("at_most", False)
     assert "at most" in next(line for line in far.splitlines() if line.startswith("score "))
-    assert "(p at most 0.0005; " in far.splitlines()[0]
+    assert "(p at most 0.002; " in far.splitlines()[0]
     assert "at most" not in near
 
 

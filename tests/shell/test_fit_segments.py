@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
@@ -11,6 +10,7 @@ import pytest
 
 import calibcli
 from command_line import SAMPLE, Run
+from published import check
 
 LOANS = SAMPLE / "loans_calibration.parquet"
 FRESH = SAMPLE / "loans_evaluation.parquet"
@@ -35,8 +35,7 @@ def test_same_rows_give_the_same_bytes(run: Run, artifact: Path, tmp_path: Path)
     ended = run("fit", tmp_path / "rows.csv", *WORDS, *FIT, "--jobs", "2")
     assert ended.code == 0, ended.err
     assert ended.out == artifact.read_text()
-    schema = run("schema", "artifact")
-    jsonschema.validate(json.loads(ended.out), json.loads(schema.out))
+    check(json.loads(ended.out), "artifact")
 
 
 def test_repair_is_better_on_other_rows(run: Run, artifact: Path) -> None:

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 
 import calibcli
-from calibcli.documents.schemas import schema_text
-from calibcli.names import DocumentKind
 from command_line import Run
+from published import check
 
 WORDS = ("-s", "score", "-y", "label")
 ON = ("--on", "country,age")
@@ -73,7 +71,7 @@ def test_verdict_exit_code_and_the_segment_that_settles_it(
     assert segments["small_rows"] == (pd.read_csv(rows)["country"] == "LU").sum()
     assert all("LU" not in " ".join(one["where"]) for one in segments["segments"])
     assert "not tested by themselves" in report["answer"]
-    jsonschema.validate(report, json.loads(schema_text(DocumentKind.REPORT)))
+    check(report, "report")
     text = run("verify", rows, "--max-segment-bias", limit, *ON, *WORDS)
     assert text.code == code
     assert "5 segments of fewer than 100 rows are not tested by themselves" in text.out
@@ -133,7 +131,7 @@ def test_rules_on_ranges_have_their_words(
     report = judged(run, rows, "--rule", rule, *ON, code=code)
     assert said in report["answer"]
     (found,) = [report["rules"][key]]
-    jsonschema.validate(report, json.loads(schema_text(DocumentKind.REPORT)))
+    check(report, "report")
     searched = json.loads(run("segments", rows, *WORDS, *ON, "--json").out)
     name = "mce_p" if ".p>" in key else key.partition(".")[0]
     assert found["value"] == searched[name]["value"]
@@ -249,7 +247,7 @@ def test_a_state_freezes_segments_at_the_first_look_and_adds_batches_up(
     kept, other = (json.loads(path.read_text()) for path in (state, together))
     assert kept["epochs"] == other["epochs"]
     assert kept["partition"] == other["partition"]
-    jsonschema.validate(kept, json.loads(schema_text(DocumentKind.GATE)))
+    check(kept, "gate")
     # The rows of a batch are counted once.
     assert run("verify", files[0], *WORDS, *STATE, "--state", state).code == 1
     assert json.loads(state.read_text()) == kept
@@ -322,7 +320,7 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
     ended = run("plan", rows, *requested, "--json")
     assert ended.code == 0, ended.err
     report = json.loads(ended.out)
-    jsonschema.validate(report, json.loads(schema_text(DocumentKind.PLAN)))
+    check(report, "plan")
     assert report["measure"] == "segment_bias"
     assert report["partition"] == "15 segments by country, age"
     unlabelled = tmp_path / "unlabelled.parquet"

@@ -343,7 +343,7 @@ def test_page_says_the_number_first(run: Run, artifact: Path) -> None:
     """The first line is the answer; what it supposes and what it is worth follow."""
     ran = run("plan", "--max-ece", "0.02", "--artifact", artifact, "-v")
     lines = ran.out.splitlines()
-    assert lines[0].startswith("Collect about 13,")
+    assert lines[0].startswith("Collect about 14,")
     assert lines[0].endswith(" labelled rows to pass ECE <= 0.02.")
     assert "If labels follow the scores, a gate checked once after so many rows passes" in lines[1]
     assert "The textbook bound (Theorem 12.4 in docs/gate.md) would need" in ran.out

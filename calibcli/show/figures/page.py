@@ -213,6 +213,7 @@ def shortened(text: str, letters: int) -> str:
     return f"{text[:head]}…{text[head + 1 - letters :]}"
 
 
+@lru_cache(maxsize=4096)
 def _drawable(letter: str) -> str:
     if letter.isspace():
         return " "
