@@ -12,7 +12,13 @@ from calibcli.names import Band, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import Spread, thinned
-from calibcli.stats.curves.reliability import NO_WEIGHTED_BAND, BinnedCurve, refuse_empty
+from calibcli.stats.curves.reliability import (
+    NO_WEIGHTED_BAND,
+    TOO_FEW_DRAWS,
+    BinnedCurve,
+    enough_draws,
+    refuse_empty,
+)
 from calibcli.stats.recalibrators.pooling import Blocks, pooled
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import looks_discrete, segment_sums
@@ -111,7 +117,7 @@ def isotonic_curve(
         generator: Where the randomness of the band comes from.
         confidence: Of the band, in (0, 1): at each single score, approximate where scores share cells; of a
             simultaneous one of all of it, at any number of rows.
-        draws: Number of times the labels are drawn anew, and fitted.
+        draws: How often the labels are usually drawn anew, and fitted; a high confidence takes more.
         band: Which band.
 
     References:
@@ -136,8 +142,11 @@ def isotonic_curve(
         if falls or np.any(lower > upper):
             lower = upper = np.full_like(at, math.nan)
             said = f"no {said}: rates fall somewhere as scores rise, and it needs rates that do not"
+    elif (enough := enough_draws(draws, confidence=confidence)) is None:
+        lower = upper = np.full_like(at, math.nan)
+        said = TOO_FEW_DRAWS
     else:
-        lower, upper = _consistency_band(cells, generator=generator, confidence=confidence, draws=draws)
+        lower, upper = _consistency_band(cells, generator=generator, confidence=confidence, draws=enough)
         said = f"pointwise {percent(confidence)} consistency band about the diagonal"
     return IsotonicCurve(
         x=x,

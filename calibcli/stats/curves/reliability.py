@@ -205,7 +205,27 @@ def refuse_empty(table: Table) -> None:
         raise EmptyTable(msg)
 
 
-DRAWS = 200
+DRAWS, _MOST_DRAWS = 200, 2_000
+# Of which so many in each tail are enough.
+_IN_TAIL = 5.0
+TOO_FEW_DRAWS = (
+    f"no band: so high a confidence takes more than {_MOST_DRAWS:,} draws, and a simultaneous band takes none"
+)
+
+
+def enough_draws(usual: int, *, confidence: float) -> int | None:
+    """
+    Return how many draws make a band of this confidence, or None where they are too many.
+
+    The k-th of n draws from an end is passed by k / (n + 1) of others. Where few of the usual draws lie in a
+    tail, n + 1 is a multiple of what that is one in.
+    """
+    tail = (1.0 - confidence) / 2.0
+    if usual * tail >= _IN_TAIL * (1.0 - 1e-9):
+        return usual
+    found = math.ceil(math.ceil((usual + 1) * tail) / tail) - 1
+    return found if found <= _MOST_DRAWS else None
+
 
 _CELLS = 1_024
 
@@ -290,7 +310,8 @@ def smooth_curve(
             scores' range are raised to it: a picture shows no more.
         generator: Where the randomness of the band comes from.
         confidence: Of the band, in (0, 1): at each single point, or of all of a simultaneous one.
-        draws: Number of times the labels are drawn anew for the pointwise band.
+        draws: How often the labels are usually drawn anew for the pointwise band, which a high confidence
+            takes more of.
         log_odds: Whether the kernel stands on the log-odds of scores, and its bandwidth is in units of them.
         band: Where curves of labels drawn anew lie at each point, or where the curve of the true rates lies
             at all of them.
@@ -319,8 +340,11 @@ def smooth_curve(
             f"simultaneous {percent(confidence)} confidence band, which holds the smoothed true rates at all "
             f"scores at once, at any number of rows; the line of perfect calibration {found}"
         )
+    elif (enough := enough_draws(draws, confidence=confidence)) is None:
+        lower = upper = np.full_like(at, math.nan)
+        said = TOO_FEW_DRAWS
     else:
-        spread = _spread_of_draws(table, window, rate=rate, generator=generator, draws=draws)
+        spread = _spread_of_draws(table, window, rate=rate, generator=generator, draws=enough)
         lower, upper = _around(rate, spread, confidence)
         said = f"pointwise {percent(confidence)} resampling band at a fixed bandwidth"
     kept = _shown(seen)

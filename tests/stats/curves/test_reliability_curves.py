@@ -21,11 +21,13 @@ from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.kernel_band import kernel_mean_bounds
 from calibcli.stats.curves.limits import Limits, limits_of
 from calibcli.stats.curves.reliability import (
+    TOO_FEW_DRAWS,
     BinnedCurve,
     ReliabilityCurve,
     SmoothCurve,
     bandwidth_of_log_odds,
     binned_curve,
+    enough_draws,
     no_skill,
     smooth_curve,
 )
@@ -487,3 +489,27 @@ def test_perfect_calibration_leaves_the_simultaneous_band_where_scores_are_wrong
         np.array([0.2, 0.7]), np.array([True, False]), weight=np.array([1.0, 0.5])
     )
     assert np.isnan(wide(weighted, bandwidth=0.1).lower).all()
+
+
+@pytest.mark.parametrize("usual", [200, 1_000])
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.97, 0.99, 0.9937, 0.999])
+def test_draws_are_enough_for_a_confidence(usual: int, confidence: float) -> None:
+    """The order statistic that ends a band is left by few more draws than asked, or none ends it."""
+    draws = enough_draws(usual, confidence=confidence)
+    assert draws is not None
+    tail = (1.0 - confidence) / 2.0
+    assert (int(tail * draws) + 1) / (draws + 1) <= 1.2 * tail
+    assert draws == usual or tail * usual < 5.0
+    assert enough_draws(usual, confidence=0.9999) is None
+
+
+def test_a_band_grows_with_confidence_or_is_not_there() -> None:
+    """A band by draws is wider at 99.9 % than at 99 %; at 99.99 % it says why there is none."""
+    table = ScoreTable.from_rows(np.linspace(0.05, 0.95, 300), np.arange(300) % 3 == 0)
+    widths = []
+    for confidence in (0.95, 0.99, 0.999, 0.9999):
+        curve = smooth_curve(table, bandwidth=0.1, generator=np.random.default_rng(0), confidence=confidence)
+        widths.append(float(np.mean(curve.upper - curve.lower)))
+    assert 1.2 * widths[0] < widths[1] < 0.9 * widths[2]
+    assert np.isnan(widths[3])
+    assert curve.band == TOO_FEW_DRAWS
