@@ -182,6 +182,12 @@ def test_a_map_over_its_fit_rows_has_a_resampling_band(tmp_path: Path, method: F
     assert held[inside].mean() > 0.9
     assert 0.01 < np.median((curve.upper - curve.lower)[inside]) < 0.5
     assert any("fitted on" in note for note in first.notes)
+    sure = PlotRequest(
+        [rows], COLUMNS, kind=PlotKind.MAP, artifact=artifact, options=MeasureOptions(confidence=0.99)
+    )
+    without = diagram_of(sure).drawn.picture
+    assert isinstance(without, MapCurve)
+    assert without.band == "no band around the map: 99 % takes more than 100 refits"
 
 
 def test_venn_abers_keeps_its_ends(tmp_path: Path) -> None:

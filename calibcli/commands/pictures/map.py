@@ -67,8 +67,9 @@ def map_band(
         return Band(None, _NO_ROWS)
     if isinstance(artifact.recalibrator, WithEnds) or not fitted_rows:
         return Band(None, _OTHER_ROWS)
-    if table.weighted:
-        return Band(None, _WEIGHTED)
+    if table.weighted or (1.0 - confidence) / 2.0 * (_DRAWS + 1) < 1.0:
+        more = f"no band around the map: {percent(confidence)} takes more than {_DRAWS} refits"
+        return Band(None, _WEIGHTED if table.weighted else more)
     maps = refitted(artifact, table, seed=seed)
     if len(maps) < 0.9 * _DRAWS:
         return Band(None, f"no band around the map: {_DRAWS - len(maps)} of {_DRAWS} refits failed")
