@@ -52,6 +52,12 @@ def named(name: str, header: Sequence[str], *, path: str) -> str:
     raise InputProblem(msg, separator_hint(header) or hint)
 
 
+def all_named(names: Iterable[str], header: Sequence[str], *, path: str) -> tuple[str, ...]:
+    """Return the columns that names mean, of which there may be as many as the header has."""
+    known = frozenset(header)
+    return tuple(name if name in known else named(name, header, path=path) for name in names)
+
+
 def separator_hint(header: Sequence[str]) -> str | None:
     """Say that a header seems to be none, or that of a document, or to have fields apart otherwise."""
     numbers = len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header)
@@ -260,7 +266,7 @@ def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) 
             msg = f"{path}: {fitting} --probs {probs!r}; the columns are {listing(header)}"
             raise InputProblem(msg, "quote the pattern so that the shell leaves it alone: --probs 'p_*'")
     else:
-        columns = tuple(named(one.strip(), header, path=path) for one in probs.split(","))
+        columns = all_named(map(str.strip, probs.split(",")), header, path=path)
         _refuse_repeated(columns, "--probs names column")
     found = checked_classes(tuple(classes or _ends(columns)), len(columns))
     _refuse_absent(several.one_class, found, path=path)
@@ -526,9 +532,8 @@ def resolve(
     weight, group, cluster, identity = (
         None if name is None else named(name, wide, path=path) for name in single
     )
-    others = tuple(named(name, header, path=path) for name in others)
-    by = tuple(named(name, wide, path=path) for name in columns.by)
-    on = tuple(named(name, wide, path=path) for name in columns.on)
+    others = all_named(others, header, path=path)
+    by, on = (all_named(names, wide, path=path) for names in (columns.by, columns.on))
     conditions = columns.rows.where
     rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
@@ -616,8 +621,9 @@ def _in_order_of(
     first: ClassColumns, found: ResolvedColumns, header: Sequence[str], *, path: str
 ) -> ResolvedColumns:
     """Return the columns of the classes in the order of the first file, which must have the same ones."""
-    names = tuple(named(name, header, path=path) for name in first.names)
-    further = [] if found.probs is None else [name for name in found.probs.names if name not in names]
+    names = all_named(first.names, header, path=path)
+    own = frozenset(names)
+    further = [] if found.probs is None else [name for name in found.probs.names if name not in own]
     if further:
         msg = f"{path}: {listing(further)} would be classes that the first file does not have"
         raise InputProblem(msg, "give all files the same classes, or list their columns with --probs a,b,c")

@@ -53,6 +53,8 @@ _SMALL = 1 << 16
 
 # A batch of a wide table has fewer rows, so that it holds no more numbers.
 _BATCH_NUMBERS = 1 << 21
+# But not fewer of several scores: each of them costs by the batch, too.
+_ROWS_OF_SCORES = 1 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,8 @@ class Reader:
         """Stream the chosen columns of a fragment; a batch has them by name."""
         names = resolved.stored
         width = max(len(names), len(resolved.classes))
+        if resolved.further:
+            width = min(width, _BATCH_NUMBERS // _ROWS_OF_SCORES)
         return self.streamed(fragment, names, width=width, words=resolved.words)
 
     def schema(self, fragment: Fragment, resolved: ResolvedColumns) -> pa.Schema:

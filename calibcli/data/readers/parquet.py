@@ -143,14 +143,15 @@ class ParquetReader(Reader):
     ) -> Iterator[pa.RecordBatch]:
         columns = None if names is None else list(names)
         seen = [name for name in words if columns is not None and name in columns]
-        with _opened(fragment, columns=width) as file:
+        buffers = width if columns is None else max(1, len(columns))
+        with _opened(fragment, columns=buffers) as file:
             kinds = file.schema_arrow if seen else None
             text = [] if kinds is None else [name for name in seen if _is_text(kinds.field(name).type)]
             if not text:
                 yield from _batches(file, fragment, columns, width=width)
                 return
         # What a file is to read as a dictionary is settled as it is opened.
-        with _opened(fragment, as_dictionary=text, columns=width) as file:
+        with _opened(fragment, as_dictionary=text, columns=buffers) as file:
             yield from _batches(file, fragment, columns, width=width)
 
     def row_count(self, fragment: Fragment) -> int | None:

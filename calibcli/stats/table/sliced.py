@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -94,10 +94,16 @@ def summed(parts: Sequence[Sums]) -> Sums:
     part = np.concatenate([one.part for one in parts])
     point = np.concatenate([one.point for one in parts])
     # Whole numbers add up to the same in any order, and the fast sort keeps none.
-    order = np.argsort(point, kind="stable" if parts[0].real else None)
-    # Sixteen bits are sorted by radix.
-    small = part.size > 0 and part.max() < 1 << 15
-    order = order[np.argsort(part[order].astype(np.int16 if small else np.int64), kind="stable")]
+    kind: Literal["stable"] | None = "stable" if parts[0].real else None
+    span = int(point.max(initial=0)) + 1
+    if int(part.max(initial=0)) < (1 << 63) // span:
+        # Cells and parts are one number together, and sorted at once.
+        order = np.argsort(part * span + point, kind=kind)
+    else:
+        order = np.argsort(point, kind=kind)
+        # Sixteen bits are sorted by radix.
+        small = part.size > 0 and part.max() < 1 << 15
+        order = order[np.argsort(part[order].astype(np.int16 if small else np.int64), kind="stable")]
     part, point = part[order], point[order]
     new = (part[1:] != part[:-1]) | (point[1:] != point[:-1])
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, part.size), np.bool_), new)))

@@ -3,11 +3,15 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.gathering import Gathered, gather
-from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, resolve, same_again
+from calibcli.data.columns import LABEL_NAMES, SCORE_NAMES, all_named, named, resolve, same_again
 from calibcli.data.engines import ThreadEngine
+from calibcli.data.fragments import columns_of, list_fragments
+from calibcli.data.readers import reader_of
 from calibcli.data.tally import ExtrasRequest
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, OnMissing, OnRange, Scale, WeightMeaning
@@ -129,6 +133,26 @@ def test_each_column_has_its_table_and_rows_stay_together(tmp_path: Path) -> Non
     assert gathered.resolved.further == ("b",)
     for name in (MeasureName.BRIER, MeasureName.LOG_LOSS):
         assert gathered.paired.difference(name, confidence=0.9) == expected.difference(name, confidence=0.9)
+
+
+def test_batches_of_many_scores_are_not_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch costs by its scores, too: with ever fewer rows their cost would grow with their square."""
+    rows = np.random.default_rng(0).random(50)
+    pq.write_table(pa.table({"a": rows, "b": rows, "label": rows > 0.5}), tmp_path / "p.parquet")
+    monkeypatch.setattr("calibcli.data.readers._BATCH_NUMBERS", 50)
+    (fragment,) = list_fragments([str(tmp_path / "p.parquet")])
+    resolved = columns_of(fragment, BOTH)
+    for least, sizes in ((25, [25, 25]), (10, [16, 16, 16, 2])):
+        monkeypatch.setattr("calibcli.data.readers._ROWS_OF_SCORES", least)
+        assert [one.num_rows for one in reader_of(fragment.format).batches(fragment, resolved)] == sizes
+
+
+def test_many_names_mean_what_each_of_them_does() -> None:
+    """Those that are in the header are found at once, and the others one by one."""
+    header, names = ("a", "B ", "c"), ("c", "b", " A", "a")
+    assert all_named(names, header, path="p") == tuple(named(one, header, path="p") for one in names)
+    with pytest.raises(InputProblem, match="no column 'd'"):
+        all_named(("a", "d"), header, path="p")
 
 
 def test_faults_name_the_column_that_has_them(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.derived import cells_as_scores, draw_folds, split_table, with_scores
 from calibcli.stats.table.grid import Table, grid_of
 from calibcli.stats.table.running import Parts
-from calibcli.stats.table.sliced import RunningSlices
+from calibcli.stats.table.sliced import RunningSlices, Sums, summed
 from score_rows import table_of
 
 ROWS = st.lists(
@@ -261,3 +261,25 @@ def test_merging_is_linear_in_parts() -> None:
             parts.add(values(one))
         parts.merged()
         assert merge.looked_at < 4 * 4_000
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("parts", "points"), [(7, 9), (40_000, 1 << 20), (3, 1 << 62), (1 << 40, 5)])
+def test_sums_are_those_of_a_dictionary(parts: int, points: int, weighted: bool) -> None:  # noqa: FBT001
+    """Whether part and point are sorted as one number, or are too large for it."""
+    generator, found = np.random.default_rng(parts), dict[tuple[int, int], list[float]]()
+    rows = [(generator.integers(0, parts, 50) % 11, generator.integers(points - 3, points, 50)) for _ in "ab"]
+    rows[0][0][0] = parts - 1
+    sums = []
+    for part, point in rows:
+        whole, real = np.arange(50), generator.random(50)
+        sums.append(Sums(part, point, (whole,), (real,) if weighted else ()))
+        for *key, number, weight in zip(part.tolist(), point.tolist(), whole, real, strict=True):
+            one = found.setdefault((key[0], key[1]), [0, 0.0])
+            one[:] = one[0] + number, one[1] + weight
+    added = summed(sums)
+    assert list(zip(added.part.tolist(), added.point.tolist(), strict=True)) == sorted(found)
+    expected = [found[key] for key in sorted(found)]
+    assert added.whole[0].tolist() == [one[0] for one in expected]
+    if weighted:
+        np.testing.assert_allclose(added.real[0], [one[1] for one in expected], rtol=1e-14)
