@@ -109,7 +109,7 @@ def imports_of(node: ast.AST) -> Iterator[str]:
             yield from (f"{child.module}.{one.name}" for one in child.names)
         elif isinstance(child, ast.Import):
             yield from (one.name for one in child.names)
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+        if not (isinstance(child, ast.If) and getattr(child.test, "id", None) == "TYPE_CHECKING"):
             yield from imports_of(child)
 
 

@@ -10,14 +10,11 @@ import pytest
 
 from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact
-from calibcli.errors import UsageProblem
 from calibcli.export.maps import plain
 from calibcli.export.python import Style, module_of_classes
-from calibcli.names import ExportTarget, RecalibratorName, Scale
-from calibcli.options.fitting import ExportAsk, FitOptions
-from calibcli.stats.recalibrators.family import fit_recalibrator
+from calibcli.names import ExportTarget, Scale
+from calibcli.options.fitting import ExportAsk
 from calibcli.stats.recalibrators.intercept import shifted
-from calibcli.stats.table import ScoreTable
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,
@@ -171,12 +168,3 @@ def test_facts_are_plain_text_on_one_line(text: str) -> None:
     assert found.isprintable()
     assert not set(found) & set("$*/{}%&;#`<>'\n")
     assert json.loads(found) == text
-
-
-def test_randomised_maps_are_refused() -> None:
-    """A map whose outputs depend on the place of a row is no function of the score."""
-    scores = np.linspace(0.0, 1.0, 200)
-    table = ScoreTable.from_rows(scores, np.arange(200) % 3 == 0)
-    recalibrator = fit_recalibrator(RecalibratorName.SMOOTH, table, options=FitOptions(randomised=True))
-    with pytest.raises(UsageProblem, match="randomised"):
-        module(Artifact(recalibrator, one_map("platt").fit))

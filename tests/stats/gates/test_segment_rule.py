@@ -189,6 +189,7 @@ def test_no_segment_is_large_enough() -> None:
         assert (found.segments.segments, found.segments.small_rows) == ((), 600)
 
 
+@pytest.mark.usefixtures("few_draws")
 @given(
     st.integers(0, 10_000),
     st.sampled_from([0.0, 0.15]),
