@@ -12,16 +12,10 @@ from calibcli.errors import UsageProblem
 from calibcli.export.onnx import OPSET
 from calibcli.names import ExportTarget, Scale
 from calibcli.options.fitting import ExportAsk
-from calibcli.stats.recalibrators.intercept import shifted
 from exported_maps import (
-    CLASS_MAPS,
-    KINDS_AND_SCALES,
-    asked_rows,
-    asked_scores,
     class_map,
     one_map,
     wanted,
-    wanted_rows,
 )
 
 NEAR = 1e-12
@@ -41,19 +35,6 @@ def run(content: bytes, scores: np.ndarray) -> dict[str, np.ndarray]:
     return dict(zip([one.name for one in session.get_outputs()], found, strict=True))
 
 
-@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
-def test_model_gives_what_apply_gives(kind: str, scale: Scale) -> None:
-    """The probability and its ends agree to 1e-12, on fit scores, beside them, at both ends and anywhere."""
-    artifact = one_map(kind, scale)
-    scores = asked_scores(artifact)
-    found = run(model(artifact), scores)
-    names = ("calibrated", "calibrated_lower", "calibrated_upper")
-    expected = wanted(artifact, scores)
-    assert list(found) == list(names[: len(expected)])
-    for key, column in zip(names, expected, strict=False):
-        np.testing.assert_allclose(found[key], column, rtol=0.0, atol=NEAR)
-
-
 @pytest.mark.parametrize("kind", ["platt", "histogram", "isotonic", "venn-abers", "smooth"])
 def test_what_apply_refuses_is_nan(kind: str) -> None:
     """NaN and scores out of range get NaN, in every output."""
@@ -71,16 +52,6 @@ def test_scores_of_single_precision_are_worked_on_in_double() -> None:
         found = run(model(one_map(kind), single=True), scores)["calibrated"]
         expected = wanted(one_map(kind), scores.astype(np.float64))[0]
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
-
-
-def test_another_base_rate_is_that_of_apply() -> None:
-    """With a base rate the model moves probabilities as `apply --prior` does."""
-    artifact = one_map("isotonic")
-    scores = np.linspace(0.0, 1.0, 77)
-    assert artifact.fit.base_rate is not None
-    expected = shifted(wanted(artifact, scores)[0], fitted=artifact.fit.base_rate, prior=0.01)
-    found = run(model(artifact, prior=0.01), scores)["calibrated"]
-    np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
 
 
 def test_model_says_where_it_comes_from() -> None:
@@ -104,20 +75,6 @@ def test_names_of_classes_are_texts() -> None:
     facts = {one.key: one.value for one in found.metadata_props}
     assert json.loads(facts["classes"]) == list(classes)
     assert facts["classes"].isascii()
-
-
-@pytest.mark.parametrize("kind", CLASS_MAPS)
-def test_classes_are_those_of_apply(kind: str) -> None:
-    """Every class's probability, the most probable one and its own agree."""
-    for scale in (Scale.PROB, Scale.LOGIT, Scale.PERCENT):
-        artifact = class_map(kind, scale)
-        rows = asked_rows(scale)
-        expected = wanted_rows(artifact, rows)
-        found = run(model(artifact), rows)
-        np.testing.assert_allclose(found["calibrated"], expected, rtol=0.0, atol=NEAR)
-        np.testing.assert_allclose(found["calibrated_confidence"], expected.max(axis=1), rtol=0.0, atol=NEAR)
-        sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > NEAR
-        assert np.array_equal(found["calibrated_class"][sure], expected.argmax(axis=1)[sure])
 
 
 @pytest.mark.parametrize("kind", ["vector", "top-label platt", "one-vs-rest histogram", "one-vs-one platt"])

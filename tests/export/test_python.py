@@ -14,16 +14,10 @@ from calibcli.export.maps import plain
 from calibcli.export.python import Style, module_of_classes
 from calibcli.names import ExportTarget, Scale
 from calibcli.options.fitting import ExportAsk
-from calibcli.stats.recalibrators.intercept import shifted
 from exported_maps import (
-    CLASS_MAPS,
-    KINDS_AND_SCALES,
-    asked_rows,
-    asked_scores,
     class_map,
     one_map,
     wanted,
-    wanted_rows,
 )
 
 NEAR = 1e-12
@@ -47,20 +41,6 @@ def module(artifact: object, **requested: object) -> dict[str, object]:
     found: dict[str, object] = {}
     exec(compile(text, "exported", "exec"), found)  # noqa: S102 - that is what is tested
     return found
-
-
-@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
-def test_module_gives_what_apply_gives(kind: str, scale: Scale) -> None:
-    """The probability and its ends agree to 1e-12, on fit scores, beside them, at both ends and anywhere."""
-    artifact = one_map(kind, scale)
-    scores = asked_scores(artifact)
-    found = module(artifact)
-    point, *ends = wanted(artifact, scores)
-    np.testing.assert_allclose(found["calibrate_all"](scores.tolist()), point, rtol=0.0, atol=NEAR)
-    assert ("ends" in found) == bool(ends)
-    if ends:
-        got = [found["ends"](score) for score in scores.tolist()]
-        np.testing.assert_allclose(np.array(got).T, ends, rtol=0.0, atol=NEAR)
 
 
 @pytest.mark.parametrize("kind", ["venn-abers", "spline"])
@@ -91,37 +71,6 @@ def test_module_refuses_what_apply_refuses() -> None:
         calibrate("0.5")  # type: ignore[operator]
     assert calibrate(np.float32(0.5)) == calibrate(0.5)  # type: ignore[operator]
     assert calibrate(True) == calibrate(1)  # type: ignore[operator]
-
-
-def test_another_base_rate_is_that_of_apply() -> None:
-    """With a base rate the module moves probabilities and ends as `apply --prior` does."""
-    artifact = one_map("venn-abers")
-    found = module(artifact, prior=0.9)
-    assert artifact.fit.base_rate is not None
-    scores = np.linspace(0.0, 1.0, 50)
-    point, lower, _ = (
-        shifted(one, fitted=artifact.fit.base_rate, prior=0.9) for one in wanted(artifact, scores)
-    )
-    np.testing.assert_allclose(found["calibrate_all"](scores.tolist()), point, rtol=0.0, atol=NEAR)
-    got = [found["ends"](score)[0] for score in scores.tolist()]
-    np.testing.assert_allclose(got, lower, rtol=0.0, atol=NEAR)
-
-
-@pytest.mark.parametrize("kind", CLASS_MAPS)
-def test_classes_are_those_of_apply(kind: str) -> None:
-    """Every class's probability and the most probable class agree."""
-    for scale in (Scale.PROB, Scale.LOGIT, Scale.PERCENT):
-        artifact = class_map(kind, scale)
-        rows = asked_rows(scale)
-        expected = wanted_rows(artifact, rows)
-        found = module(artifact)
-        np.testing.assert_allclose(found["calibrate_all"](rows.tolist()), expected, rtol=0.0, atol=NEAR)
-        named = [found["predict"](row) for row in rows.tolist()]
-        sure = np.sort(expected, axis=1)[:, -1] - np.sort(expected, axis=1)[:, -2] > NEAR
-        assert (
-            np.array(named)[sure].tolist()
-            == np.array(artifact.classes)[expected.argmax(axis=1)][sure].tolist()
-        )
 
 
 @pytest.mark.parametrize(

@@ -20,10 +20,6 @@ from calibcli.commands.export import export
 from calibcli.names import ClassMethod, ExportTarget, Scale
 from calibcli.options.fitting import ExportAsk
 from exported_maps import (
-    CLASS_MAPS,
-    KINDS_AND_SCALES,
-    asked_rows,
-    asked_scores,
     class_map,
     one_map,
     wanted,
@@ -78,20 +74,6 @@ def imported(tmp_path: Path) -> Iterator[Importer]:
     yield load
     for word in made:
         del sys.modules[word]
-
-
-@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
-def test_estimator_gives_what_apply_gives(kind: str, scale: Scale, imported: Importer) -> None:
-    """Without being fitted it takes a column of scores, and gives the probability of both classes."""
-    artifact = one_map(kind, scale)
-    scores = asked_scores(artifact)
-    module = imported(artifact)
-    found = module.Calibrated().predict_proba(scores[:, None])
-    point, *ends = wanted(artifact, scores)
-    np.testing.assert_allclose(found[:, 1], point, rtol=0.0, atol=NEAR)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    if ends:
-        np.testing.assert_allclose(module.ends(scores), ends, rtol=0.0, atol=NEAR)
 
 
 def test_two_columns_are_those_of_predict_proba(imported: Importer) -> None:
@@ -175,18 +157,6 @@ def test_estimator_checks_of_scikit_learn_pass_as_far_as_they_apply(imported: Im
         assert "features, and a score is one column" in str(one["exception"]) or "lie outside" in str(
             one["exception"]
         )
-
-
-@pytest.mark.parametrize("kind", CLASS_MAPS)
-def test_classes_are_those_of_apply(kind: str, imported: Importer) -> None:
-    """Every class's probability and the most probable class agree."""
-    for scale in (Scale.PROB, Scale.LOGIT, Scale.PERCENT):
-        artifact = class_map(kind, scale)
-        rows = asked_rows(scale)
-        estimator = imported(artifact).Calibrated()
-        expected = wanted_rows(artifact, rows)
-        np.testing.assert_allclose(estimator.predict_proba(rows), expected, rtol=0.0, atol=NEAR)
-        assert set(estimator.predict(rows)) <= set(artifact.classes)
 
 
 def test_classes_of_a_wrapped_model_are_found_by_name(imported: Importer) -> None:
