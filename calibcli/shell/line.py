@@ -91,7 +91,8 @@ class _Plain:
         framework: Any = super()
         for one in framework.get_params(ctx):
             ask: Callable[[], Any] | None = getattr(one, "get_runtime_param", None)
-            if ask is not None:
+            # A tree of commands may take line after line.
+            if ask is not None and "get_runtime_param" not in vars(one):
                 vars(one)["get_runtime_param"] = partial(Plainly, ask)
         found: list[str] = framework.parse_args(ctx, args)
         return found

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibcli.names import ClassMeasure, MeasureName, TestName
+from calibcli.shell import app
 from calibcli.shell.app import main, tree_of
 from calibcli.shell.line import plain
 from command_line import SAMPLE, Run
@@ -51,6 +52,19 @@ def test_what_is_taken_plainly_is_what_the_framework_takes(place: int, word: str
     requested = option.get_runtime_param().coerce(value, param=option, ctx=None)
     taken = requested[0] if kind is not about.annotation else requested
     assert (type(found), found) == (type(taken), taken)
+
+
+def test_a_tree_takes_line_after_line(run: Run) -> None:
+    """What asks the framework is put in place once, not around itself with each line."""
+    tree = typer.main.get_command(app.tree_of(("measure",)))
+    requested = []
+    for _ in range(2):
+        assert run("measure", "none.csv", "--bins", "x").code == 2
+        requested.append(
+            [vars(one).get("get_runtime_param") for one in vars(tree)["commands"]["measure"].params]
+        )
+    assert requested[0] == requested[1]
+    assert any(requested[0]) or not OPTIONS
 
 
 @pytest.mark.parametrize(
