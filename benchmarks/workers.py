@@ -1,5 +1,5 @@
 """
-Memory of the workers of a cluster, and of the process where the command was typed.
+Memory of the workers of a cluster, and of the process where the command was typed; and what many cost there.
 
     python benchmarks/workers.py [--rows 1e6,1e7,1e8] [--engines dask,spark] [--write]
 
@@ -7,11 +7,14 @@ For each number of rows, in files of at most two million, `measure` and `apply -
 engine, on a Dask scheduler with two worker processes of one thread each, and on Spark in local mode with two
 Python workers, all started anew. Figures are the peak of resident memory that the kernel kept of each process
 (VmHWM), of workers the larger one. Every score is another one, so that tables are grids with nearly every
-cell taken. More than ten million rows are copies of the same ten million. Needs `/proc`,
-and for Spark Java. `--write` stores benchmarks/WORKERS.md.
+cell taken. More than ten million rows are copies of the same ten million. Then `measure` of a thousand groups
+and of ten thousand files, made as for `bench.py`: time, memory, and in a run of its own how many tasks there
+were and what came back, packed once more to be counted. Needs `/proc`, and for Spark Java. `--write` stores
+benchmarks/WORKERS.md.
 """
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -45,12 +48,14 @@ class Peaks:
         here: Of the process where the command was typed.
 
         between: Of the scheduler, or of the JVM of Spark.
+        seconds: How long the command took, a cluster of Dask being there already.
     """
 
     idle: float
     worker: float
     here: float
     between: float
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,40 @@ class Asked:
     engine: str
     command: str
     rows: int
+
+
+# What many there are: the folder that `bench_files.py` makes, and what is asked of it.
+MANY = {
+    "20,000 rows in 1,000 groups, 10 files": ("groups", ("--by", "group", "--min-group-rows", "1")),
+    "1,000,000 rows in 10,000 files": ("10000", ()),
+}
+# A command as it is typed, which counts tasks and the bytes of what is sent with them and of what comes back.
+COUNTED = """
+import json, pickle, sys
+from calibcli.data.engines.dask import DaskEngine
+from calibcli.data.engines.spark import SparkEngine
+from calibcli.shell.app import main
+
+told = {"tasks": 0, "sent": 0, "back": 0}
+
+def counting(plain):
+    def counted(self, work, items):
+        def sent():
+            for item in items:
+                told["tasks"] += 1
+                told["sent"] += len(pickle.dumps(item))
+                yield item
+        for result in plain(self, work, sent()):
+            told["back"] += len(pickle.dumps(result))
+            yield result
+    return counted
+
+for engine in (DaskEngine, SparkEngine):
+    engine.map = counting(engine.map)
+code = main(sys.argv[2:])
+open(sys.argv[1], "w").write(json.dumps(told))
+sys.exit(code)
+"""
 
 
 def make_files(folder: Path, rows: int) -> Path:
@@ -148,22 +187,26 @@ def on_dask(command: list[str], environment: dict[str, str], folder: Path) -> Pe
     with dask_cluster(folder) as (where, scheduler, workers):
         idle = max(peak_of(worker) for worker in workers)
         place = ["--engine", "dask", "--engine-address", where]
+        began = time.perf_counter()
         found = watched([*command, *place], environment)
+        seconds = time.perf_counter() - began
         here = max(peak for (_, words), peak in found.items() if words == "here")
         worker = max(peak_of(worker) for worker in workers)
-        return Peaks(idle, worker, here, peak_of(scheduler))
+        return Peaks(idle, worker, here, peak_of(scheduler), seconds)
 
 
 def on_spark(command: list[str], environment: dict[str, str]) -> Peaks:
     """Run a command on Spark in local mode, whose workers are children of a daemon of its own."""
     place = ["--engine", "spark", "--engine-address", f"local[{WORKERS}]"]
+    began = time.perf_counter()
     found = watched([*command, *place], environment)
+    seconds = time.perf_counter() - began
     python = max(
         peak for (_, words), peak in found.items() if "pyspark.daemon" in words and "java" not in words
     )
     java = [peak for (_, words), peak in found.items() if "java" in words.split("\0")[0]]
     here = max(peak for (_, words), peak in found.items() if words == "here")
-    return Peaks(0.0, python, here, max(java))
+    return Peaks(0.0, python, here, max(java), seconds)
 
 
 def measured(asked: Asked, folder: Path, files: Path) -> Peaks:
@@ -174,18 +217,58 @@ def measured(asked: Asked, folder: Path, files: Path) -> Peaks:
     else:
         command = [*CALIBCLI, "apply", str(folder / "cal.json"), str(files), "-s", "score", "-q"]
         command += ["--out-dir", str(out), "--force"]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYSPARK_PYTHON": sys.executable}
-    environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder)}
     try:
-        if asked.engine == "dask":
-            return on_dask(command, environment, folder)
-        if asked.engine == "spark":
-            return on_spark(command, environment)
-        found = watched(command, environment)
-        return Peaks(0.0, 0.0, max(found.values()), 0.0)
+        return spent(command, asked.engine, folder)
     finally:
         for written in out.glob("*"):
             written.unlink()
+
+
+def spent(command: list[str], engine: str, folder: Path) -> Peaks:
+    """Run a command on an engine, or on none, and return its peaks and its time."""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYSPARK_PYTHON": sys.executable}
+    environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder)}
+    if engine == "dask":
+        return on_dask(command, environment, folder)
+    if engine == "spark":
+        return on_spark(command, environment)
+    began = time.perf_counter()
+    peak = max(watched(command, environment).values())
+    return Peaks(0.0, 0.0, peak, 0.0, time.perf_counter() - began)
+
+
+def many(engines: list[str], folder: Path) -> str:
+    """Return as a Markdown table what many groups and files cost on each engine, and what travels."""
+    subprocess.run([sys.executable, str(HERE / "bench_files.py"), "dask", str(folder)], check=True)
+    head = (
+        "measure",
+        "engine",
+        "wall s",
+        "a worker",
+        "here",
+        "scheduler or JVM",
+        "tasks",
+        "a task",
+        "results",
+    )
+    lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+    for what, (name, words) in MANY.items():
+        for engine in engines:
+            asked = ["measure", str(folder / name), "-s", "score", "-y", "label", "-q", *words]
+            one = spent([*CALIBCLI, *asked], engine, folder)
+            cells = [what, engine, f"{one.seconds:.1f}"]
+            cells += [f"{peak:.0f}" if peak else "" for peak in (one.worker, one.here, one.between)]
+            if engine != "none":
+                told = folder / "told.json"
+                spent([sys.executable, "-c", COUNTED, str(told), *asked], engine, folder)
+                counts = json.loads(told.read_text(encoding="utf-8"))
+                cells += [f"{counts['tasks']:,}", f"{counts['sent'] / counts['tasks'] / 1e3:,.1f} kB"]
+                cells.append(f"{counts['back'] / 1e6:.2f} MB")
+            else:
+                cells += ["", "", ""]
+            lines.append(f"| {' | '.join(cells)} |")
+            sys.stderr.write(f"{lines[-1]}\n")
+    return "\n".join(lines)
 
 
 def table_of(found: dict[Asked, Peaks]) -> str:
@@ -220,12 +303,22 @@ def main() -> None:
                     asked = Asked(engine, command, rows)
                     found[asked] = measured(asked, folder, whole)
                     sys.stderr.write(f"{asked}: {found[asked]}\n")
-    text = f"{machine()}.\n\n{table_of(found)}\n"
+        for whole in files.values():
+            shutil.rmtree(whole)
+        of_many = many(given.engines.split(","), folder)
+    text = f"{machine()}.\n\n{table_of(found)}\n\n{OF_MANY}{of_many}\n"
     sys.stdout.write(text)
     if given.write:
         (HERE / "WORKERS.md").write_text(HEAD + text, encoding="utf-8")
 
 
+OF_MANY = """## Many groups, many files
+
+Wall time from the start of the command to its end, that of Spark with its JVM; memory as above. "A task" is
+what is sent with one of them at the mean, beside the work itself, and "results" all that came back through
+the scheduler or the driver, as it is packed there; counted in a run of its own.
+
+"""
 HEAD = f"""# What a worker needs
 
 Made by `python benchmarks/workers.py --write`: peaks of resident memory in MiB, as the kernel kept them
