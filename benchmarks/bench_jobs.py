@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 ROWS = (10_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
 FILES = (10, 100, 1_000, 10_000)
 GROUPS = (10, 100, 1_000, 10_000, 100_000)
-CLASSES = (10, 100, 1_000)
+CLASSES = (10, 100, 1_000, 10_000)
 SCORES = (20, 200, 2_000)
 # Of so many rows each.
 ROWS_OF_A_GROUP, ROWS_OF_A_FILE, ROWS_OF_CLASSES, ROWS_OF_SCORES = 20, 100, 2_000, 1_000
@@ -197,7 +197,8 @@ def _classes(at: Path) -> Contest:
         )
         for count in CLASSES
     )
-    return Contest(f"Classes, {ROWS_OF_CLASSES:,} rows", "classes", field, field[0].name, rounds=3)
+    title = f"Classes, {ROWS_OF_CLASSES:,} rows"
+    return Contest(title, "classes", field, field[0].name, rounds=3, patience=120.0)
 
 
 def _scores(at: Path) -> Contest:

@@ -14,20 +14,33 @@ import pickle
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from bench_inside import least
 from processes import machine, make_scores
 
 from calibcli.commands.apply import apply_file
 from calibcli.commands.fit import fit_files
 from calibcli.commands.gathering import RAW, choose_columns
-from calibcli.commands.measure import measure_table
+from calibcli.commands.measure import measure_evaluation, measure_table
 from calibcli.commands.predicting import ApplyRequest
-from calibcli.commands.reading import read_tables
+from calibcli.commands.reading import read_evaluation, read_tables
+from calibcli.commands.slices import extras_request_of
 from calibcli.data.fragments import FRAGMENT_ROWS, Piece, list_fragments
 from calibcli.data.readers import reader_of
-from calibcli.data.tally import MOST_BUNDLES, Refused, Signals, TallyWork
+from calibcli.data.tally import (
+    MOST_BUNDLES,
+    BundleWork,
+    Extras,
+    ExtrasRequest,
+    Refused,
+    Signals,
+    TallyWork,
+)
 from calibcli.documents.artifact import read_artifact
 from calibcli.names import EXACT_LIMIT, FitMethod
 from calibcli.options.fitting import FitOptions, MapOptions
@@ -86,6 +99,97 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     return found
 
 
+@dataclass(frozen=True)
+class Bundle:
+    """
+    Fragments that one worker adds up, of two million rows together.
+
+    Args:
+        files: How many files they are.
+        groups: How many groups their rows are in; 0 for none.
+    """
+
+    files: int = 1
+    groups: int = 0
+
+
+# A billion rows, as they may lie.
+LAID = {"500 files": Bundle(), "10,000 files": Bundle(20), "500 files, in 1,000 groups": Bundle(1, 1_000)}
+BILLION = 1_000_000_000
+# So many different bundles stand for all: cells of groups that one has and another has not fill up.
+_DIFFERENT, _ADDED = 3, 12
+
+
+def written(folder: Path, laid: Bundle, seed: int) -> list[str]:
+    """Write the files of a bundle, its rows in groups drawn anew."""
+    make_scores(folder / "rows.parquet", FRAGMENT_ROWS, 2)
+    rows, generator = pq.read_table(folder / "rows.parquet"), np.random.default_rng(seed)
+    if laid.groups:
+        group = generator.integers(0, laid.groups, FRAGMENT_ROWS)
+        rows = rows.append_column("group", pa.array(group))
+    size, paths = FRAGMENT_ROWS // laid.files, []
+    for number in range(laid.files):
+        paths.append(str(folder / f"{seed}-{number}.parquet"))
+        pq.write_table(rows.slice(number * size, size), paths[-1])
+    return paths
+
+
+def bundle_costs(folder: Path, laid: Bundle) -> dict[str, float]:
+    """Return the milliseconds of each step of a bundle, and the MB that travel."""
+    columns = Columns("score", "label", by=("group",) if laid.groups else ())
+    extras_request = ExtrasRequest(sliced=(RAW,) if laid.groups else ())
+    signals = Signals()
+    signals.grids.add(RAW)
+    work = BundleWork(TallyWork(EXACT_LIMIT, {RAW: None}, signals, extras_request=extras_request))
+    bundles = []
+    for seed in range(_DIFFERENT if laid.groups else 1):
+        paths = written(folder, laid, seed)
+        fragments = list_fragments(paths)
+        chosen = choose_columns(fragments, columns)
+        bundles.append([Piece(one, chosen[one.path]) for one in fragments])
+    results = [work(bundle) for bundle in bundles]
+    packed = [pickle.dumps(one) for one in results]
+
+    def add_up() -> None:
+        whole, extras = RunningTable(EXACT_LIMIT), Extras.start(extras_request, limit=EXACT_LIMIT)
+        whole.become_grid()
+        for place in range(_ADDED):
+            last = pickle.loads(packed[place % len(packed)])[-1]  # noqa: S301 - our own
+            whole.add(last.tables[RAW])
+            if last.extras is not None:
+                extras.merge(last.extras, bundles[0][0].columns)
+        if laid.groups:
+            extras.slices[RAW].tables()
+
+    rows = RowRequest(paths, columns, reading=Reading(jobs=1))
+    request = MeasureOptions(brief=True)
+    evaluation = read_evaluation(rows, extras_request=extras_request_of(rows))
+    steps: dict[str, Callable[[], object]] = {
+        "list": lambda: choose_columns(list_fragments(paths), columns),
+        "count": lambda: work(bundles[0]),
+        "pack": lambda: pickle.dumps(results[0]),
+    }
+    found = {name: 1e3 * least(step, 9) for name, step in steps.items()}
+    found["report"] = 1e3 * least(lambda: measure_evaluation(evaluation, options=request))
+    found["add"] = 1e3 * least(add_up) / _ADDED
+    return found | {"sent": len(packed[0]) / 1e6}
+
+
+def plan_of_bundles(found: dict[str, dict[str, float]], rows: int, *, cores: int) -> str:
+    """Return what so many rows take as they may lie, from the costs of a bundle, as a Markdown table."""
+    head = ("rows lie in", "list ms", "count ms", "pack ms", "unpack, add ms", "report ms", "travels MB")
+    lines = [f"| {' | '.join((*head, 's on one core', f's on {cores} cores', 'sent GB'))} |"]
+    lines.append("|" + "---|" * (len(head) + 3))
+    times = rows // FRAGMENT_ROWS
+    for laid, cost in found.items():
+        shared, alone = cost["count"] + cost["pack"], cost["list"] + cost["add"]
+        here = (times * alone + cost["report"]) / 1e3
+        cells = [f"{cost[name]:.3g}" for name in ("list", "count", "pack", "add", "report", "sent")]
+        cells += [f"{here + times * shared / 1e3:.0f}", f"{here + times * shared / 1e3 / cores:.0f}"]
+        lines.append(f"| {laid} | {' | '.join(cells)} | {times * cost['sent'] / 1e3:.1f} |")
+    return "\n".join(lines)
+
+
 def table_of(found: dict[str, tuple[float, str]]) -> str:
     """Return the costs as a Markdown table."""
     lines = ["| step | cost |", "|---|---|"]
@@ -130,6 +234,13 @@ def plan_of(found: dict[str, tuple[float, str]], rows: int, *, cores: int) -> st
     return "\n".join(lines)
 
 
+LYING = f"""Each line is {BILLION // FRAGMENT_ROWS} bundles of {FRAGMENT_ROWS:,} rows: what one costs in
+processor time, the least of several, times their number, and the report once. Lists and sums are made in one
+place, counting and packing are shared out. "Unpack, add" is that of {_ADDED} bundles, for each of them; those
+with groups are of {_DIFFERENT} kinds, whose groups are drawn anew, and end with the tables of all groups. The
+report is a table."""
+
+
 def main() -> None:
     """Measure, print, and store the page if that is asked."""
     parser = argparse.ArgumentParser(description="Measure what one fragment costs.")
@@ -137,9 +248,15 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = costs(Path(folder))
+    bundles = {}
+    for name, laid in LAID.items():
+        with tempfile.TemporaryDirectory() as folder:
+            bundles[name] = bundle_costs(Path(folder), laid)
     plan = f"## {ROWS:,} rows, worked out\n\n{PLANNED}\n\n{plan_of(found, ROWS, cores=CORES)}"
+    of_bundles = f"## {BILLION:,} rows, as they may lie\n\n{LYING}\n\n"
+    of_bundles += plan_of_bundles(bundles, BILLION, cores=CORES)
     busy = f"Load of the machine at the end: {os.getloadavg()[0]:.1f}"
-    text = f"{machine()}. {busy}.\n\n{table_of(found)}\n\n{plan}\n"
+    text = f"{machine()}. {busy}.\n\n{table_of(found)}\n\n{plan}\n\n{of_bundles}\n"
     sys.stdout.write(text)
     if asked.write:
         (HERE / "FRAGMENTS.md").write_text(HEAD + text, encoding="utf-8")
