@@ -199,6 +199,18 @@ def stretches(bounds: Integers, content: bytes) -> Column:
     return pa.Array.from_buffers(pa.binary(), places.size - 1, buffers)
 
 
+def source_of(content: bytes | memoryview) -> Any:  # noqa: ANN401 - readers of Arrow name files only
+    """
+    Return bytes as a source for readers of Arrow that look ahead in threads of their own.
+
+    It is a copy of theirs. A thread may let go of what it read when Python shuts down, and waiting for
+    Python's lock in order to do so would abort the process.
+    """
+    own = pa.allocate_buffer(len(content))
+    memoryview(cast("Any", own)).cast("B")[:] = content
+    return pa.BufferReader(own)
+
+
 def bytes_scalar(content: bytes) -> "pa.Scalar[Any]":
     """Return bytes as a scalar, without the imports that pyarrow's own way makes."""
     column: Any = stretches(np.array([0, len(content)]), content)

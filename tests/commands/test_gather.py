@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -337,6 +338,23 @@ gather(sys.argv[1:], Columns(), engine=ThreadEngine(2))
 heavy = ("pandas", "scipy", "pyarrow.dataset", "pyarrow.csv", "pyarrow.parquet", "calibcli.data.values")
 print([name for name in heavy if name in sys.modules])
 """
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_threads_of_arrow_hold_nothing_of_python(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that let go of bytes of Python while the interpreter shut down aborted one script in twenty."""
+    sources: list[Any] = []
+    made = pa.BufferReader
+    monkeypatch.setattr(pa, "BufferReader", lambda content: sources.append(content) or made(content))
+    path = tmp_path / f"a.{suffix}"
+    lines = {"csv": "score,label\n0.5,1\n0.25,0\n", "jsonl": '{"score": 0.5, "label": 1}\n' * 2}
+    path.write_text(lines[suffix])
+    assert read([path]).input.rows == 2
+    assert sources
+    # What Arrow has allocated may be written to, unlike bytes of Python.
+    assert all(isinstance(one, pa.Buffer) and one.is_mutable for one in sources)
 
 
 @pytest.mark.parametrize(

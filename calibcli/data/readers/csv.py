@@ -13,13 +13,13 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import IO, Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
-from calibcli.data.arrays import first_line
+from calibcli.data.arrays import first_line, source_of
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, opened_text, text_problems
 from calibcli.data.records import (
@@ -304,7 +304,7 @@ def _parsed(
     names = [place.get(name, "") for name in within.names]
     with _reported(within, rows_before=rows_before):
         reader = pa_csv.open_csv(
-            cast("IO[bytes]", pa.BufferReader(content)),
+            source_of(content),
             read_options=pa_csv.ReadOptions(
                 use_threads=False, block_size=len(content) + 1, column_names=names
             ),

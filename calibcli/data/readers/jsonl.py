@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pa_json
 
-from calibcli.data.arrays import DAMAGED, first_line
+from calibcli.data.arrays import DAMAGED, first_line, source_of
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, text_problems
 from calibcli.errors import InputProblem
@@ -446,7 +446,7 @@ def _no_object(value: object, row: int, shown: str) -> InputProblem:
 def _parsed(block: bytes, types: dict[str, pa.DataType]) -> pa.RecordBatch:
     """Return the columns of some lines, which must be what the types say."""
     reader = pa_json.open_json(
-        cast("Any", pa.BufferReader(block)),
+        source_of(block),
         read_options=pa_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
         parse_options=pa_json.ParseOptions(
             explicit_schema=pa.schema(list(types.items())), unexpected_field_behavior="ignore"
@@ -497,7 +497,7 @@ def quick_kinds(block: bytes) -> dict[str, pa.DataType] | None:
         return None
     try:
         reader = pa_json.open_json(
-            cast("Any", pa.BufferReader(block)),
+            source_of(block),
             read_options=pa_json.ReadOptions(use_threads=False, block_size=len(block) + 1),
         )
         found = reader.read_next_batch().schema

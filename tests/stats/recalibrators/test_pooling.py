@@ -180,8 +180,22 @@ def test_stand_in_of_cells_stays_among_them() -> None:
     assert found.distinct < np.unique(score).size
 
 
-def test_rows_that_changed_are_refused() -> None:
-    """A fit that sees other rows the second time stops."""
+def test_a_score_of_many_rows_is_cut_off_and_not_cut_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes no memory to look at rows that are alike, and no number of cuts would part them."""
+    monkeypatch.setattr(minorant, "_MOST_SEEN", 300)
+    rng = np.random.default_rng(4)
+    score = np.append(np.full(20_000, 0.5), 0.5 + rng.uniform(-1e-3, 1e-3, 2_000))
+    rows = HeldRows(score, rng.random(score.size) < 0.5 + 100.0 * (score - 0.5))
+    exact = ScoreTable.from_rows(rows.score, rows.label)
+    assert Isotonic.fit(grid_of(exact), rows=rows) == Isotonic.fit(exact)
+    assert rows.passes == 2
+    assert rows.reread < 20_300
+
+
+@pytest.mark.parametrize("most", [1 << 20, 0])
+def test_rows_that_changed_are_refused(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit that sees other rows the second time stops, be they looked at or counted in finer parts."""
+    monkeypatch.setattr(minorant, "_MOST_SEEN", most)
     rows = HeldRows(np.array([0.1, 0.2, 0.3]), np.array([False, True, True]))
     grid = grid_of(ScoreTable.from_rows(rows.score, rows.label))
     with pytest.raises(InputProblem, match="changed while it was read"):
