@@ -414,7 +414,7 @@ def _first_alone(
     """
     yield from engine.map(work, pieces[:1])
     if engine.shares_interpreter and work.signals.grids:
-        yield from replace(work, onto=running).one_by_one(pieces[1:])
+        yield from map(replace(work, onto=running), pieces[1:])
     elif engine.shares_interpreter:
         yield from engine.map(work, pieces[1:])
     else:

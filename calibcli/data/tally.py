@@ -7,7 +7,6 @@ Beside a table for each score stand differences between scores, slices, clusters
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -508,12 +507,10 @@ class TallyWork:
 
     def __call__(self, piece: Piece) -> Tally | Refused:
         """Tally a fragment; a problem with it is returned, not raised."""
-        return self._tally(_begun(piece), piece.columns)
-
-    def one_by_one(self, pieces: Sequence[Piece]) -> Iterator[Tally | Refused]:
-        """Tally fragments in order, each begun to be read while the one before is counted."""
-        ahead = all(_read_ahead(piece.fragment) for piece in pieces)
-        yield from map(self._tally, made_ahead(map(_begun, pieces), ahead), (one.columns for one in pieces))
+        try:
+            return self.tally(piece.fragment, piece.columns)
+        except CalibcliError as problem:
+            return Refused(problem)
 
     def tables(self) -> dict[str, RunningTable]:
         """Return empty tables, those that are known to become grids as such."""
@@ -522,18 +519,12 @@ class TallyWork:
             tables[key].become_grid()
         return tables
 
-    def _tally(self, begun: "Begun | Refused", resolved: ResolvedColumns) -> Tally | Refused:
-        if isinstance(begun, Refused):
-            return begun
-        try:
-            return self._counted(begun.intake, begun.rows, resolved)
-        except CalibcliError as problem:
-            return Refused(problem)
-
-    def _counted(self, intake: Intake, batches: Iterator[Rows | None], resolved: ResolvedColumns) -> Tally:
+    def tally(self, fragment: Fragment, resolved: ResolvedColumns) -> Tally:
+        """Count the rows of a fragment."""
         tables, extras_request = self.tables() if self.onto is None else dict(self.onto), self.extras_request
         extras = Extras.start(extras_request, limit=self.limit, classes=resolved.classes)
-        for rows in batches:
+        intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
+        for rows in taken(fragment, intake, resolved):
             if self.signals.stopped:
                 break
             if rows is not None:
@@ -557,30 +548,6 @@ class TallyWork:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Begun:
-    """
-    A fragment of which the first rows have been read.
-
-    Args:
-        rows: All of them, batch by batch.
-    """
-
-    intake: Intake
-    rows: Iterator[Rows | None]
-
-
-def _begun(piece: Piece) -> Begun | Refused:
-    """Read the first rows of a fragment; a problem with it is returned, not raised."""
-    intake = intake_of(piece.columns, shown=piece.fragment.shown, first_row=piece.fragment.first_row)
-    rows = taken(piece.fragment, intake, piece.columns)
-    try:
-        first = list(islice(rows, 1))
-    except CalibcliError as problem:
-        return Refused(problem)
-    return Begun(intake, chain(first, rows))
-
-
 def intake_of(resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> Intake:
     """Return the intake for the columns of a file."""
     if resolved.probs is None:
@@ -599,11 +566,8 @@ def taken(fragment: Fragment, intake: Intake, resolved: ResolvedColumns) -> Iter
     """
     batches = batches_of(fragment, resolved)
     rows = map(intake.rows_of, resolved.rows.first_of(batches, fragment.first_row))
-    return made_ahead(rows, 2 * _read_ahead(fragment))
-
-
-def _read_ahead(fragment: Fragment) -> bool:
-    return reader_of(fragment.format).ahead and not (fragment.streams or fragment.is_small)
+    ahead = reader_of(fragment.format).ahead and not (fragment.streams or fragment.is_small)
+    return made_ahead(rows, 2 * ahead)
 
 
 def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:

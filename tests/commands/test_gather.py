@@ -273,7 +273,7 @@ def test_a_stopped_tally_ends_early(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = write_parquet(tmp_path / "a.parquet", [(0.5, True)] * 100, group=100)
     (fragment,) = fragments.list_fragments([str(path)])
     resolved = choose_columns([fragment], ASKED)[str(path)]
-    found = TallyWork(None, {"raw": None}, Signals(stopped=True))(fragments.Piece(fragment, resolved))
+    found = TallyWork(None, {"raw": None}, Signals(stopped=True)).tally(fragment, resolved)
     # The batch looked at and the one ahead of it, of ten.
     assert found.findings.rows <= 20
 
