@@ -240,6 +240,20 @@ def many_rows(count: int, scale: Scale) -> np.ndarray:
 
 
 # Systems that are not here, whose queries are executed in DuckDB by their rules.
+# Names of columns that are SQL, or are special somewhere.
+HOSTILE = [
+    'x"; DROP TABLE predictions; --',
+    "a`b",
+    "it's",
+    "*/ 1 /*",
+    "$(id)",
+    "back\\slash",
+    "{{ x }}",
+    ":x",
+    "é ✓",
+]
+
+
 ELSEWHERE = [
     SqlDialect.BIGQUERY,
     SqlDialect.SNOWFLAKE,

@@ -29,6 +29,14 @@ def spark() -> Iterator[Any]:
         yield found
 
 
+def gives_the_same(spark: Any, artifact: Any, function: Any, *, rows: int) -> None:
+    """Ask a function of Spark for some scores; it gives what the map does."""
+    scores = asked_scores(artifact)[:rows]
+    frame = spark.createDataFrame(pd.DataFrame({"score": scores, "place": np.arange(scores.size)}))
+    found = frame.withColumn("calibrated", function("score")).toPandas().sort_values("place")
+    np.testing.assert_allclose(found["calibrated"], wanted(artifact, scores)[0], rtol=0.0, atol=NEAR)
+
+
 def test_pandas_udf_of_the_exported_estimator_gives_the_same(spark: Any, tmp_path: Path) -> None:
     """The recipe of docs/export.md: a pandas UDF that calls the exported module on every worker."""
     path = tmp_path / "calibrated_for_spark.py"
@@ -44,10 +52,7 @@ def test_pandas_udf_of_the_exported_estimator_gives_the_same(spark: Any, tmp_pat
 
         return pd.Series(Calibrated().predict_proba(score.to_frame().to_numpy())[:, 1])
 
-    scores = asked_scores(artifact)[:2_000]
-    frame = spark.createDataFrame(pd.DataFrame({"score": scores, "place": np.arange(scores.size)}))
-    found = frame.withColumn("calibrated", calibrated("score")).toPandas().sort_values("place")
-    np.testing.assert_allclose(found["calibrated"], wanted(artifact, scores)[0], rtol=0.0, atol=NEAR)
+    gives_the_same(spark, artifact, calibrated, rows=2_000)
 
 
 def test_python_udf_of_the_exported_module_gives_the_same(spark: Any, tmp_path: Path) -> None:
@@ -65,7 +70,4 @@ def test_python_udf_of_the_exported_module_gives_the_same(spark: Any, tmp_path: 
 
         return None if score is None else calibrate(score)
 
-    scores = asked_scores(artifact)[:500]
-    frame = spark.createDataFrame(pd.DataFrame({"score": scores, "place": np.arange(scores.size)}))
-    found = frame.withColumn("calibrated", calibrated("score")).toPandas().sort_values("place")
-    np.testing.assert_allclose(found["calibrated"], wanted(artifact, scores)[0], rtol=0.0, atol=NEAR)
+    gives_the_same(spark, artifact, calibrated, rows=500)

@@ -29,6 +29,7 @@ from calibcli.stats.recalibrators.intercept import shifted
 from calibcli.stats.recalibrators.smooth import Smooth
 from exported_maps import (
     ELSEWHERE,
+    HOSTILE,
     asked_rows,
     asked_scores,
     class_map,
@@ -40,16 +41,6 @@ from exported_maps import (
 )
 
 NEAR = 1e-12
-HOSTILE = [
-    'x"; DROP TABLE predictions; --',
-    "a`b",
-    "it's",
-    "*/ 1 /*",
-    "$(id)",
-    "back\\slash",
-    "{{ x }}",
-    "é ✓",
-]
 # Maps of one score are executed for these, in test_sql_engines.py and test_sql_elsewhere.py.
 EXECUTED = {SqlDialect.DUCKDB, *ELSEWHERE}
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from calibcli.errors import InputProblem
 from calibcli.stats.recalibrators import require_both_labels
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sealed
-from calibcli.stats.table.again import Rows, refuse_changed
+from calibcli.stats.table.again import Rows, refuse_changed, seen_again
 from calibcli.stats.table.bins import segment_sums
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.finer import MOST_CUTS, PARTS, CountedParts, Tree
@@ -230,7 +230,7 @@ def pruned(table: GridTable, rows: Rows) -> ScoreTable:
         tree = tree.cut(pieces.node[many])
         pieces = pieces.cut(many, tree, rows.in_parts(tree)).joined()
         tree = tree.only(pieces.node[pieces.is_open])
-    return pieces.with_seen(rows.in_open(tree), tree)
+    return pieces.looked_at(tree, rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -295,14 +295,11 @@ class Pieces:
             put(self.alike, both > _ALIKE * self.rows[whole]),
         )
 
-    def with_seen(self, seen: ScoreTable, tree: Tree) -> ScoreTable:
-        """Return the pieces as one score each, and instead of open ones their exact scores."""
-        node = tree.in_open(seen.score)[1]
-        starts = np.append(run_starts(node), node.size)
+    def looked_at(self, tree: Tree, rows: Rows) -> ScoreTable:
+        """Return the pieces as one score each, and the open leaves of a tree by the scores of their rows."""
         is_open = self.is_open
-        refuse_changed(self.node[is_open], node[starts[:-1]])
-        refuse_changed(self.rows[is_open], segment_sums(seen.rows, starts))
-        refuse_changed(self.positive_rows[is_open], segment_sums(seen.positive_rows, starts))
+        known = self.node[is_open], self.rows[is_open], self.positive_rows[is_open]
+        seen, starts = seen_again(tree, known, rows=rows)
         # The first piece and the last are open, and of two neighbours one.
         between = starts[np.cumsum(is_open)[~is_open]]
         # Rounding may carry a mean out of its piece.

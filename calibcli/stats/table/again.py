@@ -41,13 +41,29 @@ class Rows(Protocol):
 
 def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> ScoreTable:
     """Return the exact table of the rows in some cells."""
-    seen = rows.in_open(Tree.over(table.code[places]))
-    code = cells.cell_of(seen.score)
-    starts = np.append(run_starts(code), code.size)
-    refuse_changed(table.code[places], code[starts[:-1]])
-    refuse_changed(table.rows[places], segment_sums(seen.rows, starts))
-    refuse_changed(table.positive_rows[places], segment_sums(seen.positive_rows, starts))
-    return seen
+    code = table.code[places]
+    known = code, table.rows[places], table.positive_rows[places]
+    return seen_again(Tree.over(code), known, rows=rows)[0]
+
+
+def seen_again(
+    tree: Tree, known: tuple[Integers, Integers, Integers], *, rows: Rows
+) -> tuple[ScoreTable, npt.NDArray[np.intp]]:
+    """
+    Return the exact table of the rows in the open leaves of a tree, and where each leaf begins in it.
+
+    Args:
+        tree: The tree.
+        known: Its open leaves from the lowest scores to the highest, with their rows and those of label 1.
+        rows: The rows, refused if they are not those that are known.
+    """
+    seen = rows.in_open(tree)
+    _, leaf = tree.in_open(seen.score)
+    starts = np.append(run_starts(leaf), leaf.size)
+    found = leaf[starts[:-1]], segment_sums(seen.rows, starts), segment_sums(seen.positive_rows, starts)
+    for pair in zip(known, found, strict=True):
+        refuse_changed(*pair)
+    return seen, starts
 
 
 def refuse_changed(known: Integers, found: Integers) -> None:
