@@ -67,9 +67,8 @@ def map_band(
         return Band(None, _NO_ROWS)
     if isinstance(artifact.recalibrator, WithEnds) or not fitted_rows:
         return Band(None, _OTHER_ROWS)
-    if table.weighted or (1.0 - confidence) / 2.0 * (_DRAWS + 1) < 1.0:
-        more = f"no band around the map: {percent(confidence)} takes more than {_DRAWS} refits"
-        return Band(None, _WEIGHTED if table.weighted else more)
+    if (why := _not_resampled(table, confidence)) is not None:
+        return Band(None, why)
     maps = refitted(artifact, table, seed=seed)
     if len(maps) < 0.9 * _DRAWS:
         return Band(None, f"no band around the map: {_DRAWS - len(maps)} of {_DRAWS} refits failed")
@@ -81,6 +80,15 @@ def map_band(
 
     words = f"pointwise {percent(confidence)} resampling band, {len(maps)} fits to draws from the fit rows"
     return Band(around, words)
+
+
+def _not_resampled(table: Table, confidence: float) -> str | None:
+    """Return why draws from these rows make no band, or None."""
+    if table.weighted:
+        return _WEIGHTED
+    if (1.0 - confidence) / 2.0 * (_DRAWS + 1) < 1.0:
+        return f"no band around the map: {percent(confidence)} takes more than {_DRAWS} refits"
+    return None
 
 
 def refitted(artifact: Artifact, table: Table, *, seed: int) -> list[Recalibrator]:

@@ -209,7 +209,7 @@ DRAWS, _MOST_DRAWS = 200, 2_000
 # Of which so many in each tail are enough.
 _IN_TAIL = 5.0
 TOO_FEW_DRAWS = (
-    f"no band: so high a confidence takes more than {_MOST_DRAWS:,} draws, and a simultaneous band takes none"
+    f"no band: so high a confidence takes more than {_MOST_DRAWS:,} draws; --band simultaneous needs none"
 )
 
 
