@@ -221,7 +221,7 @@ def _rest(tables: Sequence[Table], left_out: int) -> Table:
 
 
 def _mean_loss(table: Table, loss: FitLoss) -> float:
-    return (brier if loss is FitLoss.BRIER else log_loss)(table).value
+    return (brier if loss is FitLoss.BRIER else log_loss)(table, confidence=None).value
 
 
 # What the command line calls the options that only some methods heed.

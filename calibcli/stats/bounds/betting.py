@@ -248,7 +248,7 @@ def log_mean_over_signs(plus: Floats, minus: Floats, places: Floats, *, alone: b
         before.append(path)
         after.append(path[..., -1:] - path)
     with np.errstate(divide="ignore"):
-        share = np.log(np.diff(places, prepend=0.0, append=1.0))
+        share = np.log(np.diff(np.concatenate(([0.0], places, [1.0]))))
     changed = np.logaddexp(before[0] + after[1], before[1] + after[0]) + share
     kinds = (
         math.log(0.5) + np.logaddexp(before[0][..., -1], before[1][..., -1]),

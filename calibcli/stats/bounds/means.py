@@ -19,6 +19,10 @@ _PART = 1e-5
 # Nearer to 0 a signed root needs its limit.
 _NEAR = 1e-4
 
+# A tilt has arrived where a step changes it by no more than this part, or what is left is so few standard
+# deviations: one of about 0 never changes by a small part of itself.
+_STILL, _NO_EVIDENCE = 1e-9, 1e-10
+
 # Of more values than these, several means are as fast one by one.
 _AT_ONCE = 1_500
 
@@ -132,7 +136,8 @@ def _signed_root(distance: Floats, rows: Floats, *, least: float, most: float) -
     d = distance / scale
     low, high = 1.0 / min(least / scale, -_TINY), 1.0 / max(most / scale, _TINY)
     slope, bend = float(rows @ d), float(rows @ (d * d))
-    low, high = (low, 0.0) if slope > 0.0 else (0.0, high)
+    pole = low if slope > 0.0 else high
+    low, high = min(pole, 0.0), max(pole, 0.0)
     tilt = -slope / bend
     for _ in range(_TURNS):
         if not low < tilt < high:
@@ -140,9 +145,10 @@ def _signed_root(distance: Floats, rows: Floats, *, least: float, most: float) -
         tilted = d / (1.0 - tilt * d)
         slope, bend = float(rows @ tilted), float(rows @ (tilted * tilted))
         low, high = (low, tilt) if slope > 0.0 else (tilt, high)
-        step = -slope / bend
+        # As if all of it were a + b / (pole - tilt).
+        step = -slope / (bend - slope / (pole - tilt))
         tilt += step
-        if abs(step) <= 1e-9 * abs(tilt):
+        if abs(step) <= _STILL * abs(tilt) or abs(slope) <= _NO_EVIDENCE * math.sqrt(bend):
             break
     tilt = min(max(tilt, low), high)
     tilted = d / (1.0 - tilt * d)
@@ -181,15 +187,18 @@ def _signed_roots(distance: Floats, rows: Floats) -> Floats:
     d = distance / np.abs(distance).max(axis=1, keepdims=True)
     low, high = 1.0 / np.minimum(d.min(axis=1), -_TINY), 1.0 / np.maximum(d.max(axis=1), _TINY)
     slope, bend = _slope_and_bend(d, rows)
-    low, high = np.where(slope > 0.0, low, 0.0), np.where(slope > 0.0, 0.0, high)
-    tilt = -slope / bend
+    pole = np.where(slope > 0.0, low, high)
+    low, high = np.minimum(pole, 0.0), np.maximum(pole, 0.0)
+    tilt, moves = -slope / bend, np.ones(slope.size, bool)
     for _ in range(_TURNS):
-        tilt = np.where((low < tilt) & (tilt < high), tilt, 0.5 * (low + high))
+        tilt = np.where((low < tilt) & (tilt < high) | ~moves, tilt, 0.5 * (low + high))
         slope, bend = _slope_and_bend(_tilted(d, tilt), rows)
         low, high = np.where(slope > 0.0, low, tilt), np.where(slope > 0.0, tilt, high)
-        step = -slope / bend
+        step = np.where(moves, -slope / (bend - slope / (pole - tilt)), 0.0)
         tilt = tilt + step
-        if np.all(np.abs(step) <= 1e-9 * np.abs(tilt)):
+        # One that has arrived stays, or rounding would send it to the middle of its ends.
+        moves &= (np.abs(step) > _STILL * np.abs(tilt)) & (np.abs(slope) > _NO_EVIDENCE * np.sqrt(bend))
+        if not moves.any():
             break
     tilt = np.minimum(np.maximum(tilt, low), high)
     size = 2.0 * np.einsum("ij,j->i", np.log1p(-tilt[:, np.newaxis] * d), rows)

@@ -10,6 +10,7 @@ segments are judged there are such cells for every combination of the values of 
 
 from collections.abc import Sequence
 from math import prod
+from operator import add
 from typing import Annotated, Self
 
 import numpy as np
@@ -238,7 +239,10 @@ class Sums:
 
     def __add__(self, other: "Sums") -> "Sums":
         pairs = zip(self.columns, other.columns, strict=True)
-        return Sums(*(tuple(a + b for a, b in zip(mine, theirs, strict=True)) for mine, theirs in pairs))
+        if len(self.rows) != len(other.rows):
+            msg = f"sums of {len(self.rows):,} and of {len(other.rows):,} cells"
+            raise ValueError(msg)
+        return Sums(*(tuple(map(add, mine, theirs)) for mine, theirs in pairs))
 
 
 _Count = Annotated[int, Between(0, 2**127)]

@@ -153,7 +153,7 @@ def brier(table: Table, *, confidence: float | None = 0.95) -> Estimate:
     return _mean_loss(table, MeasureName.BRIER, losses, most=1.0, confidence=confidence)
 
 
-def log_loss(table: Table, *, confidence: float = 0.95) -> Estimate:
+def log_loss(table: Table, *, confidence: float | None = 0.95) -> Estimate:
     """
     Mean of -ln f over rows with label 1 and of -ln(1 - f) over rows with label 0.
 

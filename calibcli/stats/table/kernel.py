@@ -55,14 +55,29 @@ class CosineSeries:
         kept = min(kept, self.coefficients.shape[-1])
         k = np.arange(kept)
         damping = np.exp(-0.5 * (bandwidth * np.pi * k) ** 2)
-        intervals = 1 << int(np.ceil(np.log2(oversampling * kept)))
-        spectrum = np.zeros((*self.coefficients.shape[:-1], intervals + 1), np.complex128)
-        spectrum[..., :kept] = self.coefficients[..., :kept] * damping
-        return np.fft.irfft(spectrum, 2 * intervals, axis=-1, norm="forward")[..., : intervals + 1]
+        half, intervals = (1 << int(np.ceil(np.log2(many))) for many in (kept, oversampling * kept))
+        # One place of so many at a time, from the first to that in the middle: a short transform each, of the
+        # coefficients turned by as much. The series is even, so that the others are the same reversed.
+        parts = intervals // half
+        turned = (self.coefficients[..., :kept] * damping)[..., None, :] * _turned(half, parts)[:, :kept]
+        lines = np.fft.irfft(turned, 2 * half, axis=-1, norm="forward")
+        middle = parts // 2 + 1
+        found = np.empty((*lines.shape[:-2], half + 1, parts))
+        found[..., :half, :middle] = np.swapaxes(lines[..., :half], -1, -2)
+        found[..., :half, middle:] = np.swapaxes(lines[..., middle - 2 : 0 : -1, : half - 1 : -1], -1, -2)
+        found[..., half, 0] = lines[..., 0, half]
+        return found.reshape(*lines.shape[:-2], -1)[..., : intervals + 1]
 
     def l1_norm(self, bandwidth: float, *, oversampling: int = 32) -> Floats:
         """Return the integral of |density smoothed at the bandwidth|, shape (...,)."""
         return l1_of_polyline(self.smoothed(bandwidth, oversampling=oversampling))
+
+
+@cache
+def _turned(half: int, parts: int) -> npt.NDArray[np.complex128]:
+    """Return by what coefficients are turned to move a place by 0, 1 ... of so many parts of a step."""
+    k, moved = np.arange(half), np.arange(parts // 2 + 1)
+    return np.asarray(np.exp(1j * np.pi * k * moved[:, None] / (half * parts)))
 
 
 def l1_of_polyline(values: Floats) -> Floats:
@@ -71,7 +86,7 @@ def l1_of_polyline(values: Floats) -> Floats:
     size, below = np.abs(lines), lines < 0.0
     total = size.sum(axis=1) - 0.5 * (size[:, 0] + size[:, -1])
     # Where a line crosses 0 its two triangles are smaller than what lies below the line of sizes.
-    row, step = np.nonzero(below[:, 1:] != below[:, :-1])
+    row, step = np.divmod(np.flatnonzero(below[:, 1:] != below[:, :-1]), lines.shape[1] - 1)
     left, right = size[row, step], size[row, step + 1]
     total -= np.bincount(row, weights=left * right / (left + right), minlength=total.size)
     return np.asarray((total / (size.shape[1] - 1)).reshape(values.shape[:-1]))

@@ -92,6 +92,24 @@ def test_several_means_have_the_evidence_of_each(value: list[float], means: list
         np.testing.assert_allclose(evidence_below(distance, rows), expected, rtol=1e-9, atol=1e-9)
 
 
+def test_several_means_arrive_in_few_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that has arrived, or has no evidence, does not keep the others going until the turns are over."""
+    turns = []
+    summed = means._slope_and_bend
+
+    def counted(tilted: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        turns.append(tilted.shape)
+        return summed(tilted, rows)
+
+    monkeypatch.setattr(means, "_slope_and_bend", counted)
+    found = values(np.linspace(0.0, 1.0, 40) ** 3)
+    mean = found.with_row(1.0).mean
+    distance = np.append(found.value, 1.0) - np.array([mean, 0.01, 0.9, *np.linspace(0.2, 0.6, 9)])[:, None]
+    evidence = evidence_below(distance, np.append(found.rows, 1.0))
+    assert abs(evidence[0]) < 0.2
+    assert len(turns) < 20
+
+
 def test_no_mean_is_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """The end at which the search for a bound begins is looked at once, before it and in it."""
     seen = []

@@ -164,6 +164,25 @@ def test_masses_in_few_cells_have_the_series_of_all_cells(seed: int, count: int)
             np.testing.assert_allclose(found.smoothed(bandwidth), expected.smoothed(bandwidth), atol=1e-9)
 
 
+@settings(max_examples=30)
+@given(
+    seed=SEEDS,
+    count=st.integers(1, 70),
+    bandwidth=st.floats(0.02, 2.0),
+    oversampling=st.sampled_from([1, 2, 3, 4, 8, 32, 37]),
+)
+def test_every_place_has_the_sum_of_its_cosines(
+    seed: int, count: int, bandwidth: float, oversampling: int
+) -> None:
+    """Short transforms of turned coefficients give at each place what all cosines there add up to."""
+    coefficients = np.random.default_rng(seed).normal(size=(2, 3, count))
+    found = CosineSeries(coefficients).smoothed(bandwidth, oversampling=oversampling)
+    k, places = np.arange(count), np.linspace(0.0, 1.0, found.shape[-1])
+    damped = coefficients * np.exp(-0.5 * (bandwidth * np.pi * k) ** 2) * np.where(k > 0, 2.0, 1.0)
+    # What is left out is damped by more than e^-38.
+    np.testing.assert_allclose(found, damped @ np.cos(np.pi * k[:, None] * places), atol=1e-12)
+
+
 def test_several_measures_at_once_are_each_by_itself() -> None:
     """Leading axes of the masses are kept, and each measure has its own norm."""
     rng = np.random.default_rng(0)
