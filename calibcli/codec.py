@@ -144,7 +144,7 @@ class Node:
         """Return a string that can be printed."""
         if not isinstance(self.value, str):
             self.refuse("a string")
-        if any("\ud800" <= letter <= "\udfff" for letter in self.value):
+        if not self.value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in self.value):
             self.refuse("text without half surrogates")
         return self.value
 

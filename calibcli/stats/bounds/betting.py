@@ -16,7 +16,7 @@ _DIRECT_CELLS = 20_000
 
 _MOST_MOMENTS = 120
 # Of fewer cells several bets together are faster.
-_CELLS_AT_ONCE = 500
+CELLS_AT_ONCE = 1_500
 
 # Of bets for 250 * 4^j rows; they sum to 1 without rounding.
 _ANY_TIME_SHARES = tuple(weight / 16.0 for weight in (1.0, 2.0, 3.5, 3.5, 2.0, 1.25, 1.0, 0.75, 0.5, 0.5))
@@ -144,7 +144,7 @@ class GroupedResiduals:
 
     def log_products(self, slopes: Floats) -> Floats:
         """Return the same of several slopes, those of few cells all at once, shape (slopes, groups)."""
-        if self._score.size > _CELLS_AT_ONCE:
+        if self._score.size > CELLS_AT_ONCE:
             return np.stack([self.log_product(slope) for slope in slopes.tolist()])
         return self._from_cells(slopes[:, None])
 

@@ -9,7 +9,13 @@ import numpy.typing as npt
 
 from calibcli.codec import INLINE, Between, Declared
 from calibcli.names import MeasureName
-from calibcli.stats.bounds.betting import Stakes, log_mean_over_signs, log_sum, stakes_for_any_time
+from calibcli.stats.bounds.betting import (
+    CELLS_AT_ONCE,
+    Stakes,
+    log_mean_over_signs,
+    log_sum,
+    stakes_for_any_time,
+)
 from calibcli.stats.gates.cells import SPARSE, UNIT, Partition, Sums
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats
@@ -97,28 +103,26 @@ class Bets:
 
     def log_pass(self, eps: float, stakes: Stakes) -> float:
         """Return the log of the e-value against "the error is at least eps"; grows with eps."""
-        wealth = []
-        for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-            # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
-            a = size / (1.0 + size * eps)
-            plus, minus = (self._log_product(terms, -a) for terms in self._signed)
-            wealth.append(
-                math.log(share) + self.rows * math.log1p(size * eps) + float(np.minimum(plus, minus).sum())
-            )
-        return log_sum(wealth)
+        # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
+        sizes = np.array(stakes.sizes)
+        a = sizes / (1.0 + sizes * eps)
+        plus, minus = (self._log_products(terms, -a) for terms in self._signed)
+        wealth = (
+            np.log(stakes.shares) + self.rows * np.log1p(sizes * eps) + np.minimum(plus, minus).sum(axis=1)
+        )
+        return log_sum(wealth.tolist())
 
     def log_fail(self, eps: float, stakes: Stakes) -> float:
         """Return the log of the e-value against "the error is at most eps"; falls with eps."""
-        wealth = []
+        wealth: list[float] = []
         for terms in self._tests:
             limit = terms.scale * eps
-            for size, share in zip(stakes.sizes, stakes.shares, strict=True):
-                bet = min(size, 0.95 / (1.0 + limit))
-                b = bet / (1.0 - bet * limit)
-                both = self._log_product(terms, b), self._log_product(terms, -b)
-                average = log_mean_over_signs(*both, terms.places, alone=stakes.alone)
-                part = math.log(share / len(self._tests)) + self.rows * math.log1p(-bet * limit)
-                wealth.append(part + float(average))
+            bets = np.minimum(stakes.sizes, 0.95 / (1.0 + limit))
+            b = bets / (1.0 - bets * limit)
+            both = self._log_products(terms, b), self._log_products(terms, -b)
+            average = log_mean_over_signs(*both, terms.places, alone=stakes.alone)
+            shares = np.array(stakes.shares) / len(self._tests)
+            wealth += (np.log(shares) + self.rows * np.log1p(-bets * limit) + average).tolist()
         return log_sum(wealth)
 
     def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
@@ -131,13 +135,16 @@ class Bets:
         level = math.log(1.0 / delta)
         return crossing(lambda eps: level - self.log_fail(eps, stakes), 0.0, 1.0)[0]
 
-    def _log_product(self, terms: Factors, slope: float) -> Floats:
-        """Return sum of log(1 + slope x) over the rows of each group, or less; |slope| < 1."""
-        steep = slope / (1.0 - abs(slope))
-        bent = (steep * terms.steepness) ** 2 + abs(steep) * terms.bend
+    def _log_products(self, terms: Factors, slopes: Floats) -> Floats:
+        """Return sums of log(1 + slope x) over the rows of groups, or less, (slopes, groups); |slope| < 1."""
+        if self._counts.shape[1] > CELLS_AT_ONCE and slopes.size > 1:
+            return np.concatenate([self._log_products(terms, one) for one in slopes[:, None]])
+        slope = slopes[:, None, None]
+        steep = slope / (1.0 - np.abs(slope))
+        bent = (steep * terms.steepness) ** 2 + np.abs(steep) * terms.bend
         loss = bent * self._width**2 / 8.0 + ROUNDING
-        logs = (self._counts * (np.log1p(slope * terms.values) - loss)).sum(axis=0)
-        return np.asarray(np.add.reduceat(logs, terms.starts))
+        logs = (self._counts * (np.log1p(slope * terms.values) - loss)).sum(axis=1)
+        return np.asarray(np.add.reduceat(logs, terms.starts, axis=-1))
 
 
 def log_evidence_against_calibration(sums: Sums, partition: Partition, *, weight: float = 30.0) -> float:

@@ -4,7 +4,8 @@ import base64
 import math
 from collections.abc import Mapping
 from dataclasses import field, replace
-from itertools import accumulate
+from functools import reduce
+from operator import add
 from typing import Annotated, ClassVar, Self
 
 import numpy as np
@@ -377,10 +378,7 @@ class GateState(Declared):
     @property
     def sums(self) -> Sums:
         """All rows added up."""
-        *_, whole = accumulate(
-            (epoch.sums for epoch in self.epochs), initial=Sums.none(self.terms.partition.size)
-        )
-        return whole
+        return reduce(add, [epoch.sums for epoch in self.epochs] or [Sums.none(self.terms.partition.size)])
 
     @property
     def bets(self) -> Bets:
