@@ -10,6 +10,7 @@ References:
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from functools import cache
 from itertools import pairwise
 
@@ -42,10 +43,12 @@ class CosineSeries:
     Args:
         coefficients: Shape (..., n_coefficients), from k = 0.
         whole: Where these are the first ones only, what gives all.
+        norms: Those that were asked for, by bandwidth and oversampling: value and bounds ask for some alike.
     """
 
     coefficients: Floats
     whole: "Callable[[], CosineSeries] | None" = None
+    norms: dict[tuple[float, int], Floats] = field(default_factory=dict)
 
     def smoothed(self, bandwidth: float, *, oversampling: int = 32) -> Floats:
         """Return the density smoothed at a bandwidth, on an even grid of [0, 1] that includes both ends."""
@@ -70,7 +73,10 @@ class CosineSeries:
 
     def l1_norm(self, bandwidth: float, *, oversampling: int = 32) -> Floats:
         """Return the integral of |density smoothed at the bandwidth|, shape (...,)."""
-        return l1_of_polyline(self.smoothed(bandwidth, oversampling=oversampling))
+        asked = bandwidth, oversampling
+        if asked not in self.norms:
+            self.norms[asked] = l1_of_polyline(self.smoothed(bandwidth, oversampling=oversampling))
+        return self.norms[asked]
 
 
 @cache

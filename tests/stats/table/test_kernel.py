@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
+from calibcli.stats.measures.smooth_ece import smooth_ece
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.kernel import (
@@ -181,6 +182,22 @@ def test_every_place_has_the_sum_of_its_cosines(
     damped = coefficients * np.exp(-0.5 * (bandwidth * np.pi * k) ** 2) * np.where(k > 0, 2.0, 1.0)
     # What is left out is damped by more than e^-38.
     np.testing.assert_allclose(found, damped @ np.cos(np.pi * k[:, None] * places), atol=1e-12)
+
+
+def test_no_norm_is_worked_out_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The value of smECE and its bounds ask for norms at the same first bandwidths, of long transforms."""
+    seen = []
+    smoothed = CosineSeries.smoothed
+
+    def counted(series: CosineSeries, bandwidth: float, **options: int) -> np.ndarray:
+        seen.append((id(series), bandwidth, *options.values()))
+        return smoothed(series, bandwidth, **options)
+
+    monkeypatch.setattr(CosineSeries, "smoothed", counted)
+    score = np.linspace(1e-4, 2e-4, 300)
+    found = smooth_ece(ScoreTable.from_rows(score, np.arange(300) == 7))
+    assert found.interval is not None
+    assert len(seen) == len(set(seen)) > 10
 
 
 def test_several_measures_at_once_are_each_by_itself() -> None:
