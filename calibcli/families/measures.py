@@ -151,8 +151,9 @@ class MeasureName(Explained):
             counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.
             `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
             b"; 0 is left out where T is too large for calibrated labels. It fails where errors are rare and
-            costly. At 95 % it held in 72 and 77 % of 2,000 simulations of 1,000 rows of two worlds
-            (docs/coverage.md); `l2` itself held in 94 % in the second. With importance weights: that of
+            costly, and for rare events: at 95 % it held in 72 % of 2,000 simulations of fraud scores five
+            times too high, and in 9 % at a base rate of 1e-4, 1,000 rows each (docs/coverage.md); `l2` itself
+            held in 93.7 % at least. With importance weights: that of
             l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
@@ -449,7 +450,8 @@ class MeasureName(Explained):
         Estimand: The largest |h(f) - f| over the rows' scores, h as for ici.
         Estimator: The same of the rows at hand.
         Interval: As for ici, approximate. The population's largest gap among scores beyond those of these
-            rows is not seen.
+            rows is not seen: where it lies at scores that few rows come near, the interval is below it as a
+            rule (in 98 % of 2,000 simulations of 1,000 rows whose rates are the scores turned round).
         Assumes: As for ici.
         Reference: Harrell (2015), Regression Modeling Strategies; Austin & Steyerberg (2019), Statistics in
             Medicine 38.
