@@ -239,7 +239,6 @@ def many_rows(count: int, scale: Scale) -> np.ndarray:
     return rows if scale is Scale.PROB else np.log(np.maximum(rows, 1e-200))
 
 
-# Systems that are not here, whose queries are executed in DuckDB by their rules.
 # Names of columns that are SQL, or are special somewhere.
 HOSTILE = [
     'x"; DROP TABLE predictions; --',
@@ -253,7 +252,7 @@ HOSTILE = [
     "é ✓",
 ]
 
-
+# Systems that are not here, whose queries are executed in DuckDB by their rules.
 ELSEWHERE = [
     SqlDialect.BIGQUERY,
     SqlDialect.SNOWFLAKE,

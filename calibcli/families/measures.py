@@ -153,8 +153,7 @@ class MeasureName(Explained):
             b"; 0 is left out where T is too large for calibrated labels. It fails where errors are rare and
             costly, and for rare events: at 95 % it held in 72 % of 2,000 simulations of fraud scores five
             times too high, and in 9 % at a base rate of 1e-4, 1,000 rows each (docs/coverage.md); `l2` itself
-            held in 93.7 % at least. With importance weights: that of
-            l2_plug_in, finite-sample.
+            held in 93.7 % at least. With importance weights: that of l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.

@@ -145,8 +145,9 @@ def _signed_root(distance: Floats, rows: Floats, *, least: float, most: float) -
         tilted = d / (1.0 - tilt * d)
         slope, bend = float(rows @ tilted), float(rows @ (tilted * tilted))
         low, high = (low, tilt) if slope > 0.0 else (tilt, high)
-        # As if all of it were a + b / (pole - tilt).
-        step = -slope / (bend - slope / (pole - tilt))
+        # As if all of it were a + b / (pole - tilt); a plain step where rounding leaves nothing of a.
+        model = bend - slope / (pole - tilt)
+        step = -slope / (model if model > 0.0 else bend)
         tilt += step
         if abs(step) <= _STILL * abs(tilt) or abs(slope) <= _NO_EVIDENCE * math.sqrt(bend):
             break
@@ -194,7 +195,8 @@ def _signed_roots(distance: Floats, rows: Floats) -> Floats:
         tilt = np.where((low < tilt) & (tilt < high) | ~moves, tilt, 0.5 * (low + high))
         slope, bend = _slope_and_bend(_tilted(d, tilt), rows)
         low, high = np.where(slope > 0.0, low, tilt), np.where(slope > 0.0, tilt, high)
-        step = np.where(moves, -slope / (bend - slope / (pole - tilt)), 0.0)
+        model = bend - slope / (pole - tilt)
+        step = np.where(moves, -slope / np.where(model > 0.0, model, bend), 0.0)
         tilt = tilt + step
         # One that has arrived stays, or rounding would send it to the middle of its ends.
         moves &= (np.abs(step) > _STILL * np.abs(tilt)) & (np.abs(slope) > _NO_EVIDENCE * np.sqrt(bend))
