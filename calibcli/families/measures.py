@@ -402,18 +402,20 @@ class MeasureName(Explained):
             the quantiles .05, .275, .5, .725 and .95 of the scores, fewer where these coincide. The authors
             take loess; numbers differ where the two curves do. Where a curve separates the labels, at least
             in part, h is what the best curves tend to, and that is said.
-        Interval: For the population, approximate. Noise bends the curve, so every estimate is too large, and
-            so is a bootstrap interval. Lower end: by test inversion among the curves on the way from the
-            diagonal to h, in log odds. It is the least of those of which an estimate as large would be seen
-            with probability δ. It is 0 where that is the diagonal itself. Upper end: the percentile 1 - δ of
-            estimates around h (bootstrap), rather too high; labels are drawn of an h fitted to Platt's
-            smoothed targets, since where all labels are alike h alone would be sure of the next. Both by 400
-            draws of rows and labels, or 1/δ where that is more, each with a curve fitted anew over at most
-            202 of the scores, half of them spread evenly over the rows and half over Σf(1 - f). It was
-            simulated in 20 worlds of 300 rows, calibrated and not, with usual, rare and tied scores and such
-            near 0 and 1. There it was wrong in at most 7 % at 95 %, mostly too high; docs/coverage.md has
-            harder ones, in which no spline is right. None with importance weights, fewer than 30 rows, fewer
-            than 5 of one label, one score alone, or a confidence above 99.9 %.
+        Interval: For the population, approximate. Noise bends the curve, so as a rule every estimate is too
+            large, and so is a bootstrap interval. Lower end: by test inversion among the curves on the way
+            from the diagonal to h, in log odds. It is the least of those of which an estimate as large would
+            be seen with probability δ, and 0 where that is the diagonal itself; or the percentile δ of
+            estimates around h where that is lower, as where a quantile jumps. Upper end: the percentile
+            1 - δ of estimates around h, or as far above the estimate as the percentile δ lies below it (basic
+            bootstrap), as where gaps are near the largest possible. Labels around h are drawn of one fitted
+            to Platt's smoothed targets, since where all labels are alike h alone would be sure of the next.
+            All by 400 draws of rows and labels, or 1/δ where that is more, each with a curve fitted anew over
+            at most 202 of the scores, half of them spread evenly over the rows and half over Σf(1 - f). It
+            was simulated in 20 worlds of 300 rows, calibrated and not, with usual, rare and tied scores and
+            such near 0 and 1. There it was wrong in at most 7 % at 95 %, mostly too high; docs/coverage.md
+            has harder ones, in which no spline is right. None with importance weights, fewer than 30 rows,
+            fewer than 5 of one label, one score alone, or a confidence above 99.9 %.
         Assumes: Rows are independent and held out; the rate bends no faster than 5 knots can follow. Scores
             within 2⁻⁵³ of 0 or 1 are limited inside the logit. "By chance" is what curves fitted to labels
             that follow the scores show; it is left out with importance weights. With --smoother kernel or
@@ -429,8 +431,8 @@ class MeasureName(Explained):
         Estimator: The least value that at least half of the weight does not exceed.
         Interval: As for ici, approximate.
         Assumes: As for ici. Where half of the rows are nearly right and the others far off the median is
-            either, and its interval does not hold: where all scores near 1 were twice too high and those
-            near 0 right it missed in half of the samples. ici has no such jump.
+            either, and its interval does not hold: where the half of the scores near 1 was twice too high
+            and the half near 0 right it missed in 27 to 88 of 100 samples. ici has no such jump.
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
     E90 = "e90", Facts(Home.SMOOTH), """
@@ -446,11 +448,11 @@ class MeasureName(Explained):
         Largest distance of the smooth curve of ici from the score.
         Reading: 0 is perfect. As a rule it is reached at the lowest or highest score, where rows are few:
             read its interval.
-        Estimand: The largest |h(f) - f| over the rows' scores, h as for ici.
-        Estimator: The same of the rows at hand.
-        Interval: As for ici, approximate. The population's largest gap among scores beyond those of these
-            rows is not seen: where it lies at scores that few rows come near, the interval is below it as a
-            rule (in 98 % of 2,000 simulations of 1,000 rows whose rates are the scores turned round).
+        Estimand: The largest |h(f) - f| over these rows' scores, h the population's curve as for ici. How
+            far out other scores may lie the rows do not tell.
+        Estimator: The same of the curve at hand.
+        Interval: For these scores, approximate; otherwise as for ici. Other rows of the population may have
+            scores farther out and with larger gaps.
         Assumes: As for ici.
         Reference: Harrell (2015), Regression Modeling Strategies; Austin & Steyerberg (2019), Statistics in
             Medicine 38.

@@ -36,6 +36,7 @@ from calibcli.stats.measures.differences import PAIRED, PairedSums
 from calibcli.stats.measures.if_calibrated import Settings, Shared, draw_calibrated
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.tests import calibration_tests
+from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned, bins_of, looks_discrete
 from claims.worlds import CLUSTERS, FINE, HARD, WORLDS, Floats, Law, Truth, World, usual_bins
@@ -177,8 +178,21 @@ class Found:
         count.asked, count.wrong = count.asked + 1, count.wrong + bool(wrong)
         count.width += min(width, INFINITE)
 
-    def interval(self, name: str, interval: Interval | None, truth: Truth) -> None:
-        """Count an interval; where its ends speak of different readings, each end by itself."""
+    def interval(
+        self, name: str, interval: Interval | None, truth: Truth, *, target: str | None = None
+    ) -> None:
+        """
+        Count an interval; where its ends speak of different readings, each end by itself.
+
+        Args:
+            name: Of what.
+
+            interval: None where there is none.
+
+            truth: The least and the largest that may be true.
+
+            target: The reading of which the truth is; by default that of which the interval speaks.
+        """
         if interval is None:
             return
         low = -np.inf if interval.lower is None else interval.lower
@@ -192,7 +206,8 @@ class Found:
             self.add(f"{name}, upper end", wrong=above, target=POPULATION, nominal=error / 2, **shared)
             self.add(f"{name}, lower end", wrong=below, target=FIXED, nominal=error / 2, **shared)
         else:
-            self.add(name, wrong=below or above, target=interval.target.value, nominal=error, **shared)
+            of = target or interval.target.value
+            self.add(name, wrong=below or above, target=of, nominal=error, **shared)
 
     def verdict(self, name: str, verdict: Verdict, outcome: VerdictName | None = None) -> None:
         """Count what was decided where the limit is the truth: either may come with probability delta."""
@@ -322,20 +337,29 @@ def smooth(drawn: Drawn, found: Found) -> None:
 
 
 def curves(drawn: Drawn, found: Found) -> None:
-    """Count the intervals of the calibration indices, whose truth is that of the curve of the population."""
-    table, truth, shared = drawn.table(), _limits(drawn.cell.world), Shared()
+    """Count the intervals of the calibration indices, whose truth is that of the population's best spline."""
+    table, shared = drawn.table(), Shared()
+    limits, largest = _limits(drawn.cell.world)
     for name in CURVE:
         interval = calibration_index(table, name=name, shared=shared).interval
-        found.interval(name, interval, (truth[name], truth[name]))
+        # The largest gap is that over these scores, whichever were drawn.
+        truth, of = (largest(table.score), EITHER) if name is M.EMAX else (limits[name], None)
+        found.interval(name, interval, (truth, truth), target=of)
 
 
 @cache
-def _limits(world: str) -> dict[str, float]:
+def _limits(world: str) -> tuple[dict[str, float], Callable[[Floats], float]]:
+    """Return the indices of the population, and the largest gap of its spline over some scores."""
     law, shared = _law(world, FINE, second=False), Shared()
     rows = law.table.rows * FINER
     ones = np.rint(rows * law.rate).astype(np.int64)
     table = ScoreTable(law.table.score, rows, ones)
-    return {name: calibration_index(table, name=name, shared=shared).value for name in CURVE}
+    of_all = {name: calibration_index(table, name=name, shared=shared).value for name in CURVE}
+    if table.score.size == 1:
+        # No spline, and no intervals.
+        return of_all, lambda _: of_all[M.EMAX]
+    spline = Spline.fit(table)
+    return of_all, lambda score: float(np.abs(spline.predict(score) - score).max())
 
 
 @patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None))

@@ -16,6 +16,7 @@ from calibcli.stats.curves.thresholds import standardised_ends
 from calibcli.stats.measures.if_calibrated import Shared
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.smooth_ece import smooth_ece
+from calibcli.stats.recalibrators.spline import Spline
 from calibcli.stats.table import ScoreTable
 from claims.simulation import generator_of, most_misses, short_and_full
 
@@ -37,7 +38,10 @@ RATES: dict[str, Callable[[Floats], Floats]] = {
 }
 # 100 rows of rare events hold one or two.
 ROWS = (300, 1_000, 5_000)
+TURNED = "turned round"
 FEW = [("usual", "overconfident", 300), ("tied", "calibrated", 300), ("sure", "overconfident", 100)]
+# Gaps about as large as they can be; the median of the ties would lie on the jump between two of them.
+AS_LARGE = [(scores, TURNED, rows, 100) for scores in ("usual", "rare", "sure") for rows in ROWS[:2]]
 # Where intervals begin: some tables have none.
 LEAST = [("usual", 30), ("usual", 40), ("rare", 200)]
 # Below this an end on the wrong side of the truth is a matter of the places that are looked at.
@@ -52,24 +56,31 @@ def values_of(table: ScoreTable) -> list[tuple[float, float, float]]:
 
 
 def misses(scores: str, rates: str, rows: int, *, repetitions: int) -> Floats:
-    """Count how often the lower end lies above the limit of the index, and the upper below, shape (4, 2)."""
+    """Count how often the lower end lies above the truth of each index, and the upper below, shape (4, 2)."""
     rng = generator_of("curve", scores, rates, rows)
-    draw, rate = SCORES[scores], RATES[rates]
+    draw, rate = SCORES[scores], RATES.get(rates, lambda f: 1.0 - f)
     many = draw(rng, 20_000)
     counts = np.rint(10_000 * rate(many)).astype(np.int64)
     both = np.column_stack((10_000 - counts, counts)).ravel()
     limit = ScoreTable.from_rows(np.repeat(many, 2), np.tile([False, True], many.size), counts=both)
     truth = np.array([value for value, _, _ in values_of(limit)])
+    spline = Spline.fit(limit)
     found = np.zeros((4, 2), np.int64)
     for _ in range(repetitions):
         score = draw(rng, rows)
+        # The largest gap is that over these scores.
+        truth[NAMES.index(M.EMAX)] = np.abs(spline.predict(score) - score).max()
         ends = np.array(values_of(ScoreTable.from_rows(score, rng.random(rows) < rate(score))))
         found += np.column_stack((ends[:, 1] > truth + SLACK, ends[:, 2] < truth - SLACK))
     return found
 
 
 @pytest.mark.untraced
-@short_and_full("scores rates rows times", [(*one, 10) for one in FEW], product(SCORES, RATES, ROWS, (100,)))
+@short_and_full(
+    "scores rates rows times",
+    [(*one, 10) for one in (*FEW, ("usual", TURNED, 300))],
+    [*product(SCORES, RATES, ROWS, (100,)), *AS_LARGE],
+)
 def test_intervals_of_the_curve_hold_as_often_as_documented(
     scores: str, rates: str, rows: int, times: int
 ) -> None:

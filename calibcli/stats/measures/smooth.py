@@ -118,7 +118,7 @@ _UNDEFINED = (
 # With fewer rows, or fewer of one label, no interval holds.
 _LEAST_ROWS, _LEAST_EVENTS = 30, 5
 
-_METHOD = "test inversion over refitted splines; upper: bootstrap percentile"
+_METHOD = "bootstrap of refitted splines, percentile or basic; lower: test inversion too"
 
 
 def calibration_index(
@@ -130,10 +130,12 @@ def calibration_index(
     The log odds of h are a natural cubic spline of those of the score, by maximum likelihood, with 5 knots.
 
     Returns:
-        The estimate with an approximate interval for the population's curve of the same kind: noise makes
-        all four too large, so the lower end is where curves on the way from the diagonal to the fitted one
-        would seldom show as much, and the upper end a percentile of curves around the fitted one. All are
-        refitted to rows and labels that are drawn; by chance, to labels that follow these very scores.
+        The estimate with an approximate interval for the population's curve of the same kind, of the maximum
+        over these very scores. Noise makes all four too large as a rule, so the lower end is where curves on
+        the way from the diagonal to the fitted one would seldom show as much, or a percentile of curves
+        around the fitted one where that is lower. The upper end is such a percentile, or as far above the
+        estimate as the lower one is below it. All are refitted to rows and labels that are drawn; by chance,
+        to labels that follow these very scores.
 
     References:
         Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling Strategies,
@@ -155,7 +157,9 @@ def calibration_index(
     if curve.way is not None and not curve.few:
         ends = curve.way.ends(name, value, delta=delta)
         ends = min(ends[0], value), max(ends[1], value)
-        interval = Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False)
+        # How far out scores can lie the rows do not tell: the maximum is that over these.
+        target = Target.FIXED_DESIGN if name is MeasureName.EMAX else Target.POPULATION
+        interval = Interval(*ends, confidence, _METHOD, target, finite_sample=False)
     return Estimate(
         name=name,
         value=value,
@@ -262,27 +266,42 @@ class _Way:
     def shown(self, name: MeasureName, step: int) -> tuple[Floats, float]:
         """Return what samples of a population with this curve show, shape (draws,), and what is true."""
         gap, true, again = self.looked_at(step)
-        # The largest gap of a population is no smaller because a sample lacks its row.
+        # The largest gap is that of these scores; the others are means and quantiles over the population.
         weight = np.broadcast_to(self.weight, again.shape) if name is MeasureName.EMAX else again
         return _SUMMARIES[name](gap, weight), float(_SUMMARIES[name](true, self.weight))
 
     def ends(self, name: MeasureName, value: float, *, delta: float) -> tuple[float, float]:
-        """Return the least truth of which the value is no surprise, and a percentile of estimates."""
+        """
+        Return the least truth of which the value is no surprise, or a percentile; and the greater of two.
+
+        The curves on the way are all of the fitted one's shape. Where a quantile jumps between two sizes of
+        gaps, one of which the fitted curve overstates, only estimates around it show the lesser size. Where
+        gaps are about as large as they can be, noise makes estimates too small, not too large: the truth then
+        lies as far above them as they lie below the fitted curve's (the basic bootstrap).
+        """
+        drawn = np.sort(self.shown(name, _WAY.size)[0])
+        most = math.ceil((1.0 - delta) * drawn.size) - 1
+        least, upper = float(drawn[-1 - most]), float(drawn[most])
+        upper = max(upper, 2.0 * value - least)
+        # No gap is larger than its score allows.
+        possible = np.maximum(self.score, 1.0 - self.score).max() if name is MeasureName.EMAX else 1.0
+        return min(self._lower(name, value, delta=delta), least), min(upper, float(possible))
+
+    def _lower(self, name: MeasureName, value: float, *, delta: float) -> float:
+        """Return the least truth on the way of which the value is no surprise."""
         last = _WAY.size - 1
-        drawn, _ = self.shown(name, _WAY.size)
-        upper = float(np.sort(drawn)[math.ceil((1.0 - delta) * drawn.size) - 1])
 
         def below(step: int) -> float:
             return float(np.mean(self.shown(name, step)[0] < value)) - (1.0 - delta)
 
         if below(0) <= 0.0:
-            return 0.0, upper
+            return 0.0
         if below(last) > 0.0:
-            return value, upper
+            return value
         surprised = bisect_left(range(last), True, key=lambda step: below(step + 1) <= 0.0)
         one, other = below(surprised), below(surprised + 1)
         here, there = (self.shown(name, step)[1] for step in (surprised, surprised + 1))
-        return here + one / (one - other) * (there - here), upper
+        return here + one / (one - other) * (there - here)
 
 
 def _too_few(points: Labelled, draws: int) -> tuple[str, ...]:

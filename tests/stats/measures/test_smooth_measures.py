@@ -517,6 +517,38 @@ def test_too_few_rows_leave_a_curve_without_an_interval(
         assert (found.interval is None) == (reason is not None)
 
 
+def test_the_largest_gap_is_that_of_these_scores() -> None:
+    """However far out scores of the population lie; means and quantiles are the population's."""
+    rng = np.random.default_rng(18)
+    score = rng.random(300)
+    table = ScoreTable.from_rows(score, rng.random(300) < 1.0 - score)
+    largest = calibration_index(table, name=M.EMAX).interval
+    assert largest is not None
+    assert largest.target is Target.FIXED_DESIGN
+    # The curve of the population is 1 - f: 1 is its largest gap, at scores of 0 and 1.
+    assert largest.ends[0] <= np.abs(1.0 - 2.0 * score).max() <= largest.ends[1] < 1.0
+    for name in (M.ICI, M.E50, M.E90):
+        interval = calibration_index(table, name=name).interval
+        assert interval is not None
+        assert interval.target is Target.POPULATION
+
+
+def test_where_a_median_jumps_its_interval_holds_both_sizes_of_gaps() -> None:
+    """The fitted curve overstates gaps of half of the scores; only estimates around it show the lesser."""
+    away = np.exp(np.linspace(-11.0, -1.0, 12))
+    score = np.sort(np.concatenate((away, 1.0 - away)))
+    rate = np.where(score < 0.5, np.sqrt(score), 1.0 - np.sqrt(1.0 - score))
+    rows = np.full(score.size, 10**9)
+    truth = calibration_index(ScoreTable(score, rows, np.rint(rows * rate).astype(np.int64)), name=M.E50)
+    rng = np.random.default_rng(4)
+    few = rng.multinomial(1_000, np.full(score.size, 1.0 / score.size))
+    found = calibration_index(ScoreTable(score, few, rng.binomial(few, rate)), name=M.E50)
+    assert found.interval is not None
+    assert found.value > 1.4 * truth.value
+    # 0.058 by test inversion alone.
+    assert found.interval.ends[0] < truth.value < found.interval.ends[1]
+
+
 def test_an_interval_needs_as_many_draws_as_its_confidence() -> None:
     """An end that none of its draws lies beyond is wrong more often than once in as many as there are."""
     score = np.linspace(0.1, 0.9, 100)
