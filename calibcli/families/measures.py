@@ -150,10 +150,11 @@ class MeasureName(Explained):
             hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on
             counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.
             `sun` is the set of Sun et al. at the confidence of the interval, asymptotic. It reads "0 or a to
-            b"; 0 is left out where T is too large for calibrated labels. It fails where errors are rare and
-            costly, and for rare events: at 95 % it held in 72 % of 2,000 simulations of fraud scores five
-            times too high, and in 9 % at a base rate of 1e-4, 1,000 rows each (docs/coverage.md); `l2` itself
-            held in 93.7 % at least. With importance weights: that of l2_plug_in, finite-sample.
+            b"; 0 is left out where T is too large for calibrated labels. It fails for rare events, rare and
+            costly errors, and few bins: at 95 % it held in 9 % of 2,000 simulations at a base rate of 1e-4,
+            in 72 % of fraud scores five times too high, and in 91 % of two values, 1,000 rows each
+            (docs/coverage.md); `l2` itself held in 93.7 % at least. With importance weights: that of
+            l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.

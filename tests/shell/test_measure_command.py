@@ -295,7 +295,9 @@ def test_bounds_are_in_both_formats(run: Run) -> None:
     page = run("measure", FILE, *COLUMNS, "--bounds").out
     assert "theorem_12_4" in page
     assert "Each bound is valid alone at 97.5 %" in page
-    assert re.search(r"l2 +sun +these very scores: .*, both ends together", page)
+    assert re.search(
+        r"l2 +sun +these very scores: .*, both ends together, large-sample, not for rare events", page
+    )
     assert "theorem_12_4" not in run("measure", FILE, *COLUMNS).out
 
 

@@ -430,7 +430,8 @@ def _rows_of(estimate: Estimate) -> list[tuple[str, ...]]:
         for name in dict.fromkeys(names)
     ]
     if _SUN in details:
-        words = f"these very scores: {details[_SUN]}, both ends together, large-sample"
+        how = "both ends together, large-sample, not for rare events or few bins"
+        words = f"these very scores: {details[_SUN]}, {how}"
         rows.append((estimate.name.value, _SUN, "", "", words))
     return rows
 
