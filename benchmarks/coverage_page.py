@@ -14,10 +14,12 @@ ABOUT = {
     "measure": "intervals of `measure`",
     "tests": "tests of `measure` where labels follow the scores; p-values drawn by 199 draws, not 999",
     "smooth": "intervals of SmoothECE and of distances",
-    "curves": "intervals of the calibration indices, of which the truth is the best spline of the population",
+    "curves": "intervals of the calibration indices, whose truth is the population's best spline: "
+    "`emax` is that over these scores",
     "bounds": "every bound of `measure --bounds`, at 97.5 %, and the interval of the plug-in l2 error",
     "compare": "intervals and verdicts of `compare` with a second score",
     "clusters": "intervals of `measure --cluster`, of two scores too; labels of one have correlation 0.3",
+    "classes": "intervals of measures of several classes: label 0, and label 1 parted in two",
     "verify": "rules whose limit is exactly the truth: PASS and FAIL are wrong; without bins to 1,000 rows",
     "by": "`verify --max-ece --by` with five groups, limit at the truth in each",
     "baseline": "`verify --baseline --max-regression 0` where nothing has changed",

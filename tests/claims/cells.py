@@ -9,6 +9,7 @@ else is asked through the public functions. Each cell is seeded by its name.
 """
 
 import hashlib
+import math
 import tempfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -24,22 +25,24 @@ from scipy.stats import binom
 
 import calibcli
 from calibcli.errors import CalibcliError
-from calibcli.names import Binning, Bound, MeasureName, Relation, Target, TestName, VerdictName
+from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, Target, TestName, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds import Interval
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.plan import Gate, is_given, planned, population_of
 from calibcli.stats.measures import measure_named
+from calibcli.stats.measures.classes import class_measure
 from calibcli.stats.measures.clustered import ClusterSums, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, PairedSums
 from calibcli.stats.measures.if_calibrated import Settings, Shared, draw_calibrated
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.bins import ATOMS, binned, bins_of, looks_discrete
-from claims.worlds import CLUSTERS, FINE, HARD, WORLDS, Floats, Law, Truth, World, usual_bins
+from calibcli.stats.table import Integers, ScoreTable
+from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges, looks_discrete
+from claims.worlds import CLUSTERS, FINE, HARD, WORLDS, Floats, Law, Truth, World, errors_over, usual_bins
+from class_rows import views_of
 
 M = MeasureName
 FIXED, POPULATION = Target.FIXED_DESIGN.value, Target.POPULATION.value
@@ -83,6 +86,9 @@ MOST_SMOOTHED = 1_000
 NEVER_BELOW_0 = (M.ECE, M.L2, M.LINF, M.SMECE, M.DCE)
 LOSSES = (M.BRIER, M.LOG_LOSS, M.SPHERICAL)
 AT_LEAST = (M.BIAS, M.BRIER_SKILL, M.LOG_LOSS_SKILL, M.COX_SLOPE)
+# Which share of label 1 is the second of three classes.
+SECOND = 0.7
+FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
 # Bounds behind `--bounds` that speak of the population, whatever the interval does.
 OF_THE_POPULATION = ("theorem_12_4", "empirical_bernstein", "betting_any_time")
 
@@ -360,6 +366,50 @@ def _limits(world: str) -> tuple[dict[str, float], Callable[[Floats], float]]:
         return of_all, lambda _: of_all[M.EMAX]
     spline = Spline.fit(table)
     return of_all, lambda score: float(np.abs(spline.predict(score) - score).max())
+
+
+def classes(drawn: Drawn, found: Found) -> None:
+    """Count the intervals of three classes: label 0, and label 1 parted in two."""
+    score, label = drawn.rows()
+    which = np.where(label, np.where(drawn.rng.random(score.size) < SECOND, 1, 2), 0)
+    views = views_of(_parted(score), which, bins=FIFTEEN)
+    truth = _of_classes(drawn.cell.world, drawn.cell.rows if drawn.cell.reading == FIXED else FINE)
+    for name in ClassMeasure:
+        found.interval(name, class_measure(name, views).interval, (truth[name], truth[name]))
+
+
+def _parted(rate: Floats) -> Floats:
+    return np.column_stack((1.0 - rate, SECOND * rate, (1.0 - SECOND) * rate))
+
+
+@cache
+def _of_classes(world: str, rows: int) -> dict[str, float]:
+    """Return what is true of three classes, errors over 15 bins of equal width."""
+    law = _law(world, rows, second=False)
+    score, rate, share = _parted(law.table.score), _parted(law.rate), law.share
+    top = score.argmax(axis=1)
+
+    def errors(which: Integers, c: int) -> dict[str, float]:
+        at, place = np.unique(score[which, c], return_inverse=True)
+        count = np.bincount(place, law.table.rows[which])
+        ones = np.bincount(place, law.table.rows[which] * rate[which, c])
+        table = ScoreTable(at, count.astype(np.int64), np.zeros(at.size, np.int64))
+        return errors_over(Law(table, ones / count).sums(FIFTEEN))
+
+    rest = [errors(np.arange(top.size), c) for c in range(score.shape[1])]
+    those = {c: np.flatnonzero(top == c) for c in np.unique(top)}
+    tops = {c: errors(which, int(c)) for c, which in those.items()}
+    part = {c: float(share[which].sum()) for c, which in those.items()}
+    return {
+        ClassMeasure.ACCURACY: float(share @ rate[np.arange(top.size), top]),
+        ClassMeasure.CLASS_LOG_LOSS: float(-share @ xlogy(rate, score).sum(axis=1)),
+        ClassMeasure.CLASS_BRIER: float(share @ ((score**2 - 2.0 * rate * score).sum(axis=1) + 1.0)),
+        ClassMeasure.CLASSWISE_ECE: float(np.mean([one[M.ECE] for one in rest])),
+        ClassMeasure.MARGINAL_L2: float(np.sqrt(np.mean([one[M.L2] ** 2 for one in rest]))),
+        ClassMeasure.TOP_LABEL_ECE: sum(part[c] * one[M.ECE] for c, one in tops.items()),
+        ClassMeasure.TOP_LABEL_L2: math.sqrt(sum(part[c] * one[M.L2] ** 2 for c, one in tops.items())),
+        ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED: float(np.mean([one[M.ECE] for one in tops.values()])),
+    }
 
 
 @patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None))
@@ -665,6 +715,7 @@ KINDS = {
     ),
     "compare": Kind(compare, 0.015, ((30, EVERY, BOTH), (1_000, EVERY, BOTH), (100_000, LARGEST, ANEW))),
     "clusters": Kind(clusters, 0.03, ()),
+    "classes": Kind(classes, 0.006, ((30, EVERY, BOTH), (1_000, EVERY, BOTH))),
     "by": Kind(by_groups, 0.045, ((1_000, HARD_OFF, ANEW),)),
     "baseline": Kind(baseline, 0.045, ((1_000, EVERY, ANEW),)),
     "bounds": Kind(bounds, 0.05, ((1_000, EVERY, BOTH),)),
