@@ -27,6 +27,7 @@ from calibcli.names import MeasureName
 from calibcli.shell import app, configuration
 from calibcli.stats.gates import plan, plan_segments, state
 from calibcli.stats.measures import drift, segments
+from claims.simulation import PROMISES
 from command_line import Ran, Run
 
 # Workers share the cores, and inherit this: threads of OpenBLAS that wait for a core burn the time of others.
@@ -127,6 +128,18 @@ def pytest_collection_finish() -> None:
     """The garbage collector need not look at what is collected after every test."""
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Add up what simulated cells count: answers, those that were wrong, and how many of them might be."""
+    reports = [one for kind in ("passed", "failed") for one in terminalreporter.getreports(kind)]
+    found = [value for one in reports for name, value in one.user_properties if name == PROMISES]
+    if found:
+        answers, wrong, nominal, allowed = map(sum, zip(*found, strict=True))
+        terminalreporter.line(
+            f"{len(found):,} cells, {answers:,} answers said to hold at any number of rows: {wrong:,} wrong, "
+            f"{nominal:,.0f} at their nominal rates, {allowed:,} allowed promise by promise"
+        )
 
 
 def pytest_sessionfinish() -> None:

@@ -8,6 +8,8 @@ import pytest
 from scipy.stats import binom
 
 Floats = np.ndarray
+# Under this name a test reports what it counted: answers, wrong ones, as many as nominal, and as are allowed.
+PROMISES = "promises"
 
 
 def most_misses(repetitions: int, error: float) -> int:

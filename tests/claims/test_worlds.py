@@ -4,6 +4,8 @@ Every promise in every world, the hardest first: the guard of `make claims`.
 `make coverage` writes `docs/coverage.md` from the same cells with more repetitions.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds import Interval
 from calibcli.stats.gates.claim import Ground
 from claims import cells as c
-from claims.simulation import most_misses, short_and_full
+from claims.simulation import PROMISES, most_misses, short_and_full
 from claims.worlds import CLUSTERS, HARD, WORLDS, Law, least_upper_distance, usual_bins
 
 M = MeasureName
@@ -48,9 +50,19 @@ def guard_cells() -> list[tuple[c.Cell, int]]:
     ],
     guard_cells(),
 )
-def test_promises_hold_in_every_world(cell: c.Cell, repetitions: int) -> None:
+def test_promises_hold_in_every_world(
+    cell: c.Cell, repetitions: int, record_property: Callable[[str, object], None]
+) -> None:
     """Nothing is wrong too often that holds at every number of rows, in the reading it speaks of."""
     counts = c.simulated(cell, repetitions)
+    held = [
+        (one, one.nominal) for one in counts.values() if one.nominal and one.holds and one.own(cell.reading)
+    ]
+    if held:
+        each = [
+            (one.asked, one.wrong, one.asked * error, most_misses(one.asked, error)) for one, error in held
+        ]
+        record_property(PROMISES, [sum(column) for column in zip(*each, strict=True)])
     assert not c.broken(cell, counts), (cell, c.broken(cell, counts))
 
 
