@@ -14,8 +14,8 @@ ABOUT = {
     "measure": "intervals of `measure`",
     "tests": "tests of `measure` where labels follow the scores; p-values drawn by 199 draws, not 999",
     "smooth": "intervals of SmoothECE and of distances",
-    "curves": "intervals of the calibration indices, whose truth is the population's best spline: "
-    "`emax` is that over these scores",
+    "curves": "intervals of the calibration indices, whose truth is that of the population's best "
+    "spline, of `emax` over these scores",
     "bounds": "every bound of `measure --bounds`, at 97.5 %, and the interval of the plug-in l2 error",
     "compare": "intervals and verdicts of `compare` with a second score",
     "clusters": "intervals of `measure --cluster`, of two scores too; labels of one have correlation 0.3",

@@ -118,7 +118,7 @@ _UNDEFINED = (
 # With fewer rows, or fewer of one label, no interval holds.
 _LEAST_ROWS, _LEAST_EVENTS = 30, 5
 
-_METHOD = "bootstrap of refitted splines, percentile or basic; lower: test inversion too"
+_METHOD = "refitted splines; lower: test inversion or percentile; upper: percentile or basic bootstrap"
 
 
 def calibration_index(
@@ -130,12 +130,12 @@ def calibration_index(
     The log odds of h are a natural cubic spline of those of the score, by maximum likelihood, with 5 knots.
 
     Returns:
-        The estimate with an approximate interval for the population's curve of the same kind, of the maximum
-        over these very scores. Noise makes all four too large as a rule, so the lower end is where curves on
-        the way from the diagonal to the fitted one would seldom show as much, or a percentile of curves
-        around the fitted one where that is lower. The upper end is such a percentile, or as far above the
-        estimate as the lower one is below it. All are refitted to rows and labels that are drawn; by chance,
-        to labels that follow these very scores.
+        The estimate with an approximate interval for the population's curve of the same kind; the maximum is
+        that over these very scores. Noise makes all four too large as a rule, so the lower end is where
+        curves on the way from the diagonal to the fitted one would seldom show as much, or a percentile of
+        curves around the fitted one where that is lower. The upper end is such a percentile, or as far above
+        the estimate as the lower one is below it. All are refitted to rows and labels that are drawn; by
+        chance, to labels that follow these very scores.
 
     References:
         Austin & Steyerberg (2019), Statistics in Medicine 38; Harrell (2015), Regression Modeling Strategies,
@@ -272,7 +272,7 @@ class _Way:
 
     def ends(self, name: MeasureName, value: float, *, delta: float) -> tuple[float, float]:
         """
-        Return the least truth of which the value is no surprise, or a percentile; and the greater of two.
+        Return the lower end, of test inversion and percentile the lesser, and the upper, percentile or basic.
 
         The curves on the way are all of the fitted one's shape. Where a quantile jumps between two sizes of
         gaps, one of which the fitted curve overstates, only estimates around it show the lesser size. Where
