@@ -4,14 +4,14 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import MISSING
+from dataclasses import MISSING, dataclass
 from enum import StrEnum
 
 import pytest
 
 import calibcli
 from calibcli.options import fitting, gating, measuring, output, pictures, rows
-from calibcli.options.declaring import Option, Parameter, is_group, parameters_of
+from calibcli.options.declaring import Option, Parameter, in_order, is_group, option, parameters_of
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import options_of
 from command_line import ROOT
@@ -109,3 +109,22 @@ def test_type_checkers_and_editors_know_the_same() -> None:
     text = (ROOT / "calibcli" / "__init__.pyi").read_text()
     for name in set(calibcli.__all__):
         assert f"def {name}(" in text or f" as {name}\n" in text
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A group of options to which one was added."""
+
+    first: str | None = option(None, "--first", help="One.")
+    second: str | None = option(None, "--second", help="Another.")
+    added: str | None = option(None, "--added", help="One more.")
+    apart: str | None = option(None, "--apart", help="Of a run.", run="values")
+
+
+def test_an_option_is_where_its_group_is() -> None:
+    """Who adds a field has added it to every door; what an order names has its place there, once."""
+    known = parameters_of(Grown)
+    assert list(in_order("second | *Grown *values", known)) == ["second", "first", "added", "apart"]
+    assert list(in_order("*values second", known)) == ["apart", "second"]
+    with pytest.raises(KeyError, match="Grwon"):
+        in_order("*Grwon", known)

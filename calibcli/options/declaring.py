@@ -72,6 +72,7 @@ class Option(NamedTuple):
         shown: What `--help` says of the default: the value, nothing, or a word in its place.
         needed: Whether there must be a value, whatever default the field has.
         section: Where `--help` lists it.
+        run: The options that it stands with in an order, where these are not all of its group.
     """
 
     flags: tuple[str, ...]
@@ -88,6 +89,7 @@ class Option(NamedTuple):
     shown: bool | str = True
     needed: bool = False
     section: Section = Section.ADVANCED
+    run: str = ""
 
 
 class Parameter(NamedTuple):
@@ -96,12 +98,14 @@ class Parameter(NamedTuple):
 
     Args:
         default: That of its field; `MISSING` where a value is needed.
+        group: What the group is called whose field it is.
     """
 
     name: str
     annotation: Any
     default: Any
     option: Option
+    group: str = ""
 
     @property
     def key(self) -> str:
@@ -210,9 +214,23 @@ def parameters_of(kind: type) -> dict[str, Parameter]:
         declared = one.metadata.get("option")
         if declared is not None:
             name = declared.name or one.name
-            found[name] = Parameter(name, one.type, one.default, declared)
+            found[name] = Parameter(name, one.type, one.default, declared, declared.run or kind.__name__)
         elif "group" in one.metadata:
             found |= parameters_of(one.metadata["group"])
+    return found
+
+
+# In an order, those before it are the few that most people need.
+MOST_NEEDED = "|"
+
+
+def in_order(order: str, known: Mapping[str, Parameter]) -> dict[str, Parameter]:
+    """Return the options of an order by name; `*Group` are those of a group that are not named in it."""
+    words = order.replace(MOST_NEEDED, " ").split()
+    found: dict[str, Parameter] = {}
+    for word in words:
+        run = {name: one for name, one in known.items() if f"*{one.group}" == word} or {word: known[word]}
+        found |= {name: one for name, one in run.items() if name == word or name not in words}
     return found
 
 

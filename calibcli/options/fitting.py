@@ -52,17 +52,6 @@ class FitOptions:
     binning: Binning = option(
         Binning.EQUAL_MASS, "--binning", section=Section.BINS, help="How histogram cuts its bins."
     )
-    loss: FitLoss = option(
-        FitLoss.LOG, "--loss", section=Section.FIT,
-        help="Loss that the logistic methods minimise and auto compares.",
-    )  # fmt: skip
-    smooth_targets: bool = option(
-        False, "--smooth-targets", section=Section.FIT,
-        help="Aim the logistic methods at Platt's smoothed targets instead of 0 and 1.",
-    )  # fmt: skip
-    step: bool = option(
-        False, "--step", section=Section.FIT, help="Make isotonic a step function, without interpolation.",
-    )  # fmt: skip
     split: Split = option(
         Split.NONE, "--split", section=Section.FIT,
         help="three-way: scaling-binning uses separate rows for its fit, its bins and their means.",
@@ -80,6 +69,17 @@ class FitOptions:
     randomised: bool = option(
         False, "--randomised", section=Section.FIT,
         help="Let smooth first add seeded noise of its kernel to scores.",
+    )  # fmt: skip
+    loss: FitLoss = option(
+        FitLoss.LOG, "--loss", section=Section.FIT,
+        help="Loss that the logistic methods minimise and auto compares.",
+    )  # fmt: skip
+    smooth_targets: bool = option(
+        False, "--smooth-targets", section=Section.FIT,
+        help="Aim the logistic methods at Platt's smoothed targets instead of 0 and 1.",
+    )  # fmt: skip
+    step: bool = option(
+        False, "--step", section=Section.FIT, help="Make isotonic a step function, without interpolation.",
     )  # fmt: skip
     seed: int = option(DEFAULT_SEED, like=SEED)
 

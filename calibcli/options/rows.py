@@ -75,29 +75,6 @@ ScoreMap = tuple[tuple[str, float], ...]
 ClassChange = Callable[[Any, tuple[str, ...]], Any]
 """From rows of probabilities, shape (n, K), and the names of their classes to rows of probabilities."""
 
-# Options that stand together in the order of every command that has them.
-OF_CLASSES = "probs classes view one_class on_sum"
-OF_ROWS = "where limit sample"
-OF_VALUES = "weight weights_are positive scale score_map on_missing on_range"
-OF_FORMAT = "input_format delimiter encoding decimal"
-OF_READING = "exact memory jobs engine engine_address"
-# Those before it in an order are the few that most people need.
-MOST_NEEDED = "|"
-_TOGETHER = {
-    "*classes": OF_CLASSES,
-    "*rows": OF_ROWS,
-    "*values": OF_VALUES,
-    "*format": OF_FORMAT,
-    "*reading": OF_READING,
-}
-
-
-def in_order(order: str) -> list[str]:
-    """Return the options of an order by name; `*rows` and the like are those that stand together."""
-    words = order.replace(MOST_NEEDED, " ").split()
-    return [name for word in words for name in _TOGETHER.get(word, word).split()]
-
-
 SEVERAL_SCORES = Option(
     ("-s", "--score"), section=Section.COLUMNS, metavar="COL", complete=COLUMNS, shell=list[str] | None,
     help="Score column, else the one with a usual name; repeat or 'fc_*' to compare further ones with the first.",
@@ -180,7 +157,8 @@ FITTED_ON = ON._replace(
     "frame, or a mapping of names to arrays.",
 )  # fmt: skip
 MISSING = Option(
-    ("--on-missing",), section=Section.COLUMNS, metavar="error|drop", help="Refuse missing values, or drop and count.",
+    ("--on-missing",), section=Section.COLUMNS, run="values", metavar="error|drop",
+    help="Refuse missing values, or drop and count.",
 )  # fmt: skip
 COMPARED_MISSING = MISSING._replace(
     metavar="error|drop|pairwise",
@@ -228,10 +206,6 @@ class ClassOptions:
         help="Names of the classes in the order of the columns. [default: ends of column names]",
         doc="Names of the classes in the order of the columns, if column names do not end in them.",
     )  # fmt: skip
-    on_sum: OnSum = option(
-        OnSum.ERROR, "--on-sum", section=Section.CLASSES, metavar="error|normalise|accept",
-        help="Refuse rows that do not sum to 1, divide them by their sum, or use them as they are.",
-    )  # fmt: skip
     view: ViewName = option(
         ViewName.CONFIDENCE, "--view", section=Section.CLASSES,
         help="Evaluate the largest probability, rows by predicted class, or each class against the rest.",
@@ -239,6 +213,10 @@ class ClassOptions:
     one_class: str | None = option(
         None, "--class", section=Section.CLASSES, metavar="NAME", help="Only this class, with --view.",
         doc='Only this class, with another view than "confidence".',
+    )  # fmt: skip
+    on_sum: OnSum = option(
+        OnSum.ERROR, "--on-sum", section=Section.CLASSES, metavar="error|normalise|accept",
+        help="Refuse rows that do not sum to 1, divide them by their sum, or use them as they are.",
     )  # fmt: skip
 
 
@@ -377,24 +355,24 @@ class Columns:
         help="Label column; else the one with a usual name.", doc="Label column of a frame or of files.",
     )  # fmt: skip
     weight: str | None = option(
-        None, "-w", "--weight", section=Section.COLUMNS, metavar="COL", complete=COLUMNS, python="Column | None",
+        None, "-w", "--weight", section=Section.COLUMNS, run="values", metavar="COL", complete=COLUMNS, python="Column | None",
         help="Weight column.", doc="Weights: a name or an array.",
     )  # fmt: skip
     weights_are: WeightMeaning | None = option(
-        None, "--weights-are", section=Section.COLUMNS, help="What weights mean. [default: importance]",
+        None, "--weights-are", section=Section.COLUMNS, run="values", help="What weights mean. [default: importance]",
     )  # fmt: skip
     positive: str | None = option(
-        None, "--positive", section=Section.COLUMNS, metavar="VALUE", python="object",
+        None, "--positive", section=Section.COLUMNS, run="values", metavar="VALUE", python="object",
         help="The label that counts as 1, the same text or number, where labels are not 0/1.",
         doc="The label that counts as 1, where labels are not 0 and 1.",
     )  # fmt: skip
     scale: Scale | None = option(
-        None, "--scale", section=Section.COLUMNS,
+        None, "--scale", section=Section.COLUMNS, run="values",
         help="What the score column holds. [default: what the artifact was fitted to, else prob]",
         doc='What the scores are; by default what the map was fitted to, else "prob".',
     )  # fmt: skip
     score_map: ScoreMap | None = option(
-        None, "--score-map", section=Section.COLUMNS, metavar="MAP", reach=Reach.READS, shell=str | None, python="Mapping[str, float] | str | os.PathLike[str] | None",
+        None, "--score-map", section=Section.COLUMNS, run="values", metavar="MAP", reach=Reach.READS, shell=str | None, python="Mapping[str, float] | str | os.PathLike[str] | None",
         help="Numbers of scores in words: 'very likely=.9,likely=.7', or a CSV or JSON file of them. [default: those of "
         "the artifact]",
         doc='The numbers of scores in words: a mapping such as {"very likely": 0.9}, or a CSV or JSON file of them; by '
@@ -402,7 +380,7 @@ class Columns:
     )  # fmt: skip
     on_missing: OnMissing = option(OnMissing.ERROR, like=MISSING)
     on_range: OnRange = option(
-        OnRange.ERROR, "--on-range", section=Section.COLUMNS, metavar="error|clip",
+        OnRange.ERROR, "--on-range", section=Section.COLUMNS, run="values", metavar="error|clip",
         help="Refuse scores outside [0,1], or clip and count.",
     )  # fmt: skip
     others: tuple[str, ...] = ()
@@ -570,16 +548,16 @@ class Reading:
     """How files are read, where, and with how much memory; `progress` is told how far the reading is."""
 
     input_format: InputFormat = nested(AS_FOUND, InputFormat)
-    jobs: int | None = option(
-        None, "-j", "--jobs", least=1, metavar="N", help="Workers; else one per processor.",
-        doc="Threads; by default one per processor. They never change a digit.",
-    )  # fmt: skip
     exact: bool = option(
         False, "--exact", help="Keep every distinct score, whatever memory that takes.",
     )  # fmt: skip
     memory: str = option(
         DEFAULT_MEMORY, "--memory", metavar="SIZE",
         help="Memory for distinct scores; if more is needed, they are rounded to 1.4e-6.",
+    )  # fmt: skip
+    jobs: int | None = option(
+        None, "-j", "--jobs", least=1, metavar="N", help="Workers; else one per processor.",
+        doc="Threads; by default one per processor. They never change a digit.",
     )  # fmt: skip
     engine: EngineName = option(
         EngineName.LOCAL, "--engine", section=Section.ENGINES, reach=Reach.CONNECTS,

@@ -12,9 +12,9 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from calibcli.errors import UsageProblem
-from calibcli.options.declaring import Option, Parameter, built, declared_of, parameters_of
+from calibcli.options.declaring import Option, Parameter, built, declared_of, in_order, parameters_of
 from calibcli.options.output import Trusting
-from calibcli.options.rows import in_order, listed
+from calibcli.options.rows import listed
 from calibcli.python.documents import artifact_source, artifact_sources, report_source
 from calibcli.python.problems import in_python
 from calibcli.python.rows import chosen, inputs_of
@@ -52,7 +52,7 @@ def function(
     def made(body: Callable[..., Result]) -> Callable[..., Result]:
         groups, single, known = declared_of(body, otherwise)
         known |= parameters_of(Trusting)
-        parameters = {name: known[name] for name in in_order(order)}
+        parameters = in_order(order, known)
         signature = _signature(body, parameters, rows, both)
         first, second = both
         alone = second == "labels"

@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 
 
 @function(
-    "score label method on depth max_values categorical numeric probs classes multiclass min_class_rows "
-    "output_sum on_sum candidate group bins "
-    "binning split base beta_form folds randomised loss smooth_targets step seed *values by "
-    "min_group_rows *rows *format *reading allow_edited",
+    "score label method by on *FitCutting probs classes on_sum *MapOptions group *FitOptions seed *values "
+    "*RowSelection *InputFormat *Reading allow_edited",
     by=FITTED_BY,
     on=FITTED_ON,
 )
@@ -79,9 +77,8 @@ def fit(rows: RowRequest, which: MapOptions, options: FitOptions, cutting: FitCu
 
 
 @function(
-    "score label artifact *classes metric threshold power bandwidth smoother class_weights top by "
-    "min_group_rows sort cluster bins binning edges bounds confidence seed *values unseen *rows raw *format "
-    "*reading allow_edited",
+    "score label artifact *ClassOptions metric threshold by *MeasureOptions seed cluster *values unseen "
+    "*RowSelection *InputFormat *Reading allow_edited",
     score=SEVERAL_SCORES,
 )
 def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
@@ -113,11 +110,8 @@ def measure(rows: RowRequest, options: MeasureOptions) -> Measured:
 
 
 @function(
-    "score label *classes max_ece max_l2 max_linf max_smece max_dce max_cutoff max_segment_bias rule "
-    "artifact confidence bins binning min_rows inconclusive by min_group_rows sort on depth max_values "
-    "categorical numeric min_segment_rows baseline baseline_score max_regression regression_metric state "
-    "batch row_id planned_rows alarm allow_fit_rows *values unseen *rows seed *format *reading "
-    "state_key_file allow_edited",
+    "score label *ClassOptions *Limits artifact by *VerifyOptions on *Cutting *Segmenting *Regression "
+    "row_id *StateOptions *values unseen *RowSelection *InputFormat *Reading state_key_file allow_edited",
     rows="Rows | None",
     by=JUDGED_BY,
     on=JUDGED_ON,
@@ -155,8 +149,8 @@ def _two(given: dict[str, Any]) -> None:
 
 
 @function(
-    "score label *classes artifact metric reference pairs by row_id cluster fail_if_worse allow_fit_rows "
-    "bins binning confidence *values *rows seed *format *reading allow_edited",
+    "score label *ClassOptions artifact metric reference by row_id cluster *CompareOptions *values "
+    "*RowSelection *InputFormat *Reading allow_edited",
     before=_two,
     score=TWO_SCORES,
     by=COMPARED_BY,
@@ -190,8 +184,8 @@ def compare(rows: RowRequest, options: CompareOptions, artifact: Artifacts = Non
 
 
 @function(
-    "score label on artifact *classes depth max_values min_rows categorical numeric confidence *values "
-    "unseen *rows seed *format *reading allow_edited",
+    "score label on artifact *ClassOptions *Cutting *SegmentOptions *values unseen *RowSelection "
+    "*InputFormat *Reading allow_edited",
     score=SEGMENTED_SCORES,
 )
 def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
@@ -218,8 +212,8 @@ def segments(rows: RowRequest, options: SegmentOptions) -> Segmented:
 
 
 @function(
-    "score by on sort bins max_psi max_values categorical numeric confidence weight weights_are scale "
-    "score_map on_missing on_range *rows seed *format *reading",
+    "score by on max_values categorical numeric *DriftOptions weight weights_are scale score_map on_missing "
+    "on_range *RowSelection seed *InputFormat *Reading",
     both=("old", "new"),
     rows="Rows | None",
     by=DRIFTED_BY,
@@ -254,9 +248,9 @@ def _as_document(given: dict[str, Any]) -> None:
 
 
 @function(
-    "path score label *classes kind artifact by min_group_rows sort on depth max_values categorical numeric "
-    "min_segment_rows size theme axis attributes band benefit threshold smoother loss title bins binning "
-    "confidence seed *values *rows *format *reading force allow_edited",
+    "path score label *ClassOptions kind artifact by min_group_rows sort on *Cutting *Segmenting "
+    "*PictureOptions threshold smoother bins binning confidence seed *values *RowSelection *InputFormat "
+    "*Reading force allow_edited",
     rows="Rows | Measured | SavedReport | Recalibrator",
     before=_as_document,
     score=PLOTTED_SCORES,

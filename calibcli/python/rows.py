@@ -13,7 +13,8 @@ from calibcli.data.files import ArrowColumn
 from calibcli.data.score_words import score_map_of
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
-from calibcli.options.rows import OF_FORMAT, DocumentInMemory, RowsInMemory, RowSource, as_one
+from calibcli.options.declaring import parameters_of
+from calibcli.options.rows import DocumentInMemory, InputFormat, RowsInMemory, RowSource, as_one
 from calibcli.python.frames import (
     FRAME,
     collected,
@@ -214,7 +215,7 @@ def _refuse_names(values: Mapping[str, Any], labels: object, *, labelled: bool) 
 def _refuse_files(values: Mapping[str, Any]) -> None:
     """Refuse what says how files are read, where there are none."""
     engine = values.get("engine")
-    said = {keyword: values.get(keyword) for keyword in OF_FORMAT.split()}
+    said = {keyword: values.get(keyword) for keyword in parameters_of(InputFormat)}
     said["engine"] = None if engine is EngineName.LOCAL else engine
     for keyword, value in said.items():
         if value is not None:

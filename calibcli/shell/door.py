@@ -12,7 +12,17 @@ from typing import Annotated, Any
 
 import typer
 
-from calibcli.options.declaring import COLUMNS, METRICS, Option, Parameter, built, declared_of, parameters_of
+from calibcli.options.declaring import (
+    COLUMNS,
+    METRICS,
+    MOST_NEEDED,
+    Option,
+    Parameter,
+    built,
+    declared_of,
+    in_order,
+    parameters_of,
+)
 from calibcli.options.output import Trusting
 
 # What completes the line puts it here: zsh, fish and PowerShell into the first, bash into the second.
@@ -150,18 +160,18 @@ def command(
                 return body(**own, **made, **found)
 
         def taken() -> dict[str, Parameter]:
-            from calibcli.options.rows import in_order
-
             known = declared_of(body, otherwise).known
             known |= parameters_of(Trusting)
             # What has neither flags nor a name for its place on the line is a keyword of Python alone.
             arguments = {
                 name: one for name, one in known.items() if one.option.metavar and not one.option.flags
             }
-            return arguments | {name: known[name] for name in in_order(order)}
+            return arguments | in_order(order, {name: one for name, one in known.items() if one.option.flags})
 
         vars(run)["taken"] = cache(taken)
-        vars(run)["most_needed"] = frozenset(order.partition("|")[0].split() if "|" in order else ())
+        vars(run)["most_needed"] = frozenset(
+            order.partition(MOST_NEEDED)[0].split() if MOST_NEEDED in order else ()
+        )
         return run
 
     return made

@@ -121,7 +121,7 @@ def _shown_value(value: object, *, plain: bool) -> str:
     return "-" if value is None else json.dumps(value, ensure_ascii=plain)
 
 
-@door.command("*format state_key_file allow_edited fmt json verbose color debug")
+@door.command("*InputFormat state_key_file allow_edited fmt json verbose color debug")
 def inspect(context: typer.Context, path: AnyFile, form: InputFormat, out: Output) -> None:
     """
     Say what is in a file, and what to type next.

@@ -23,10 +23,9 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score label artifact metric reference probs where fail_if_worse json output "
-    "| by row_id cluster pairs *classes allow_fit_rows "
-    "bins binning confidence *rows seed *values *format *reading allow_edited fmt "
-    "force quiet verbose color debug",
+    "score label artifact metric reference probs where fail_if_worse json output | by row_id cluster pairs "
+    "*CompareOptions *ClassOptions *RowSelection *values *InputFormat *Reading allow_edited fmt force quiet "
+    "verbose color debug",
     score=TWO_SCORES,
     probs=TWO_SETS,
     by=COMPARED_BY,
@@ -72,9 +71,9 @@ def compare(
 
 
 @command(
-    "score by on sort bins max_psi where json output | max_values categorical numeric confidence *rows seed "
-    "weight weights_are scale score_map on_missing on_range *format *reading fmt force quiet verbose color "
-    "debug",
+    "score by on sort bins max_psi where json output | max_values categorical numeric *DriftOptions "
+    "*RowSelection weight weights_are scale score_map on_missing on_range *InputFormat *Reading fmt force "
+    "quiet verbose color debug",
     inputs=NAMED_APART,
     by=DRIFTED_BY,
     on=DRIFTED_ON,
@@ -114,8 +113,9 @@ def drift(
 
 
 @command(
-    "score label on artifact depth min_rows where json output verbose | *classes max_values categorical "
-    "numeric confidence unseen *rows seed *values *format *reading allow_edited fmt force quiet color debug",
+    "score label on artifact depth min_rows where json output verbose | *Cutting *SegmentOptions "
+    "*ClassOptions unseen *RowSelection *values *InputFormat *Reading allow_edited fmt force quiet color "
+    "debug",
     score=SEGMENTED_SCORES,
 )
 def segments(

@@ -58,12 +58,10 @@ def _rows_of(inputs: Sequence[Any] | None, *, asks_a_state: bool) -> Sequence[An
 
 
 @command(
-    "score label artifact max_ece max_smece rule by state report json | *classes max_l2 max_linf max_dce "
-    "max_cutoff max_segment_bias on depth max_values categorical numeric min_segment_rows "
-    "confidence bins binning min_rows inconclusive min_group_rows sort baseline baseline_score "
-    "max_regression regression_metric batch row_id planned_rows alarm allow_fit_rows unseen *rows seed "
-    "*values *format *reading state_key_file allow_edited fmt output force quiet verbose color "
-    "debug",
+    "score label artifact max_ece max_smece rule by state report json | *Limits on *Cutting *Segmenting "
+    "*VerifyOptions baseline baseline_score *Regression *StateOptions allow_fit_rows *ClassOptions row_id "
+    "unseen *RowSelection *values *InputFormat *Reading state_key_file allow_edited fmt output force quiet "
+    "verbose color debug",
     inputs=GATE_INPUTS,
     by=JUDGED_BY,
     on=JUDGED_ON,
@@ -304,9 +302,8 @@ def _refuse_shared(paths: Sequence[str]) -> None:
 
 @command(
     "max_ece max_smece artifact like score power error any_time confidence json | max_l2 max_linf max_dce "
-    "max_segment_bias on depth max_values categorical numeric min_segment_rows bins binning *classes "
-    "min_rows seed scale score_map on_missing on_range *format exact memory allow_edited fmt output force "
-    "quiet verbose color debug",
+    "max_segment_bias on *Cutting *Segmenting *PlanOptions *ClassOptions scale score_map on_missing "
+    "on_range *InputFormat exact memory allow_edited fmt output force quiet verbose color debug",
     on=JUDGED_ON,
 )
 def plan(

@@ -32,10 +32,8 @@ from calibcli.shell.door import command
 
 
 @command(
-    "score label output method by on probs where positive force | depth max_values categorical numeric "
-    "classes multiclass min_class_rows output_sum "
-    "on_sum candidate group min_group_rows bins binning split base beta_form folds randomised loss "
-    "smooth_targets step seed *rows *values *format *reading allow_edited force quiet verbose color debug",
+    "score label output method by on probs where positive force | *FitCutting classes group *MapOptions "
+    "on_sum *FitOptions *RowSelection *values *InputFormat *Reading allow_edited quiet verbose color debug",
     by=FITTED_BY,
     on=FITTED_ON,
 )
@@ -105,9 +103,9 @@ def fit(
 
 
 @command(
-    "output score name keep to out_dir prior probs force | skip_existing classes on_sum scale score_map "
-    "on_missing on_range unseen *format jobs engine engine_address allow_edited force quiet verbose color "
-    "debug",
+    "output score name keep to out_dir prior probs force | *ApplyOptions *Shape classes on_sum scale "
+    "score_map on_missing on_range unseen *InputFormat jobs engine engine_address allow_edited quiet "
+    "verbose color debug",
     on_missing=NO_SCORE,
     on_range=OUT_OF_RANGE,
     on_sum=OFF_SUM,
@@ -226,8 +224,8 @@ def _refuse_places(options: ApplyOptions, reading: Reading) -> None:
 
 
 @command(
-    "to dialect form view table score probs by unseen name prior float32 "
-    "output allow_edited force quiet debug"
+    "to dialect form view table score probs by unseen name prior *ExportAsk output allow_edited force quiet "
+    "debug"
 )
 def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
     """

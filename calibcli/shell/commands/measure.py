@@ -31,9 +31,9 @@ def _explained(given: Mapping[str, Any]) -> bool:
 
 
 @command(
-    "score label by where probs artifact metric explain json output | threshold *classes power bandwidth "
-    "smoother class_weights top compat min_group_rows sort cluster bins binning edges bounds confidence seed "
-    "unseen *rows *values *format *reading allow_edited fmt summary_out force quiet verbose color debug",
+    "score label by where probs artifact metric explain json output | threshold *MeasureOptions compat "
+    "bounds confidence *ClassOptions cluster unseen *RowSelection *values *InputFormat *Reading "
+    "allow_edited fmt summary_out force quiet verbose color debug",
     instead=_explained,
     inputs=MAYBE_INPUTS,
     score=SEVERAL_SCORES,

@@ -111,11 +111,9 @@ def _can_be_written(folder: Path) -> bool:
 
 
 @command(
-    "output score label artifact by max_ece rule metric probs title | threshold *classes max_l2 max_linf "
-    "max_smece max_dce max_cutoff max_segment_bias on depth max_values categorical numeric "
-    "min_segment_rows min_rows "
-    "allow_fit_rows min_group_rows sort bins binning confidence seed axis date unseen *rows *values *format "
-    "*reading allow_edited force quiet debug",
+    "output score label artifact by max_ece rule metric probs title | threshold *ClassOptions *Limits on "
+    "*Cutting *Segmenting min_rows allow_fit_rows min_group_rows sort bins binning confidence seed "
+    "*PageOptions unseen *RowSelection *values *InputFormat *Reading allow_edited force quiet debug",
     output=TO_A_FILE,
     score=SEVERAL_SCORES,
     on=REPORTED_ON,
@@ -187,9 +185,9 @@ def _outcome(verdicts: "VerifyReport | None") -> str:
 
 @command(
     "output score label kind by artifact compare probs axis theme | attributes band benefit threshold "
-    "smoother loss *classes min_group_rows sort on depth max_values categorical numeric min_segment_rows "
-    "size title terminal bins binning confidence seed unseen *rows *values *format *reading state_key_file "
-    "allow_edited force quiet color debug",
+    "smoother loss *PictureOptions terminal *ClassOptions min_group_rows sort on *Cutting *Segmenting bins "
+    "binning confidence seed unseen *RowSelection *values *InputFormat *Reading state_key_file allow_edited "
+    "force quiet color debug",
     inputs=PLOTTED_INPUTS,
     score=PLOTTED_SCORES,
     by=PLOTTED_BY,
