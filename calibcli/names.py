@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 
 from calibcli.families.class_measures import ClassMeasure as ClassMeasure
+from calibcli.families.formats import DataFormat as DataFormat
 from calibcli.families.measures import MeasureName as MeasureName
 from calibcli.families.measures import SegmentMeasure as SegmentMeasure
 from calibcli.families.pictures import PlotKind as PlotKind
@@ -156,27 +157,6 @@ class ReportFormat(StrEnum):
     def is_page(self) -> bool:
         """Whether it is read by people, so that it has a place for notes."""
         return self not in (ReportFormat.JSON, ReportFormat.JSON_LINES, ReportFormat.CSV)
-
-
-class DataFormat(StrEnum):
-    """Data files that can be read, and all but the last written."""
-
-    CSV = "csv"
-    TSV = "tsv"
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-    ARROW = "arrow"
-    NPZ = "npz"
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is text, whose encoding may be said."""
-        return self in (DataFormat.CSV, DataFormat.TSV, DataFormat.JSONL)
-
-    @property
-    def is_csv(self) -> bool:
-        """Whether it has fields between separators."""
-        return self in (DataFormat.CSV, DataFormat.TSV)
 
 
 class Compression(StrEnum):

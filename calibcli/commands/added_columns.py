@@ -16,7 +16,7 @@ from calibcli.ahead import Advance, Progress, made_ahead
 from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
 from calibcli.data.columns import ResolvedColumns, listing, named
-from calibcli.data.formats import FORMATS, compression_of, data_suffix, format_of, promise_of
+from calibcli.data.formats import compression_of, data_suffix, format_of, promise_of
 from calibcli.data.objects import is_object
 from calibcli.data.outputs import is_terminal, new_file
 from calibcli.data.readers import Fragment, kept_bytes, reader_of, unchanged
@@ -129,7 +129,7 @@ def output_format(path: str, requested: DataFormat | None, fragment: Fragment) -
     if other is not None:
         msg = f"{path} is the name of {other}, and rows are written as {kind.value}"
         raise UsageProblem(msg, "name it .csv, .tsv, .jsonl, .parquet or .arrow")
-    if not isinstance(kind, DataFormat) or not FORMATS[kind].writer:
+    if not isinstance(kind, DataFormat) or not kind.facts.writer:
         msg = f"{kind.value} is read, not written"
         raise UsageProblem(msg, "pass --to csv, tsv, jsonl, parquet or arrow")
     if kind is DataFormat.PARQUET and compression_of(path) is not None:

@@ -61,7 +61,6 @@ from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSelection, 
 from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows, pooled_words, weightless_words
 from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
 from calibcli.stats.table.again import RowWork
-from calibcli.stats.table.finer import CountedParts, Tree
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable
 from calibcli.values import dataclass
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
     from calibcli.documents.artifact import AnyArtifact
     from calibcli.stats.measures.differences import PairedSums, RankedSums
     from calibcli.stats.table.crossed import CrossedCells, RunningCrossed
+    from calibcli.stats.table.finer import CountedParts, Tree
     from calibcli.stats.table.levels import Levels
     from calibcli.stats.table.sliced import Leaves, RunningSlices, Sums
 
@@ -624,7 +624,7 @@ class SecondPass:
             total = total + part
         return total
 
-    def in_open(self, tree: Tree) -> ScoreTable:
+    def in_open(self, tree: "Tree") -> ScoreTable:
         """Return the exact table of the rows in the open leaves of a tree."""
         tables: list[ScoreTable] = []
         held: list[Rows] = []
@@ -635,8 +635,10 @@ class SecondPass:
                 held = []
         return merge_all([*tables, *([_table_of(held)] if held else [])])
 
-    def in_parts(self, tree: Tree) -> CountedParts:
+    def in_parts(self, tree: "Tree") -> "CountedParts":
         """Return the rows in the parts of a tree that were made last, counted."""
+        from calibcli.stats.table.finer import CountedParts
+
         total = CountedParts(tree)
         onto = total if self.engine.shares_interpreter else None
         for part in self._over(_InParts(tree, onto)):
@@ -848,10 +850,12 @@ class _InParts:
         onto: Where rows of every fragment are counted; None for one of each fragment's own.
     """
 
-    tree: Tree
-    onto: CountedParts | None
+    tree: "Tree"
+    onto: "CountedParts | None"
 
-    def __call__(self, batches: Iterator[Rows]) -> CountedParts:
+    def __call__(self, batches: Iterator[Rows]) -> "CountedParts":
+        from calibcli.stats.table.finer import CountedParts
+
         found = self.onto or CountedParts(self.tree)
         for rows in batches:
             found.add_rows(rows.score, rows.label, rows.counts)
@@ -860,7 +864,7 @@ class _InParts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _InOpen:
-    tree: Tree
+    tree: "Tree"
 
     def __call__(self, batches: Iterator[Rows]) -> Rows:
         scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]

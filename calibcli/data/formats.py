@@ -10,42 +10,6 @@ from calibcli.names import Compression, DataFormat
 from calibcli.options.rows import AS_FOUND, InputFormat
 from calibcli.values import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """
-    What is particular to a format of rows, for reading and for writing.
-
-    Args:
-        suffixes: Of its files, in lower case.
-        reader: The module of `calibcli.data.readers` that reads it.
-        writer: The module of `calibcli.data.writers` that writes it; none where it is read alone.
-        starts: What gives its files away by their first bytes, whatever they are called.
-        seeks: Whether it is read from places all over the file, and so from within no compression.
-    """
-
-    suffixes: tuple[str, ...]
-    reader: str
-    writer: str = ""
-    starts: tuple[bytes, ...] = ()
-    seeks: bool = False
-
-
-# The beginning of Arrow that comes as a stream.
-STREAM = b"\xff\xff\xff\xff"
-
-FORMATS = {
-    DataFormat.CSV: Format((".csv",), "csv", "csv"),
-    DataFormat.TSV: Format((".tsv", ".tab"), "csv", "csv"),
-    DataFormat.JSONL: Format((".jsonl", ".ndjson"), "jsonl", "jsonl"),
-    DataFormat.PARQUET: Format((".parquet", ".pq"), "parquet", "parquet", (b"PAR1",), seeks=True),
-    DataFormat.ARROW: Format(
-        (".arrow", ".arrows", ".feather", ".ipc"), "arrow", "arrow_ipc", (b"ARROW1", STREAM)
-    ),
-    # An archive by another name may hold anything.
-    DataFormat.NPZ: Format((".npz",), "npz", seeks=True),
-}
-
 _COMPRESSIONS = {
     ".gz": Compression.GZIP,
     ".gzip": Compression.GZIP,
@@ -129,13 +93,13 @@ def data_suffix(name: str) -> str:
 def format_of(name: str) -> DataFormat | None:
     """Return the format that a name promises, or None."""
     suffix = data_suffix(name)
-    return next((kind for kind, one in FORMATS.items() if suffix in one.suffixes), None)
+    return next((kind for kind in DataFormat if suffix in kind.facts.suffixes), None)
 
 
 def names_taken() -> str:
     """Return the suffixes of all files that are read, as messages list them."""
-    text = [suffix for kind, one in FORMATS.items() if kind.is_text for suffix in one.suffixes]
-    others = [suffix for kind, one in FORMATS.items() if not kind.is_text for suffix in one.suffixes]
+    text = [suffix for kind in DataFormat if kind.is_text for suffix in kind.facts.suffixes]
+    others = [suffix for kind in DataFormat if not kind.is_text for suffix in kind.facts.suffixes]
     # The first of those that mean the same compression.
     around = list({one: suffix for suffix, one in reversed(_COMPRESSIONS.items())}.values())[::-1]
     wrapped = f"also with {', '.join(around[:-1])} or {around[-1]} after these"
@@ -216,7 +180,7 @@ def kind_of(
         msg = f"{path} is UTF-16 text"
         raise InputProblem(msg, "pass --encoding utf-16")
     compression = compression_in(head)
-    if compression is not None and FORMATS[kind].seeks:
+    if compression is not None and kind.facts.seeks:
         msg = f"{path} is {kind.value} within {compression.value}, and cannot be read from within it"
         raise InputProblem(msg, "decompress it first: it is compressed inside as well")
     return FileKind(kind, compression)
@@ -224,7 +188,7 @@ def kind_of(
 
 def _found(head: bytes, path: str) -> DataFormat:
     """Return the format that the first bytes give away, or a name promises; other names are mostly CSV."""
-    started = next((kind for kind, one in FORMATS.items() if head.startswith(one.starts)), None)
+    started = next((kind for kind in DataFormat if head.startswith(kind.facts.starts)), None)
     if started is not None:
         return started
     suffix = data_suffix(path)

@@ -34,13 +34,14 @@ from calibcli.data.columns import (
     same_again,
 )
 from calibcli.data.files import Found, InMemory, InputFile, found_in, read_errors, shown_path, stamp_of
-from calibcli.data.formats import MAGIC_BYTES, STREAM, compression_in, format_of, keeps_ascii, kind_of
+from calibcli.data.formats import MAGIC_BYTES, compression_in, format_of, keeps_ascii, kind_of
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.objects import content_of, is_object
 from calibcli.data.outputs import bytes_from
 from calibcli.data.pipes import STDIN, Pipe, hand_on, handed_on
 from calibcli.data.readers import Fragment, partitions_of, reader_of
 from calibcli.errors import IdleOption, InputProblem
+from calibcli.families.formats import STREAM
 from calibcli.names import DataFormat
 from calibcli.options.numerals import reads_as_number
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, RowSource

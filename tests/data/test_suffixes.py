@@ -3,7 +3,6 @@
 import pytest
 
 from calibcli.data.formats import (
-    FORMATS,
     compression_of,
     data_suffix,
     format_of,
@@ -80,18 +79,17 @@ def test_what_is_written_is_what_the_name_promises() -> None:
 
 def test_every_format_is_one_entry_with_a_reader_of_its_own() -> None:
     """A format without an entry, a suffix of two formats, or an entry that nothing reads is a mistake."""
-    assert set(FORMATS) == set(DataFormat)
-    suffixes = [suffix for one in FORMATS.values() for suffix in one.suffixes]
+    suffixes = [suffix for one in DataFormat for suffix in one.facts.suffixes]
     assert len(set(suffixes)) == len(suffixes)
-    starts = [start for one in FORMATS.values() for start in one.starts]
+    starts = [start for one in DataFormat for start in one.facts.starts]
     assert not any(one.startswith(other) for one in starts for other in starts if one is not other)
-    for kind, one in FORMATS.items():
+    for kind in DataFormat:
         reader = type(reader_of(kind))
-        assert {format_of(f"a{suffix}") for suffix in one.suffixes} == {kind}
+        assert {format_of(f"a{suffix}") for suffix in kind.facts.suffixes} == {kind}
         assert issubclass(reader, Reader)
         own = {"header", "stored"} & vars(reader).keys(), {"batches", "streamed"} & vars(reader).keys()
         assert all(own), reader
-        if one.writer:
+        if kind.facts.writer:
             writer = writer_of(kind)
             assert callable(writer.write_batches)
             assert writer.fits is None or callable(writer.fits)

@@ -1,7 +1,8 @@
 """
 Files to record batches: one class for each format, whose parts that formats share stand here.
 
-A new format is a class of a module here that says `stored` and `streamed`, and an entry in `FORMATS`.
+A new format is a class of a module here that says `stored` and `streamed`, and an entry in
+`calibcli/families/formats.py`.
 """
 
 import codecs
@@ -34,7 +35,6 @@ from calibcli.data.columns import (
 )
 from calibcli.data.files import InMemory, Stamp, shown_path, stamp_of
 from calibcli.data.formats import (
-    FORMATS,
     keeps_ascii,
 )
 from calibcli.data.objects import is_object, opened, opened_file
@@ -273,7 +273,7 @@ class Reader:
 @cache
 def reader_of(kind: DataFormat | InMemory) -> Reader:
     """Return what reads a format."""
-    module = "in_memory" if isinstance(kind, InMemory) else FORMATS[kind].reader
+    module = "in_memory" if isinstance(kind, InMemory) else kind.facts.reader
     return cast("Reader", import_module(f"calibcli.data.readers.{module}").READER)
 
 

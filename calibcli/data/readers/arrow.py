@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from calibcli.data.arrays import checked_batch
-from calibcli.data.formats import STREAM
 from calibcli.data.objects import is_object
 from calibcli.data.readers import Fragment, Reader, batch_rows, opened_bytes, read_problems
+from calibcli.families.formats import STREAM
 from calibcli.names import Compression
 from calibcli.values import dataclass
 

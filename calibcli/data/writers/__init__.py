@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from calibcli.ahead import Advance
 from calibcli.data.arrays import first_line
-from calibcli.data.formats import FORMATS, compression_of
+from calibcli.data.formats import compression_of
 from calibcli.data.readers.parquet import key_problems
 from calibcli.errors import InputProblem
 from calibcli.names import Compression, DataFormat
@@ -53,7 +53,7 @@ class Writer(Protocol):
 
 def writer_of(kind: DataFormat) -> Writer:
     """Return what writes a format that is written."""
-    return cast("Writer", import_module(f"calibcli.data.writers.{FORMATS[kind].writer}"))
+    return cast("Writer", import_module(f"calibcli.data.writers.{kind.facts.writer}"))
 
 
 def write_rows(batches: Iterable[pa.RecordBatch], out: Output, *, advance: Advance = lambda _: None) -> int:

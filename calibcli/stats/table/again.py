@@ -1,7 +1,7 @@
 """The rows behind a table seen once more, where a grid table has rounded what a fit or a partition needs."""
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,9 +10,11 @@ from calibcli.errors import InputProblem
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import bin_index, segment_sums
-from calibcli.stats.table.finer import CountedParts, Tree
 from calibcli.stats.table.grid import GridTable, Table, placed
 from calibcli.values import dataclass
+
+if TYPE_CHECKING:
+    from calibcli.stats.table.finer import CountedParts, Tree
 
 RowWork = Callable[[Floats, npt.NDArray[np.bool_], Integers | None], Integers]
 
@@ -30,11 +32,11 @@ class Rows(Protocol):
         """
         ...
 
-    def in_open(self, tree: Tree) -> ScoreTable:
+    def in_open(self, tree: "Tree") -> ScoreTable:
         """Return the exact table of the rows in the open leaves of a tree."""
         ...
 
-    def in_parts(self, tree: Tree) -> CountedParts:
+    def in_parts(self, tree: "Tree") -> "CountedParts":
         """Return the rows in the parts of a tree that were made last, counted."""
         ...
 
@@ -43,11 +45,13 @@ def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> Sco
     """Return the exact table of the rows in some cells."""
     code = table.code[places]
     known = code, table.rows[places], table.positive_rows[places]
+    from calibcli.stats.table.finer import Tree
+
     return seen_again(Tree.over(code), known, rows=rows)[0]
 
 
 def seen_again(
-    tree: Tree, known: tuple[Integers, Integers, Integers], *, rows: Rows
+    tree: "Tree", known: tuple[Integers, Integers, Integers], *, rows: Rows
 ) -> tuple[ScoreTable, npt.NDArray[np.intp]]:
     """
     Return the exact table of the rows in the open leaves of a tree, and where each leaf begins in it.

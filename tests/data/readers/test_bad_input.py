@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from calibcli.commands.gathering import gather
-from calibcli.data import formats as suffixes
 from calibcli.data.engines import ThreadEngine
 from calibcli.errors import CalibcliError
-from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
+from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
 from calibcli.options.rows import Columns
 
 ASKED = Columns(score="score", label="label")
@@ -461,7 +460,7 @@ def test_a_directory_without_data_is_refused(tmp_path: Path) -> None:
     assert caught.value.exit_code == 3
     hint = str(caught.value.hint)
     assert set(re.findall(r"\.\w+", hint.split(";", maxsplit=1)[0])) == {
-        *(suffix for one in suffixes.FORMATS.values() for suffix in one.suffixes),
+        *(suffix for one in DataFormat for suffix in one.facts.suffixes),
         ".gz",
         ".zst",
         ".bz2",
