@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, field, fields, replace
 from enum import Enum, StrEnum
 from functools import cache, partial, reduce
-from operator import add, lt, or_
+from operator import add, is_, lt, or_
 from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
@@ -43,7 +43,6 @@ _LARGEST_WHOLE = 2**63 - 1
 _LONGEST_QUOTE = 40
 _SCHEMA = re.compile(r"(calibcli\.[a-z]+)/([0-9]{1,9})")
 _NOTHING: Mapping[str, Any] = {}
-_NO_DEFAULT = object()
 _JSON_NAMES: Mapping[Any, str] = {
     NoneType: "null",
     bool: "boolean",
@@ -240,15 +239,6 @@ class With:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The declared class that a value is kept as, how it is made of the value, and the value of it."""
-
-    cls: type["Declared"]
-    made: Callable[[Any], "Declared"]
-    value: Callable[[Any, Node], Any]
-
-
-@dataclass(frozen=True, slots=True)
 class In:
     """The object of the document that a field stands in, with others."""
 
@@ -268,23 +258,6 @@ class Matches:
 
     pattern: str
     expected: str
-
-
-@dataclass(frozen=True, slots=True)
-class Among:
-    """The few values that there are, of an enumeration or of a text."""
-
-    values: tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf:
-    """The class of a value, by the tag that stands beside it; `content` is the key of the value itself."""
-
-    tag: str
-    tags: Iterable[Any]
-    class_of: Callable[[Any], type[Any]]
-    content: str | None = None
 
 
 class Mark(Enum):
@@ -318,12 +291,16 @@ class Declared:
 
     def to_dict(self) -> dict[str, object]:
         """Return plain values for JSON."""
-        return thing(type(self)).write(self)
+        declared = Thing(type(self))
+        return {
+            **({} if declared.root is None else {"schema": declared.root}),
+            **declared.members.write(self),
+        }
 
     @classmethod
     def from_dict(cls, node: Node) -> Self:
         """Restore what `to_dict` returned."""
-        return cast("Self", thing(cls).read(node))
+        return cast("Self", Thing(cls).restored(node))
 
     def check(self, node: Node) -> None:
         """Refuse values that contradict each other; each by itself is as its annotation says."""
@@ -345,6 +322,20 @@ class Definitions:
             self.bodies[name] = {}
             self.bodies[name] = body(self)
         return {"$ref": f"#/$defs/{self.names[cls]}"}
+
+
+class _AsItIs:
+    """
+    A kind whose values are those of JSON.
+
+    Of every kind `read` takes a value from its place, `write` returns it as JSON has it, and `schema` says
+    what it may be. `keys`, `take` and `shapes` do so of an object whose members stand among its owner's.
+    """
+
+    __slots__ = ()
+
+    def write(self, value: Any) -> Any:
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,46 +368,40 @@ class _Number:
             return None
         return values if types == {float} else [float(one) for one in values]
 
-    def schema(self, named: Definitions) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, named: Definitions) -> dict[str, Any]:
         found = {"type": "number", **_limits(self.limits.lower, self.limits.upper, inside=self.limits.inside)}
         return {"anyOf": [found, {"enum": list(self.names)}]} if self.names else found
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole:
+class _Whole(_AsItIs):
     least: int
     most: int
 
     def read(self, node: Node) -> int:
         return node.whole(self.least, self.most)
 
-    def write(self, value: int) -> int:
-        return value
-
     def quickly(self, values: list[Any]) -> list[int] | None:
         """Return many values at once; None where they must be looked at one by one."""
         within = set(map(type, values)) == {int} and self.least <= min(values) and max(values) <= self.most
         return values if within else None
 
-    def schema(self, named: Definitions) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, named: Definitions) -> dict[str, Any]:
         most = math.inf if self.most >= _LARGEST_WHOLE else self.most
         return {"type": "integer", **_limits(self.least, most, inside=False)}
 
 
 @dataclass(frozen=True, slots=True)
-class _Truth:
+class _Truth(_AsItIs):
     def read(self, node: Node) -> bool:
         return node.truth()
 
-    def write(self, value: bool) -> bool:  # noqa: FBT001
-        return value
-
-    def schema(self, named: Definitions) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, named: Definitions) -> dict[str, Any]:
         return {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Text:
+class _Text(_AsItIs):
     matches: Matches | None = None
 
     def read(self, node: Node) -> str:
@@ -425,10 +410,7 @@ class _Text:
             raise node.problem(self.matches.expected)
         return found
 
-    def write(self, value: str) -> str:
-        return value
-
-    def schema(self, named: Definitions) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, named: Definitions) -> dict[str, Any]:
         return {
             "type": "string",
             **({} if self.matches is None else {"pattern": f"^{self.matches.pattern}$"}),
@@ -436,8 +418,8 @@ class _Text:
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """One of a few values: members of an enumeration, or literals."""
+class Among:
+    """One of a few values: members of an enumeration, texts or literals."""
 
     values: tuple[Any, ...]
 
@@ -450,7 +432,7 @@ class _Choice:
     def write(self, value: Any) -> Any:
         return value.value if isinstance(value, Enum) else value
 
-    def schema(self, named: Definitions) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, named: Definitions) -> dict[str, Any]:
         values = [self.write(one) for one in self.values]
         return {"const": values[0]} if len(values) == 1 else {"enum": values}
 
@@ -475,20 +457,30 @@ class _Plain:
     def write(self, value: Any) -> Any:
         return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
-    def schema(self, named: Definitions) -> dict[str, Any]:  # noqa: ARG002
+    def schema(self, named: Definitions) -> dict[str, Any]:
         kinds = dict.fromkeys(_JSON_NAMES[one] for one in self.types)
         return {"type": list(kinds), **({"items": {"type": "string"}} if "array" in kinds else {})}
 
 
 @dataclass(frozen=True, slots=True)
-class _Maybe:
+class _OrNull:
+    """
+    A value, or null in place of one that is none.
+
+    Args:
+        nothing: Such a value.
+        is_nothing: Whether a value is one.
+    """
+
     inner: Any
+    nothing: Any = None
+    is_nothing: Callable[[Any], bool] = partial(is_, None)
 
     def read(self, node: Node) -> Any:
-        return None if node.value is None else self.inner.read(node)
+        return self.nothing if node.value is None else self.inner.read(node)
 
     def write(self, value: Any) -> Any:
-        return None if value is None else self.inner.write(value)
+        return None if self.is_nothing(value) else self.inner.write(value)
 
     def schema(self, named: Definitions) -> dict[str, Any]:
         return _or_null(self.inner.schema(named))
@@ -543,22 +535,6 @@ class _Array:
 
 
 @dataclass(frozen=True, slots=True)
-class _OrNull:
-    """An array that is null where it is empty."""
-
-    array: _Array
-
-    def read(self, node: Node) -> Any:
-        return self.array.make([]) if node.value is None else self.array.read(node)
-
-    def write(self, value: Any) -> list[Any] | None:
-        return self.array.write(value) or None
-
-    def schema(self, named: Definitions) -> dict[str, Any]:
-        return _or_null(self.array.schema(named))
-
-
-@dataclass(frozen=True, slots=True)
 class _Rows:
     """A row of numbers, or as many rows as each has numbers."""
 
@@ -580,22 +556,6 @@ class _Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class _Gap:
-    """A number, or NaN where there is none."""
-
-    number: _Number
-
-    def read(self, node: Node) -> float:
-        return math.nan if node.value is None else self.number.read(node)
-
-    def write(self, value: float) -> float | None:
-        return None if math.isnan(value) else value
-
-    def schema(self, named: Definitions) -> dict[str, Any]:
-        return _or_null(self.number.schema(named))
-
-
-@dataclass(frozen=True, slots=True)
 class _AnyOf:
     """A value of one of several declared classes; written only."""
 
@@ -605,7 +565,7 @@ class _AnyOf:
         return value.to_dict()
 
     def schema(self, named: Definitions) -> dict[str, Any]:
-        return {"anyOf": [thing(one).schema(named) for one in self.classes]}
+        return {"anyOf": [Thing(one).schema(named) for one in self.classes]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -654,61 +614,59 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tagged:
-    """A value of one of several classes, in an object that says of which."""
+class OneOf:
+    """A value of one of several classes, by the tag beside it; `content` is the key of the value itself."""
 
-    one_of: OneOf
+    tag: str
+    tags: Iterable[Any]
+    class_of: Callable[[Any], type[Any]]
+    content: str | None = None
 
     def read(self, node: Node) -> Any:
         node.only(*self.keys(node))
         return self.take(node)
 
     def keys(self, node: Node) -> tuple[str, ...]:
-        of = self.one_of
-        return (of.tag, *((of.content,) if of.content else thing(self._class(node)).keys(node)))
+        return (self.tag, *((self.content,) if self.content else Thing(self._class(node)).keys(node)))
 
     def take(self, node: Node) -> Any:
-        cls, content = self._class(node), self.one_of.content
-        inside = node.child(content) if content else node
-        known = inside.knowing(**{self.one_of.tag: self._tag(node)})
-        return cls.from_dict(known) if content else thing(cls).take(known)
+        cls, inside = self._class(node), node.child(self.content) if self.content else node
+        known = inside.knowing(**{self.tag: self._tag(node)})
+        return cls.from_dict(known) if self.content else Thing(cls).take(known)
 
     def write(self, value: Any) -> dict[str, Any]:
-        of, written = self.one_of, value.to_dict()
-        tag = (
-            value.name if of.content else next(one for one in of.tags if isinstance(value, of.class_of(one)))
-        )
-        return {of.tag: getattr(tag, "value", tag), **({of.content: written} if of.content else written)}
+        written = value.to_dict()
+        if self.content:
+            return {self.tag: value.name.value, self.content: written}
+        return {self.tag: next(one for one in self.tags if isinstance(value, self.class_of(one))), **written}
 
     def schema(self, named: Definitions) -> dict[str, Any]:
         return _any_of(self.shapes(named))
 
     def shapes(self, named: Definitions) -> list[Shape]:
-        of = self.one_of
-        tags = {getattr(tag, "value", tag): of.class_of(tag) for tag in of.tags}
-        if of.content is None:
+        tags = {getattr(tag, "value", tag): self.class_of(tag) for tag in self.tags}
+        if self.content is None:
             return [
-                Shape({of.tag: {"const": tag}}, (of.tag,)) + shape
+                Shape({self.tag: {"const": tag}}, (self.tag,)) + shape
                 for tag, cls in tags.items()
-                for shape in thing(cls).shapes(named)
+                for shape in Thing(cls).shapes(named)
             ]
         rules = tuple(
             {
-                "if": {"properties": {of.tag: {"const": tag}}},
-                "then": {"properties": {of.content: thing(cls).schema(named)}},
+                "if": {"properties": {self.tag: {"const": tag}}},
+                "then": {"properties": {self.content: Thing(cls).schema(named)}},
             }
             for tag, cls in tags.items()
         )
-        return [
-            Shape({of.tag: {"enum": list(tags)}, of.content: {"type": "object"}}, (of.tag, of.content), rules)
-        ]
+        properties = {self.tag: {"enum": list(tags)}, self.content: {"type": "object"}}
+        return [Shape(properties, (self.tag, self.content), rules)]
 
     def _tag(self, node: Node) -> Any:
-        tags, place = tuple(self.one_of.tags), node.child(self.one_of.tag)
-        return place.truth() if tags == (False, True) else _Choice(tags).read(place)
+        tags, place = tuple(self.tags), node.child(self.tag)
+        return place.truth() if tags == (False, True) else Among(tags).read(place)
 
     def _class(self, node: Node) -> Any:
-        return self.one_of.class_of(self._tag(node))
+        return self.class_of(self._tag(node))
 
 
 @dataclass(frozen=True, slots=True)
@@ -731,7 +689,7 @@ class Entry:
     about: str = ""
     marks: frozenset[Mark] = frozenset()
     since: int = 1
-    default: Any = _NO_DEFAULT
+    default: Any = None
     size: Size | None = None
     beside: With | None = None
     said: bool = False
@@ -832,7 +790,11 @@ class Thing:
         return getattr(self.cls, "SCHEMA", None)
 
     def read(self, node: Node) -> Any:
-        """Return the value that an object is."""
+        """Return the value that an object is, as its class reads it."""
+        return self.cls.from_dict(node)
+
+    def restored(self, node: Node) -> Any:
+        """Return the value that an object is, which has these keys and no others."""
         if self.root is not None:
             node = node.knowing(version=version_of(node, self.root, **self.cls.ORIGIN))
         node.only(*self.keys(node))
@@ -850,9 +812,9 @@ class Thing:
         self.members.require_said(node, made)
         return made
 
-    def write(self, value: Any) -> dict[str, Any]:
+    def write(self, value: Declared) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {**({} if self.root is None else {"schema": self.root}), **self.members.write(value)}
+        return value.to_dict()
 
     def schema(self, named: Definitions) -> dict[str, Any]:
         """Return a reference to the schema."""
@@ -885,44 +847,30 @@ def _require_size(node: Node, key: str, size: Size) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
-    """An object of a declared class that stands for a value."""
-
-    kept: Kept
-
-    def read(self, node: Node) -> Any:
-        return self.kept.value(self.kept.cls.from_dict(node), node)
-
-    def keys(self, node: Node) -> tuple[str, ...]:
-        return thing(self.kept.cls).keys(node)
-
-    def take(self, node: Node) -> Any:
-        return self.kept.value(thing(self.kept.cls).take(node), node)
-
-    def write(self, value: Any) -> dict[str, Any]:
-        return self.kept.made(value).to_dict()
-
-    def schema(self, named: Definitions) -> dict[str, Any]:
-        return thing(self.kept.cls).schema(named)
-
-    def shapes(self, named: Definitions) -> list[Shape]:
-        return thing(self.kept.cls).shapes(named)
-
-
-@dataclass(frozen=True, slots=True)
-class _Nested:
-    """An object of its own, of a declared class."""
+class Kept:
+    """The declared class that a value is kept as, how it is made of the value, and the value of it."""
 
     cls: type[Declared]
+    made: Callable[[Any], Declared]
+    value: Callable[[Any, Node], Any]
 
-    def read(self, node: Node) -> Declared:
-        return self.cls.from_dict(node)
+    def read(self, node: Node) -> Any:
+        return self.value(self.cls.from_dict(node), node)
 
-    def write(self, value: Declared) -> dict[str, Any]:
-        return value.to_dict()
+    def keys(self, node: Node) -> tuple[str, ...]:
+        return Thing(self.cls).keys(node)
+
+    def take(self, node: Node) -> Any:
+        return self.value(Thing(self.cls).take(node), node)
+
+    def write(self, value: Any) -> dict[str, Any]:
+        return self.made(value).to_dict()
 
     def schema(self, named: Definitions) -> dict[str, Any]:
-        return thing(self.cls).schema(named)
+        return Thing(self.cls).schema(named)
+
+    def shapes(self, named: Definitions) -> list[Shape]:
+        return Thing(self.cls).shapes(named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -934,7 +882,7 @@ class _Part:
     @property
     def members(self) -> Members:
         """What a part has of the whole."""
-        return Members(tuple(one for one in thing(self.cls).members.entries if ROOT not in one.marks))
+        return Members(tuple(one for one in Thing(self.cls).members.entries if ROOT not in one.marks))
 
     def write(self, value: Declared) -> dict[str, Any]:
         return self.members.write(value)
@@ -966,11 +914,6 @@ class _MaybeThing:
             Shape({key: _or_null(one) for key, one in shape.properties.items()}, shape.required)
             for shape in self.inner.shapes(named)
         ]
-
-
-def thing(cls: type[Any]) -> Thing:
-    """Return what a class declares."""
-    return Thing(cls)
 
 
 @cache
@@ -1018,7 +961,7 @@ def _entry(name: str, hint: Any, default: Any, *, said: bool = False) -> Entry:
     key, since = _of(extras, Key), _of(extras, Since)
     marks = frozenset(one for one in extras if isinstance(one, Mark))
     kind = None if HIDDEN in marks else _kind(hint, (), inline=INLINE in marks)
-    if ABSENT in marks and isinstance(kind, _Maybe):
+    if ABSENT in marks and isinstance(kind, _OrNull) and kind.nothing is None:
         kind = kind.inner
     return Entry(
         name,
@@ -1034,55 +977,49 @@ def _entry(name: str, hint: Any, default: Any, *, said: bool = False) -> Entry:
     )
 
 
-def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  # noqa: C901, PLR0911 - one return a kind
+def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  # noqa: PLR0911 - one return a kind
     """Return the kind of an annotation."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _kind(inside[0], (*inside[1:], *extras), inline=inline)
     if origin in (Union, UnionType) and set(inside) <= set(_JSON_NAMES) and len(inside) > 2:
         return _Plain(inside)
-    tagged = _of(extras, OneOf)
     if origin in (Union, UnionType) and NoneType in inside:
-        rest = reduce(or_, (one for one in inside if one is not NoneType))
-        found = _kind(rest, extras)
-        return _MaybeThing(thing(found.cls)) if inline else _Maybe(found)
-    if tagged is not None:
-        return _Tagged(tagged)
-    if (kept := _of(extras, Kept)) is not None:
-        return _Kept(kept)
+        found = _kind(reduce(or_, (one for one in inside if one is not NoneType)), extras)
+        return _MaybeThing(found) if inline else _OrNull(found)
+    if (kind := _of(extras, OneOf) or _of(extras, Kept)) is not None:
+        return kind
     if origin is Literal:
-        return _Choice(inside)
-    if origin in (Union, UnionType) and all(
-        isinstance(one, type) and issubclass(one, Declared) for one in inside
-    ):
-        return _AnyOf(inside)
+        return Among(inside)
     if origin in (Union, UnionType):
-        kinds = [_kind(one, extras) for one in inside]
-        return (
-            _Choice(tuple(value for one in kinds for value in one.values))
-            if all(isinstance(one, _Choice) for one in kinds)
-            else _Plain(inside)
-        )
+        return _union(inside, extras)
     if hint is None or hint is NoneType:
-        return _Choice((None,))
+        return Among((None,))
     if _of(extras, By) is not None or (isinstance(origin, type) and issubclass(origin, Mapping)):
         return _object(inside, extras)
-    if isinstance(origin, type):
-        return _array(origin, inside, extras)
-    return _single(hint, extras, inline=inline)
+    return _array(origin, inside, extras) if isinstance(origin, type) else _single(hint, extras)
 
 
-def _single(hint: type[Any], extras: tuple[Any, ...], *, inline: bool) -> Any:  # noqa: PLR0911 - one return a kind
+def _union(inside: tuple[Any, ...], extras: tuple[Any, ...]) -> Any:
+    """Return the kind of one of several types, none of which is None."""
+    if all(isinstance(one, type) and issubclass(one, Declared) for one in inside):
+        return _AnyOf(inside)
+    kinds = [_kind(one, extras) for one in inside]
+    return _joined(kinds) if all(isinstance(one, Among) for one in kinds) else _Plain(inside)
+
+
+def _joined(choices: Iterable[Among]) -> Among:
+    return Among(tuple(value for one in choices for value in one.values))
+
+
+def _single(hint: type[Any], extras: tuple[Any, ...]) -> Any:  # noqa: PLR0911 - one return a kind
     limits, strings = _of(extras, Between) or Between(), _of(extras, Strings)
     if issubclass(hint, Declared):
-        if PART in extras:
-            return _Part(hint)
-        return thing(hint) if inline else _Nested(hint)
-    among = _of(extras, Among)
-    if among is not None:
-        return _Choice(among.values)
+        return _Part(hint) if PART in extras else Thing(hint)
+    if (among := _of(extras, Among)) is not None:
+        return among
     if issubclass(hint, Enum):
-        return _Choice(tuple(hint))
+        return Among(tuple(hint))
     if hint is object:
         return _Plain((NoneType, bool, float, str))
     if hint is bool:
@@ -1110,10 +1047,10 @@ def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) 
     elif origin is list:
         make = list
     inner = _kind(element, tuple(one for one in extras if isinstance(one, Between | Strings | Matches)))
-    inner = _Gap(inner) if GAPS in extras else inner
+    inner = _OrNull(inner, math.nan, math.isnan) if GAPS in extras else inner
     found = _Array(inner, make, _of(extras, Size) or Size(), _of(extras, Ascending), DIFFERENT in extras)
     if OR_NULL in extras:
-        return _OrNull(found)
+        return _OrNull(found, make([]), lambda value: len(value) == 0)
     return _Rows(found) if ROWS in extras else found
 
 
@@ -1123,14 +1060,12 @@ def _object(inside: tuple[Any, ...], extras: tuple[Any, ...]) -> _Object:
         return _Object(_kind(inside[0], ()), _kind(inside[1], tuple(one for one in extras if one is PART)))
     classes = get_args(inside[0]) if get_origin(inside[0]) in (Union, UnionType) else (inside[0],)
     names = [_kind(_name_hint(cls, by.name), ()) for cls in classes]
-    kind = names[0] if len(names) == 1 else _Choice(tuple(value for one in names for value in one.values))
-    return _Object(kind, _kind(inside[0], ()), by.name)
+    return _Object(names[0] if len(names) == 1 else _joined(names), _kind(inside[0], ()), by.name)
 
 
 def _name_hint(cls: Any, name: str) -> Any:
     """Return the annotation of what elements are called by."""
-    found = next((one.type for one in fields(cls) if one.name == name), None)
-    return _result(getattr(cls, name)) if found is None else found
+    return next((one.type for one in fields(cls) if one.name == name), None) or _result(getattr(cls, name))
 
 
 def _of(extras: Iterable[Any], kind: type[Said]) -> Said | None:

@@ -28,8 +28,8 @@ from calibcli.codec import (
     OrInfinite,
     Since,
     Size,
+    Thing,
     same_length,
-    thing,
     version_of,
 )
 from calibcli.data.objects import content_of, content_of_file, is_object
@@ -361,7 +361,7 @@ class ClassArtifact(Doubted, Declared):
     def from_dict(cls, node: Node) -> Self:
         """Restore what `to_dict` returned."""
         classes = node.child("input").child("classes").texts()
-        return cast("Self", thing(cls).read(node.knowing(classes=classes)))
+        return cast("Self", Thing(cls).restored(node.knowing(classes=classes)))
 
     def check(self, node: Node) -> None:
         """Refuse a record of other classes."""

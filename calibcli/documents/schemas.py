@@ -3,7 +3,7 @@
 import json
 from typing import Any, NamedTuple, assert_never
 
-from calibcli.codec import Declared, Definitions, Shape, thing
+from calibcli.codec import Declared, Definitions, Shape, Thing
 from calibcli.names import DocumentKind
 from calibcli.reports.input import Kept, Setting
 
@@ -36,11 +36,11 @@ def schema_text(kind: DocumentKind) -> str:
     named = Definitions()
     more = Shape({"digest": digest}, ("digest",))
     if issubclass(classes[0], Kept):
-        settings = {"type": "array", "items": thing(Setting).schema(named)}
+        settings = {"type": "array", "items": Thing(Setting).schema(named)}
         said = "Options that a file or a variable has set, if any; secrets in addresses are left out."
         more += Shape({"settings": {"description": said, **settings}}, ())
         more += Shape({"answer": {"description": _ANSWER, "type": "string"}}, ())
-    bodies = [thing(one).body(named, more) for one in classes]
+    bodies = [Thing(one).body(named, more) for one in classes]
     schema: dict[str, Any] = {"$schema": _DIALECT, "$id": f"urn:calibcli:{kind.value}:2", "title": title}
     schema |= {"description": about, **({"anyOf": bodies} if len(bodies) > 1 else _without_about(bodies[0]))}
     return json.dumps({**schema, "$defs": named.bodies}, indent=2) + "\n"

@@ -15,11 +15,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
-from calibcli.codec import AGAIN, Node, ascending, thing, version_of
+from calibcli.codec import AGAIN, Node, ascending, version_of
 from calibcli.data.objects import content_of_file, is_object
 from calibcli.data.outputs import refuse_existing, write_file
 from calibcli.documents.sealed import NO_JSON, parse, sealed_text, trust, trust_from_now_on, trusting
@@ -212,7 +211,7 @@ def from_dict(root: Node) -> GateState:
         ids=np.zeros(0, np.uint64) if ids is None else _fingerprints(ids),
         partition=Partition.from_dict(root.child("partition")),
     )
-    state = cast("GateState", thing(GateState).read(known))
+    state = GateState.from_dict(known)
     _check_batches(root.child("batches"), state, version=version)
     _check_epochs(root.child("epochs"), state)
     _check_rows(root, state)

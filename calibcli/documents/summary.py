@@ -23,7 +23,7 @@ from calibcli.codec import (
     Node,
     Since,
     Size,
-    thing,
+    Thing,
     version_of,
 )
 from calibcli.documents.artifact import digest_text, in_file, read_document
@@ -301,7 +301,7 @@ class TableDocument(Declared):
             stated = digest_text(root.child("digest"))
             rest = {key: member.value for key, member in root.members().items() if key != "digest"}
             root = Node(rest, root.path).knowing(digest=stated)
-        return cast("Self", thing(cls).read(root))
+        return cast("Self", Thing(cls).restored(root))
 
     def check(self, node: Node) -> None:
         """Refuse parts that speak of different rows."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self, cast
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.codec import ABSENT, HIDDEN, Between, Declared, Node, Size, thing
+from calibcli.codec import ABSENT, HIDDEN, Between, Declared, Node, Size, Thing
 from calibcli.stats.numerics import Floats, crossing
 from calibcli.values import dataclass
 
@@ -49,7 +49,7 @@ class Stakes(Declared):
     @classmethod
     def from_dict(cls, node: Node) -> Self:
         """Restore what `to_dict` returned; states of before drew signs bin by bin alone, and say nothing."""
-        return cast("Self", thing(cls).read(node.knowing(alone=not node.has("signs"))))
+        return cast("Self", Thing(cls).restored(node.knowing(alone=not node.has("signs"))))
 
     def check(self, node: Node) -> None:
         """Refuse bets that no gate makes."""
