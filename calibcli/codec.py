@@ -252,14 +252,6 @@ class Since:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """A pattern of a text, and what the text should be, in words."""
-
-    pattern: str
-    expected: str
-
-
 class Mark(Enum):
     """How a field stands in a document."""
 
@@ -281,7 +273,6 @@ Fraction = Annotated[float, Between(0.0, 1.0)]
 Chance = Annotated[float, Between(0.0, 1.0, inside=True)]
 OrInfinite = Annotated[float, Strings(("inf",))]
 AnyNumber = Annotated[float, Strings()]
-Digest = Annotated[str, Matches("sha256:[0-9a-f]{64}", "should be 'sha256:' and 64 hexadecimal digits")]
 
 
 class Declared:
@@ -401,20 +392,24 @@ class _Truth(_AsItIs):
 
 
 @dataclass(frozen=True, slots=True)
-class _Text(_AsItIs):
-    matches: Matches | None = None
+class Text(_AsItIs):
+    """A text of some pattern, and what it should be in words; any text where there is no pattern."""
+
+    pattern: str | None = None
+    expected: str = ""
 
     def read(self, node: Node) -> str:
         found = node.text()
-        if self.matches is not None and re.fullmatch(self.matches.pattern, found) is None:
-            raise node.problem(self.matches.expected)
+        if self.pattern is not None and re.fullmatch(self.pattern, found) is None:
+            raise node.problem(self.expected)
         return found
 
     def schema(self, named: Definitions) -> dict[str, Any]:
-        return {
-            "type": "string",
-            **({} if self.matches is None else {"pattern": f"^{self.matches.pattern}$"}),
-        }
+        return {"type": "string", **({} if self.pattern is None else {"pattern": f"^{self.pattern}$"})}
+
+
+DIGEST = Text("sha256:[0-9a-f]{64}", "should be 'sha256:' and 64 hexadecimal digits")
+Digest = Annotated[str, DIGEST]
 
 
 @dataclass(frozen=True, slots=True)
@@ -515,7 +510,7 @@ class _Array:
         if hasattr(value, "tolist"):
             value = value.tolist()
         values = sorted(value) if isinstance(value, frozenset) else value
-        as_they_are = isinstance(self.inner, _Whole | _Text | _Truth)
+        as_they_are = isinstance(self.inner, _Whole | Text | _Truth)
         return list(values) if as_they_are else [self.inner.write(one) for one in values]
 
     def schema(self, named: Definitions) -> dict[str, Any]:
@@ -1030,7 +1025,7 @@ def _single(hint: type[Any], extras: tuple[Any, ...]) -> Any:  # noqa: PLR0911 -
     if hint is float:
         return _Number(limits, () if strings is None else strings.names)
     if hint is str:
-        return _Text(_of(extras, Matches))
+        return _of(extras, Text) or Text()
     msg = f"{hint!r} is no type of a document"
     raise TypeError(msg)
 
@@ -1046,7 +1041,7 @@ def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) 
         make, element = partial(np.array, dtype=dtype), int if issubclass(dtype, np.integer) else float
     elif origin is list:
         make = list
-    inner = _kind(element, tuple(one for one in extras if isinstance(one, Between | Strings | Matches)))
+    inner = _kind(element, tuple(one for one in extras if isinstance(one, Between | Strings | Text)))
     inner = _OrNull(inner, math.nan, math.isnan) if GAPS in extras else inner
     found = _Array(inner, make, _of(extras, Size) or Size(), _of(extras, Ascending), DIFFERENT in extras)
     if OR_NULL in extras:

@@ -22,17 +22,15 @@ from calibcli.data.fragments import (
 )
 from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.tally import ExtrasRequest
-from calibcli.documents.artifact import SCHEMA as ARTIFACT_SCHEMA
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
     GroupArtifact,
     OneMap,
     SegmentArtifact,
-    in_file,
     read_any_map,
-    read_document,
 )
+from calibcli.documents.sealed import in_file, read_document
 from calibcli.documents.state import MOST_BYTES
 from calibcli.documents.summary import MOST_BYTES as MOST_SUMMARY
 from calibcli.documents.summary import read_summary
@@ -98,7 +96,7 @@ def _inspect_document(path: str) -> InspectReport:
                 schema, look = _REPORTS[kind]
             case _:
                 found = root.child("schema").text()[:60]
-                msg = f"is {found!r}, which is neither {ARTIFACT_SCHEMA!r} nor {REPORT_SCHEMA!r}"
+                msg = f"is {found!r}, which is neither {Artifact.SCHEMA!r} nor {REPORT_SCHEMA!r}"
                 raise root.child("schema").problem(msg)
         version_of(root, schema)
         report, doubts = root.built(lambda node: look(path, node))

@@ -7,8 +7,7 @@ from dataclasses import replace
 from calibcli.codec import Node, version_of
 from calibcli.commands.partition import parted
 from calibcli.data.files import file_word
-from calibcli.documents.artifact import in_file, read_document
-from calibcli.documents.sealed import Document
+from calibcli.documents.sealed import Document, in_file, read_document
 from calibcli.errors import DocumentProblem, UsageProblem
 from calibcli.names import DEFAULT_BINS, Binning, Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.gating import Regression

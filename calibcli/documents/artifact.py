@@ -32,8 +32,7 @@ from calibcli.codec import (
     same_length,
     version_of,
 )
-from calibcli.data.objects import content_of, content_of_file, is_object
-from calibcli.documents.sealed import MOST_BYTES, Document, document_of, parse, sealed, sealed_text
+from calibcli.documents.sealed import MOST_BYTES, in_file, parse, read_document, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, Scale
 from calibcli.options.rows import DocumentInMemory, DocumentSource
@@ -71,6 +70,12 @@ OutputQuantiles = Annotated[
 # A note says how many fit rows lie where a map falls, from this share of them on.
 _MANY_FALLING = 0.01
 
+Positive = Annotated[
+    str | None, In("input"), "The label value that counted as 1; null where labels were 0/1 as they are."
+]
+
+OneScoreOnly = Annotated[tuple[str, ...] | None, In("input"), "Null for one score."]
+
 Phrases = Annotated[
     Mapping[str, float] | None,
     In("input"),
@@ -86,11 +91,17 @@ FittedColumns = Annotated[
     "of the classes in their order, or one of lists. Absent where scores were arrays, and in older ones.",
 ]
 
+FittedBy = Annotated[str, "The version that fitted it."]
 
-class Doubted:
+Doubts = Annotated[tuple[str, ...], HIDDEN]
+
+
+class Doubted(Declared):
     """An artifact with a record `fit`, and `doubts`: what must be said of its document."""
 
     __slots__ = ()
+    SCHEMA: ClassVar = "calibcli.artifact/2"
+    ORIGIN: ClassVar = {"what": "an artifact", "hint": "an artifact is what `calibcli fit` writes"}
 
     @property
     def of_all_rows(self) -> Self:
@@ -191,38 +202,19 @@ class FitRecord(Declared):
         node.child("positive").whole(0, self.rows)
 
 
-def digest_text(node: Node) -> str:
-    """Return the fingerprint of a table that a node holds."""
-    kind, _, hexadecimal = node.text().partition(":")
-    if kind != "sha256" or len(hexadecimal) != 64 or set(hexadecimal) - set("0123456789abcdef"):
-        msg = "should be 'sha256:' and 64 hexadecimal digits"
-        raise node.problem(msg)
-    return node.text()
-
-
-SCHEMA = "calibcli.artifact/2"
-
-ORIGIN = {"what": "an artifact", "hint": "an artifact is what `calibcli fit` writes"}
-
-
 @dataclass(frozen=True, slots=True)
-class Artifact(Doubted, Declared):
+class Artifact(Doubted):
     """What `fit` writes and `apply`, `measure` and `verify` read."""
-
-    SCHEMA: ClassVar = SCHEMA
-    ORIGIN: ClassVar = ORIGIN
 
     recalibrator: Annotated[AnyMap, INLINE]
     fit: Annotated[FitRecord, "How it came about."]
     scale: Annotated[Scale, In("input"), "What the score column held."] = Scale.PROB
-    positive: Annotated[
-        str | None, In("input"), "The label value that counted as 1; null where labels were 0/1 as they are."
-    ] = None
-    classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
+    positive: Positive = None
+    classes: OneScoreOnly = None
     score_map: Phrases = None
     columns: FittedColumns = None
-    calibcli: Annotated[str, "The version that fitted it."] = __version__
-    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+    calibcli: FittedBy = __version__
+    doubts: Doubts = field(default=(), compare=False)
 
     @property
     def bins(
@@ -256,19 +248,10 @@ class Artifact(Doubted, Declared):
         _check_guarantee(node.child("guarantee"), self.guarantee)
 
 
-def check_schema(root: Node) -> int:
-    """Refuse any document that is not an artifact, say what it is, and return its version."""
-    return version_of(root, SCHEMA, **ORIGIN)
-
-
 def of_several_classes(root: Node) -> bool:
     """Whether a document says that it speaks of several classes; its shape is checked elsewhere."""
-    members = root.members()
-    columns = members.get("input")
-    if columns is None or not isinstance(columns.value, dict):
-        return False
-    classes = columns.members().get("classes")
-    return classes is not None and classes.value is not None
+    columns = root.value.get("input") if isinstance(root.value, dict) else None
+    return isinstance(columns, dict) and columns.get("classes") is not None
 
 
 def fitted_by_group(root: Node) -> bool:
@@ -337,11 +320,8 @@ class ClassFitRecord(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class ClassArtifact(Doubted, Declared):
+class ClassArtifact(Doubted):
     """What `fit --probs` writes, and `apply`, `measure` and `verify` read."""
-
-    SCHEMA: ClassVar = SCHEMA
-    ORIGIN: ClassVar = ORIGIN
 
     recalibrator: Annotated[AnyClassMap, INLINE]
     fit: Annotated[ClassFitRecord, "How it came about."]
@@ -354,8 +334,8 @@ class ClassArtifact(Doubted, Declared):
     ]
     scale: Annotated[Scale, In("input"), "What the columns held."] = Scale.PROB
     columns: FittedColumns = None
-    calibcli: Annotated[str, "The version that fitted it."] = __version__
-    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+    calibcli: FittedBy = __version__
+    doubts: Doubts = field(default=(), compare=False)
 
     @classmethod
     def from_dict(cls, node: Node) -> Self:
@@ -437,33 +417,6 @@ def artifact_of_text(text: str) -> "AnyArtifact":
     return parse(text.encode(), most=MOST_BYTES).built(any_map_of)[0]
 
 
-def read_document(
-    path: DocumentSource, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
-) -> Document:
-    """Return the root of a JSON document on disk."""
-    if isinstance(path, DocumentInMemory):
-        held = path.content
-        return document_of(held if isinstance(held, dict) else sealed(held.to_dict()))
-    if is_object(str(path)):
-        return parse(content_of(str(path), most + 1), most=most)
-    try:
-        content = content_of_file(path, most + 1)
-    except FileNotFoundError:
-        msg = f"{path}: there is no such file"
-        raise InputProblem(msg, origin) from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        msg = f"{path}: cannot be read ({reason})"
-        raise InputProblem(msg) from None
-    return parse(content, most=most)
-
-
-def in_file(path: DocumentSource, problem: DocumentProblem) -> DocumentProblem:
-    """Return the problem with the name of the file before its place."""
-    place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
-    return DocumentProblem(place, problem.detail, problem.hint)
-
-
 MOST_MEMBERS = 1_000
 
 
@@ -479,8 +432,8 @@ class Shared(Declared):
 class GroupArtifact(Declared):
     """What `fit --by` writes."""
 
-    SCHEMA: ClassVar = SCHEMA
-    ORIGIN: ClassVar = ORIGIN
+    SCHEMA: ClassVar = Doubted.SCHEMA
+    ORIGIN: ClassVar = Doubted.ORIGIN
 
     by: Annotated[str, "Name of the column whose values are the groups."]
     pooled: Annotated[Artifact, "The map of all rows, without a digest of its own."]
@@ -489,8 +442,8 @@ class GroupArtifact(Declared):
         "For each group with enough rows the map of its own; the same method, scale and positive label.",
     ]
     shared: Annotated[Mapping[str, Shared], "The groups that share the map of all rows."]
-    calibcli: Annotated[str, "The version that fitted it."] = __version__
-    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+    calibcli: FittedBy = __version__
+    doubts: Doubts = field(default=(), compare=False)
 
     @property
     def of_all_rows(self) -> Artifact:
@@ -521,11 +474,8 @@ class GroupArtifact(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentArtifact(Doubted, Declared):
+class SegmentArtifact(Doubted):
     """What `fit --method segments` writes."""
-
-    SCHEMA: ClassVar = SCHEMA
-    ORIGIN: ClassVar = ORIGIN
 
     method: Annotated[Literal["segments"], "The method."]
     recalibrator: Annotated[
@@ -533,14 +483,12 @@ class SegmentArtifact(Doubted, Declared):
     ]
     fit: Annotated[FitRecord, "How it came about."]
     scale: Annotated[Scale, In("input"), "What the score column held."] = Scale.PROB
-    positive: Annotated[
-        str | None, In("input"), "The label value that counted as 1; null where labels were 0/1 as they are."
-    ] = None
-    classes: Annotated[tuple[str, ...] | None, In("input"), "Null for one score."] = None
+    positive: Positive = None
+    classes: OneScoreOnly = None
     score_map: Phrases = None
     columns: FittedColumns = None
-    calibcli: Annotated[str, "The version that fitted it."] = __version__
-    doubts: Annotated[tuple[str, ...], HIDDEN] = field(default=(), compare=False)
+    calibcli: FittedBy = __version__
+    doubts: Doubts = field(default=(), compare=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -588,7 +536,7 @@ def any_map_of(root: Node) -> AnyArtifact:
     """Return the artifact of any kind that a document holds."""
     if isinstance(root.value, dict) and fitted_by_group(root):
         return GroupArtifact.from_dict(root)
-    check_schema(root)
+    version_of(root, Doubted.SCHEMA, **Doubted.ORIGIN)
     if root.has("method") and root.child("method").value == FitMethod.SEGMENTS.value:
         return SegmentArtifact.from_dict(root)
     return ClassArtifact.from_dict(root) if of_several_classes(root) else Artifact.from_dict(root)

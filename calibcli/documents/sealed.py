@@ -17,10 +17,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
 from functools import cache
+from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from calibcli.codec import AGAIN, Node, quoted
-from calibcli.errors import DocumentProblem
+from calibcli.data.objects import content_of, content_of_file, is_object
+from calibcli.errors import DocumentProblem, InputProblem
+from calibcli.options.rows import DocumentInMemory, DocumentSource
 from calibcli.values import dataclass
 
 Built = TypeVar("Built")
@@ -289,6 +292,40 @@ def document_of(value: object, text: str = "") -> Document:
         intact = _is_among(stated, _digests(_around(text, *seal.span()), keys))
     rest = {key: member for key, member in value.items() if key != _DIGEST}
     return Document(rest, stated=stated, intact=intact, present=_DIGEST in value)
+
+
+def read_document(
+    path: DocumentSource, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
+) -> Document:
+    """Return the root of a JSON document on disk."""
+    if isinstance(path, DocumentInMemory):
+        held = path.content
+        return document_of(held if isinstance(held, dict) else sealed(held.to_dict()))
+    if is_object(str(path)):
+        return parse(content_of(str(path), most + 1), most=most)
+    try:
+        return parse(content_in(path, most), most=most)
+    except FileNotFoundError:
+        msg = f"{path}: there is no such file"
+        raise InputProblem(msg, origin) from None
+
+
+def content_in(path: str | Path, most: int) -> bytes:
+    """Return the bytes of a document, and one more where it is too large; the file must be there."""
+    try:
+        return content_of_file(path, most + 1)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        msg = f"{path}: cannot be read ({reason})"
+        raise InputProblem(msg) from None
+
+
+def in_file(path: DocumentSource | Path, problem: DocumentProblem) -> DocumentProblem:
+    """Return the problem with the name of the file before its place."""
+    place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
+    return DocumentProblem(place, problem.detail, problem.hint)
 
 
 def _is_among(stated: str, digests: Sequence[str]) -> bool:

@@ -19,9 +19,18 @@ from pathlib import Path
 import numpy as np
 
 from calibcli.codec import AGAIN, Node, ascending, version_of
-from calibcli.data.objects import content_of_file, is_object
+from calibcli.data.objects import is_object
 from calibcli.data.outputs import refuse_existing, write_file
-from calibcli.documents.sealed import NO_JSON, parse, sealed_text, trust, trust_from_now_on, trusting
+from calibcli.documents.sealed import (
+    NO_JSON,
+    content_in,
+    in_file,
+    parse,
+    sealed_text,
+    trust,
+    trust_from_now_on,
+    trusting,
+)
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, STDOUT
 from calibcli.stats.gates.any_time import MOST_EPOCHS
@@ -354,19 +363,14 @@ def signing_keys() -> tuple[bytes, ...]:
 def read_state(path: str | Path) -> GateState | None:
     """Read a state; None where there is none yet."""
     try:
-        content = content_of_file(path, MOST_BYTES + 1)
+        content = content_in(path, MOST_BYTES)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        msg = f"{path}: cannot be read ({reason})"
-        raise InputProblem(msg) from None
     try:
         with trusting(replace(trust(), keys=signing_keys())):
             state, doubts = parse(content, most=MOST_BYTES).built(from_dict, keyed=True)
     except DocumentProblem as problem:
-        place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
-        raise DocumentProblem(place, problem.detail, _hint(problem)) from None
+        raise in_file(path, DocumentProblem(problem.path, problem.detail, _hint(problem))) from None
     return state.doubted(doubts)
 
 

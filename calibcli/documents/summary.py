@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from calibcli.codec import (
     ABSENT,
+    DIGEST,
     LOOSE,
     Among,
     Between,
@@ -26,8 +27,7 @@ from calibcli.codec import (
     Thing,
     version_of,
 )
-from calibcli.documents.artifact import digest_text, in_file, read_document
-from calibcli.documents.sealed import sealed_text
+from calibcli.documents.sealed import in_file, read_document, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import LEAST_TWIN_ROWS, Scale, WeightMeaning
 from calibcli.options.rows import DocumentSource, RowSource
@@ -298,7 +298,7 @@ class TableDocument(Declared):
         """Restore what `to_dict` returned."""
         if version_of(root, cls.SCHEMA, **cls.ORIGIN) == 1:
             # In the first version the digest of the table stood at the root.
-            stated = digest_text(root.child("digest"))
+            stated = DIGEST.read(root.child("digest"))
             rest = {key: member.value for key, member in root.members().items() if key != "digest"}
             root = Node(rest, root.path).knowing(digest=stated)
         return cast("Self", Thing(cls).restored(root))

@@ -99,7 +99,8 @@ def load(
         DocumentProblem: If it is neither, or was damaged or edited, with the place such as
         `$.parameters.knots[3]`.
     """
-    from calibcli.documents.artifact import any_map_of, in_file, read_document
+    from calibcli.documents.artifact import any_map_of
+    from calibcli.documents.sealed import in_file, read_document
     from calibcli.python.recalibrator import Recalibrator
 
     name = os.fspath(path)

@@ -25,7 +25,7 @@ from calibcli.commands.pictures.diagram import (
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import View, extras_request_of, views_of
 from calibcli.data.tally import ExtrasRequest
-from calibcli.documents.artifact import in_file, read_document
+from calibcli.documents.sealed import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
 from calibcli.names import Band, ClassMeasure, MeasureName, PlotKind, ViewName
 from calibcli.options.measuring import CompareOptions, MeasureOptions, Metrics
