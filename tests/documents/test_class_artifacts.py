@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 from calibcli.documents.artifact import (
-    SCHEMA,
     ClassArtifact,
     artifact_text,
     read_artifact,
@@ -42,7 +41,7 @@ def method(request: pytest.FixtureRequest) -> str:
 def document(method: str) -> Any:
     """Return the document of a frozen artifact, as it is written now."""
     found = json.loads((FROZEN / f"{method}.json").read_text())
-    return sealed({**found, "schema": SCHEMA})
+    return sealed({**found, "schema": ClassArtifact.SCHEMA})
 
 
 def reread(document: Any, folder: Path) -> ClassArtifact:
@@ -149,7 +148,7 @@ def test_inconsistent_artifact_is_refused_with_its_place(
     method: str, path: tuple[str | int, ...], value: object, place: str, complaint: str, *, tmp_path: Path
 ) -> None:
     """The message says which value is wrong and what it should be."""
-    document = json.loads((FROZEN / f"{method}.json").read_text()) | {"schema": SCHEMA}
+    document = json.loads((FROZEN / f"{method}.json").read_text()) | {"schema": ClassArtifact.SCHEMA}
     if method == "top-label":
         document["parameters"]["shared"] = None
     with pytest.raises(DocumentProblem) as problem:
