@@ -26,7 +26,6 @@ from calibcli.documents.artifact import (
 from calibcli.names import BetaForm, Binning, ClassMethod, OnUnseen, RecalibratorName, Scale, SqlDialect
 from calibcli.options.fitting import FitOptions
 from calibcli.options.rows import Columns
-from calibcli.stats.recalibrators import WithEnds
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.table import ScoreTable
@@ -138,7 +137,7 @@ def wanted(artifact: Artifact, scores: np.ndarray) -> list[np.ndarray]:
     probability = on_scale(scores, artifact.scale)
     recalibrator = artifact.recalibrator
     found = [recalibrator.predict(probability)]
-    return [*found, *recalibrator.ends(probability)] if isinstance(recalibrator, WithEnds) else found
+    return [*found, *recalibrator.ends(probability)] if recalibrator.brackets else found
 
 
 GROUPS = ("DE", "it's", "back\\slash", '"; DROP TABLE predictions; --', "${x} {{y}}", "(missing)", "é ✓")

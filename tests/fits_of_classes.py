@@ -8,7 +8,7 @@ import numpy as np
 from calibcli.data.class_intake import ClassRows
 from calibcli.names import ClassMethod, RecalibratorName
 from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables
-from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.again import ClassBlock
 
@@ -50,7 +50,7 @@ class Drawn:
             if which.any():
                 top[name] = of(seen.confidence, seen.correct, which)
             rest[name] = of(*seen.of_class(place), everywhere)
-        return ClassTables(self.classes, of(seen.confidence, seen.correct, everywhere), top, rest)
+        return ClassTables(self, of(seen.confidence, seen.correct, everywhere), top, rest)
 
 
 def drawn(seed: int = 0, *, rows: int = 400, classes: int = 3, sharpness: float = 2.0) -> Drawn:
@@ -69,4 +69,4 @@ def fitted(
 ) -> ClassRecalibrator:
     """A method fitted to rows."""
     options = ClassFitOptions(inner, **requested)  # type: ignore[arg-type]
-    return fit_class_recalibrator(method, rows.tables, rows, options=options)
+    return class_recalibrator_class(method).fit(method, rows.tables, options=options)

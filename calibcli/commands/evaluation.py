@@ -21,9 +21,8 @@ from calibcli.documents.artifact import (
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnUnseen, ViewName
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
-from calibcli.stats.recalibrators import Recalibrator, randomised, values_of
-from calibcli.stats.recalibrators.classes import Ends, ends_of
-from calibcli.stats.recalibrators.classes.family import outputs_of
+from calibcli.stats.recalibrators import Recalibrator, values_of
+from calibcli.stats.recalibrators.classes import Ends
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -50,7 +49,8 @@ def outputs_through(loaded: AnyArtifact, several: SeveralClasses | None) -> tupl
     if isinstance(loaded, ClassArtifact):
         view = ViewName.CONFIDENCE if several is None else several.view
         one_class = None if several is None else several.one_class
-        return outputs_of(loaded.recalibrator, loaded.classes, view=view, one_class=one_class)
+        place = None if one_class is None else loaded.classes.index(one_class)
+        return loaded.recalibrator.outputs(view, place)
     if isinstance(loaded, SegmentArtifact):
         return None
     maps = [loaded.of_all_rows, *(loaded.members.values() if isinstance(loaded, GroupArtifact) else ())]
@@ -62,8 +62,7 @@ def outputs_through(loaded: AnyArtifact, several: SeveralClasses | None) -> tupl
 
 def as_transform(recalibrator: Recalibrator) -> Transform | AtPlaces:
     """Return a recalibrator as the map that rows go through: with the noise of `apply`, where it has some."""
-    noisy = randomised(recalibrator)
-    return recalibrator.predict if noisy is None else AtPlaces(noisy.predict_at)
+    return AtPlaces(recalibrator.predict_at) if recalibrator.drawn else recalibrator.predict
 
 
 def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict["Compared", tuple[float, float]]:
@@ -144,8 +143,8 @@ class ClassMap:
         """Return the ends of recalibrated probabilities, or None where the method has none."""
         order = self.order_of(classes)
         if order is None:
-            return ends_of(self.artifact.recalibrator, probability, after)
-        found = ends_of(self.artifact.recalibrator, probability[:, order], after[:, order])
+            return self.artifact.recalibrator.ends(probability, after)
+        found = self.artifact.recalibrator.ends(probability[:, order], after[:, order])
         return None if found is None else found.in_order(order)
 
     def order_of(self, classes: tuple[str, ...]) -> Integers | None:

@@ -49,7 +49,7 @@ from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
 from calibcli.show.words import rounded_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
-from calibcli.stats.recalibrators import Recalibrator, distinct_outputs, randomised
+from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.classes import (
     ClassFitOptions,
     ClassRecalibrator,
@@ -57,8 +57,8 @@ from calibcli.stats.recalibrators.classes import (
     least_of,
     require_several,
 )
-from calibcli.stats.recalibrators.classes.family import fit_class_recalibrator
-from calibcli.stats.recalibrators.family import brackets, fit_recalibrator
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.segments import (
     DEFAULT_SEGMENT_FOLDS,
@@ -199,7 +199,7 @@ def select(
     if any(losses.size and np.isfinite(losses).all() for losses in found.fitted.values()):
         other = replace(selection, trials=choose(found, unchanged=False))
         repair = other.chosen
-        if by and brackets(repair):
+        if by and recalibrator_class(repair).brackets:
             selection = other
     same = selection.chosen is RecalibratorName.IDENTITY
     note = SHARED_UNCHANGED if by else NOTHING_CHANGED
@@ -328,7 +328,7 @@ def fit_table(
 ) -> Artifact:
     """Fit a recalibrator to a table."""
     recalibrator = fit_recalibrator(name, table, options=options, rows=rows)
-    if randomised(recalibrator):
+    if recalibrator.drawn:
         notes = (*notes, _WITHOUT_NOISE)
     if choice is not None:
         notes = (*notes, *choice.notes)
@@ -496,7 +496,7 @@ def _resolved(
     if repair is None:
         return fit_table(RecalibratorName.IDENTITY, table, columns, options=once, notes=notes)
     own: Choice | None = None
-    if not brackets(repair):
+    if not recalibrator_class(repair).brackets:
         with suppress(InputProblem, UsageProblem):
             folds = drawn_folds(table, options.folds or DEFAULT_FOLDS, seed=options.seed)
             own = select(folds, (repair,), options=options)
@@ -743,7 +743,7 @@ def fit_class_files(
     workers = default_workers() if how.jobs is None else max(1, how.jobs)
     source = source_of(gathered, memory=bytes_of(how.memory), workers=workers)
     options = replace(options, least=least_of(columns.read_as))
-    recalibrator = fit_class_recalibrator(method, _tables(gathered, source.classes), source, options=options)
+    recalibrator = class_recalibrator_class(method).fit(method, _tables(gathered, source), options=options)
     notes = (*selection_notes(gathered.input), *read_notes(gathered, columns.read_as), *recalibrator.notes)
     said = _options(method, options)
     record = _record(recalibrator, source, gathered.tables[RAW], options=said, notes=notes)
@@ -785,16 +785,16 @@ def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Read
         raise IdleOption(msg, "leave it out", options=("randomised",))
 
 
-def _tables(gathered: Gathered, classes: tuple[str, ...]) -> ClassTables:
+def _tables(gathered: Gathered, rows: ClassRowSource) -> ClassTables:
     """Return the views that were gathered."""
-    extras, confidence = gathered.extras.classes, gathered.tables[RAW]
+    extras, confidence, classes = gathered.extras.classes, gathered.tables[RAW], rows.classes
     if extras is None:
-        return ClassTables(classes, confidence, {}, {})
+        return ClassTables(rows, confidence, {}, {})
     top = {name[0]: table for name, table in extras.top.tables().items()}
     rest = extras.rest.tables()
     rates = np.array([float(rest[name].positive.sum()) if name in rest else 0.0 for name in classes])
     require_several(classes, rates, confidence.total_rows)
-    return ClassTables(classes, confidence, top, rest)
+    return ClassTables(rows, confidence, top, rest)
 
 
 def _record(

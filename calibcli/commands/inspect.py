@@ -48,7 +48,7 @@ from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
 from calibcli.show.words import plural, share
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
-from calibcli.stats.recalibrators.classes import ClassRecalibrator, kind_of_ends
+from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.recalibrators.selection import Selection
 
@@ -331,7 +331,7 @@ def _prediction(artifact: ClassArtifact) -> str:
 
 
 def _ends(artifact: ClassArtifact) -> str:
-    match kind_of_ends(artifact.recalibrator):
+    match artifact.recalibrator.ends_of:
         case EndsOf.CLASSES:
             return "of every class"
         case EndsOf.PREDICTED:

@@ -50,7 +50,6 @@ from calibcli.stats.gates.plan_segments import planned_segments
 from calibcli.stats.gates.segments import SEGMENT_METHOD
 from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators import randomised
 from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins
 from calibcli.stats.table.grid import LEVELS
@@ -343,7 +342,7 @@ def _between_quantiles(artifact: AnyArtifact, count: int) -> Floats | None:
         known = artifact.fit.output_quantiles
         return None if known is None else np.interp(between, LEVELS, known)
     known, recalibrator = artifact.fit.score_quantiles, artifact.recalibrator
-    if known is None or randomised(recalibrator) is not None:
+    if known is None or recalibrator.drawn:
         return None
     return recalibrator.predict(np.interp(between, LEVELS, known))
 

@@ -35,8 +35,7 @@ from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.maps import ClassesApplied
-from calibcli.stats.recalibrators import Recalibrator, WithEnds, randomised
-from calibcli.stats.recalibrators.classes import kind_of_ends
+from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.identity import Identity
 from calibcli.stats.recalibrators.intercept import check_prior, shifted
 from calibcli.stats.recalibrators.segments import SegmentMap
@@ -191,7 +190,7 @@ class ScorePredictor(Predictor):
         members = loaded.members if isinstance(loaded, GroupArtifact) else {}
         self._members = {key: one.recalibrator for key, one in members.items()}
         self._check = ScaleCheck(pooled) if checked else None
-        ends = ("", "_lower", "_upper") if isinstance(self._map, WithEnds) else ("",)
+        ends = ("", "_lower", "_upper") if self._map.brackets else ("",)
         self.fields = tuple(pa.field(f"{name}{end}", pa.float64()) for end in ends)
 
     def __call__(self, batch: pa.RecordBatch) -> Added:
@@ -223,13 +222,8 @@ class ScorePredictor(Predictor):
 
     def _columns(self, recalibrator: Recalibrator, scores: Floats, numbers: Integers) -> tuple[Floats, ...]:
         """Return the columns of scores, each of the row of the file with its number."""
-        noisy = randomised(recalibrator)
-        if noisy is not None:
-            columns: tuple[Floats, ...] = (noisy.predict_at(scores, numbers),)
-        elif isinstance(recalibrator, WithEnds):
-            columns = (recalibrator.predict(scores), *recalibrator.ends(scores))
-        else:
-            columns = (recalibrator.predict(scores),)
+        ends = recalibrator.ends(scores) if recalibrator.brackets else ()
+        columns = (recalibrator.predict_at(scores, numbers), *ends)
         if self.prior is None or self.fitted_rate is None:
             return columns
         return tuple(shifted(one, fitted=self.fitted_rate, prior=self.prior) for one in columns)
@@ -332,7 +326,7 @@ class ClassPredictor(Predictor):
         """Say where ends do not bracket what stands beside them."""
         recalibrator = self._change.artifact.recalibrator
         free = recalibrator.to_dict().get("output_sum") == OutputSum.FREE.value
-        if free or kind_of_ends(recalibrator) is not EndsOf.CLASSES:
+        if free or recalibrator.ends_of is not EndsOf.CLASSES:
             return ()
         return ("ends are those of each class by itself, before rows were divided by their sums",)
 
@@ -354,7 +348,7 @@ class ClassPredictor(Predictor):
         each = [f"{name}_{one}" for one in self.resolved.classes]
         own = [pa.field(one, number) for one in each] if self._list is None else [pa.field(name, self._list)]
         ends = {EndsOf.CLASSES: each, EndsOf.PREDICTED: [f"{name}_confidence"], None: []}
-        bracketed = ends[kind_of_ends(self._change.artifact.recalibrator)]
+        bracketed = ends[self._change.artifact.recalibrator.ends_of]
         return (
             *own,
             pa.field(f"{name}_class", pa.string()),

@@ -36,7 +36,7 @@ from calibcli.documents.sealed import MOST_BYTES, in_file, parse, read_document,
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, Scale
 from calibcli.options.rows import DocumentInMemory, DocumentSource
-from calibcli.stats.recalibrators import FittedBin, Guarantee, Recalibrator, WithEnds
+from calibcli.stats.recalibrators import FittedBin, Guarantee, Recalibrator
 from calibcli.stats.recalibrators.classes.family import AnyClassMap
 from calibcli.stats.recalibrators.family import AnyMap
 from calibcli.stats.recalibrators.segments import SegmentMap
@@ -550,7 +550,7 @@ def _check_methods(root: Node, members: Mapping[str, Artifact], *, pooled: Artif
         name = one.recalibrator.name
         if first.name is identity:
             first = one.recalibrator
-        mixed = isinstance(one.recalibrator, WithEnds) is not isinstance(pooled.recalibrator, WithEnds)
+        mixed = one.recalibrator.brackets is not pooled.recalibrator.brackets
         if mixed or name not in {first.name, identity}:
             node = root.child("members").child(key).child("method")
             node.expect(pooled.recalibrator.name.value)

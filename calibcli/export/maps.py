@@ -32,7 +32,7 @@ from calibcli.export.formula import (
     times,
 )
 from calibcli.names import Scale
-from calibcli.stats.recalibrators import Recalibrator, randomised
+from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.identity import Identity
@@ -299,7 +299,7 @@ def formulas_of(
     recalibrator: Recalibrator, score: Formula, *, shift: Shift | None = None
 ) -> tuple[Formula, ...]:
     """Return the probability, and its lower and upper end where the map has them."""
-    if randomised(recalibrator) is not None:
+    if recalibrator.drawn:
         msg = "the outputs of this smooth map are randomised: they depend on the place of a row in its file"
         raise UsageProblem(msg, "fit it again without --randomised")
     found = _bracketed(recalibrator, score) if isinstance(recalibrator, VennAbers) else None

@@ -34,7 +34,7 @@ from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions, MapOptions, Shape
 from calibcli.options.rows import Columns, Reading, RowRequest
-from calibcli.stats.recalibrators import WithEnds
+from calibcli.stats.recalibrators.identity import Identity
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.table import ScoreTable
 
@@ -42,12 +42,12 @@ WIDE = 'id,score,note,code\r\n007,0.10,"a, b",01234\n'
 WIDE += '008,0.5,"say ""hi""\nthere",12345678901234567890\n\n009,1,,0.10'
 
 
-class Halved:
+class Halved(Identity):
     """Half of each score."""
 
-    def predict(self, score: Any) -> Any:
+    def predict(self, scores: Any) -> Any:
         """Return it."""
-        return score / 2
+        return scores / 2
 
 
 def apply_file(
@@ -222,13 +222,16 @@ def test_a_header_alone_is_copied(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-from types import SimpleNamespace
 from calibcli.commands.apply import apply_file
 from calibcli.commands.predicting import ApplyRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.names import Scale
 from calibcli.options.rows import Columns
-halved = Artifact(SimpleNamespace(predict=lambda score: score / 2), None)
+from calibcli.stats.recalibrators.identity import Identity
+class Halved(Identity):
+    def predict(self, scores):
+        return scores / 2
+halved = Artifact(Halved(), None)
 apply_file(ApplyRequest("cal.json", halved, Columns(scale=Scale.PROB)), [sys.argv[1]], sys.argv[2])
 print("pandas" in sys.modules, file=sys.stderr)
 """
@@ -350,7 +353,7 @@ def test_venn_abers_adds_both_ends(tmp_path: Path) -> None:
         assert report.columns == ("p", "p_lower", "p_upper")
     assert "other than 'score', 'p', 'p_lower' and" not in report.notes
     fitted = read_artifact(cal).recalibrator
-    assert isinstance(fitted, WithEnds)
+    assert fitted.brackets
     expected = [fitted.predict(scores), *fitted.ends(scores)]
     for output in ("c.parquet", "d.parquet"):
         written = pq.read_table(tmp_path / output)

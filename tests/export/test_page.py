@@ -14,7 +14,6 @@ from calibcli.documents.artifact import Artifact, ClassArtifact, FitRecord
 from calibcli.errors import UsageProblem
 from calibcli.names import ClassMethod, ExportTarget, FitLoss, RecalibratorName
 from calibcli.options.fitting import ExportAsk, FitOptions
-from calibcli.stats.recalibrators import WithEnds
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.platt import Platt
@@ -90,7 +89,7 @@ def cell(artifact: Artifact | ClassArtifact, target: ExportTarget) -> str:
     except UsageProblem:
         return "no"
     assert content
-    bracketed = isinstance(artifact, Artifact) and isinstance(artifact.recalibrator, WithEnds)
+    bracketed = isinstance(artifact, Artifact) and artifact.recalibrator.brackets
     return "yes, with ends" if bracketed else "yes"
 
 

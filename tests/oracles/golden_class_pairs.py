@@ -71,7 +71,7 @@ def views(count: int, binning: Binning) -> ClassViews:
 @cache
 def temperature() -> float:
     """Return ours."""
-    return ClassTemperature.fit(halves()[0]).temperature
+    return fitted(ClassMethod.TEMPERATURE, halves()[0]).temperature
 
 
 @cache

@@ -29,7 +29,7 @@ from calibcli.stats.curves.map import Band, map_curve
 from calibcli.stats.curves.reliability import binned_curve, refuse_empty
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators import Recalibrator, WithEnds
+from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.identity import Identity
 from calibcli.stats.table import Floats, ScoreTable
@@ -65,7 +65,7 @@ def map_band(
         return Band(None, _NOT_FITTED)
     if table is None:
         return Band(None, _NO_ROWS)
-    if isinstance(artifact.recalibrator, WithEnds) or not fitted_rows:
+    if artifact.recalibrator.brackets or not fitted_rows:
         return Band(None, _OTHER_ROWS)
     if (why := _not_resampled(table, confidence)) is not None:
         return Band(None, why)

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.names import PlotKind, RecalibratorName
 from calibcli.stats.curves.limits import Spread
 from calibcli.stats.curves.reliability import BinnedCurve
-from calibcli.stats.recalibrators import Recalibrator, WithEnds, randomised
+from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table import Arrays, Floats
 from calibcli.stats.table.grid import Table
@@ -84,7 +84,7 @@ def map_curve(
     score = np.union1d(with_steps(recalibrator.predict, _places(recalibrator, table)), marked)
     words, nothing = band.words, np.full_like(score, np.nan)
     lower, upper = nothing, nothing
-    if isinstance(recalibrator, WithEnds):
+    if recalibrator.brackets:
         lower, upper = recalibrator.ends(score)
         words = "the ends p0 and p1 of Venn-Abers, of which one is calibrated; no confidence interval"
     elif band.of is not None:
@@ -97,7 +97,7 @@ def map_curve(
         upper=upper,
         band=words,
         marks=np.searchsorted(score, marked),
-        randomised=randomised(recalibrator) is not None,
+        randomised=recalibrator.drawn,
         spread=None if table is None else Spread.of(table.score, table.weight),
         points=points,
         partition=partition,

@@ -1,14 +1,15 @@
 """Maps fitted to a table that repair its probabilities, one file a method."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Protocol, Self, runtime_checkable
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import Between, Declared, Fraction, Node
+from calibcli.codec import Between, Declared, Fraction
 from calibcli.errors import EmptyTable, InputProblem
 from calibcli.names import RecalibratorName, Target
-from calibcli.options.fitting import FitOptions
+from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
@@ -64,16 +65,22 @@ class Guarantee(Declared):
         return self.expectation, self.expectation_sharper, self.tail, self.fixed_design
 
 
-class Recalibrator(Protocol):
+class Recalibrator(Declared, ABC):
     """
-    A fitted map on [0, 1].
+    A fitted map on [0, 1], by default an increasing one with a continuum of outputs, and nothing to note.
 
-    Nothing is ever half built: an instance comes from `fit` or `from_dict`. `from_dict` of `to_dict`
-    predicts the same bits, and a fit depends on the table alone.
+    Nothing is ever half built: an instance comes from `fit` or `from_dict`. `from_dict` of `to_dict`, which
+    gives the `parameters` of an artifact, predicts the same bits, and a fit depends on the table alone.
     """
+
+    __slots__ = ()
+    name: ClassVar[RecalibratorName]
+    # Whether it brackets every probability, as Venn-Abers does.
+    brackets: ClassVar = False
 
     @classmethod
-    def fit(cls, table: Table, *, options: FitOptions, rows: Rows | None = None) -> Self:
+    @abstractmethod
+    def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """
         Fit to a table.
 
@@ -82,77 +89,47 @@ class Recalibrator(Protocol):
             options: What is asked; each method reads its own part.
             rows: The rows behind a grid table, for methods that look at them once more.
         """
-        ...
 
-    @classmethod
-    def from_dict(cls, parameters: Node) -> Self:
-        """Restore what `to_dict` returned."""
-        ...
+    @abstractmethod
+    def predict(self, scores: Floats) -> Floats:
+        """Return the recalibrated probability of each score, in [0, 1]."""
+
+    def predict_at(self, scores: Floats, places: Integers) -> Floats:  # noqa: ARG002 - of maps that draw
+        """Return the probability of rows of a file by their places, which matter where outputs are drawn."""
+        return self.predict(scores)
+
+    def ends(self, scores: Floats) -> tuple[Floats, Floats]:
+        """Return the lower and the upper end of each score's probability: itself without a bracket."""
+        return (self.predict(scores),) * 2
 
     @property
-    def name(self) -> RecalibratorName:
-        """The method."""
-        ...
+    def drawn(self) -> bool:
+        """Whether the output depends on the place of a row in its file as well."""
+        return False
 
     @property
     def increasing(self) -> bool:
         """Whether a higher score never gets a lower probability, but for the last digit: logarithms round."""
-        ...
+        return True
 
     @property
     def bins(self) -> tuple[FittedBin, ...] | None:
         """Every output there is, or None where there are too many to list: a continuum, or nearly one."""
-        ...
+        return None
 
     @property
     def guarantee(self) -> Guarantee | None:
         """What theory promises of this fit before any new row is seen, or None."""
-        ...
+        return None
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
-        ...
+        return ()
 
-    def falling(self, table: Table) -> int:
+    def falling(self, table: Table) -> int:  # noqa: ARG002 - of maps that turn round
         """Return how many rows lie where the map is known to fall."""
-        ...
-
-    def predict(self, scores: Floats) -> Floats:
-        """Return the recalibrated probability of each score, in [0, 1]."""
-        ...
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values: the `parameters` of an artifact."""
-        ...
-
-
-@runtime_checkable
-class WithEnds(Protocol):
-    """A recalibrator that brackets every probability, as Venn-Abers does."""
-
-    def ends(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the lower and the upper end of each score's probability, shapes (n,)."""
-        ...
-
-
-@runtime_checkable
-class Randomised(Protocol):
-    """A recalibrator whose output depends on the place of a row in its file as well."""
-
-    @property
-    def randomised(self) -> bool:
-        """Whether it does."""
-        ...
-
-    def predict_at(self, scores: Floats, places: Integers) -> Floats:
-        """Return the probability of rows of a file."""
-        ...
-
-
-def randomised(recalibrator: Recalibrator) -> Randomised | None:
-    """Return the recalibrator where its output depends on the place of a row, None where it does not."""
-    return recalibrator if isinstance(recalibrator, Randomised) and recalibrator.randomised else None
+        return 0
 
 
 def values_of(bins: Sequence[FittedBin] | None) -> tuple[float, ...] | None:
@@ -167,40 +144,6 @@ def distinct_outputs(recalibrator: Recalibrator) -> int | None:
         return len(values)
     probed = recalibrator.predict(np.linspace(0.0, 1.0, _PROBES))
     return 1 if probed.min() == probed.max() else None
-
-
-class FittedMap:
-    """
-    What a fitted map is unless it says otherwise: increasing, with outputs that form a continuum, of which
-    no theorem speaks, and nothing to note.
-    """
-
-    __slots__ = ()
-    name: ClassVar[RecalibratorName]
-
-    @property
-    def increasing(self) -> bool:
-        """Whether a higher score never gets a lower probability."""
-        return True
-
-    @property
-    def bins(self) -> tuple[FittedBin, ...] | None:
-        """None: outputs form a continuum, or nearly one."""
-        return None
-
-    @property
-    def guarantee(self) -> Guarantee | None:
-        """None: nothing is promised without a model."""
-        return None
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
-        return ()
-
-    def falling(self, table: Table) -> int:  # noqa: ARG002 - of maps that turn round
-        """Return how many rows lie where the map is known to fall."""
-        return 0
 
 
 class ArrayParameters(Declared, Arrays):

@@ -7,11 +7,11 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Between, Declared, Node
+from calibcli.codec import INLINE, Between, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Coefficient, Record, Solution, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
     NEAREST,
@@ -126,7 +126,7 @@ _LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Beta(Declared, FittedMap):
+class Beta(Recalibrator):
     """
     1 / (1 + exp(-(a ln f - b ln(1 - f) + c))) with a, b >= 0.
 

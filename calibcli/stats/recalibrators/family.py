@@ -3,24 +3,31 @@
 from importlib import import_module
 from typing import Annotated
 
+import numpy as np
+
 from calibcli.codec import OneOf
+from calibcli.errors import NotConverged
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import Recalibrator, WithEnds
-from calibcli.stats.table.again import Rows
-from calibcli.stats.table.grid import Table
+from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.table.again import Rows, reread
+from calibcli.stats.table.grid import GridTable, Table
+
+_MOST_HELD = 1_000_000
 
 
 def fit_recalibrator(
     name: RecalibratorName, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None
 ) -> Recalibrator:
-    """Fit the named recalibrator."""
-    return fit_as(recalibrator_class(name), table, name=name, options=options, rows=rows)
-
-
-def brackets(name: RecalibratorName) -> bool:
-    """Whether the maps of a method put two ends around every probability."""
-    return issubclass(recalibrator_class(name), WithEnds)
+    """Fit the named recalibrator; to all rows at once where cells of a grid tell too few scores apart."""
+    made = recalibrator_class(name)
+    try:
+        return made.fit(table, options=options, rows=rows)
+    except NotConverged:
+        seen_again = name.facts.logistic and table.total_rows <= _MOST_HELD
+        if rows is None or not isinstance(table, GridTable) or not seen_again:
+            raise
+    return made.fit(reread(table, np.arange(table.distinct), rows=rows), options=options)
 
 
 def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
@@ -30,24 +37,5 @@ def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
     return found
 
 
-def fit_as(
-    fitted: type[Recalibrator],
-    table: Table,
-    *,
-    name: RecalibratorName,
-    options: FitOptions,
-    rows: Rows | None,
-) -> Recalibrator:
-    """Fit a map of the class of a method."""
-    if not name.facts.logistic:
-        return fitted.fit(table, options=options, rows=rows)
-    from calibcli.stats.recalibrators.logistic import unrounded
-
-    return unrounded(lambda part, behind: fitted.fit(part, options=options, rows=behind), table, rows=rows)
-
-
 # A map in a document: its method, and its parameters.
 AnyMap = Annotated[Recalibrator, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]
-
-
-MaybeMap = Annotated[Recalibrator | None, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]

@@ -5,14 +5,14 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Among, Declared
+from calibcli.codec import INLINE, Among
 from calibcli.names import Binning, RecalibratorName, Target
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import (
     Bound,
     FittedBin,
-    FittedMap,
     Guarantee,
+    Recalibrator,
     checked_scores,
     require_both_labels,
 )
@@ -33,7 +33,7 @@ _CUT_FROM_THE_ROWS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram(Declared, FittedMap):
+class Histogram(Recalibrator):
     """
     The mean label of the fit rows in each bin.
 

@@ -2,10 +2,9 @@
 
 from typing import ClassVar, Self
 
-from calibcli.codec import Declared
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import FittedMap, checked_scores, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, checked_scores, require_both_labels
 from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
@@ -13,7 +12,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Identity(Declared, FittedMap):
+class Identity(Recalibrator):
     """The score itself; of logits and log-probabilities the probability that they stand for."""
 
     name: ClassVar = RecalibratorName.IDENTITY

@@ -4,12 +4,12 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Declared, Node
+from calibcli.codec import INLINE, Node
 from calibcli.errors import UsageProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.options.numerals import in_full
-from calibcli.stats.recalibrators import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, constant, logit
 from calibcli.stats.table import Floats
@@ -19,7 +19,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Intercept(Declared, FittedMap):
+class Intercept(Recalibrator):
     """
     1 / (1 + exp(-(intercept + logit(score)))).
 

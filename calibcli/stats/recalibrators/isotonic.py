@@ -4,11 +4,11 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Declared, Node, OneOf, ascending
+from calibcli.codec import INLINE, Node, OneOf, ascending
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.options.numerals import in_full
-from calibcli.stats.recalibrators import FittedBin, FittedMap, checked_scores
+from calibcli.stats.recalibrators import FittedBin, Recalibrator, checked_scores
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline, one_level
 from calibcli.stats.recalibrators.pooling import Blocks, entries_to_pool, pooled
 from calibcli.stats.table import Floats, ScoreTable
@@ -19,7 +19,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Isotonic(Declared, FittedMap):
+class Isotonic(Recalibrator):
     """
     The non-decreasing map with the least squared error on the fit rows (and the least log loss).
 
@@ -85,7 +85,7 @@ def _steps(entries: ScoreTable, blocks: Blocks) -> BinMap:
 
 
 @dataclass(frozen=True, slots=True)
-class CentredIsotonic(Declared, FittedMap):
+class CentredIsotonic(Recalibrator):
     """
     Linear between one point for each block of an isotonic fit: its mean score and its mean label.
 

@@ -12,7 +12,7 @@ from calibcli.codec import Between, Declared, Node
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators import Recalibrator, checked_scores
+from calibcli.stats.recalibrators import checked_scores
 from calibcli.stats.recalibrators.newton import (
     CHUNK,
     Aim,
@@ -31,8 +31,8 @@ from calibcli.stats.recalibrators.newton import (
     squared_loss,
 )
 from calibcli.stats.table import Floats, Integers
-from calibcli.stats.table.again import Rows, reread
-from calibcli.stats.table.grid import GridTable, Table
+from calibcli.stats.table.again import Rows
+from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
 # Terms of the gradient are cut into multiples of 2^-26 and, of what is left, of 2^-52: integers, so that no
@@ -153,8 +153,6 @@ _MOST_STEPS = 300
 
 _LARGEST_GRADIENT = 1.0
 
-_MOST_HELD = 1_000_000
-
 
 @dataclass(frozen=True, slots=True)
 class Record(Declared):
@@ -253,25 +251,6 @@ def solved(family: Family, points: Labelled, *, aim: Aim) -> Solution:
     if aim.loss is FitLoss.BRIER:
         best = minimise(squared_loss, at, start=best.at, what="squared error")
     return Solution(family, aim, frame, best)
-
-
-def unrounded(
-    fit: Callable[[Table, Rows | None], Recalibrator], table: Table, *, rows: Rows | None
-) -> Recalibrator:
-    """
-    Fit to a table, or to all its rows at once where cells of a grid tell too few scores apart.
-
-    Args:
-        fit: From a table and the rows behind it to a fit.
-        table: The fit rows.
-        rows: The rows behind a grid table; at most 1,000,000 of them are held at once.
-    """
-    try:
-        return fit(table, rows)
-    except NotConverged:
-        if rows is None or not isinstance(table, GridTable) or table.total_rows > _MOST_HELD:
-            raise
-    return fit(reread(table, np.arange(table.distinct), rows=rows), None)
 
 
 def solved_or_smoothed(family: Family, table: Table, *, points: Labelled, options: FitOptions) -> Solution:

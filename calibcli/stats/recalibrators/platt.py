@@ -2,10 +2,10 @@
 
 from typing import Annotated, ClassVar, Self
 
-from calibcli.codec import INLINE, Declared
+from calibcli.codec import INLINE
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import Family, Labelled, line, logit, require_distinct
 from calibcli.stats.table import Floats
@@ -15,7 +15,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Platt(Declared, FittedMap):
+class Platt(Recalibrator):
     """
     1 / (1 + exp(-(intercept + slope logit(score)))).
 

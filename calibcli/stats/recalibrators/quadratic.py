@@ -4,10 +4,10 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Ascending, Between, Declared, Size
+from calibcli.codec import INLINE, Ascending, Between, Size
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import (
     LARGEST_LOGIT,
@@ -24,7 +24,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Quadratic(Declared, FittedMap):
+class Quadratic(Recalibrator):
     """1 / (1 + exp(-(intercept + slope z + bend z^2))) with z = logit(score)."""
 
     name: ClassVar = RecalibratorName.QUADRATIC

@@ -4,14 +4,14 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Declared, Node, OneOf
+from calibcli.codec import INLINE, Node, OneOf
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, Purpose, RecalibratorName, Split
 from calibcli.options.fitting import BASES, DEFAULT_FIT, FitOptions
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.numerics import stream
-from calibcli.stats.recalibrators import FittedBin, FittedMap, Randomised, Recalibrator, require_both_labels
-from calibcli.stats.recalibrators.family import fit_as, recalibrator_class
+from calibcli.stats.recalibrators import FittedBin, Recalibrator, require_both_labels
+from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.lookup import BinMap
 from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.again import Rows
@@ -22,7 +22,7 @@ from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class ScalingBinning(Declared, FittedMap):
+class ScalingBinning(Recalibrator):
     """
     A map whose outputs are replaced by their mean in each of a few bins.
 
@@ -55,8 +55,7 @@ class ScalingBinning(Declared, FittedMap):
             msg = "scaling-binning cannot bin randomised outputs"
             raise UsageProblem(msg, "leave out --randomised")
         fit_rows, cut_rows, mean_rows = _thirds(table, options)
-        chosen = recalibrator_class(options.base)
-        base = fit_as(chosen, fit_rows, name=options.base, options=options, rows=rows)
+        base = fit_recalibrator(options.base, fit_rows, options=options, rows=rows)
         cut = with_scores(cut_rows, base.predict(cut_rows.score))
         edges = equal_mass_edges(cut, options.bins)
         same = mean_rows is cut_rows
@@ -65,7 +64,7 @@ class ScalingBinning(Declared, FittedMap):
 
     def check(self, node: Node) -> None:
         """Refuse a base whose output is drawn."""
-        if isinstance(self.base, Randomised) and self.base.randomised:
+        if self.base.drawn:
             msg = "is randomised, which the base of scaling-binning cannot be"
             raise node.child("base_parameters").problem(msg)
 

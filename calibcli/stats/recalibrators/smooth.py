@@ -10,7 +10,7 @@ from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import (
     ArrayParameters,
-    FittedMap,
+    Recalibrator,
     checked_scores,
     require_both_labels,
 )
@@ -71,7 +71,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Smooth(ArrayParameters, FittedMap):
+class Smooth(ArrayParameters, Recalibrator):
     """
     The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
 
@@ -125,6 +125,11 @@ class Smooth(ArrayParameters, FittedMap):
     def predict_at(self, scores: Floats, places: Integers) -> Floats:
         """Return the curve where each score lands."""
         return self._at(self.moved(checked_scores(scores), places))
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the output depends on the place of a row in its file as well."""
+        return self.randomised
 
     def moved(self, scores: Floats, places: Integers) -> Floats:
         """Return each score plus its row's noise, reflected at 0 and 1."""

@@ -6,10 +6,10 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Ascending, Between, Declared, Node, Size
+from calibcli.codec import INLINE, Ascending, Between, Node, Size
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
 from calibcli.stats.table import Floats, Integers
@@ -94,7 +94,7 @@ _LEAST_WIDTH = 2.0**-56
 
 
 @dataclass(frozen=True, slots=True)
-class Spline(Declared, FittedMap):
+class Spline(Recalibrator):
     """
     1 / (1 + exp(-s(logit(score)))), s a natural cubic spline: straight outside its knots.
 

@@ -4,11 +4,11 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import INLINE, Between, Declared
+from calibcli.codec import INLINE, Between
 from calibcli.errors import InputProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import FittedMap, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Record, each_chunk, solved
 from calibcli.stats.recalibrators.newton import (
     LARGEST_LOGIT,
@@ -29,7 +29,7 @@ _ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
-class Temperature(Declared, FittedMap):
+class Temperature(Recalibrator):
     """
     1 / (1 + exp(-logit(score) / temperature)).
 

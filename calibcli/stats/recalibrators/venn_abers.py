@@ -7,14 +7,14 @@ from typing import Annotated, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.codec import HIDDEN, Ascending, Between, Declared, Node, Size
+from calibcli.codec import HIDDEN, Ascending, Between, Node, Size
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators import (
     ArrayParameters,
-    FittedMap,
+    Recalibrator,
     checked_scores,
     require_both_labels,
 )
@@ -141,7 +141,7 @@ class Bracket(ArrayParameters):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VennAbers(Declared, FittedMap):
+class VennAbers(Recalibrator):
     """
     p1 / (1 - p0 + p1), p0 and p1 being the isotonic level at a score once a row of label 0 or 1 joins it.
 
@@ -161,6 +161,7 @@ class VennAbers(Declared, FittedMap):
     """
 
     name: ClassVar = RecalibratorName.VENN_ABERS
+    brackets: ClassVar = True
     folds: Annotated[
         tuple[Bracket, ...], Size(1, MOST_FOLDS), "The pair of each fold; one for the inductive predictor."
     ]

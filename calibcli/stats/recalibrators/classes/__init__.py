@@ -1,17 +1,26 @@
 """Maps of several classes."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Protocol, Self, runtime_checkable
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.codec import ABSENT, Between, Node
+from calibcli.codec import ABSENT, Between, Declared
 from calibcli.errors import EmptyTable, InputProblem
-from calibcli.names import DEFAULT_LEAST_CLASS_ROWS, ClassMethod, EndsOf, OutputSum, RecalibratorName, Scale
+from calibcli.names import (
+    DEFAULT_LEAST_CLASS_ROWS,
+    ClassMethod,
+    EndsOf,
+    OutputSum,
+    RecalibratorName,
+    Scale,
+    ViewName,
+)
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.table import Floats, Integers
-from calibcli.stats.table.again import ClassBlock
+from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -19,16 +28,15 @@ from calibcli.values import dataclass
 @dataclass(frozen=True, slots=True)
 class ClassTables:
     """
-    The fit rows, seen as scores of a yes or no.
+    The fit rows, and what they are seen as scores of a yes or no.
 
     Args:
-        classes: What the classes are called, in order.
         confidence: The largest probability, and whether it was right.
         top: The same for the rows that predict each class; none for a class that no row predicts.
         rest: For each class its probability in all rows, and whether it was right.
     """
 
-    classes: tuple[str, ...]
+    rows: ClassRowSource
     confidence: Table
     top: Mapping[str, Table]
     rest: Mapping[str, Table]
@@ -58,29 +66,59 @@ class ClassFitOptions:
     least: float | None = None
 
 
-class ClassRecalibrator(Protocol):
+@dataclass(frozen=True, slots=True, eq=False)
+class Ends:
+    """
+    Lower and upper ends.
+
+    Args:
+        lower: Of every class, shape (n, K), or of the most probable one of each recalibrated row, shape (n,).
+        upper: The same.
+    """
+
+    lower: Floats
+    upper: Floats
+
+    def in_order(self, order: Integers) -> "Ends":
+        """Return ends whose column k goes to column `order[k]`; those of one class stay as they are."""
+        if self.lower.ndim == 1:
+            return self
+        lower, upper = np.empty_like(self.lower), np.empty_like(self.upper)
+        lower[:, order], upper[:, order] = self.lower, self.upper
+        return Ends(lower, upper)
+
+
+class ClassRecalibrator(Declared, ABC):
     """
     A fitted map from rows of probabilities to rows of probabilities.
 
-    Nothing is ever half built: an instance comes from `fit_class_recalibrator` or `from_dict`, and what
-    `to_dict` gives predicts the same bits once restored.
+    Nothing is ever half built: an instance comes from `fit` or `from_dict`, which knows the method and the
+    classes, and what `to_dict` gives predicts the same bits once restored.
     """
 
+    __slots__ = ()
+
+    @classmethod
+    @abstractmethod
+    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:
+        """Fit to the rows, or to what a yes or no sees of them."""
+
     @property
+    @abstractmethod
     def name(self) -> ClassMethod:
         """The method."""
-        ...
 
     @property
     def keeps_prediction(self) -> bool:
         """Whether the most probable class of a row is always the same before and after (accuracy is kept)."""
-        ...
+        return False
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read, such as which classes share a map."""
-        ...
+        return ()
 
+    @abstractmethod
     def predict(self, probability: Floats) -> Floats:
         """
         Return recalibrated rows.
@@ -89,16 +127,25 @@ class ClassRecalibrator(Protocol):
             Shape (n, K), in [0, 1]. For methods of the confidence alone the predicted class gets the new
             confidence and the others share the rest in proportion.
         """
-        ...
 
-    @classmethod
-    def from_dict(cls, node: Node) -> Self:
-        """Restore what `to_dict` returned, knowing the method and the classes."""
-        ...
+    @property
+    def ends_of(self) -> EndsOf | None:
+        """Whether every class has ends, or the most probable one alone; None where none has."""
+        return None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the state in plain values: the `parameters` of an artifact."""
-        ...
+    def ends(self, probability: Floats, after: Floats) -> Ends | None:  # noqa: ARG002 - of maps with ends
+        """Return the ends of recalibrated rows, or None where the map has none."""
+        return None
+
+    def outputs(self, view: ViewName, place: int | None) -> tuple[float, ...] | None:  # noqa: ARG002
+        """
+        Return every score that a view of recalibrated rows can have, ascending; None for a continuum.
+
+        Args:
+            view: The view.
+            place: The place of the class that is looked at; None for the largest probability.
+        """
+        return None
 
 
 # What smaller probabilities are taken for inside the logarithm: where one is 0, which has no logarithm and
@@ -214,54 +261,14 @@ def require_several(classes: tuple[str, ...], weights: Floats, rows: int) -> tup
     return tuple(name for name, weight in zip(classes, weights, strict=True) if weight <= 0.0)
 
 
+def summing_to_one(found: Floats, before: Floats) -> Floats:
+    """Return rows divided by their sums; a row of zeros stays as it was before."""
+    total = found.sum(axis=1)
+    nothing = total <= 0.0
+    found[nothing] = before[nothing]
+    return np.asarray(found / np.where(nothing, before.sum(axis=1), total)[:, None])
+
+
 def class_weights(count: int, block: ClassBlock) -> Floats:
     """Return the sum of the weights of the rows of each of so many classes."""
     return np.asarray(np.bincount(block.label, weights=block.weights, minlength=count), np.float64)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Ends:
-    """
-    Lower and upper ends.
-
-    Args:
-        lower: Of every class, shape (n, K), or of the most probable one of each recalibrated row, shape (n,).
-        upper: The same.
-    """
-
-    lower: Floats
-    upper: Floats
-
-    def in_order(self, order: Integers) -> "Ends":
-        """Return ends whose column k goes to column `order[k]`; those of one class stay as they are."""
-        if self.lower.ndim == 1:
-            return self
-        lower, upper = np.empty_like(self.lower), np.empty_like(self.upper)
-        lower[:, order], upper[:, order] = self.lower, self.upper
-        return Ends(lower, upper)
-
-
-@runtime_checkable
-class WithClassEnds(Protocol):
-    """A map of several classes that may bracket probabilities."""
-
-    @property
-    def ends_of(self) -> EndsOf | None:
-        """Whether every class has ends, or the most probable one alone; None where none has."""
-        ...
-
-    def ends(self, probability: Floats, after: Floats) -> Ends:
-        """Return the ends."""
-        ...
-
-
-def kind_of_ends(recalibrator: ClassRecalibrator) -> EndsOf | None:
-    """Return which classes a map brackets, or None."""
-    return recalibrator.ends_of if isinstance(recalibrator, WithClassEnds) else None
-
-
-def ends_of(recalibrator: ClassRecalibrator, probability: Floats, after: Floats) -> Ends | None:
-    """Return the ends of recalibrated rows, or None where the map has none."""
-    if not isinstance(recalibrator, WithClassEnds) or recalibrator.ends_of is None:
-        return None
-    return recalibrator.ends(probability, after)

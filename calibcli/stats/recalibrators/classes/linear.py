@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Annotated, Literal, Protocol, Self, assert_never
+from typing import Annotated, Self
 
 import numpy as np
 
 from calibcli.ahead import in_order
-from calibcli.codec import HIDDEN, ROWS, Between, Declared, Node, same_length
+from calibcli.codec import HIDDEN, ROWS, Between, Node, same_length
 from calibcli.errors import InputProblem, NotConverged, UsageProblem
 from calibcli.names import ClassMethod
 from calibcli.stats.recalibrators.classes import (
     LEAST_BESIDE_ZERO,
     ClassFitOptions,
+    ClassRecalibrator,
+    ClassTables,
     Least,
     log_of,
     losses_and_softmax,
@@ -21,7 +23,6 @@ from calibcli.stats.recalibrators.classes import (
 )
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows, summed
 from calibcli.stats.table import Floats
-from calibcli.stats.table.again import ClassRowSource
 from calibcli.values import dataclass
 
 # How much of the penalty falls on what the slopes of a matrix differ by.
@@ -30,65 +31,14 @@ LITTLE = 0.01
 # What curvature is taken for at least, as a share of the largest.
 _LEAST_CURVATURE = 1e-12
 
-LinearMethod = Literal[ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX]
-
 Rounding = Callable[[Floats], Floats]
-
-
-class LinearModel(Protocol):
-    """A way to write W and b by coefficients, shape (m,)."""
-
-    @property
-    def full(self) -> bool:
-        """Whether W is a matrix, and not a diagonal alone."""
-        ...
-
-    @property
-    def penalised(self) -> bool:
-        """Whether some coefficients are pulled towards 0, or towards each other."""
-        ...
-
-    @property
-    def numbers(self) -> int:
-        """How many numbers of the rows are best worked on at once."""
-        ...
-
-    def start(self) -> Floats:
-        """Return the coefficients of the map that changes nothing."""
-        ...
-
-    def common(self) -> Floats:
-        """Return one slope for all classes: what no penalty holds."""
-        ...
-
-    def parts(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        """Return W, or its diagonal, and b."""
-        ...
-
-    def logits(self, coefficients: Floats, log: Floats) -> Floats:
-        """Return W log p + b for rows, shape (n, K)."""
-        ...
-
-    def pull(self, excess: Floats, block: LogBlock) -> Floats:
-        """Return the derivative of a loss by the coefficients."""
-        ...
-
-    def held(self, coefficients: Floats) -> Floats:
-        """Return the derivative of the penalty, which is a sum of squares, where its strength is 1."""
-        ...
-
-    def moments(self, likely: Floats, block: LogBlock) -> Floats:
-        """Return what the curvature of the mean log loss is told by, as sums over rows."""
-        ...
-
-    def rounding(self, moments: Floats, penalty: float) -> Rounding:
-        """Return what divides a derivative by the curvature, nearly: conjugate gradients do the rest."""
-        ...
 
 
 class Diagonal:
     """
-    A slope and an intercept for each class; where penalised, with what slopes differ by and all intercepts.
+    W and b by coefficients, shape (m,): a slope and an intercept for each class.
+
+    Where penalised, what slopes differ by is, and all intercepts.
 
     Args:
         count: How many classes there are.
@@ -103,12 +53,8 @@ class Diagonal:
         self.penalised = penalised
 
     def start(self) -> Floats:
-        """Return the coefficients of the map that changes nothing."""
+        """Return the coefficients of the map that changes nothing: one slope, which no penalty holds."""
         return np.concatenate((np.ones(self._count), np.zeros(self._count)))
-
-    def common(self) -> Floats:
-        """Return one slope for all classes: what no penalty holds."""
-        return self.start()
 
     def parts(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return the diagonal of W, and b."""
@@ -180,10 +126,6 @@ class Full:
         """Return the coefficients of the map that changes nothing."""
         return np.column_stack((np.eye(self._count), np.zeros(self._count))).ravel()
 
-    def common(self) -> Floats:
-        """Return one slope for all classes: what no penalty holds."""
-        return self.start()
-
     def parts(self, coefficients: Floats) -> tuple[Floats, Floats]:
         """Return W and b."""
         both = self._shaped(coefficients)
@@ -237,17 +179,15 @@ class Full:
         return coefficients.reshape(self._count, self._count + 1)
 
 
-def model_named(method: LinearMethod, count: int) -> LinearModel:
+# A way to write W and b by coefficients, shape (m,).
+LinearModel = Diagonal | Full
+
+
+def model_named(method: ClassMethod, count: int) -> LinearModel:
     """Return what a method leaves free for so many classes."""
-    match method:
-        case ClassMethod.VECTOR:
-            return Diagonal(count, penalised=False)
-        case ClassMethod.STRUCTURED:
-            return Diagonal(count, penalised=True)
-        case ClassMethod.MATRIX:
-            return Full(count)
-        case _:
-            assert_never(method)
+    if method is ClassMethod.MATRIX:
+        return Full(count)
+    return Diagonal(count, penalised=method is ClassMethod.STRUCTURED)
 
 
 Known = tuple[LogBlock, Floats]
@@ -294,7 +234,7 @@ class Curvature:
 
     def rounding(self) -> Rounding:
         """Return what nearly divides a derivative by the curvature, and exactly along the common slope."""
-        model, common = self._loss.model, self._loss.model.common()
+        model, common = self._loss.model, self._loss.model.start()
         nearly = model.rounding(self._summed(partial(_moments, model)), self._loss.penalty)
         curve = float(common @ self.along(common))
         if not curve > 0.0:
@@ -591,7 +531,7 @@ _LIMITS = Between(-1e6, 1e6)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linear(Declared):
+class Linear(ClassRecalibrator):
     """
     softmax(W log p + b).
 
@@ -603,7 +543,7 @@ class Linear(Declared):
 
     # Vector scaling: a slope and an intercept for each class. Structured: the same, pulled towards one slope
     # for all. Matrix: a full W, pulled towards that too, which is Dirichlet calibration.
-    method: Annotated[LinearMethod, HIDDEN]
+    method: Annotated[ClassMethod, HIDDEN]
     weight: Annotated[Floats, _LIMITS, ROWS, "The diagonal of W, shape (K,), or all of it, shape (K, K)."]
     intercept: Annotated[Floats, _LIMITS, "b, shape (K,), summing to 0."]
     penalty: Annotated[
@@ -619,15 +559,15 @@ class Linear(Declared):
     limited: Annotated[tuple[str, ...], HIDDEN] = ()
 
     @classmethod
-    def fit(cls, method: LinearMethod, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
+    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:
         """Fit by maximum likelihood, penalised where the method asks for it."""
-        count = len(rows.classes)
+        count = len(seen.rows.classes)
         if method is ClassMethod.MATRIX and count > MOST_OF_MATRIX:
             msg = f"a matrix for {count:,} classes has {count * (count + 1):,} coefficients"
             raise UsageProblem(
                 msg, f"use --multiclass structured; matrix is for up to {MOST_OF_MATRIX:,} classes"
             )
-        again = LogRows.of(rows, least=options.least)
+        again = LogRows.of(seen.rows, least=options.least)
         if method is ClassMethod.VECTOR and again.absent:
             msg = f"no row has label {again.absent[0]!r}, so that no intercept of that class is best"
             raise InputProblem(msg, "fit on rows of all classes, or use --multiclass structured")

@@ -8,10 +8,16 @@ import numpy.typing as npt
 
 from calibcli.codec import HIDDEN, Declared, Node
 from calibcli.errors import InputProblem
-from calibcli.names import ClassMethod, EndsOf, OutputSum
-from calibcli.stats.recalibrators import Recalibrator, WithEnds
-from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassTables, Ends
-from calibcli.stats.recalibrators.family import AnyMap, MaybeMap, fit_recalibrator
+from calibcli.names import ClassMethod, EndsOf, OutputSum, ViewName
+from calibcli.stats.recalibrators import Recalibrator, values_of
+from calibcli.stats.recalibrators.classes import (
+    ClassFitOptions,
+    ClassRecalibrator,
+    ClassTables,
+    Ends,
+    summing_to_one,
+)
+from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import RunningTable
@@ -27,7 +33,7 @@ class Members(Declared):
 
     classes: Annotated[tuple[str, ...], HIDDEN]
     own: Annotated[Mapping[str, AnyMap], "The maps of classes with enough rows."]
-    shared: Annotated[MaybeMap, "The map of all others; null if every class has its own."]
+    shared: Annotated[AnyMap | None, "The map of all others; null if every class has its own."]
 
     def __post_init__(self) -> None:
         in_order = {name: self.own[name] for name in self.classes if name in self.own}
@@ -49,13 +55,13 @@ class Members(Declared):
             options: The method of the maps, and how few rows are too few.
             spare: What the shared map is fitted to where the rows of its classes are too few.
         """
-        enough = [name for name in classes if name in tables and _enough(tables[name], options.least_rows)]
-        few = [name for name in classes if name not in enough]
-        own = {name: _fitted(tables[name], options, name) for name in enough}
+        alone = [name for name in classes if name in tables and enough(tables[name], options.least_rows)]
+        few = [name for name in classes if name not in alone]
+        own = {name: _fitted(tables[name], options, name) for name in alone}
         if not few:
             return cls(classes, own, None)
         together = _together([tables[name] for name in few if name in tables])
-        if together is None or not _enough(together, options.least_rows):
+        if together is None or not enough(together, options.least_rows):
             together = spare
         return cls(classes, own, _fitted(together, options, "few rows"))
 
@@ -90,7 +96,7 @@ class Members(Declared):
     @property
     def with_ends(self) -> bool:
         """Whether every map brackets its probabilities."""
-        return all(isinstance(one, WithEnds) for one in self.all)
+        return all(one.brackets for one in self.all)
 
     @property
     def values(self) -> tuple[float, ...] | None:
@@ -143,11 +149,7 @@ class Members(Declared):
 
     def ends(self, place: int, score: Floats) -> tuple[Floats, Floats]:
         """Return the ends of scores by the map of the class at a place."""
-        found = self.of(place)
-        if not isinstance(found, WithEnds):
-            msg = f"the map of class {self.classes[place]!r} has no ends"
-            raise TypeError(msg)
-        return found.ends(score)
+        return self.of(place).ends(score)
 
 
 def notes_of(maps: Mapping[str, Recalibrator]) -> tuple[str, ...]:
@@ -167,7 +169,8 @@ def _by_place(place: Integers) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
     yield from zip(found.tolist(), np.split(order, starts[1:]), strict=False)
 
 
-def _enough(table: Table, least: int) -> bool:
+def enough(table: Table, least: int) -> bool:
+    """Whether a map of its own can be fitted to a table: so many rows, and ten of the rarer label."""
     positive = table.total_positive_rows
     return table.total_rows >= least and min(positive, table.total_rows - positive) >= LEAST_RARER
 
@@ -191,7 +194,7 @@ def _fitted(table: Table, options: ClassFitOptions, name: str) -> Recalibrator:
 
 
 @dataclass(frozen=True, slots=True)
-class OneVsRest(Declared):
+class OneVsRest(ClassRecalibrator):
     """
     Each class's probability recalibrated by itself.
 
@@ -200,7 +203,6 @@ class OneVsRest(Declared):
     """
 
     name: ClassVar = ClassMethod.ONE_VS_REST
-    keeps_prediction: ClassVar = False  # the maps of two classes differ
     members: Members
     output_sum: Annotated[
         OutputSum,
@@ -209,9 +211,9 @@ class OneVsRest(Declared):
     ]
 
     @classmethod
-    def fit(cls, tables: ClassTables, *, options: ClassFitOptions) -> Self:
+    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:  # noqa: ARG003
         """Fit."""
-        members = Members.fit(tables.classes, tables.rest, options=options, spare=tables.confidence)
+        members = Members.fit(seen.rows.classes, seen.rest, options=options, spare=seen.confidence)
         return cls(members, options.output_sum)
 
     @property
@@ -224,13 +226,15 @@ class OneVsRest(Declared):
         """Every class, where its map has ends."""
         return EndsOf.CLASSES if self.members.with_ends else None
 
-    def ends(self, probability: Floats, after: Floats) -> Ends:  # noqa: ARG002 - the face of all
+    def ends(self, probability: Floats, after: Floats) -> Ends | None:  # noqa: ARG002 - the face of all
         """
         Return the ends that each class's own map gives, before rows are divided by their sums.
 
         Dividing would take from them what is known of them, so that the probability of a row that was divided
         may lie outside.
         """
+        if self.ends_of is None:
+            return None
         lower, upper = np.empty_like(probability), np.empty_like(probability)
         for place in range(probability.shape[1]):
             lower[:, place], upper[:, place] = self.members.ends(place, probability[:, place])
@@ -245,10 +249,10 @@ class OneVsRest(Declared):
         result = np.empty_like(probability)
         for place in range(probability.shape[1]):
             result[:, place] = self.members.of(place).predict(probability[:, place])
-        if self.output_sum is OutputSum.FREE:
-            return result
-        total = result.sum(axis=1)
-        nothing = total <= 0.0
-        result[nothing] = probability[nothing]
-        total = np.where(nothing, probability.sum(axis=1), total)
-        return np.asarray(result / total[:, None])
+        return result if self.output_sum is OutputSum.FREE else summing_to_one(result, probability)
+
+    def outputs(self, view: ViewName, place: int | None) -> tuple[float, ...] | None:
+        """Return the outputs of a class's own map where rows are not divided by their sums, else None."""
+        if self.output_sum is not OutputSum.FREE or view is not ViewName.ONE_VS_REST or place is None:
+            return None
+        return values_of(self.members.of(place).bins)

@@ -1,5 +1,6 @@
 """A map for each pair of classes, and the probabilities that agree with all pairs."""
 
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Annotated, ClassVar, Self
 
@@ -9,16 +10,22 @@ from calibcli.codec import HIDDEN, INLINE, Declared, Key, Node
 from calibcli.errors import UsageProblem
 from calibcli.names import ClassMethod
 from calibcli.stats.recalibrators import Recalibrator
-from calibcli.stats.recalibrators.classes import ClassFitOptions, class_weights, require_several
-from calibcli.stats.recalibrators.classes.members import notes_of
+from calibcli.stats.recalibrators.classes import (
+    ClassFitOptions,
+    ClassRecalibrator,
+    ClassTables,
+    class_weights,
+    require_several,
+    summing_to_one,
+)
+from calibcli.stats.recalibrators.classes.members import enough, notes_of
 from calibcli.stats.recalibrators.family import AnyMap, fit_recalibrator
 from calibcli.stats.table import Floats
-from calibcli.stats.table.again import ClassBlock, ClassRowSource
+from calibcli.stats.table.again import ClassBlock
 from calibcli.stats.table.sliced import RunningSlices
 from calibcli.values import dataclass
 
 MOST_CLASSES = 100
-LEAST_RARER = 10
 Pair = tuple[int, int]
 
 
@@ -37,7 +44,7 @@ class PairMap(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class OneVsOne(Declared):
+class OneVsOne(ClassRecalibrator):
     """
     For each pair of classes the map from p_a / (p_a + p_b) to the probability of a among rows of the two.
 
@@ -47,33 +54,33 @@ class OneVsOne(Declared):
     """
 
     name: ClassVar = ClassMethod.ONE_VS_ONE
-    keeps_prediction: ClassVar = False  # the maps of two pairs differ
     classes: Annotated[tuple[str, ...], HIDDEN]
     maps: Annotated[tuple[PairMap, ...], Key("pairs")]
 
     @classmethod
-    def fit(cls, rows: ClassRowSource, *, options: ClassFitOptions) -> Self:
+    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:  # noqa: ARG003
         """Fit a map to each pair with enough rows."""
-        count = len(rows.classes)
+        rows, count = seen.rows, len(seen.rows.classes)
         if count > MOST_CLASSES:
             msg = f"{count:,} classes make {count * (count - 1) // 2:,} pairs"
             raise UsageProblem(msg, "use --multiclass one-vs-rest, which needs a map for each class only")
         weights, total = np.zeros(count), 0
         running = RunningSlices(None)
-        names = [(str(first), str(second)) for first, second in combinations(range(count), 2)]
+        pairs = {
+            (str(first), str(second)): (first, second) for first, second in combinations(range(count), 2)
+        }
+        running.registry.places(pairs)
         for block in rows.blocks():
             weights += class_weights(count, block)
             total += block.label.size
-            _add(running, block, names)
+            _add(running, block, pairs.values())
         require_several(rows.classes, weights, total)
-        pairs = {}
-        for name, table in running.tables().items():
-            positive = table.total_positive_rows
-            few = min(positive, table.total_rows - positive) < LEAST_RARER
-            if table.total_rows >= options.least_rows and not few:
-                pair = (int(name[0]), int(name[1]))
-                pairs[pair] = fit_recalibrator(options.inner, table, options=options.inner_options)
-        return cls(rows.classes, tuple(PairMap(*pair, one) for pair, one in sorted(pairs.items())))
+        found = {
+            pairs[name[0], name[1]]: fit_recalibrator(options.inner, table, options=options.inner_options)
+            for name, table in running.tables().items()
+            if enough(table, options.least_rows)
+        }
+        return cls(rows.classes, tuple(PairMap(*pair, one) for pair, one in sorted(found.items())))
 
     def check(self, node: Node) -> None:
         """Refuse pairs of other classes, or in another order, and second maps of a pair."""
@@ -112,10 +119,7 @@ class OneVsOne(Declared):
                 inverse[:, first] += 1.0 / ahead
                 inverse[:, second] += 1.0 / (1.0 - ahead)
             result = 1.0 / (inverse - (count - 2.0))
-        total = result.sum(axis=1)
-        nothing = total <= 0.0
-        result[nothing] = probability[nothing]
-        return np.asarray(result / np.where(nothing, probability.sum(axis=1), total)[:, None])
+        return summing_to_one(result, probability)
 
 
 def _share(probability: Floats, first: int, second: int) -> Floats:
@@ -126,18 +130,17 @@ def _share(probability: Floats, first: int, second: int) -> Floats:
     return np.asarray(np.where(some, one / np.where(some, total, 1.0), 0.5))
 
 
-def _add(running: RunningSlices, block: ClassBlock, names: list[tuple[str, str]]) -> None:
+def _add(running: RunningSlices, block: ClassBlock, pairs: Iterable[Pair]) -> None:
     """Add each row to the pairs that its class is one of."""
-    for place, (first, second) in enumerate((int(one), int(two)) for one, two in names):
+    for place, (first, second) in enumerate(pairs):
         rows = np.flatnonzero((block.label == first) | (block.label == second))
         if not rows.size:
             continue
         score = np.clip(_share(block.probability[rows], first, second), 0.0, 1.0)
-        running.add_rows(
+        running.add_numbered(
             score,
             block.label[rows] == first,
-            names=names,
-            code=np.full(rows.size, place),
+            part=np.full(rows.size, place),
             counts=None if block.counts is None else block.counts[rows],
             weight=None if block.weight is None else block.weight[rows],
         )

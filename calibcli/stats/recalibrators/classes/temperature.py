@@ -5,11 +5,14 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 
-from calibcli.codec import HIDDEN, Between, Declared
+from calibcli.codec import HIDDEN, Between
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import ClassMethod
 from calibcli.stats.recalibrators.classes import (
     LEAST_BESIDE_ZERO,
+    ClassFitOptions,
+    ClassRecalibrator,
+    ClassTables,
     Least,
     log_of,
     softmax,
@@ -17,7 +20,6 @@ from calibcli.stats.recalibrators.classes import (
 )
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows
 from calibcli.stats.table import Floats
-from calibcli.stats.table.again import ClassRowSource
 from calibcli.values import dataclass
 
 _MOST_STEPS = 100
@@ -26,7 +28,7 @@ _LARGEST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class ClassTemperature(Declared):
+class ClassTemperature(ClassRecalibrator):
     """
     softmax(log p / temperature).
 
@@ -43,9 +45,9 @@ class ClassTemperature(Declared):
     notes: Annotated[tuple[str, ...], HIDDEN] = ()  # how many probabilities were limited, right after the fit
 
     @classmethod
-    def fit(cls, rows: ClassRowSource, *, least: float | None = None) -> Self:
+    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:  # noqa: ARG003
         """Fit by maximum likelihood: Newton on 1 / T, in which the log loss is convex."""
-        again = LogRows.of(rows, least=least)
+        again = LogRows.of(seen.rows, least=options.least)
         slope = 1.0
         low, high = 0.0, np.inf
         if _derivatives(again, 0.0)[0] >= 0.0:

@@ -1,23 +1,23 @@
 """Maps of the largest probability alone: one for all rows, or one for each class that is predicted."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Self
 
 import numpy as np
 
-from calibcli.codec import HIDDEN, INLINE, Declared
-from calibcli.names import ClassMethod, EndsOf
-from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassTables, Ends
+from calibcli.codec import HIDDEN, INLINE
+from calibcli.names import ClassMethod, EndsOf, ViewName
+from calibcli.stats.recalibrators import values_of
+from calibcli.stats.recalibrators.classes import ClassFitOptions, ClassRecalibrator, ClassTables, Ends
 from calibcli.stats.recalibrators.classes.members import Members
 from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
 
 # Rows may sum to one within 1e-3, so that the largest probability may be so much below 1 / K.
 _SLACK = 2e-3
-TopMethod = Literal[ClassMethod.CONFIDENCE, ClassMethod.TOP_LABEL]
 
 
 @dataclass(frozen=True, slots=True)
-class TopLabel(Declared):
+class TopLabel(ClassRecalibrator):
     """
     A map from the largest probability to that of being right.
 
@@ -27,14 +27,15 @@ class TopLabel(Declared):
 
     # Confidence: one map, that all classes share. Top-label: one for each class that is predicted, which
     # makes the confidence right among the rows that predict each class.
-    method: Annotated[TopMethod, HIDDEN]
+    method: Annotated[ClassMethod, HIDDEN]
     members: Annotated[Members, INLINE]
 
     @classmethod
-    def fit(cls, method: TopMethod, tables: ClassTables, *, options: ClassFitOptions) -> Self:
+    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:
         """Fit."""
-        seen = tables.top if method is ClassMethod.TOP_LABEL else {}
-        return cls(method, Members.fit(tables.classes, seen, options=options, spare=tables.confidence))
+        tables = seen.top if method is ClassMethod.TOP_LABEL else {}
+        spare = seen.confidence
+        return cls(method, Members.fit(seen.rows.classes, tables, options=options, spare=spare))
 
     @property
     def name(self) -> ClassMethod:
@@ -53,12 +54,14 @@ class TopLabel(Declared):
         """The most probable class, where maps have ends."""
         return EndsOf.PREDICTED if self.members.with_ends else None
 
-    def ends(self, probability: Floats, after: Floats) -> Ends:
+    def ends(self, probability: Floats, after: Floats) -> Ends | None:
         """
         Return the ends of the largest probability of each recalibrated row.
 
         Where another class has become the most probable, its share of what the confidence leaves.
         """
+        if self.ends_of is None:
+            return None
         rows = np.arange(probability.shape[0])
         predicted, now = probability.argmax(axis=1), after.argmax(axis=1)
         lower, upper = self.members.ends_apart(probability[rows, predicted], predicted)
@@ -68,6 +71,14 @@ class TopLabel(Declared):
         return Ends(
             np.where(other, share * (1.0 - upper), lower), np.where(other, share * (1.0 - lower), upper)
         )
+
+    def outputs(self, view: ViewName, place: int | None) -> tuple[float, ...] | None:
+        """Return the outputs of the maps where no row can change its predicted class, else None."""
+        if view is ViewName.ONE_VS_REST or not self.keeps_prediction:
+            return None
+        if place is None or view is ViewName.CONFIDENCE:
+            return self.members.values
+        return values_of(self.members.of(place).bins)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -8,12 +8,9 @@ import pytest
 from calibcli.errors import EmptyTable, InputProblem, NotConverged, UsageProblem
 from calibcli.names import ClassMethod, OutputSum, RecalibratorName, ViewName
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.classes.family import outputs_of
 from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
 from calibcli.stats.recalibrators.classes.log_rows import Kept
 from calibcli.stats.recalibrators.classes.members import OneVsRest
-from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne
-from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
 from calibcli.stats.recalibrators.temperature import Temperature
 from calibcli.stats.table import ScoreTable
@@ -26,7 +23,7 @@ LINEAR = (ClassMethod.VECTOR, ClassMethod.STRUCTURED, ClassMethod.MATRIX)
 def test_temperature_of_two_classes_is_that_of_one_score() -> None:
     """softmax(log p / T) of (1 - p, p) is the logistic curve of logit(p) / T."""
     rows = drawn(1, rows=2_000, classes=2)
-    both = ClassTemperature.fit(rows)
+    both = fitted(ClassMethod.TEMPERATURE, rows)
     table = ScoreTable.from_rows(rows.probability[:, 1], rows.label == 1)
     one = Temperature.fit(table, options=FitOptions())
     assert both.temperature == pytest.approx(one.temperature, rel=1e-9)
@@ -105,7 +102,7 @@ def test_more_freedom_never_loses_to_temperature_on_the_fit_rows(method: ClassMe
 def test_temperature_is_where_the_loss_has_its_minimum(sharpness: float) -> None:
     """Whether scores are too sure or not sure enough: a hair to either side is worse."""
     rows = drawn(6, rows=800, classes=4, sharpness=sharpness)
-    best = ClassTemperature.fit(rows)
+    best = fitted(ClassMethod.TEMPERATURE, rows)
 
     def loss(factor: float) -> float:
         after = replace(best, temperature=best.temperature * factor).predict(rows.probability)
@@ -125,7 +122,7 @@ def right(rows: int = 60, classes: int = 3) -> Drawn:
 def test_perfect_rows_have_no_best_temperature() -> None:
     """The smaller T, the better: said instead of a number."""
     with pytest.raises(InputProblem, match="right in every row"):
-        ClassTemperature.fit(right())
+        fitted(ClassMethod.TEMPERATURE, right())
 
 
 def test_perfect_rows_have_no_best_vector() -> None:
@@ -139,7 +136,7 @@ def test_labels_that_contradict_the_probabilities_have_no_temperature() -> None:
     """Columns in another order than the classes are the likely reason, and the hint says so."""
     rows = right()
     with pytest.raises(InputProblem, match="do not follow the probabilities") as problem:
-        ClassTemperature.fit(replace(rows, label=(rows.label + 1) % 3))
+        fitted(ClassMethod.TEMPERATURE, replace(rows, label=(rows.label + 1) % 3))
     assert "--classes" in str(problem.value.hint)
 
 
@@ -191,7 +188,7 @@ def test_matrix_of_more_than_a_thousand_classes_is_refused_with_the_way_out() ->
     count = MOST_OF_MATRIX + 1
     rows = Drawn(np.full((4, count), 1.0 / count), np.arange(4), tuple(map(str, range(count))))
     with pytest.raises(UsageProblem, match=r"1,003,002 coefficients") as problem:
-        Linear.fit(ClassMethod.MATRIX, rows, options=None)  # type: ignore[arg-type]
+        fitted(ClassMethod.MATRIX, rows)
     assert "structured" in str(problem.value.hint)
 
 
@@ -199,7 +196,7 @@ def test_pairs_of_too_many_classes_are_refused() -> None:
     """One-vs-one of 101 classes has 5,050 pairs."""
     rows = Drawn(np.full((4, 101), 1.0 / 101), np.arange(4), tuple(map(str, range(101))))
     with pytest.raises(UsageProblem, match="5,050 pairs"):
-        OneVsOne.fit(rows, options=None)  # type: ignore[arg-type]
+        fitted(ClassMethod.ONE_VS_ONE, rows)
 
 
 @pytest.mark.parametrize("method", [ClassMethod.TOP_LABEL, ClassMethod.ONE_VS_REST])
@@ -240,7 +237,7 @@ def test_outputs_of_binned_maps_are_listed_by_view() -> None:
     free = fitted(ClassMethod.ONE_VS_REST, rows, RecalibratorName.SCALING_BINNING, output_sum=OutputSum.FREE)
 
     def listed(one: object, view: ViewName, name: str | None = None) -> tuple[float, ...] | None:
-        return outputs_of(one, rows.classes, view=view, one_class=name)  # type: ignore[arg-type]
+        return one.outputs(view, None if name is None else rows.classes.index(name))
 
     seen = listed(confidence, ViewName.CONFIDENCE)
     assert seen is not None

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMethod, EndsOf, OutputSum, RecalibratorName
-from calibcli.stats.recalibrators.classes import ClassRecalibrator, ends_of, kind_of_ends
+from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
 from calibcli.stats.recalibrators.classes.members import OneVsRest
 from fits_of_classes import Drawn, drawn, fitted
@@ -149,13 +149,13 @@ def test_ends_bracket_what_they_belong_to(kind: str, rows: np.ndarray) -> None:
     """Of the predicted class always; of every class as its own map has it."""
     one = MAPS[kind]
     after = one.predict(rows)
-    found = ends_of(one, rows, after)
-    if kind_of_ends(one) is None:
+    found = one.ends(rows, after)
+    if one.ends_of is None:
         assert found is None
         return
     assert found is not None
     inside = after[np.arange(after.shape[0]), after.argmax(axis=1)]
-    if kind_of_ends(one) is EndsOf.CLASSES:
+    if one.ends_of is EndsOf.CLASSES:
         assert isinstance(one, OneVsRest)
         inside = replace(one, output_sum=OutputSum.FREE).predict(rows)
     assert np.all(found.lower <= inside + 1e-12)

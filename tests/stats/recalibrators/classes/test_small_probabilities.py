@@ -11,7 +11,7 @@ from calibcli.codec import Node
 from calibcli.data.class_intake import on_class_scale
 from calibcli.names import ClassMethod, Scale
 from calibcli.stats.recalibrators.classes import ClassFitOptions, least_of
-from calibcli.stats.recalibrators.classes.family import class_recalibrator_class, fit_class_recalibrator
+from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.temperature import ClassTemperature
 from calibcli.stats.table.again import ClassBlock
@@ -49,7 +49,7 @@ def test_temperature_is_that_of_the_probabilities_as_they_are() -> None:
     rows = sharp()
     log = np.log(rows.probability)
     best = minimize_scalar(partial(mean_loss, log, rows.label), bracket=(0.05, 0.3), tol=1e-12).x
-    one = ClassTemperature.fit(rows)
+    one = fitted(ClassMethod.TEMPERATURE, rows)
     assert one.temperature == pytest.approx(1.0 / best, rel=3e-8)
     assert one.notes == ()
     assert fitted(ClassMethod.TEMPERATURE, rows, least=2.0**-53).to_dict() != one.to_dict()
@@ -113,7 +113,7 @@ def test_a_zero_without_weight_changes_nothing() -> None:
     probability = np.vstack((rows.probability, [[1.0, 0.0, 0.0, 0.0]]))
     counts = np.append(np.ones(400, np.int64), 0)
     more = Drawn(probability, np.append(rows.label, 1), rows.classes, counts)
-    assert ClassTemperature.fit(more) == ClassTemperature.fit(rows)
+    assert fitted(ClassMethod.TEMPERATURE, more) == fitted(ClassMethod.TEMPERATURE, rows)
 
 
 @pytest.mark.parametrize("method", OF_ALL)
@@ -139,7 +139,7 @@ def test_logits_so_far_apart_that_a_probability_is_0_are_counted() -> None:
         on_class_scale(logits, Scale.LOGIT), drawn(4, rows=400, classes=4).label, ("a", "b", "c", "d")
     )
     options = ClassFitOptions(least=least_of(Scale.LOGIT))
-    one = fit_class_recalibrator(ClassMethod.TEMPERATURE, rows.tables, rows, options=options)
+    one = ClassTemperature.fit(ClassMethod.TEMPERATURE, rows.tables, options=options)
     assert one.notes == (
         "3 probabilities are 0 by rounding, in 1 fit row; inside the logarithm taken for 4.9e-324",
     )
@@ -172,4 +172,4 @@ def test_blocks_without_rows_tell_nothing() -> None:
             yield ClassBlock(np.empty((0, 4)), np.empty(0, np.int64))
 
     gapped = Gapped(rows.probability, rows.label, rows.classes)
-    assert ClassTemperature.fit(gapped) == ClassTemperature.fit(rows)
+    assert fitted(ClassMethod.TEMPERATURE, gapped) == fitted(ClassMethod.TEMPERATURE, rows)
