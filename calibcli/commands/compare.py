@@ -330,17 +330,16 @@ def _views(sides: _Sides, options: CompareOptions) -> list[ClassViews]:
     """Return what measures of several classes are computed from, of both sides."""
     inside = MeasureOptions(bins=options.bins, binning=options.binning, confidence=options.confidence)
     found = []
-    for side, extras in ((sides.first, sides.classes.first), (sides.second, sides.classes.second)):
-        if extras is not None:
-            both = class_groups(extras, ViewName.ONE_VS_REST), class_groups(extras, ViewName.TOP_LABEL)
-            found.append(class_views(side.table, both, extras.sums, options=inside))
+    for side, extras in zip((sides.first, sides.second), sides.classes.sides, strict=False):
+        both = class_groups(extras, ViewName.ONE_VS_REST), class_groups(extras, ViewName.TOP_LABEL)
+        found.append(class_views(side.table, both, extras.sums, options=inside))
     return found
 
 
 def _view(sides: _Sides, view: ViewName, options: CompareOptions) -> ViewComparison:
     """Compare every class with enough rows on both sides."""
     compared = sides.classes
-    parts = [class_groups(one, view) for one in (compared.first, compared.second) if one is not None]
+    parts = [class_groups(one, view) for one in compared.sides]
     first, second = ({one.key: one for one in part.measured(DEFAULT_LEAST_ROWS)} for part in parts)
     level = level_of(options.confidence, len(first.keys() & second.keys()))
     inside, rest = replace(options, confidence=level), view is ViewName.ONE_VS_REST

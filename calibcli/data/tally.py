@@ -7,7 +7,7 @@ Beside a table for each score stand differences between scores, slices, clusters
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from calibcli.data.arrays import Booleans
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.faults import Findings
 from calibcli.data.fragments import Piece, batches_of
-from calibcli.data.groups import OfMembers, OfSegments, Parts
+from calibcli.data.groups import OfMembers, OfSegments
 from calibcli.data.intake import Intake, Rows
 from calibcli.data.readers import Fragment, reader_of
 from calibcli.data.row_ids import Fingerprints
@@ -90,7 +90,7 @@ class ExtrasRequest:
 NOTHING = ExtrasRequest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Extras:
     """
     What is gathered beside the tables of the transforms, under construction.
@@ -102,9 +102,9 @@ class Extras:
         classes: The views of several classes, or None.
         compared: Two sides of several classes, or None.
         values: Those of each column that makes segments, by the place of the column.
-        most_slices: How many parts there may be.
     """
 
+    request: ExtrasRequest = NOTHING
     paired: "tuple[PairedSums, ...]" = ()
     slices: "Mapping[str, RunningSlices]" = field(default_factory=dict)
     clusters: "Mapping[str, ClusterSums]" = field(default_factory=dict)
@@ -112,78 +112,55 @@ class Extras:
     by_id: "RowsById | None" = None
     compared: "ClassesCompared | None" = None
     values: "dict[int, RunningValues]" = field(default_factory=dict)
-    most_slices: int = MOST_SLICES
 
     @classmethod
-    def start(
-        cls, extras_request: ExtrasRequest, *, limit: int | None, classes: tuple[str, ...] = ()
-    ) -> "Extras":
+    def start(cls, request: ExtrasRequest, *, limit: int | None, classes: tuple[str, ...] = ()) -> "Extras":
         """Return nothing yet of what is wanted; the slices of all keys share the limit."""
-        extras = cls(most_slices=extras_request.most_slices)
-        if extras_request.sliced:
+        extras = cls(request)
+        if request.sliced:
             from calibcli.stats.table.sliced import RunningSlices
 
-            share = None if limit is None else max(1, limit // len(extras_request.sliced))
-            extras = replace(extras, slices={key: RunningSlices(share) for key in extras_request.sliced})
-        if extras_request.pairs:
+            share = None if limit is None else max(1, limit // len(request.sliced))
+            extras.slices = {key: RunningSlices(share) for key in request.sliced}
+        if request.pairs:
             from calibcli.stats.measures.differences import PairedSums
 
-            extras = replace(
-                extras,
-                paired=tuple(PairedSums(thresholds=extras_request.thresholds) for _ in extras_request.pairs),
-            )
-        if extras_request.clustered:
+            extras.paired = tuple(PairedSums(thresholds=request.thresholds) for _ in request.pairs)
+        if request.clustered:
             from calibcli.stats.measures.clustered import ClusterSums
 
-            extras = replace(extras, clusters={key: ClusterSums() for key in extras_request.clustered})
-        if extras_request.classes:
-            found = ClassExtras.start(classes, limit=limit, top=extras_request.top)
-            extras = replace(extras, classes=found)
-        if extras_request.by_id is not None:
-            extras = replace(extras, by_id=RowsById())
-        if extras_request.compared:
-            compared = ClassesCompared.start(classes, one_class=extras_request.one_class, limit=limit)
-            extras = replace(extras, compared=compared)
+            extras.clusters = {key: ClusterSums() for key in request.clustered}
+        if request.classes:
+            extras.classes = ClassExtras.start(classes, limit=limit, top=request.top)
+        if request.by_id is not None:
+            extras.by_id = RowsById()
+        if request.compared:
+            extras.compared = ClassesCompared.start(classes, one_class=request.one_class, limit=limit)
         return extras
 
-    def add(
-        self,
-        rows: Rows,
-        seen: Mapping[str, Floats],
-        *,
-        extras_request: ExtrasRequest,
-        resolved: ResolvedColumns,
-    ) -> None:
+    def add(self, rows: Rows, seen: Mapping[str, Floats], resolved: ResolvedColumns) -> None:
         """Add rows."""
-        counts, weight = rows.counts, rows.weight
-        for (one, two), paired in zip(extras_request.pairs, self.paired, strict=True):
-            first, second, label, times, heavy = seen[one], seen[two], rows.label, counts, weight
+        for (one, two), paired in zip(self.request.pairs, self.paired, strict=True):
+            first, second, own = seen[one], seen[two], rows
             if rows.gaps:
                 both = np.flatnonzero(~np.isnan(first + second))
-                own = rows.kept(both)
-                first, second, label, times, heavy = (
-                    first[both],
-                    second[both],
-                    own.label,
-                    own.counts,
-                    own.weight,
-                )
-            paired.add(first, second, label, counts=times, weight=heavy)
+                first, second, own = first[both], second[both], rows.kept(both)
+            paired.add(first, second, own.label, counts=own.counts, weight=own.weight)
         if rows.parts is not None:
-            names, code = rows.parts.names, rows.parts.code
+            names, code, counts, weight = rows.parts.names, rows.parts.code, rows.counts, rows.weight
             for key, slices in self.slices.items():
                 slices.add_rows(seen[key], rows.label, names=names, code=code, counts=counts, weight=weight)
-                _refuse_many(slices, resolved, most=self.most_slices)
+                self._refuse_many(slices, resolved)
         for key, clusters in self.clusters.items():
             _add_clusters(clusters, rows, seen[key])
         if self.classes is not None:
             self.classes.add(rows)
-        if self.by_id is not None and extras_request.by_id is not None:
-            self.by_id.add(rows, seen[extras_request.by_id])
+        if self.by_id is not None and self.request.by_id is not None:
+            self.by_id.add(rows, seen[self.request.by_id])
         if self.compared is not None:
             self.compared.add(rows)
         for place, values in enumerate(rows.on):
-            self._values(place, resolved.on[place]).add_rows(values, counts)
+            self._values(place, resolved.on[place]).add_rows(values, rows.counts)
 
     def _values(self, place: int, name: str) -> "RunningValues":
         from calibcli.stats.table.levels import RunningValues
@@ -198,7 +175,7 @@ class Extras:
             clusters.add(later.clusters[key])
         for key, slices in self.slices.items():
             slices.add(later.slices[key])
-            _refuse_many(slices, resolved, most=self.most_slices)
+            self._refuse_many(slices, resolved)
         if self.classes is not None and later.classes is not None:
             self.classes.merge(later.classes)
         if self.by_id is not None and later.by_id is not None:
@@ -208,12 +185,11 @@ class Extras:
         for place, values in later.values.items():
             self._values(place, values.name).add(values)
 
-
-def _refuse_many(slices: "RunningSlices", resolved: ResolvedColumns, *, most: int) -> None:
-    many = len(slices.registry)
-    if many > most:
-        msg = f"--by {' --by '.join(resolved.by)} makes over {most:,} groups ({many:,} so far)"
-        raise InputProblem(msg, "name columns of fewer different values; --cluster is for ids")
+    def _refuse_many(self, slices: "RunningSlices", resolved: ResolvedColumns) -> None:
+        many, most = len(slices.registry), self.request.most_slices
+        if many > most:
+            msg = f"--by {' --by '.join(resolved.by)} makes over {most:,} groups ({many:,} so far)"
+            raise InputProblem(msg, "name columns of fewer different values; --cluster is for ids")
 
 
 def _add_clusters(clusters: "ClusterSums", rows: Rows, score: Floats) -> None:
@@ -221,54 +197,34 @@ def _add_clusters(clusters: "ClusterSums", rows: Rows, score: Floats) -> None:
     if rows.cluster is None:
         return
     weight = rows.weight if rows.counts is None else rows.counts
-    if rows.parts is None:
-        clusters.add_rows(rows.cluster, score, rows.label, weight=weight)
-    else:
-        names, code = rows.parts.names, rows.parts.code
-        clusters.add_rows(rows.cluster, score, rows.label, names=names, code=code, weight=weight)
+    parts: dict[str, Any] = {} if rows.parts is None else {"names": rows.parts.names, "code": rows.parts.code}
+    clusters.add_rows(rows.cluster, score, rows.label, weight=weight, **parts)
 
 
 @dataclass(slots=True)
 class RowsById:
-    """
-    Rows with their identities, in order.
+    """Rows with their identities, in order: those of each batch read."""
 
-    Args:
-        parts: Fingerprint, score, label and how often it counts, of the rows of each batch read.
-        groups: For each batch the part of the rows that each row belongs to, or None.
-        classes: For each batch what stands behind score and label where there are several classes, or None.
-        clusters: For each batch the cluster of each row, or None.
-    """
-
-    parts: list[tuple[Fingerprints, Floats, Booleans, Integers]] = field(default_factory=list)
-    groups: list[Parts | None] = field(default_factory=list)
-    classes: "list[ClassRows | None]" = field(default_factory=list)
-    clusters: list[Integers | None] = field(default_factory=list)
+    batches: list[Rows] = field(default_factory=list)
     size: int = 0
 
     def add(self, rows: Rows, score: Floats) -> None:
         """Add rows that have an identity."""
         if rows.identity is not None:
             counts = np.ones(score.size, np.int64) if rows.counts is None else rows.counts
-            self.parts.append((rows.identity, score, rows.label, counts))
-            self.groups.append(rows.parts)
-            self.classes.append(rows.classes)
-            self.clusters.append(rows.cluster)
-            self._grow(score.size)
+            own = Rows(score, rows.label, counts, parts=rows.parts, cluster=rows.cluster)
+            self._grow([replace(own, classes=rows.classes, identity=rows.identity)])
 
     def merge(self, later: "RowsById") -> None:
         """Add the rows of a later part."""
-        self.parts.extend(later.parts)
-        self.groups.extend(later.groups)
-        self.classes.extend(later.classes)
-        self.clusters.extend(later.clusters)
-        self._grow(later.size)
+        self._grow(later.batches)
 
     def columns(self) -> tuple[Fingerprints, Floats, Booleans, Integers]:
         """Return fingerprints, scores, labels and counts, each of shape (n,)."""
-        nothing = (np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.int64))
-        ids, score, label, counts = zip(*self.parts, nothing, strict=True)
-        return np.concatenate(ids), np.concatenate(score), np.concatenate(label), np.concatenate(counts)
+        no_rows = (np.zeros(0, np.uint64), np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.int64))
+        batches: Any = ((one.identity, one.score, one.label, one.counts) for one in self.batches)
+        ids, score, label, counts = map(np.concatenate, zip(*batches, no_rows, strict=True))
+        return ids, score, label, counts
 
     def by_part(self) -> dict[str, dict[str, np.ndarray]]:
         """
@@ -278,17 +234,16 @@ class RowsById:
         the right one, and the cluster.
         """
         found: dict[str, list[dict[str, np.ndarray]]] = {}
-        batches = zip(self.parts, self.groups, self.classes, self.clusters, strict=True)
-        for (ids, score, label, _), parts, seen, cluster in batches:
-            if parts is None:
+        for rows in self.batches:
+            if rows.parts is None or rows.identity is None:
                 continue
-            columns: dict[str, np.ndarray] = {"ids": ids, "score": score, "label": label}
-            if seen is not None:
-                columns |= {"probability": seen.probability, "place": seen.label}
-            if cluster is not None:
-                columns["cluster"] = cluster
-            for place, name in enumerate(parts.names):
-                own = np.flatnonzero(parts.code == place)
+            columns: dict[str, np.ndarray] = {"ids": rows.identity, "score": rows.score, "label": rows.label}
+            if rows.classes is not None:
+                columns |= {"probability": rows.classes.probability, "place": rows.classes.label}
+            if rows.cluster is not None:
+                columns["cluster"] = rows.cluster
+            for place, name in enumerate(rows.parts.names):
+                own = np.flatnonzero(rows.parts.code == place)
                 some = {key: one[own] for key, one in columns.items()}
                 found.setdefault("/".join(name), []).append(some)
         return {
@@ -296,11 +251,12 @@ class RowsById:
             for name, some in found.items()
         }
 
-    def _grow(self, rows: int) -> None:
-        self.size += rows
+    def _grow(self, batches: Sequence[Rows]) -> None:
+        self.batches.extend(batches)
+        self.size += sum(one.score.size for one in batches)
         if self.size > MOST_IDENTITIES:
             msg = f"--id keeps at most {MOST_IDENTITIES:,} identities, and there are more rows"
-            whole = not any(one is not None for one in self.groups)
+            whole = all(one.parts is None for one in self.batches)
             instead = "leave out --id: whole batches are known again by their digests"
             raise UsageProblem(msg, instead if whole else "choose some rows with --where or --sample")
 
@@ -367,11 +323,10 @@ class ClassesCompared:
     Two sides of the same rows, under construction.
 
     Args:
-        first: The views of every class on the first side, or None where one class is looked at.
+        sides: The views of every class on either side; none where one class is looked at.
     """
 
-    first: ClassExtras | None
-    second: ClassExtras | None
+    sides: tuple[ClassExtras, ...]
     differences: "ClassDifferences"
 
     @classmethod
@@ -380,30 +335,27 @@ class ClassesCompared:
         from calibcli.stats.measures.classes.differences import ClassDifferences
 
         if one_class is not None:
-            return cls(None, None, ClassDifferences((classes.index(one_class),)))
+            return cls((), ClassDifferences((classes.index(one_class),)))
         share = None if limit is None else max(1, limit // 2)
         places = tuple(range(len(classes))) if len(classes) <= MOST_PAIRED else ()
-        first, second = (ClassExtras.start(classes, limit=share) for _ in range(2))
-        return cls(first, second, ClassDifferences(places))
+        sides = tuple(ClassExtras.start(classes, limit=share) for _ in range(2))
+        return cls(sides, ClassDifferences(places))
 
     def add(self, rows: Rows) -> None:
         """Add rows that went through a map of several classes."""
         if rows.before is None:
             return
         whole, given, changed = rows.before.confidence, rows.before.given, rows.before.changed
-        if self.first is not None and self.second is not None:
-            self.first.add(replace(whole, classes=given))
-            self.second.add(replace(whole, classes=changed))
+        for side, seen in zip(self.sides, (given, changed), strict=False):
+            side.add(replace(whole, classes=seen))
         self.differences.add_rows(
             _predicted(given), _predicted(changed), given.label, counts=whole.counts, weight=whole.weight
         )
 
     def merge(self, later: Self) -> None:
         """Add the rows of a later part."""
-        if self.first is not None and later.first is not None:
-            self.first.merge(later.first)
-        if self.second is not None and later.second is not None:
-            self.second.merge(later.second)
+        for mine, theirs in zip(self.sides, later.sides, strict=True):
+            mine.merge(theirs)
         self.differences.merge(later.differences)
 
 
@@ -536,7 +488,7 @@ class TallyWork:
                     )
                     for key, change in self.transforms.items()
                 }
-                extras.add(rows, seen, extras_request=extras_request, resolved=resolved)
+                extras.add(rows, seen, resolved)
                 _add_folds(rows, extras_request, tables)
         if self.onto is not None:
             return Tally({}, intake.findings, extras)
@@ -577,11 +529,9 @@ def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
             rows = rows.before.view if change is Unchanged.VIEW else rows.before.confidence
         change = None
     score = changed(rows, change)
-    if not rows.gaps:
-        table.add_rows(score, rows.label, counts=rows.counts, weight=rows.weight)
-        return score
-    there = np.flatnonzero(~np.isnan(score))
-    own = replace(rows, score=score).kept(there)
+    own = replace(rows, score=score)
+    if rows.gaps:
+        own = own.kept(np.flatnonzero(~np.isnan(score)))
     table.add_rows(own.score, own.label, counts=own.counts, weight=own.weight)
     return score
 
@@ -636,9 +586,7 @@ def bundles_of(pieces: Sequence[Piece], extras_request: ExtrasRequest) -> list[l
     Importance weights and the losses of clusters are added up as floating point numbers, whose sum depends
     on how they are grouped: such fragments stay by themselves, so that an engine changes no digit.
     """
-    requested = pieces[0].columns.requested if pieces else None
-    weighted = requested is not None and requested.weight is not None
-    floating = weighted and requested is not None and requested.weights_are is not WeightMeaning.FREQUENCY
+    floating = any(piece.columns.weights_are is WeightMeaning.IMPORTANCE for piece in pieces[:1])
     size = 1 if floating or extras_request.clustered else max(1, -(-len(pieces) // MOST_BUNDLES))
     return [list(pieces[start : start + size]) for start in range(0, len(pieces), size)]
 
