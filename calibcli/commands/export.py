@@ -29,7 +29,7 @@ from calibcli.export.python import (
 from calibcli.names import ExportTarget, OnUnseen, SqlDialect, SqlForm
 from calibcli.options.fitting import ExportAsk
 from calibcli.options.numerals import phrases_said, usual_name
-from calibcli.stats.recalibrators.intercept import check_prior
+from calibcli.stats.recalibrators.logits import check_prior
 
 if TYPE_CHECKING:
     from calibcli.export.sql import SqlAsk

@@ -36,8 +36,7 @@ from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
 from calibcli.reports.maps import ClassesApplied
 from calibcli.stats.recalibrators import Recalibrator
-from calibcli.stats.recalibrators.identity import Identity
-from calibcli.stats.recalibrators.intercept import check_prior, shifted
+from calibcli.stats.recalibrators.logits import Identity, check_prior, shifted
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass

@@ -35,18 +35,21 @@ from calibcli.names import Scale
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.histogram import Histogram
-from calibcli.stats.recalibrators.identity import Identity
-from calibcli.stats.recalibrators.intercept import Intercept, odds_shares
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
+from calibcli.stats.recalibrators.logits import (
+    Identity,
+    Intercept,
+    Platt,
+    Quadratic,
+    Temperature,
+    odds_shares,
+)
 from calibcli.stats.recalibrators.lookup import BinMap, Polyline
 from calibcli.stats.recalibrators.newton import NEAREST, logistic
-from calibcli.stats.recalibrators.platt import Platt
-from calibcli.stats.recalibrators.quadratic import Quadratic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.recalibrators.spline import Spline, bends_at_knots, slopes_at_knots
-from calibcli.stats.recalibrators.temperature import Temperature
 from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import bin_index

@@ -43,12 +43,12 @@ class RecalibratorName(Known):
 
     facts: MapFacts
 
-    IDENTITY = "identity", MapFacts("identity.Identity", candidate=False, exact=True)
-    INTERCEPT = "intercept", _logistic("intercept.Intercept", 10)
-    TEMPERATURE = "temperature", _logistic("temperature.Temperature", 20)
-    PLATT = "platt", _logistic("platt.Platt", 30)
+    IDENTITY = "identity", MapFacts("logits.Identity", candidate=False, exact=True)
+    INTERCEPT = "intercept", _logistic("logits.Intercept", 10)
+    TEMPERATURE = "temperature", _logistic("logits.Temperature", 20)
+    PLATT = "platt", _logistic("logits.Platt", 30)
     BETA = "beta", _logistic("beta.Beta", 40, "form")
-    QUADRATIC = "quadratic", _logistic("quadratic.Quadratic", 50)
+    QUADRATIC = "quadratic", _logistic("logits.Quadratic", 50)
     SPLINE = "spline", _logistic("spline.Spline", 60)
     HISTOGRAM = "histogram", MapFacts("histogram.Histogram", ("bins", "binning"), 80, candidate=False)
     SCALING_BINNING = (

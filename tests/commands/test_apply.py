@@ -34,7 +34,7 @@ from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import OnMissing, OnRange, RecalibratorName, Scale
 from calibcli.options.fitting import FitOptions, MapOptions, Shape
 from calibcli.options.rows import Columns, Reading, RowRequest
-from calibcli.stats.recalibrators.identity import Identity
+from calibcli.stats.recalibrators.logits import Identity
 from calibcli.stats.recalibrators.smooth import Smooth
 from calibcli.stats.table import ScoreTable
 
@@ -227,7 +227,7 @@ from calibcli.commands.predicting import ApplyRequest
 from calibcli.documents.artifact import Artifact
 from calibcli.names import Scale
 from calibcli.options.rows import Columns
-from calibcli.stats.recalibrators.identity import Identity
+from calibcli.stats.recalibrators.logits import Identity
 class Halved(Identity):
     def predict(self, scores):
         return scores / 2

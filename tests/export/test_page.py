@@ -16,7 +16,7 @@ from calibcli.names import ClassMethod, ExportTarget, FitLoss, RecalibratorName
 from calibcli.options.fitting import ExportAsk, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import Record
-from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.table import ScoreTable
 from command_line import ROOT
 from exported_maps import CLASS_MAPS, class_map, one_map

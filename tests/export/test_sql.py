@@ -25,7 +25,7 @@ from calibcli.options.fitting import ExportAsk
 from calibcli.stats.recalibrators.classes.linear import Linear
 from calibcli.stats.recalibrators.classes.one_vs_one import OneVsOne, PairMap
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
-from calibcli.stats.recalibrators.intercept import shifted
+from calibcli.stats.recalibrators.logits import shifted
 from calibcli.stats.recalibrators.smooth import Smooth
 from exported_maps import (
     ELSEWHERE,

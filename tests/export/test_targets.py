@@ -10,7 +10,7 @@ from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact, ClassArtifact
 from calibcli.names import ExportTarget, Scale
 from calibcli.options.fitting import ExportAsk
-from calibcli.stats.recalibrators.intercept import shifted
+from calibcli.stats.recalibrators.logits import shifted
 from exported_maps import (
     CLASS_MAPS,
     KINDS_AND_SCALES,

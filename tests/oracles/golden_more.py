@@ -20,8 +20,7 @@ from calibcli.stats.measures.smooth_ece import smooth_ece_on_logit
 from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.isotonic import Isotonic
-from calibcli.stats.recalibrators.platt import Platt
-from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.recalibrators.logits import Platt, Temperature
 from calibcli.stats.recalibrators.venn_abers import VennAbers
 from calibcli.stats.table import ScoreTable
 from oracles.golden_table import (

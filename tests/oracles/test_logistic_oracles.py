@@ -11,12 +11,9 @@ from sklearn.linear_model import LogisticRegression
 from calibcli.names import BetaForm, FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.beta import Beta
-from calibcli.stats.recalibrators.intercept import Intercept
+from calibcli.stats.recalibrators.logits import Intercept, Platt, Quadratic, Temperature
 from calibcli.stats.recalibrators.newton import NEAREST, logit
-from calibcli.stats.recalibrators.platt import Platt
-from calibcli.stats.recalibrators.quadratic import Quadratic
 from calibcli.stats.recalibrators.spline import Spline
-from calibcli.stats.recalibrators.temperature import Temperature
 from calibcli.stats.table import ScoreTable
 
 TABLES = [

@@ -183,7 +183,7 @@ def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: 
     """Return log odds that are a restricted cubic spline of the score's, with the delta method's band."""
     points = Labelled.of(table)
     alone = float(np.ptp(logit(points.score))) == 0.0
-    knots = () if alone else knots_of(table, None, points=points)
+    knots = () if alone else knots_of(table, None)
     features = partial(spline_features, knots=knots) if knots else lambda score: np.ones((1, score.size))
     family = Family(RecalibratorName.SPLINE, features)
     at = _places(table)

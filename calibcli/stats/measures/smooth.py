@@ -195,7 +195,7 @@ class _Curve:
     def of(cls, table: Table, *, draws: int, seed: int) -> "_Curve":
         """Fit the spline; a straight line or a constant where there are few scores."""
         points = Labelled.of(table)
-        knots = () if one_logit(points) else knots_of(table, None, points=points)
+        knots = () if one_logit(points) else knots_of(table, None)
         family = Family(
             RecalibratorName.SPLINE,
             partial(spline_features, knots=knots) if knots else lambda score: np.ones((1, score.size)),

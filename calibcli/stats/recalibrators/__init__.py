@@ -1,4 +1,4 @@
-"""Maps fitted to a table that repair its probabilities, one file a method."""
+"""Maps fitted to a table that repair its probabilities, one file a method or a few that share one form."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

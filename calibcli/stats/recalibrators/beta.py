@@ -11,8 +11,8 @@ from calibcli.codec import INLINE, Between, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import Recalibrator, require_both_labels
-from calibcli.stats.recalibrators.logistic import LARGEST, Coefficient, Record, Solution, each_chunk, solved
+from calibcli.stats.recalibrators import require_both_labels
+from calibcli.stats.recalibrators.logistic import LARGEST, Coefficient, LogitMap, Record, Solution, solved
 from calibcli.stats.recalibrators.newton import (
     NEAREST,
     Aim,
@@ -126,7 +126,7 @@ _LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Beta(Recalibrator):
+class Beta(LogitMap):
     """
     1 / (1 + exp(-(a ln f - b ln(1 - f) + c))) with a, b >= 0.
 
@@ -171,9 +171,12 @@ class Beta(Recalibrator):
         if self.form in (BetaForm.AB, BetaForm.A):
             node.child("c").expect((self.a - self.b) * _LN2)
 
-    def predict(self, scores: Floats) -> Floats:
-        """Return the recalibrated probability of each score, the same bits however scores are grouped."""
-        return each_chunk(scores, self._logits)
+    def log_odds(self, scores: Floats) -> Floats:
+        """Return the log odds of scores."""
+        if self.a == self.b:
+            return self.c + self.a * logit(scores)
+        low, high = _ends(scores)
+        return self.c + self.a * low + self.b * high
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -190,12 +193,6 @@ class Beta(Recalibrator):
             bound = f"{which} stands at its bound 0: below it the map would not be increasing."
             return self.record.notes(bound, parting=parting)
         return self.record.notes(parting=parting)
-
-    def _logits(self, scores: Floats) -> Floats:
-        if self.a == self.b:
-            return self.c + self.a * logit(scores)
-        low, high = _ends(scores)
-        return self.c + self.a * low + self.b * high
 
 
 def features_of(scores: Floats, *, form: BetaForm) -> Floats:

@@ -1,9 +1,9 @@
 """What the logistic recalibrators share: fitting coefficients of a logit, and the record of how that went."""
 
 import math
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from calibcli.codec import Between, Declared, Node
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators import checked_scores
+from calibcli.stats.recalibrators import Recalibrator, checked_scores
 from calibcli.stats.recalibrators.newton import (
     CHUNK,
     Aim,
@@ -28,6 +28,7 @@ from calibcli.stats.recalibrators.newton import (
     minimise,
     parted,
     parted_by,
+    require_distinct,
     squared_loss,
 )
 from calibcli.stats.table import Floats, Integers
@@ -253,26 +254,29 @@ def solved(family: Family, points: Labelled, *, aim: Aim) -> Solution:
     return Solution(family, aim, frame, best)
 
 
-def solved_or_smoothed(family: Family, table: Table, *, points: Labelled, options: FitOptions) -> Solution:
-    """Fit to the labels, or to smoothed targets where some curve of the family parts the labels."""
+def solved_or_smoothed(
+    family: Family, table: Table, rows: Rows | None, *, options: FitOptions, least: int
+) -> Solution:
+    """
+    Fit to the labels, or to smoothed targets where some curve of the family parts the labels.
+
+    Args:
+        family: What is fitted.
+        table: The fit rows.
+        rows: The rows behind a grid table, for the last steps.
+        options: What is asked.
+        least: So many scores must differ.
+    """
+    points = Labelled.of(table)
+    require_distinct(family.method, points, table=table, least=least)
     aim = Aim.of(table, options, separated=parted(*points.logits))
     try:
-        return solved(family, points, aim=aim)
+        found = solved(family, points, aim=aim)
     except NotConverged:
         if aim.smoothed or not _parted_by(family, points):
             raise
-    return solved(family, points, aim=Aim.of(table, options, separated=True))
-
-
-def each_chunk(scores: Floats, curve: Callable[[Floats], Floats]) -> Floats:
-    """Return the probability of each score, the same bits however scores are grouped."""
-    scores = checked_scores(scores)
-    probability = np.empty_like(scores)
-    flat, out = scores.reshape(-1), probability.reshape(-1)
-    for start in range(0, flat.size, CHUNK):
-        part = slice(start, start + CHUNK)
-        out[part] = logistic(curve(flat[part]))
-    return probability
+        found = solved(family, points, aim=Aim.of(table, options, separated=True))
+    return found.over(table, rows)
 
 
 def _parted_by(family: Family, points: Labelled) -> bool:
@@ -280,3 +284,31 @@ def _parted_by(family: Family, points: Labelled) -> bool:
     equal = np.full(points.score.size, 1.0 / points.score.size)
     frame = Frame.of(family.features(points.score), equal)
     return parted_by(frame.design, points.label)
+
+
+class LogitMap(Recalibrator):
+    """1 / (1 + exp(-t)), t being the log odds that a fitted curve gives to a score."""
+
+    __slots__ = ()
+    record: Record
+    # What parts the labels where they have no finite fit.
+    parting: ClassVar = "A threshold on the score"
+
+    @abstractmethod
+    def log_odds(self, scores: Floats) -> Floats:
+        """Return the log odds of scores."""
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return the recalibrated probability of each score, the same bits however scores are grouped."""
+        scores = checked_scores(scores)
+        probability = np.empty_like(scores)
+        flat, out = scores.reshape(-1), probability.reshape(-1)
+        for start in range(0, flat.size, CHUNK):
+            part = slice(start, start + CHUNK)
+            out[part] = logistic(self.log_odds(flat[part]))
+        return probability
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the fit that its user should read."""
+        return self.record.notes(parting=self.parting)

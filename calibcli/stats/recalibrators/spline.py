@@ -9,9 +9,9 @@ import numpy as np
 from calibcli.codec import INLINE, Ascending, Between, Node, Size
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import Recalibrator, require_both_labels
-from calibcli.stats.recalibrators.logistic import Coefficient, Record, each_chunk, solved_or_smoothed
-from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit, require_distinct
+from calibcli.stats.recalibrators import require_both_labels
+from calibcli.stats.recalibrators.logistic import Coefficient, LogitMap, Record, solved_or_smoothed
+from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.grid import GridTable, Table
@@ -94,7 +94,7 @@ _LEAST_WIDTH = 2.0**-56
 
 
 @dataclass(frozen=True, slots=True)
-class Spline(Recalibrator):
+class Spline(LogitMap):
     """
     1 / (1 + exp(-s(logit(score)))), s a natural cubic spline: straight outside its knots.
 
@@ -103,6 +103,7 @@ class Spline(Recalibrator):
     """
 
     name: ClassVar = RecalibratorName.SPLINE
+    parting: ClassVar = "A spline of the logit of the score"
     knots: Annotated[
         tuple[float, ...],
         Between(-LARGEST_LOGIT, LARGEST_LOGIT),
@@ -122,12 +123,9 @@ class Spline(Recalibrator):
         Where a spline parts the labels, the targets are smoothed, as they always are on request.
         """
         require_both_labels(table)
-        points = Labelled.of(table)
-        require_distinct(RecalibratorName.SPLINE, points, table=table, least=2)
-        knots = knots_of(table, rows, points=points)
-        family = Family(RecalibratorName.SPLINE, partial(spline_features, knots=knots))
-        found = solved_or_smoothed(family, table, points=points, options=options)
-        found = found.over(table, rows)
+        knots = knots_of(table, rows)
+        family = Family(cls.name, partial(spline_features, knots=knots))
+        found = solved_or_smoothed(family, table, rows, options=options, least=2)
         intercept, slope, *bumps = found.coefficients
         values = intercept + slope * np.array(knots) + np.array([0.0, *bumps, 0.0])
         return cls(knots, tuple(values.tolist()), found.record(table))
@@ -139,10 +137,10 @@ class Spline(Recalibrator):
                 msg = f"is {after!r}, too near to {before!r}, the number before it"
                 raise node.child("knots").items()[place].problem(msg)
 
-    def predict(self, scores: Floats) -> Floats:
-        """Return the recalibrated probability of each score, the same bits however scores are grouped."""
+    def log_odds(self, scores: Floats) -> Floats:
+        """Return the log odds of scores."""
         knots, values = np.array(self.knots), np.array([self.values])
-        return each_chunk(scores, lambda part: natural(logit(part), knots, values=values)[0])
+        return np.asarray(natural(logit(scores), knots, values=values)[0])
 
     @property
     def increasing(self) -> bool:
@@ -153,7 +151,7 @@ class Spline(Recalibrator):
     def notes(self) -> tuple[str, ...]:
         """Sentences about the fit that its user should read."""
         own = [] if self.increasing else [self._falling()]
-        return self.record.notes(*own, parting="A spline of the logit of the score")
+        return self.record.notes(*own, parting=self.parting)
 
     def _falling(self) -> str:
         """Say where the map falls."""
@@ -163,7 +161,7 @@ class Spline(Recalibrator):
         return f"The map is not increasing: {where} a higher score gets a lower probability."
 
 
-def knots_of(table: Table, rows: Rows | None, *, points: Labelled) -> tuple[float, ...]:
+def knots_of(table: Table, rows: Rows | None) -> tuple[float, ...]:
     """
     Return the knots: logits of as many quantiles of the scores as differ, 5 at most.
 
@@ -172,7 +170,10 @@ def knots_of(table: Table, rows: Rows | None, *, points: Labelled) -> tuple[floa
     """
     found = (_quantiles(table, np.array(shares), rows=rows) for shares in _SHARES)
     enough = (knots for knots, shares in zip(found, _SHARES, strict=True) if len(knots) == len(shares))
-    return next(enough, None) or tuple(logit(np.array([points.score.min(), points.score.max()])).tolist())
+    if (knots := next(enough, None)) is not None:
+        return knots
+    score = Labelled.of(table).score
+    return tuple(logit(np.array([score.min(), score.max()])).tolist())
 
 
 def spline_features(scores: Floats, *, knots: tuple[float, ...]) -> Floats:

@@ -15,8 +15,7 @@ from calibcli.names import MeasureName, Target
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures import regression as cox_module
 from calibcli.stats.measures.regression import Profile, cox_measure
-from calibcli.stats.recalibrators.intercept import Intercept
-from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.logits import Intercept, Platt
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table

@@ -6,8 +6,7 @@ import pytest
 from calibcli.names import BetaForm, FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.beta import Beta
-from calibcli.stats.recalibrators.platt import Platt
-from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.recalibrators.logits import Platt, Temperature
 from calibcli.stats.table import ScoreTable
 
 

@@ -13,8 +13,8 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.logistic import RowGradient
+from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import Aim, Family, Frame, line, logit, parted_by
-from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from held_rows import HeldRows

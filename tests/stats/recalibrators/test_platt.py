@@ -7,8 +7,8 @@ from calibcli.errors import NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.logistic import Record
+from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import Points, Slopes, logit, minimise
-from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from score_rows import table_of_columns

@@ -11,10 +11,9 @@ import calibcli
 from calibcli.errors import UsageProblem
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators.intercept import Intercept, check_prior, shifted
 from calibcli.stats.recalibrators.logistic import Record
+from calibcli.stats.recalibrators.logits import Intercept, Quadratic, check_prior, shifted
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, logit
-from calibcli.stats.recalibrators.quadratic import Quadratic
 from calibcli.stats.table import ScoreTable
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
@@ -55,7 +54,7 @@ def test_turning_round_is_said(slope: float, bend: float, increasing: bool, word
     assert fitted.increasing is increasing
     assert (fitted.notes == ()) if words is None else (words in fitted.notes[0])
     grid = np.concatenate(([0.0], np.geomspace(1e-16, 0.5, 500), 1 - np.geomspace(0.5, 1e-16, 500), [1.0]))
-    steps = np.diff(fitted._logits(np.unique(grid)))
+    steps = np.diff(fitted.log_odds(np.unique(grid)))
     assert bool(steps.min() >= -1e-12) is increasing
 
 

@@ -12,7 +12,7 @@ from calibcli.names import FitLoss, RecalibratorName, Split
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.isotonic import Isotonic
-from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning, _balance
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of

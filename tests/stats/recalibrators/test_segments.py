@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from calibcli.codec import Node
 from calibcli.errors import InputProblem, NotConverged
+from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.recalibrators.penalised import (
     GLOBAL,
@@ -24,7 +25,6 @@ from calibcli.stats.recalibrators.penalised import (
     inverted,
     with_variances,
 )
-from calibcli.stats.recalibrators.platt import Platt
 from calibcli.stats.recalibrators.segments import (
     LARGEST_GAP,
     SegmentFit,

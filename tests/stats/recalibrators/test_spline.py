@@ -11,8 +11,8 @@ from calibcli.errors import NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.logistic import Record
-from calibcli.stats.recalibrators.newton import Labelled, logit
-from calibcli.stats.recalibrators.platt import Platt
+from calibcli.stats.recalibrators.logits import Platt
+from calibcli.stats.recalibrators.newton import logit
 from calibcli.stats.recalibrators.spline import Spline, falls, knots_of, natural, slopes_at_knots
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
@@ -51,7 +51,7 @@ def test_knots_are_quantiles_of_the_fit_scores() -> None:
     score = (np.arange(1000) + 0.5) / 1000
     table = ScoreTable.from_rows(score, np.arange(1000) % 2 == 0)
     places = np.array([50, 275, 500, 725, 950]) - 1
-    assert knots_of(table, None, points=Labelled.of(table)) == tuple(logit(score[places]).tolist())
+    assert knots_of(table, None) == tuple(logit(score[places]).tolist())
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_rows_of_no_weight_have_no_knot() -> None:
     """A score that weighs nothing does not move the knots."""
     score, label = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 0, 1], bool)
     weighted = ScoreTable.from_rows(score, label, weight=np.array([0.0, 1.0, 2.0, 0.0]))
-    assert knots_of(weighted, None, points=Labelled.of(weighted)) == tuple(logit(score[1:3]).tolist())
+    assert knots_of(weighted, None) == tuple(logit(score[1:3]).tolist())
 
 
 @pytest.mark.parametrize("most", [1e16, 1e140])
@@ -85,7 +85,7 @@ def test_a_row_that_outweighs_the_rest_leaves_a_straight_line(most: float) -> No
     """All quantiles meet in that row; the knots are then the ends of the scores, or the fit is refused."""
     score, label = np.array([0.1, 0.2, 0.5, 0.7, 0.9]), np.array([0, 1, 0, 1, 1], bool)
     table = ScoreTable.from_rows(score, label, weight=np.array([most, 1.0, 1.0, 1.0, 1.0]))
-    assert knots_of(table, None, points=Labelled.of(table)) == tuple(logit(score[[0, 4]]).tolist())
+    assert knots_of(table, None) == tuple(logit(score[[0, 4]]).tolist())
     if most < 1e100:
         np.testing.assert_allclose(
             Spline.fit(table).predict(score), Platt.fit(table).predict(score), rtol=1e-6

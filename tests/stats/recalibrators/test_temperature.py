@@ -9,8 +9,8 @@ from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import Record, RowGradient, refined, solved
+from calibcli.stats.recalibrators.logits import Temperature
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, line, logit
-from calibcli.stats.recalibrators.temperature import Temperature
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from held_rows import HeldRows

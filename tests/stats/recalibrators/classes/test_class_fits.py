@@ -12,7 +12,7 @@ from calibcli.stats.recalibrators.classes.linear import MOST_OF_MATRIX, Linear
 from calibcli.stats.recalibrators.classes.log_rows import Kept
 from calibcli.stats.recalibrators.classes.members import OneVsRest
 from calibcli.stats.recalibrators.classes.top_label import TopLabel
-from calibcli.stats.recalibrators.temperature import Temperature
+from calibcli.stats.recalibrators.logits import Temperature
 from calibcli.stats.table import ScoreTable
 from class_rows import softmax
 from fits_of_classes import NAMES, Drawn, drawn, fitted
