@@ -3,7 +3,8 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import PurePath
@@ -12,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from calibcli.ahead import Advance, Progress, made_ahead
+from calibcli.ahead import Progress, made_ahead
 from calibcli.commands.predicting import Added, Predictor, refuse_names
 from calibcli.data.arrays import column_of
 from calibcli.data.columns import ResolvedColumns, listing, named
@@ -21,7 +22,7 @@ from calibcli.data.objects import is_object
 from calibcli.data.outputs import is_terminal, new_file
 from calibcli.data.readers import Fragment, kept_bytes, reader_of, unchanged
 from calibcli.data.records import Block
-from calibcli.data.writers import Output, compressed, copy_errors, write_rows, writer_of
+from calibcli.data.writers import Output, compressed, copy_errors, writer_of
 from calibcli.errors import InputProblem, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.fitting import KEEP_ALL, KEEP_NONE
@@ -152,13 +153,15 @@ def refuse_types(job: AddedColumns) -> None:
             raise InputProblem(msg, "parquet and arrow hold any type, and --keep names what goes along")
 
 
-def convert(job: AddedColumns, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
-    """Write the rows in another format than the input's; return how many."""
+def _converted(job: AddedColumns, target: BinaryIO, *, stream: bool) -> Iterator[int]:
+    """Write the rows in another format than the input's."""
     whole = _schema(job)
     schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
     width = max(job.width, len(schema) if len(schema) > _MANY else 1)
     out = Output(job.kind, target, schema, width=width, stream=stream)
-    return write_rows(made_ahead(_with_added_columns(job, schema), job.ahead), out, advance=advance)
+    batches = reader_of(job.fragment.format).batches_of_all(job.fragment, job.resolved)
+    made = (_with_added_columns(job, batch, schema) for batch in batches)
+    return writer_of(job.kind).write_batches(made_ahead(made, job.ahead), out)
 
 
 def conversion_notes(job: AddedColumns) -> tuple[str, ...]:
@@ -200,12 +203,11 @@ def _text_notes(job: AddedColumns) -> tuple[str, ...]:
     return (f"columns other than {', '.join(others)} and {last} were written as text",)
 
 
-def _with_added_columns(job: AddedColumns, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    stay = schema.names[: len(schema) - len(job.fields)]
-    for batch in reader_of(job.fragment.format).batches_of_all(job.fragment, job.resolved):
-        added = [column_of(values) for values in job.predictor(batch)]
-        kept = [_as_typed(batch.column(name), schema.field(name).type, job) for name in stay]
-        yield pa.RecordBatch.from_arrays([*kept, *added], schema=schema)
+def _with_added_columns(job: AddedColumns, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    added = [column_of(values) for values in job.predictor(batch)]
+    stay = schema.names[: len(schema) - len(added)]
+    kept = [_as_typed(batch.column(name), schema.field(name).type, job) for name in stay]
+    return pa.RecordBatch.from_arrays([*kept, *added], schema=schema)
 
 
 def _as_typed(column: "pa.Array[Any]", kind: pa.DataType, job: AddedColumns) -> "pa.Array[Any]":
@@ -263,8 +265,13 @@ def write_with_added_columns(
         copy_errors(job.fragment.shown),
         unchanged([job.fragment]),
     ):
+        rows = 0
+        with closing(_written(job, target, path)) as parts:
+            for count in parts:
+                rows += count
+                advance(count)
         # What the notes refuse has no output.
-        return _write(job, target, path, advance), job.predictor.notes
+        return rows, job.predictor.notes
 
 
 def as_stream(output: str) -> bool:
@@ -284,56 +291,59 @@ def _parts(job: AddedColumns) -> int:
     return 1 + os.path.getsize(fragment.location) // _BLOCK  # noqa: PTH202 - as it is opened
 
 
-def _write(job: AddedColumns, target: BinaryIO, output: str, advance: Advance) -> int:
+def _written(job: AddedColumns, target: BinaryIO, output: str) -> Generator[int, None, None]:
+    """Write the rows, and yield how many have been written since the last time."""
     if job.converts:
-        return convert(job, target, stream=as_stream(output), advance=advance)
+        yield from _converted(job, target, stream=as_stream(output))
+        return
     match job.kind:
         case DataFormat.PARQUET:
-            return _row_groups(job, target, advance)
+            yield from _row_groups(job, target)
         case DataFormat.ARROW:
-            return _batches(job, target, stream=as_stream(output), advance=advance)
+            yield from _batches(job, target, stream=as_stream(output))
         case DataFormat.JSONL:
-            return _lines(job, target, advance)
+            yield from _lines(job, target)
         case _:
-            return _splice(job, target, advance)
+            yield from _splice(job, target)
 
 
-def _row_groups(job: AddedColumns, target: BinaryIO, advance: Advance) -> int:
+def _row_groups(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     from calibcli.data.writers.parquet import NewFields, copy_with_fields
 
     new = NewFields(job.fields, job.predictor, job.resolved.score, job.width, job.kept, job.resolved.needed)
-    return copy_with_fields(job.fragment.location, target, new=new, shown=job.fragment.shown, advance=advance)
+    return copy_with_fields(job.fragment.location, target, new=new, shown=job.fragment.shown)
 
 
-def _batches(job: AddedColumns, target: BinaryIO, *, stream: bool, advance: Advance) -> int:
+def _batches(job: AddedColumns, target: BinaryIO, *, stream: bool) -> Iterator[int]:
     """Add columns to the record batches of Arrow."""
     from calibcli.data.readers.arrow import codec_of, contents
-    from calibcli.data.writers.arrow_ipc import copy_with_fields, opened_sink
+    from calibcli.data.writers.arrow_ipc import opened_sink
 
     codec = codec_of(job.fragment)
     with contents(job.fragment, job.resolved.carried) as found:
         stay = [field for field in found.schema if job.stays(field.name)]
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
+        made = ((_with_added_columns(job, batch, schema), said) for batch, said in found.batches)
         with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:
-            return copy_with_fields(
-                found.batches, sink, schema=schema, made=job.predictor, ahead=job.ahead, advance=advance
-            )
+            for batch, said in made_ahead(made, job.ahead):
+                sink.write_batch(batch, custom_metadata=said)
+                yield batch.num_rows
 
 
-def _lines(job: AddedColumns, target: BinaryIO, advance: Advance) -> int:
+def _lines(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add keys to every line of JSON."""
     from calibcli.data.readers.jsonl import blocks_and_batches
-    from calibcli.data.writers.jsonl import Lines, NewKeys, splice_keys
+    from calibcli.data.writers.jsonl import NewKeys, splice_keys
 
-    def lines() -> Iterator[Lines]:
-        for content, batch in blocks_and_batches(job.fragment, job.resolved):
-            yield Lines(content, () if batch is None else job.predictor(batch))
-
+    lines = (
+        (content, () if batch is None else job.predictor(batch))
+        for content, batch in blocks_and_batches(job.fragment, job.resolved)
+    )
     keys = NewKeys(job.names, job.fragment.shown, job.encoding, job.kept)
-    return splice_keys(lines(), _writing(job, target), keys=keys, ahead=job.ahead, advance=advance)
+    return splice_keys(made_ahead(lines, job.ahead), _writing(job, target), keys=keys)
 
 
-def _splice(job: AddedColumns, target: BinaryIO, advance: Advance) -> int:
+def _splice(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add fields to every line of a text file."""
     from calibcli.data.readers.csv import NUMBER, WORD, blocks_of, layout, rows_of, text_of
     from calibcli.data.writers.csv import NewColumns, splice
@@ -349,20 +359,21 @@ def _splice(job: AddedColumns, target: BinaryIO, advance: Advance) -> int:
         before = job.predictor.intake.findings.rows
         return job.predictor(rows_of(block, job.resolved, within=within, types=types, rows_before=before))
 
-    names, kept = within.names, None if job.kept is None else set(job.kept)
+    names = within.names
+    stay = tuple(place for place, name in enumerate(names) if job.stays(name))
     columns = NewColumns(
         job.names,
         within.delimiter,
         shown=within.shown,
         encoding=job.encoding,
-        kept=None if kept is None else tuple(place for place, name in enumerate(names) if job.stays(name)),
+        kept=None if job.kept is None else stay,
         fields=len(names),
         decimal=within.decimal,
     )
     with text_of(job.fragment, within) as read:
         write = _writing(job, target)
         cut = blocks_of(read, within)
-        return splice(cut, write, columns=columns, predicted=predicted, ahead=job.ahead, advance=advance)
+        yield from splice(cut, write, columns=columns, predicted=predicted, ahead=job.ahead)
 
 
 def _writing(job: AddedColumns, target: BinaryIO) -> Callable[[memoryview | bytes], None]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Protocol, cast
 
 import pyarrow as pa
 
-from calibcli.ahead import Advance
 from calibcli.data.arrays import first_line
 from calibcli.data.formats import compression_of
 from calibcli.data.readers.parquet import key_problems
@@ -54,15 +53,6 @@ class Writer(Protocol):
 def writer_of(kind: DataFormat) -> Writer:
     """Return what writes a format that is written."""
     return cast("Writer", import_module(f"calibcli.data.writers.{kind.facts.writer}"))
-
-
-def write_rows(batches: Iterable[pa.RecordBatch], out: Output, *, advance: Advance = lambda _: None) -> int:
-    """Write record batches in a format; return the number of rows."""
-    rows = 0
-    for count in writer_of(out.kind).write_batches(batches, out):
-        rows += count
-        advance(count)
-    return rows
 
 
 # Python's own gzip: pyarrow's takes the slowest level.

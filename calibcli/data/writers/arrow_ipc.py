@@ -1,49 +1,21 @@
 """Arrow IPC: record batches, dictionaries and metadata as they were, in a file or as a stream."""
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Literal, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.ipc
 
-from calibcli.ahead import Advance, made_ahead
-from calibcli.data.arrays import column_of
 from calibcli.data.writers import Output
 from calibcli.data.writers.parquet import gathered
 from calibcli.names import Compression
-from calibcli.stats.table import Floats
 
 # Batches of this many rows are put together from smaller ones; of less where there are very many columns.
 _BATCH_ROWS = 1 << 17
 _MOST_VALUES = 1 << 25
 Sink: TypeAlias = "pa.ipc.RecordBatchFileWriter | pa.ipc.RecordBatchStreamWriter"
-
-
-def copy_with_fields(
-    batches: Iterable[tuple[pa.RecordBatch, Any]],
-    sink: Sink,
-    *,
-    schema: pa.Schema,
-    made: Callable[[pa.RecordBatch], Sequence["Floats | pa.Array[Any]"]],
-    ahead: bool = False,
-    advance: Advance = lambda _: None,
-) -> int:
-    """Write record batches anew with columns at the end."""
-    rows = 0
-
-    def with_added_columns() -> Iterator[tuple[pa.RecordBatch, Any]]:
-        for batch, said in batches:
-            values = [column_of(column) for column in made(batch)]
-            old = [batch.column(name) for name in schema.names[: len(schema) - len(values)]]
-            yield pa.RecordBatch.from_arrays([*old, *values], schema=schema), said
-
-    for batch, said in made_ahead(with_added_columns(), ahead):
-        sink.write_batch(batch, custom_metadata=said)
-        rows += batch.num_rows
-        advance(batch.num_rows)
-    return rows
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[int]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from calibcli.ahead import Advance, made_ahead
+from calibcli.ahead import made_ahead
 from calibcli.data.arrays import (
     Column,
     bytes_scalar,
@@ -105,14 +105,12 @@ def splice(
     columns: NewColumns,
     predicted: Callable[[Block], Added],
     ahead: bool = False,
-    advance: Advance = lambda _: None,
-) -> int:
-    """Copy a CSV file and add fields to the end of every record."""
+) -> Iterator[int]:
+    """Copy a CSV file and add fields to the end of every record; yield how many records were written."""
     header = next(cut, None)
     if header is None:
-        return 0
+        return
     write(_new_header(_piece(header, ()), columns))
-    records = 0
     for block, values in made_ahead(((block, predicted(block)) for block in cut), ahead):
         piece = _piece(block, values)
         number = piece.ends.size
@@ -121,9 +119,7 @@ def splice(
                 msg = f"{columns.shown}: {number:,} lines hold {len(column):,} records"
                 raise InputProblem(msg, "rewrite the file with a CSV library, or export it as Parquet")
         _write_block(piece, write, columns)
-        records += number
-        advance(number)
-    return records
+        yield number
 
 
 @dataclass(frozen=True, slots=True, eq=False)

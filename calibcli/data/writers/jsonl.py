@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from calibcli.ahead import Advance, made_ahead
 from calibcli.data.arrays import (
     Booleans,
     Column,
@@ -297,45 +296,28 @@ class NewKeys:
     kept: Collection[str] | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lines:
+def splice_keys(lines: Iterable[tuple[bytes, Added]], write: Write, *, keys: NewKeys) -> Iterator[int]:
     """
-    Some whole lines, and what is new in each object.
+    Copy JSON Lines and add keys to the end of every object; yield how many objects were written.
 
-    Args:
-        values: The new columns; none where no line holds an object.
+    With whole lines come the new columns of their objects; none where no line holds an object.
     """
-
-    content: bytes
-    values: Added
-
-
-def splice_keys(
-    lines: Iterator[Lines],
-    write: Write,
-    *,
-    keys: NewKeys,
-    ahead: bool = False,
-    advance: Advance = lambda _: None,
-) -> int:
-    """Copy JSON Lines and add keys to the end of every object."""
     rows = 0
     spaced: bool | None = None
-    for some in made_ahead(lines, ahead):
-        if not some.values:
-            write(some.content)
+    for content, values in lines:
+        if not values:
+            write(content)
             continue
-        starts, ends = _whole_objects(some.content)
-        if ends.size != len(some.values[0]):
-            msg = f"{keys.shown}: {ends.size:,} lines hold {len(some.values[0]):,} objects"
+        starts, ends = _whole_objects(content)
+        if ends.size != len(values[0]):
+            msg = f"{keys.shown}: {ends.size:,} lines hold {len(values[0]):,} objects"
             raise InputProblem(msg, "JSON Lines have one object on each line")
         if spaced is None:
-            spaced = _SPACED.match(some.content, int(starts[0])) is not None
-        _refuse_keys(some.content, keys, rows=rows)
-        _write_lines(some, (starts, ends), write, keys=keys, spaced=spaced)
+            spaced = _SPACED.match(content, int(starts[0])) is not None
+        _refuse_keys(content, keys, rows=rows)
+        _write_lines(content, values, (starts, ends), write, keys=keys, spaced=spaced)
         rows += ends.size
-        advance(ends.size)
-    return rows
+        yield ends.size
 
 
 def _whole_objects(content: bytes) -> tuple[Integers, Integers]:
@@ -355,12 +337,18 @@ def _whole_objects(content: bytes) -> tuple[Integers, Integers]:
 
 
 def _write_lines(
-    some: Lines, where: tuple[Integers, Integers], write: Write, *, keys: NewKeys, spaced: bool
+    content: bytes,
+    values: Added,
+    where: tuple[Integers, Integers],
+    write: Write,
+    *,
+    keys: NewKeys,
+    spaced: bool,
 ) -> None:
     """Write stretches from one last brace to the next, with the new keys between them."""
     starts, ends = where
     colon, comma = (": ", ", ") if spaced else (":", ",")
-    content, braces = some.content, ends
+    braces = ends
     bare: Any = None
     if keys.kept is not None:
         content, braces, empty = with_some_keys(
@@ -368,12 +356,12 @@ def _write_lines(
         )
         bare = None if not empty.any() else pa.array(empty)
     parts: list[Any] = [stretches(np.concatenate(([0], braces)), content)]
-    for place, (name, values) in enumerate(zip(keys.names, some.values, strict=True)):
+    for place, (name, column) in enumerate(zip(keys.names, values, strict=True)):
         key = json.dumps(name, ensure_ascii=keys.encoding != "utf-8") + colon
         between: Any = bytes_scalar((comma + key).encode())
         if place == 0 and bare is not None:
             between = pc.if_else(bare, bytes_scalar(key.encode()), between)
-        parts += [between, _text(column_of(values), keys)]
+        parts += [between, _text(column_of(column), keys)]
     write(written(pc.binary_join_element_wise(*parts, bytes_scalar(b""))))
     write(content[int(braces[-1]) :])
 

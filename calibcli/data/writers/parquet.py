@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from calibcli.ahead import Advance, made_ahead
+from calibcli.ahead import made_ahead
 from calibcli.data.arrays import column_of
 from calibcli.data.objects import source_of
 from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
@@ -125,11 +125,9 @@ class NewFields:
     needed: Sequence[str] = ()
 
 
-def copy_with_fields(
-    source: str, target: BinaryIO, *, new: NewFields, shown: str, advance: Advance = lambda _: None
-) -> int:
+def copy_with_fields(source: str, target: BinaryIO, *, new: NewFields, shown: str) -> Iterator[int]:
     """
-    Write a Parquet file anew with fields at the end.
+    Write a Parquet file anew with fields at the end, and yield how many rows each part of it has.
 
     Row groups are read, and new columns made, in a thread while the group before is written.
     """
@@ -143,13 +141,10 @@ def copy_with_fields(
             for group in range(min(1, file.num_row_groups)):
                 decode_one(file, group, read)
         settings = stored_settings(file.metadata, like=new.like, fields=new.fields, kept=stay)
-        rows = 0
         with pq.ParquetWriter(target, schema, **settings) as writer:
             for table in made_ahead(_with_added_columns(file, new, schema=schema, shown=shown, read=read)):
                 writer.write_table(table, row_group_size=table.num_rows)
-                rows += table.num_rows
-                advance(table.num_rows)
-        return rows
+                yield table.num_rows
 
 
 def _with_added_columns(

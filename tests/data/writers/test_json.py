@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcli.data.writers.jsonl import Lines, NewKeys, fits, joined_row, json_column, json_key, splice_keys
+from calibcli.ahead import made_ahead
+from calibcli.data.writers.jsonl import NewKeys, fits, joined_row, json_column, json_key, splice_keys
 from calibcli.errors import InputProblem, UsageProblem
 
 VALUE = st.recursive(
@@ -30,12 +31,13 @@ def spliced(
     """Splice blocks of lines, each with its values, and return what was written."""
     keys = NewKeys(requested.pop("names", ("p",)), "p.jsonl", encoding, requested.pop("kept", None))
 
-    def lines() -> Iterator[Lines]:
+    def lines() -> Iterator[tuple[bytes, Any]]:
         for block, some in zip(blocks, values, strict=True):
-            yield Lines(block, [np.array(some)] * len(keys.names) if some else ())
+            yield (block, [np.array(some)] * len(keys.names) if some else ())
 
     out = io.BytesIO()
-    assert splice_keys(lines(), out.write, keys=keys, **requested) == sum(map(len, values))
+    written = splice_keys(made_ahead(lines(), requested.pop("ahead", 0)), out.write, keys=keys)
+    assert (sum(written), requested) == (sum(map(len, values)), {})
     return out.getvalue()
 
 
@@ -119,7 +121,7 @@ def test_other_encodings_get_ascii() -> None:
     out = io.BytesIO()
     keys = NewKeys(("é",), "p.jsonl", "latin-1")
     lines = '{"ü": 1}\n{"ü": 2}\n'.encode("latin-1")
-    assert splice_keys(iter([Lines(lines, [text])]), out.write, keys=keys) == 2
+    assert sum(splice_keys([(lines, [text])], out.write, keys=keys)) == 2
     assert [json.loads(line) for line in out.getvalue().decode("latin-1").splitlines()] == [
         {"ü": 1, "é": "é"},
         {"ü": 2, "é": "b"},

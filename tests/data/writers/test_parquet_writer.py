@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from calibcli.data.writers import Output, parquet, write_rows
+from calibcli.data.writers import Output, parquet, writer_of
 from calibcli.data.writers.parquet import NewFields, copy_with_fields
 from calibcli.names import DataFormat
 
@@ -18,7 +18,7 @@ def with_half(source: Path, out: Any) -> int:
     """Write a file anew with half of each score beside it."""
     fields = [pa.field("c", pa.float64())]
     new = NewFields(fields, lambda batch: [np.from_dlpack(batch.column("score")) / 2], "score")
-    return copy_with_fields(str(source), out, new=new, shown=source.name)
+    return sum(copy_with_fields(str(source), out, new=new, shown=source.name))
 
 
 def source(path: Path) -> pa.Table:
@@ -104,7 +104,8 @@ def test_batches_are_gathered_into_row_groups(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(parquet, "LARGEST_PIECE", 200)
     batch = pa.RecordBatch.from_pydict({"a": list(range(30))})
     out = io.BytesIO()
-    assert write_rows([batch] * 10, Output(DataFormat.PARQUET, out, batch.schema)) == 300
+    output = Output(DataFormat.PARQUET, out, batch.schema)
+    assert sum(parquet.write_batches([batch] * 10, output)) == 300
     with pq.ParquetFile(io.BytesIO(out.getvalue())) as file:
         assert [file.metadata.row_group(g).num_rows for g in range(file.num_row_groups)] == [120, 120, 60]
 
@@ -113,5 +114,6 @@ def test_batches_as_csv() -> None:
     """With a header, and the delimiter asked for."""
     batch = pa.RecordBatch.from_pydict({"a": ["x", None], "b": [0.5, 1.0]})
     out = io.BytesIO()
-    assert write_rows([batch], Output(DataFormat.TSV, out, batch.schema)) == 2
+    output = Output(DataFormat.TSV, out, batch.schema)
+    assert sum(writer_of(DataFormat.TSV).write_batches([batch], output)) == 2
     assert out.getvalue() == b'"a"\t"b"\n"x"\t0.5\n\t1\n'
