@@ -233,7 +233,7 @@ def test_classes_on_a_grid_are_said(tmp_path: Path, capsys: pytest.CaptureFixtur
     rng = np.random.default_rng(1)
     logits, label = rng.standard_normal((2_000, 20)), rng.integers(0, 20, 2_000)
     file = rows_of(tmp_path / "p.parquet", logits, label, scale="prob")
-    words = ["measure", file, "--probs", "p_*", "-y", "label", "--metric", "ece", "--memory", "2MiB"]
+    words = ["measure", file, "--probs", "p_*", "-y", "label", "--metric", "ece", "--memory", "1MiB"]
     assert main(words) == 0
     said = capsys.readouterr().out
     assert "the distinct scores of 20 classes did not fit in memory: they are rounded to" in said
@@ -255,7 +255,7 @@ def test_classes_are_exact_where_they_fit_the_memory(
     assert main([*words, "--exact"]) == 0
     assert capsys.readouterr().out == within
     assert "fit in memory" not in within
-    assert main([*words, "--memory", "2MiB"]) == 2
+    assert main([*words, "--memory", "0.5MiB"]) == 2
     assert "hint: pass --exact or more --memory" in capsys.readouterr().err
 
 

@@ -17,7 +17,7 @@ from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import Parts, distinct_at_least
-from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell
+from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell, spared, too_many
 from calibcli.stats.table.value_cells import ValueCells
 from calibcli.values import dataclass
 
@@ -119,7 +119,7 @@ SCORES_FOR_ONE = 3
 _BLOCK = 1 << 18
 
 # Scores that wait before they are sorted, class by class; more where that may show that there are too many.
-_WAITING, _MOST_WAITING = 1 << 21, 1 << 23
+_WAITING, _MOST_WAITING = 1 << 21, 1 << 24
 
 
 class _Rows(NamedTuple):
@@ -138,17 +138,21 @@ def _distinct(tables: tuple[ScoreTable, ...]) -> int:
     return sum(table.distinct for table in tables)
 
 
+def _too_many(tables: Sequence[ScoreTable], limit: int) -> bool:
+    return too_many(np.array([table.distinct for table in tables]), limit)
+
+
 class RunningClasses:
     """
     Add rows of several classes, and take the table of each class at the end.
 
-    The tables share one limit, and all are exact or all are coarse grids, as those of groups. Past the
-    limit, scores of label 0 are counted in cells of all classes side by side; those of label 1, one to a row,
+    The tables share one limit, and all are exact or all are coarse grids, as those of groups. As grids,
+    scores of label 0 are counted in cells of all classes side by side; those of label 1, one to a row,
     are few. Rows with importance weights are sorted all together, and take more memory.
 
     Args:
         classes: What they are called.
-        limit: Most distinct scores that one table might have in the memory of all; None for no limit.
+        limit: Most distinct scores that one table of rows might have; None for no limit.
     """
 
     def __init__(self, classes: tuple[str, ...], limit: int | None = EXACT_LIMIT) -> None:
@@ -162,6 +166,8 @@ class RunningClasses:
         self._parts = Parts(_merged, _distinct, least=_WAITING, limit=self._limit)
         self._waiting: list[_Rows] = []
         self._waiting_scores = 0
+        # How large the whole was when it was last held against the limit.
+        self._looked_at = 0
 
     def __getstate__(self) -> dict[str, object]:
         # Tables that travel are as small as they can be.
@@ -231,8 +237,13 @@ class RunningClasses:
 
     @property
     def _enough(self) -> int:
-        """How many scores wait before they are sorted: more than the limit, as some marks coincide."""
-        return _WAITING if self._limit is None else min(max(_WAITING, 9 * self._limit // 8), _MOST_WAITING)
+        """How many scores wait before they are sorted: more than may be, as some marks coincide."""
+        most = 0 if self._limit is None else 5 * self._most(self._limit) // 4
+        return min(max(_WAITING, most), _MOST_WAITING)
+
+    def _most(self, limit: int) -> int:
+        """Return how many scores all classes together may have, however they are shared out."""
+        return limit + (len(self._names) - 1) * spared(limit)
 
     def _take(self, tables: tuple[ScoreTable, ...]) -> None:
         """Add exact tables of all classes."""
@@ -248,7 +259,7 @@ class RunningClasses:
         waiting = self._waiting_scores
         if self._slices.is_grid or waiting <= least:
             return
-        if self._limit is not None and waiting > self._limit and self._surely_too_many():
+        if self._surely_too_many():
             self._become_grid()
             return
         tables = tuple(self._table_of(place) for place in range(len(self._names)))
@@ -256,8 +267,12 @@ class RunningClasses:
         self._take(tables)
 
     def _look_at_the_limit(self) -> None:
-        if self._limit is not None and self._parts.merged_size > self._limit:
-            self._become_grid()
+        size = self._parts.merged_size
+        if self._limit is not None and size > max(self._limit, self._looked_at):
+            self._looked_at = size
+            # What was merged comes first.
+            if _too_many(next(iter(self._parts)), self._limit):
+                self._become_grid()
 
     def _table_of(self, place: int) -> ScoreTable:
         """Return the table of a class over the rows that wait."""
@@ -275,7 +290,9 @@ class RunningClasses:
         """Whether the rows that wait have more distinct scores than may be, found without sorting them."""
         if self._limit is None or any(rows.counts is not None for rows in self._waiting):
             return False
-        return distinct_at_least([rows.probability for rows in self._waiting], bits=25) > self._limit
+        most = self._most(self._limit)
+        waiting = [rows.probability for rows in self._waiting]
+        return self._waiting_scores > most and distinct_at_least(waiting, bits=25) > most
 
     def _become_grid(self) -> None:
         """Round all rows, and those to come, to the cells of coarse grids."""

@@ -23,7 +23,8 @@ class Parts(Generic[Part]):
         merge: Makes one part of several, in their order.
         size: How large a part is.
         least: Parts after the first are left until they are larger than this.
-        limit: A size that somebody looks out for: a whole that is larger is noticed at most `least` too late.
+        limit: A size that somebody looks out for: a whole that is larger is noticed at most `least` too late
+            for the first time.
     """
 
     def __init__(
@@ -63,7 +64,9 @@ class Parts(Generic[Part]):
             self._first = size
         self._parts.append(part)
         self._is_merged = False
-        room = self._first if self._limit is None else min(self._first, self._limit - self._first)
+        room = self._first
+        if self._limit is not None and self._first <= self._limit:
+            room = min(room, self._limit - self._first)
         if self._further > max(self._least, room):
             self.merged()
 

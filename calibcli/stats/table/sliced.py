@@ -20,6 +20,8 @@ Name = tuple[str, ...]
 _BUFFER_ROWS = 1 << 20
 # Cells of the coarse grid: equal-width bins are made of them if their number divides it, as 15 and 20 do.
 COARSE_CELLS = 5_040
+# A small limit spares each part this fraction of it.
+_OF_LIMIT = 10
 _FINE = cells.CELLS // COARSE_CELLS
 _MOST_ROWS_IN_A_CELL = 10_000_000
 _UNIT = float(1 << 52)
@@ -169,16 +171,43 @@ class Leaves:
     scores: tuple[Floats, Floats]
 
 
+def too_many(distinct: Integers, limit: int) -> bool:
+    """
+    Whether the tables of parts that share a limit are to be grids.
+
+    A part with fewer scores than its grid would have cells is no smaller as a grid: what counts is how many
+    more scores there are than that, part by part, and of one part at most all. As this only grows with the
+    rows, neither their order nor their cut changes the outcome.
+
+    Args:
+        distinct: How many scores each part has.
+        limit: How many one part alone may have.
+    """
+    free = spared(limit)
+    return free + int(np.maximum(distinct - free, 0).sum()) > limit
+
+
+def spared(limit: int) -> int:
+    """Return how many scores of each part are not held against the limit; few where that is small."""
+    return min(COARSE_CELLS, limit // _OF_LIMIT)
+
+
+def limit_for(rows: Sequence[int]) -> int:
+    """Return a limit within which parts of so many rows are exact, whichever scores they have."""
+    beyond = COARSE_CELLS + sum(max(one - COARSE_CELLS, 0) for one in rows)
+    return min(sum(rows), max(beyond, _OF_LIMIT * COARSE_CELLS))
+
+
 class RunningSlices:
     """
     Add rows of several parts, and take the table of each at the end.
 
-    The tables share one limit: if the distinct scores of all parts, each counted in its own, are more, all
-    become coarse grids. As that number only grows, the outcome depends on the rows alone.
+    The tables share one limit: if there are `too_many` distinct scores, all become coarse grids.
 
     Args:
-        limit: Most distinct scores of all tables together; None for no limit.
-        most_cells: Most occupied cells of all grids together; None for no limit.
+        limit: Most distinct scores of one table; None for no limit.
+        most_cells: Most occupied cells of all grids together, and then `limit` is of all tables together;
+            None for no limit.
     """
 
     def __init__(self, limit: int | None = EXACT_LIMIT, *, most_cells: int | None = None) -> None:
@@ -188,6 +217,8 @@ class RunningSlices:
         self._parts = Parts(summed, attrgetter("size"), least=_BUFFER_ROWS, limit=limit)
         self._grid = False
         self._weighted = False
+        # How large the whole was when it was last held against the limit.
+        self._looked_at = 0
 
     @property
     def is_grid(self) -> bool:
@@ -297,10 +328,13 @@ class RunningSlices:
         return NOTHING if whole is None else whole
 
     def _look_at_the_limits(self) -> None:
-        limit, most = self._limit, self._most_cells
-        if not self._grid and limit is not None and self._parts.merged_size > limit:
+        limit, most, size = self._limit, self._most_cells, self._parts.merged_size
+        if not self._grid and limit is not None and size > max(limit, self._looked_at):
             self._refuse_weights(limit)
-            self.become_grid()
+            self._looked_at = size
+            # What was merged comes first.
+            if most is not None or too_many(np.bincount(next(iter(self._parts)).part), limit):
+                self.become_grid()
         if self._grid and most is not None and self._parts.merged_size > most:
             msg = f"the segments have over {most:,} occupied cells of the score"
             raise TooManyCells(msg, "name fewer columns, pass a smaller --max-values, or more --memory")

@@ -15,7 +15,7 @@ from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.derived import cells_as_scores, draw_folds, split_table, with_scores
 from calibcli.stats.table.grid import Table, grid_of
 from calibcli.stats.table.running import Parts
-from calibcli.stats.table.sliced import RunningSlices, Sums, summed
+from calibcli.stats.table.sliced import RunningSlices, Sums, limit_for, summed, too_many
 from score_rows import table_of
 
 ROWS = st.lists(
@@ -82,7 +82,7 @@ def test_running_slices_are_tables_of_their_rows(data: Any) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
     score = np.round(rng.random(rows), data.draw(st.sampled_from([1, 12])))
     label, code = rng.random(rows) < score, rng.integers(0, 3, rows)
-    limit = data.draw(st.sampled_from([None, 7, 1000]))
+    limit = data.draw(st.sampled_from([None, 7, 30, 1000]))
     names = [("a",), ("b",), ("c",)]
     whole, part = RunningSlices(limit), RunningSlices(limit)
     for chosen in np.array_split(np.arange(rows), data.draw(st.integers(1, 5))):
@@ -98,15 +98,47 @@ def test_running_slices_are_tables_of_their_rows(data: Any) -> None:
         for k in range(3)
         if (code == k).any()
     }
-    together = sum(table.distinct for table in expected.values())
+    distinct = np.array([table.distinct for table in expected.values()])
     found, once = whole.tables(), RunningSlices(limit)
     once.add_rows(score, label, names=names, code=code)
     assert found == once.tables()
     assert list(found) == list(expected)
-    if limit is None or together <= limit:
+    if limit is None or not too_many(distinct, limit):
         assert found == expected
     else:
         assert all(coarse_as(found[key], table) for key, table in expected.items())
+
+
+def test_small_parts_are_exact_however_many() -> None:
+    """A part of fewer scores than its grid has cells would be no smaller as one; one has the whole limit."""
+    limit = 60_000
+    assert not too_many(np.full(1_000_000, 5_040), limit)
+    assert not too_many(np.array([limit]), limit)
+    assert too_many(np.array([limit + 1]), limit)
+    assert too_many(np.full(60, 6_000), limit) is (limit < 60 * 960 + 5_040)
+    rng = np.random.default_rng(0)
+    for rows in (np.full(300, 20), rng.integers(1, 20_000, 50), np.array([70_000, 3]), np.full(9, 40_000)):
+        assert not too_many(rows, limit_for(rows.tolist()))
+        more, over = rows + 1, limit_for(rows.tolist()) - 1
+        assert rows.sum() <= 50_400 or rows.max() <= 5_040 or too_many(more, over)
+
+
+def test_tables_of_many_small_parts_are_those_of_their_rows() -> None:
+    """Five times as many scores as one table may have, in parts of few: nothing is rounded, however cut."""
+    rng = np.random.default_rng(0)
+    score, code = rng.random(5_000), np.repeat(np.arange(1_000), 5)
+    label, names = rng.random(5_000) < score, [(f"{k:04}",) for k in range(1_000)]
+    whole, again = RunningSlices(1_000), RunningSlices(1_000)
+    whole.add_rows(score, label, names=names, code=code)
+    for some in np.array_split(rng.permutation(5_000), 7):
+        part = RunningSlices(1_000)
+        part.add_rows(score[some], label[some], names=names, code=code[some])
+        again.add(part)
+    found = whole.tables()
+    assert found == again.tables()
+    assert found == {
+        name: ScoreTable.from_rows(score[code == k], label[code == k]) for k, name in enumerate(names)
+    }
 
 
 def coarse_as(grid: Table, table: ScoreTable) -> bool:
