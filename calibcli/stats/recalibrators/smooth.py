@@ -123,8 +123,9 @@ class Smooth(ArrayParameters, Recalibrator):
         return self._at(checked_scores(scores))
 
     def predict_at(self, scores: Floats, places: Integers) -> Floats:
-        """Return the curve where each score lands."""
-        return self._at(self.moved(checked_scores(scores), places))
+        """Return the curve where each score lands, which is where it is unless noise is added."""
+        scores = checked_scores(scores)
+        return self._at(self.moved(scores, places) if self.randomised else scores)
 
     @property
     def drawn(self) -> bool:

@@ -148,6 +148,7 @@ def test_randomised_output_is_the_curve_where_the_score_lands() -> None:
     assert fitted.predict_at(scores, places).tobytes() == plain.predict(landed).tobytes()
     assert fitted.predict_at(scores[400:], places[400:]).tobytes() == plain.predict(landed[400:]).tobytes()
     np.testing.assert_array_equal(fitted.predict(scores), plain.predict(scores))
+    np.testing.assert_array_equal(plain.predict_at(scores, places), plain.predict(scores))
     assert fitted.predict_at(scores[:0], places[:0]).size == 0
 
 
