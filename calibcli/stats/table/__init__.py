@@ -128,23 +128,21 @@ class ScoreTable(Arrays):
         weight: Floats | None = None,
     ) -> Self:
         """Group rows by score."""
-        label = np.asarray(label, dtype=np.bool_)
+        score, label = np.asarray(score, dtype=np.float64), np.asarray(label, dtype=np.bool_)
         if counts is None and weight is None:
-            return cls(*_count_unit_rows(np.asarray(score, dtype=np.float64), label))
+            return cls(*_count_unit_rows(score, label))
         order = np.argsort(score, kind="stable")
-        value = np.asarray(score, dtype=np.float64)[order] + 0.0
+        value = score[order] + 0.0
         starts = run_starts(value)
         ones = label[order].astype(np.int64)
         number = np.ones(value.size, np.int64) if counts is None else np.asarray(counts, np.int64)[order]
-        rows = _sums(number, starts)
-        positive_rows = _sums(number * ones, starts)
+        rows, positive_rows = run_sums(number, starts), run_sums(number * ones, starts)
         if weight is None:
             kept = rows > 0
             return cls(value[starts][kept], rows[kept], positive_rows[kept])
         w = np.asarray(weight, dtype=np.float64)[order]
-        columns = (w, w * ones, w * w, w * w * ones)
-        sums = WeightColumns(*(_sums(column, starts) for column in columns))
-        return cls(value[starts], rows, positive_rows, sums)
+        sums = (run_sums(column, starts) for column in (w, w * ones, w * w, w * w * ones))
+        return cls(value[starts], rows, positive_rows, WeightColumns(*sums))
 
     def merge(self, other: "ScoreTable") -> "ScoreTable":
         """Return the table of both sets of rows."""
@@ -236,19 +234,17 @@ def merge_all(tables: Iterable[ScoreTable]) -> ScoreTable:
     if len({part.weighted for part in parts}) > 1:
         msg = "a weighted and an unweighted table cannot be merged"
         raise ValueError(msg)
-    score = np.concatenate([part.score for part in parts])
+    score, *columns = zip(*(part.columns for part in parts), strict=True)
+    return grouped(np.concatenate(score), (np.concatenate(column) for column in columns))
+
+
+def grouped(score: Floats, columns: Iterable[npt.NDArray[Any]]) -> ScoreTable:
+    """Return the table of entries in any order, whose scores may meet, from its other columns in order."""
     order = np.argsort(score, kind="stable")
     score = score[order]
     starts = run_starts(score)
-    rows = sealed(_sums(np.concatenate([part.rows for part in parts])[order], starts))
-    positive_rows = sealed(_sums(np.concatenate([part.positive_rows for part in parts])[order], starts))
-    weights = [part.weights.columns for part in parts if part.weights is not None]
-    if not weights:
-        return ScoreTable(score[starts], rows, positive_rows)
-    columns = [np.concatenate(column)[order] for column in zip(*weights, strict=True)]
-    return ScoreTable(
-        score[starts], rows, positive_rows, WeightColumns(*(_sums(column, starts) for column in columns))
-    )
+    rows, positive_rows, *weights = (sealed(run_sums(column[order], starts)) for column in columns)
+    return ScoreTable(score[starts], rows, positive_rows, WeightColumns(*weights) if weights else None)
 
 
 def frozen(column: npt.ArrayLike, kind: type[Scalar]) -> npt.NDArray[Scalar]:
@@ -281,7 +277,7 @@ def _count_unit_rows(score: Floats, label: npt.NDArray[np.bool_]) -> tuple[Float
     if starts.size == keys.size:
         return keys.view(np.float64), sealed(np.ones(keys.size, np.int64)), sealed(ones)
     rows = np.diff(starts, append=keys.size).astype(np.int64)
-    return keys[starts].view(np.float64), sealed(rows), sealed(_sums(ones, starts))
+    return keys[starts].view(np.float64), sealed(rows), sealed(run_sums(ones, starts))
 
 
 def run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:
@@ -291,5 +287,6 @@ def run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:
     return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
 
 
-def _sums(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
+def run_sums(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
+    """Return the sum of a column over each run."""
     return np.add.reduceat(column, starts) if starts.size else column[:0]

@@ -3,8 +3,7 @@
 import numpy as np
 
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.stats.table import Floats, Integers, ScoreTable, WeightColumns
-from calibcli.stats.table.bins import segment_sums
+from calibcli.stats.table import Floats, Integers, ScoreTable, grouped
 from calibcli.stats.table.grid import GridTable, Table
 
 # The largest population numpy draws a multivariate hypergeometric sample from.
@@ -80,12 +79,5 @@ def with_scores(table: Table, scores: Floats) -> ScoreTable:
     """
     if not table.distinct:
         return ScoreTable.empty()
-    order = np.argsort(scores, kind="stable")
-    moved = np.asarray(scores, dtype=np.float64)[order]
-    starts = np.flatnonzero(np.concatenate(([True], moved[1:] != moved[:-1], [True])))
-    rows = segment_sums(table.rows[order], starts)
-    positive_rows = segment_sums(table.positive_rows[order], starts)
-    if isinstance(table, GridTable) or table.weights is None:
-        return ScoreTable(moved[starts[:-1]], rows, positive_rows)
-    sums = [segment_sums(column[order], starts) for column in table.weights.columns]
-    return ScoreTable(moved[starts[:-1]], rows, positive_rows, WeightColumns(*sums))
+    weights = table.weights.columns if isinstance(table, ScoreTable) and table.weights else ()
+    return grouped(np.asarray(scores, np.float64), (table.rows, table.positive_rows, *weights))

@@ -7,8 +7,9 @@ at most `resolution`.
 """
 
 import hashlib
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, wraps
 
 import numpy as np
 import numpy.typing as npt
@@ -38,14 +39,12 @@ _FIRST_HIGH = _FIRST_MAIN + CELLS - 2
 CODES = _FIRST_HIGH + _PARTS + 1
 
 
-def cell_of(score: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def cell_of(score: Floats) -> Integers:
     """Return the code of each score's cell; codes ascend with the score."""
     return cell_and_edge(score)[0]
 
 
-def cell_and_edge(
-    score: npt.NDArray[np.float64],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+def cell_and_edge(score: Floats) -> tuple[Integers, Floats]:
     """Return the code of each score's cell, and what `upper_edge` says of it."""
     nearest, edge = _nearest(score)
     code = nearest.astype(np.int64)
@@ -57,7 +56,7 @@ def cell_and_edge(
     return code, edge
 
 
-def _nearest(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _nearest(score: Floats) -> tuple[Floats, Floats]:
     """Return the number of each score's equal cell, from 1 and 0 for the score 0, and its right edge."""
     nearest = score * CELLS
     np.ceil(nearest, out=nearest)
@@ -73,13 +72,13 @@ def _nearest(score: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64], n
     return nearest, edge
 
 
-def _outer_code(score: npt.NDArray[np.float64], *, low: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+def _outer_code(score: Floats, *, low: npt.NDArray[np.bool_]) -> Integers:
     """Return the code of scores in the first or the last of the equal cells, both of which are split."""
     part = _low_code(np.where(low, score, 1.0 - score))
     return np.where(low, part, CODES - 1 - part)
 
 
-def upper_edge(code: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def upper_edge(code: Integers) -> Floats:
     """Return the largest score that a cell can hold; sums in the cell are kept relative to it."""
     edge = (code - (_FIRST_MAIN - 2)) / CELLS
     low = np.flatnonzero(code < _FIRST_MAIN)
@@ -91,19 +90,19 @@ def upper_edge(code: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     return edge
 
 
-def _low_code(distance: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def _low_code(distance: Floats) -> Integers:
     """Return the part of (0, WIDTH] counted from 0, with 0 for a distance of exactly 0."""
     part = 1 + (distance.view(np.uint64) >> _SHIFT).astype(np.int64)
     return np.where(distance == 0.0, 0, part)
 
 
-def _part_bottom(part: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _part_bottom(part: Integers) -> Floats:
     """Return the smallest distance in a part."""
     bits = np.maximum(part - 1, 0).astype(np.uint64) << _SHIFT
     return bits.view(np.float64)
 
 
-def _part_top(part: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _part_top(part: Integers) -> Floats:
     """Return the largest distance in a part that lies in (0, WIDTH]."""
     bits = np.maximum(part - 1, 0).astype(np.uint64) << _SHIFT
     top = np.minimum((bits + (_STEP - np.uint64(1))).view(np.float64), WIDTH)
@@ -134,7 +133,7 @@ class Counting:
         self._rows = np.zeros(places, np.int64)
         self._below = np.zeros(places, np.int64)
         # Rows placed and not yet counted: a count goes over all places, so it should be worth it.
-        self._buffers = [(np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64))]
+        self._buffers: list[tuple[Integers, Floats]] = []
         self._waiting = 0
         # Whether a place was seen to hold more rows at once than can be counted together with distances.
         self._crowded = False
@@ -153,7 +152,7 @@ class Counting:
     def room(self, rows: int) -> tuple[Integers, Floats]:
         """Return where to put the places of some rows, and their distances with `ROW` added."""
         if not self._buffers:
-            self._buffers = [(np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64))]
+            self._add_buffer()
         if self._waiting + rows > COUNTED:
             self._count_aside()
         new = slice(self._waiting, self._waiting + rows)
@@ -173,12 +172,15 @@ class Counting:
             self._pool = None
         return self._rows, self._below
 
+    def _add_buffer(self) -> None:
+        self._buffers.append((np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64)))
+
     def _count_aside(self) -> None:
         """Count what waits in a thread, once it is done with what it had before."""
         self._wait()
         if self._pool is None:
             self._pool = ThreadPoolExecutor(1, thread_name_prefix="calibcli-count")
-            self._buffers.append((np.empty(COUNTED, np.int64), np.empty(COUNTED, np.float64)))
+            self._add_buffer()
         place, packed = self._buffers[0]
         self._counted = self._pool.submit(self._count, place[: self._waiting], packed[: self._waiting])
         self._buffers.reverse()
@@ -331,26 +333,6 @@ class GridTable(Arrays):
         """Mean score of the rows with label 0 in each cell."""
         return self._mean(self.below_negative, self.rows - self.positive_rows)
 
-    @cached_property
-    def residual(self) -> Floats:
-        """Sum of label - score in each cell."""
-        return sealed(residual_sums(self))
-
-    @cached_property
-    def score_sum(self) -> Floats:
-        """Sum of scores in each cell."""
-        return sealed(score_sums(self))
-
-    @cached_property
-    def residual_sq(self) -> Floats:
-        """Sum of (label - score)^2 in each cell."""
-        return sealed(squared_residual_sums(self))
-
-    @cached_property
-    def open_variance(self) -> Floats:
-        """Sum of score (1 - score) in each cell."""
-        return sealed(open_variances(self))
-
     def _mean(self, below: Integers, rows: Integers) -> Floats:
         return sealed(mean_below(self.edge, below, rows))
 
@@ -358,8 +340,24 @@ class GridTable(Arrays):
 Table = ScoreTable | GridTable
 
 
-def residual_sums(table: Table) -> Floats:
-    """Return the weighted sum of label - score at each entry, worked out anew."""
+def _once(work: Callable[[Table], Floats]) -> Callable[[Table], Floats]:
+    """Return the work, done once for each grid table."""
+
+    @wraps(work)
+    def found(table: Table) -> Floats:
+        if isinstance(table, ScoreTable):
+            return work(table)
+        known: dict[str, Floats] = vars(table)
+        if work.__name__ not in known:
+            known[work.__name__] = sealed(work(table))
+        return known[work.__name__]
+
+    return found
+
+
+@_once
+def residuals(table: Table) -> Floats:
+    """Return the weighted sum of label - score at each entry, shape (n_entries,)."""
     ones = 1.0 - table.score_of_positive
     ones *= table.positive
     zeros = table.weight - table.positive
@@ -368,8 +366,9 @@ def residual_sums(table: Table) -> Floats:
     return ones
 
 
-def squared_residual_sums(table: Table) -> Floats:
-    """Return the sum of squared weight times (label - score)^2 at each entry, worked out anew."""
+@_once
+def squared_residuals(table: Table) -> Floats:
+    """Return the sum of squared weight times (label - score)^2 at each entry, shape (n_entries,)."""
     ones = 1.0 - table.score_of_positive
     ones *= ones
     ones *= table.positive_sq
@@ -379,33 +378,34 @@ def squared_residual_sums(table: Table) -> Floats:
     return ones
 
 
-def open_variances(table: Table) -> Floats:
-    """Return the weighted sum of score (1 - score) at each entry, worked out anew."""
+@_once
+def open_variance(table: Table) -> Floats:
+    """Return the weighted sum of f (1 - f) at each entry, shape (n_entries,): how much labels leave open."""
     variance = table.weight * table.score
     variance *= 1.0 - table.score
     return variance
 
 
-def score_sums(table: Table) -> Floats:
-    """Return the weighted sum of scores at each entry, worked out anew."""
+@_once
+def sums_of_scores(table: Table) -> Floats:
+    """Return the weighted sum of scores at each entry, shape (n_entries,)."""
     total = table.weight - table.positive
     total *= table.score_of_negative
     total += table.positive * table.score_of_positive
     return total
 
 
-class GridAccumulator:
-    """Rows and tables added up cell by cell, in any order with the same result."""
+class GridAccumulator(Counting):
+    """Rows and tables added up at place code + label * CODES, in any order with the same result."""
 
     def __init__(self) -> None:
-        # At place code + label * CODES.
-        self._counting = Counting(2 * CODES)
+        super().__init__(2 * CODES)
 
     def add_rows(self, score: Floats, label: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
         """Add rows of weight one; scores in [0, 1]."""
         for start in range(0, score.size, _CHUNK):
             code, below = placed(score[start : start + _CHUNK])
-            place, packed = self._counting.room(code.size)
+            place, packed = self.room(code.size)
             np.multiply(label[start : start + _CHUNK], CODES, out=place)
             place += code
             np.add(below, ROW, out=packed)
@@ -444,10 +444,6 @@ class GridAccumulator:
         columns = (code, both[code], rows[ones], below[ones], below[code])
         return GridTable(*(sealed(column) for column in columns))
 
-    def sums(self) -> tuple[Integers, Integers]:
-        """Return rows, and distances summed, at place code + label * CODES; shapes (2 * CODES,)."""
-        return self._counting.sums()
-
 
 def grid_of(table: ScoreTable) -> GridTable:
     """Round an exact table to cells; equal to having added its rows one by one."""
@@ -485,26 +481,6 @@ def mean_below(edge: Floats, below: Integers, rows: Integers) -> Floats:
     return np.maximum(mean, 0.0, out=mean)
 
 
-def residuals(table: Table) -> Floats:
-    """Return the weighted sum of label - score at each entry, shape (n_entries,)."""
-    return table.residual if isinstance(table, GridTable) else residual_sums(table)
-
-
-def squared_residuals(table: Table) -> Floats:
-    """Return the sum of squared weight times (label - score)^2 at each entry, shape (n_entries,)."""
-    return table.residual_sq if isinstance(table, GridTable) else squared_residual_sums(table)
-
-
-def sums_of_scores(table: Table) -> Floats:
-    """Return the weighted sum of scores at each entry, shape (n_entries,)."""
-    return table.score_sum if isinstance(table, GridTable) else score_sums(table)
-
-
-def open_variance(table: Table) -> Floats:
-    """Return the weighted sum of f (1 - f) at each entry, shape (n_entries,): how much labels leave open."""
-    return table.open_variance if isinstance(table, GridTable) else open_variances(table)
-
-
 # The share of rows, in per cent, up to each; the first is the lowest score and the last the highest.
 LEVELS = (0, 1, 5, 10, 25, 50, 75, 90, 95, 99, 100)
 
@@ -525,7 +501,7 @@ def quantiles_of(scores: Floats) -> tuple[float, ...]:
     return tuple(np.sort(scores)[_ranks(scores.size) - 1].tolist())
 
 
-def _ranks(rows: int) -> npt.NDArray[np.int64]:
+def _ranks(rows: int) -> Integers:
     """Return the rank of each level among so many rows, from 1."""
     return np.array([max(1, -(-rows * level // 100)) for level in LEVELS], np.int64)
 

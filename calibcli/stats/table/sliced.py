@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem, TooManyCells
 from calibcli.names import EXACT_LIMIT
-from calibcli.stats.table import Floats, Integers, Scalar, ScoreTable, WeightColumns, sealed
+from calibcli.stats.table import Floats, Integers, ScoreTable, WeightColumns, run_sums, sealed
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.stats.table.running import Parts
@@ -74,21 +74,15 @@ class Sums:
 
     def occupied(self) -> "Sums":
         """Return the sums without those of no rows, which the first of the whole numbers counts."""
-        if self.whole[0].all():
-            return self
-        some = np.flatnonzero(self.whole[0])
-        whole, real = tuple(one[some] for one in self.whole), tuple(one[some] for one in self.real)
-        return Sums(self.part[some], self.point[some], whole, real)
+        return self if self.whole[0].all() else self._some(np.flatnonzero(self.whole[0]))
 
     def of(self, place: int) -> "Sums":
         """Return the sums of one part."""
-        inside = slice(*np.searchsorted(self.part, [place, place + 1]))
-        return Sums(
-            self.part[inside],
-            self.point[inside],
-            tuple(one[inside] for one in self.whole),
-            tuple(one[inside] for one in self.real),
-        )
+        return self._some(slice(*np.searchsorted(self.part, [place, place + 1])))
+
+    def _some(self, which: slice | npt.NDArray[np.intp]) -> "Sums":
+        whole, real = tuple(one[which] for one in self.whole), tuple(one[which] for one in self.real)
+        return Sums(self.part[which], self.point[which], whole, real)
 
 
 def summed(parts: Sequence[Sums]) -> Sums:
@@ -114,17 +108,13 @@ def summed(parts: Sequence[Sums]) -> Sums:
     return Sums(
         part[starts],
         point[starts],
-        tuple(_added(column, starts) for column in whole),
-        tuple(_added(column, starts) for column in real),
+        tuple(run_sums(column, starts) for column in whole),
+        tuple(run_sums(column, starts) for column in real),
     )
 
 
 _NONE = np.zeros(0, np.int64)
 NOTHING = Sums(_NONE, _NONE, (_NONE,) * 4, (np.zeros(0),) * 4)
-
-
-def _added(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
-    return np.add.reduceat(column, starts) if starts.size else column[:0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,7 +320,10 @@ class RunningSlices:
     def _look_at_the_limits(self) -> None:
         limit, most, size = self._limit, self._most_cells, self._parts.merged_size
         if not self._grid and limit is not None and size > max(limit, self._looked_at):
-            self._refuse_weights(limit)
+            if self._weighted:
+                many = f"the groups have over {limit:,} distinct scores"
+                msg = f"importance weights need exact tables, and {many}"
+                raise InputProblem(msg, "pass --exact to allow the memory it takes")
             self._looked_at = size
             # What was merged comes first.
             if most is not None or too_many(np.bincount(next(iter(self._parts)).part), limit):
@@ -338,11 +331,6 @@ class RunningSlices:
         if self._grid and most is not None and self._parts.merged_size > most:
             msg = f"the segments have over {most:,} occupied cells of the score"
             raise TooManyCells(msg, "name fewer columns, pass a smaller --max-values, or more --memory")
-
-    def _refuse_weights(self, limit: int) -> None:
-        if self._weighted:
-            msg = f"importance weights need exact tables, and the groups have over {limit:,} distinct scores"
-            raise InputProblem(msg, "pass --exact to allow the memory it takes")
 
 
 def _in_cells(exact: Sums) -> Sums:
