@@ -1,10 +1,10 @@
 """How many labelled rows a gate will take, before any are collected: by simulation with its own verdicts."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ from calibcli.names import MeasureName, VerdictName
 from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import (
-    GroupedResiduals,
     Stakes,
     log_gain,
     log_mean_over_signs,
@@ -274,15 +273,50 @@ class Gate:
     wanted: VerdictName
 
     @property
+    def limit(self) -> float:
+        """The limit of its rule."""
+        return self.rule.limit
+
+    @property
+    def passes(self) -> bool:
+        """Whether a pass is wanted, else a fail."""
+        return self.wanted is VerdictName.PASS
+
+    @property
+    def delta(self) -> float:
+        """The error probability of the wanted verdict."""
+        return self.ground.delta if self.passes else self.ground.fail_delta
+
+    def concludes(self, rows: int | Integers, positive: Integers) -> Flags:
+        """Whether so many rows, of which so many have label 1, are judged."""
+        enough = np.minimum(positive, rows - positive) >= LEAST_RARER
+        return np.asarray(enough & (rows >= self.ground.least_rows))
+
+    @property
     def simulated(self) -> "Simulated":
         """How such a gate is simulated."""
         return SIMULATED[MeasureName(self.rule.subject)]
 
 
+class Asked(ABC):
+    """A gate that is asked once, simulated."""
+
+    __slots__ = ()
+    gate: Gate
+
+    @abstractmethod
+    def share(self, rows: int, times: int) -> float:
+        """Return the share of so many tables of so many rows that get the wanted verdict."""
+
+    def reaches(self, rows: int, times: int, power: float) -> bool:
+        """Whether the wanted verdict comes in at least this share of so many tables."""
+        return self.share(rows, times) >= power
+
+
 @dataclass(frozen=True, slots=True)
-class Looks:
+class Looks(Asked):
     """
-    A gate that is asked once, simulated.
+    A gate that judges a table as a whole.
 
     Every table is judged as `judge` does, but for the rows needed that its verdicts come with. The ECE is bet
     on at the limit itself, and rates are bounded for many tables at once. For the l2 error, whose bound is
@@ -300,7 +334,7 @@ class Looks:
             return 0.0
         count, ones = self._drawn(rows, times)
         given = self.gate.simulated.many(self.gate, self.population, count, ones)
-        return float(np.mean(given & _enough(count, ones)))
+        return float(np.mean(given & self.gate.concludes(rows, ones.sum(axis=-1))))
 
     def reaches(self, rows: int, times: int, power: float) -> bool:
         """Whether the wanted verdict comes in at least this share of so many tables."""
@@ -308,7 +342,8 @@ class Looks:
         if rows < self.gate.ground.least_rows or simulated.at_once:
             return self.share(rows, times) >= power
         count, ones = self._drawn(rows, times)
-        count, ones = count[_enough(count, ones)], ones[_enough(count, ones)]
+        enough = self.gate.concludes(rows, ones.sum(axis=-1))
+        count, ones = count[enough], ones[enough]
         last = math.ceil(power * times) - 1
         if last >= count.shape[0]:
             return False
@@ -329,29 +364,18 @@ def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
     gap = segment_sums(ones - count * population.score, population.starts)
     value = np.abs(gap).sum(axis=-1) / rows
     margin = bounded_differences(rows, gate.ground.delta)
-    if gate.wanted is VerdictName.PASS:
-        return float(np.mean(value + margin <= gate.rule.limit))
+    if gate.passes:
+        return float(np.mean(value + margin <= gate.limit))
     bins = population.starts.size - 1
-    return float(np.mean(value - math.sqrt(bins / rows) - margin > gate.rule.limit))
-
-
-def level_of(gate: Gate) -> float:
-    """Return the error probability of the wanted verdict."""
-    return gate.ground.delta if gate.wanted is VerdictName.PASS else gate.ground.fail_delta
-
-
-def _enough(count: Integers, ones: Integers) -> Flags:
-    positive = ones.sum(axis=-1)
-    return np.asarray(np.minimum(positive, count.sum(axis=-1) - positive) >= LEAST_RARER)
+    return float(np.mean(value - math.sqrt(bins / rows) - margin > gate.limit))
 
 
 def _by_bets(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
-    delta = level_of(gate)
-    stakes = stakes_of_gate(int(count[0].sum()), gate.ground.variance, delta=delta)
-    above = gate.wanted is VerdictName.FAIL
-    limit = gate.rule.limit
-    found = log_evidence(count, ones, population=population, limit=limit, stakes=stakes, above=above)
-    return np.asarray(found >= math.log(1.0 / delta))
+    stakes = stakes_of_gate(int(count[0].sum()), gate.ground.variance, delta=gate.delta)
+    found = log_evidence(
+        count, ones, population=population, limit=gate.limit, stakes=stakes, above=not gate.passes
+    )
+    return np.asarray(found >= -math.log(gate.delta))
 
 
 def _by_rates(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
@@ -365,17 +389,16 @@ def _by_rates(gate: Gate, population: Population, count: Integers, ones: Integer
 
 def _by_rates_of(gate: Gate, population: Population, count: Integers, ones: Integers, *, bins: int) -> Flags:
     """Judge tables with equally many values that occur."""
-    passes = gate.wanted is VerdictName.PASS
-    delta = level_of(gate) if passes else each_of(bins, level_of(gate)) / 2.0
+    delta = gate.delta if gate.passes else each_of(bins, gate.delta) / 2.0
     some, score = count > 0, np.broadcast_to(population.score, count.shape)
     low, high = score.copy(), score.copy()
     counted = (one[some].astype(np.float64) for one in (ones, count))
     low[some], high[some] = rate_bounds(*counted, delta_each_side=delta)
-    if not passes:
-        return np.asarray(np.maximum(low - score, score - high).max(axis=-1) > gate.rule.limit)
+    if not gate.passes:
+        return np.asarray(np.maximum(low - score, score - high).max(axis=-1) > gate.limit)
     outputs = gate.ground.outputs
     seen = outputs is None or bins == len(outputs)
-    return np.asarray((np.maximum(high - score, score - low).max(axis=-1) <= gate.rule.limit) & seen)
+    return np.asarray((np.maximum(high - score, score - low).max(axis=-1) <= gate.limit) & seen)
 
 
 def _by_order(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
@@ -409,20 +432,15 @@ def _in_order(gate: Gate, population: Population, count: Integers, ones: Integer
     if population.score.size == 1:
         # One rate has bounds of its own, and the farther end of them goes with the verdict.
         counted = (one[:, 0].astype(np.float64) for one in (ones, count))
-        low, high = rate_bounds(*counted, delta_each_side=level_of(gate))
-        announced = population.score
-        passes = gate.wanted is VerdictName.PASS
-        farther = (
-            np.maximum(high - announced, announced - low)
-            if passes
-            else np.minimum(announced - low, high - announced)
-        )
+        low, high = rate_bounds(*counted, delta_each_side=gate.delta)
+        below, above = population.score - low, high - population.score
+        farther = np.maximum(above, below) if gate.passes else np.minimum(below, above)
         return np.argsort(farther, kind="stable")
     some = count[0] > 1
     n, v, x = count[0][some], population.score[some], ones[:, some]
     gap = x - n * v
     size = ((gap**2 - x * (1.0 - 2.0 * v) - n * v**2) / (n - 1.0)).sum(axis=-1)
-    return np.argsort(size if gate.wanted is VerdictName.PASS else -size, kind="stable")
+    return np.argsort(size if gate.passes else -size, kind="stable")
 
 
 def _one_by_one(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
@@ -431,61 +449,53 @@ def _one_by_one(gate: Gate, population: Population, count: Integers, ones: Integ
 
 def is_given(gate: Gate, table: ScoreTable) -> bool:
     """Whether a table of enough rows gets the wanted verdict: by the bound that decides it, and no other."""
-    simulated = gate.simulated
-    decides = simulated.passes if gate.wanted is VerdictName.PASS else simulated.fails
-    found = decides(gate, table, delta=level_of(gate), limit=gate.rule.limit)
-    if found is None:
-        return judge(table, gate.rule, ground=gate.ground).outcome is gate.wanted
-    return found
+    found = gate.simulated.decides(gate, table)
+    return judge(table, gate.rule, ground=gate.ground).outcome is gate.wanted if found is None else found
 
 
-def _ece_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
-    return _bets_on(gate, table).log_evidence_below(limit, _stakes(gate, table)) >= -math.log(delta)
+def _ece(gate: Gate, table: ScoreTable) -> bool:
+    bets = grouped_residuals(table, binned(table, gate.ground.bins))
+    stakes = stakes_of_gate(table.total_rows, gate.ground.variance, delta=gate.delta)
+    evidence = bets.log_evidence_below if gate.passes else bets.log_evidence_above
+    return evidence(gate.limit, stakes) >= -math.log(gate.delta)
 
 
-def _ece_fails(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
-    return _bets_on(gate, table).log_evidence_above(limit, _stakes(gate, table)) >= -math.log(delta)
-
-
-def _l2_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    bins = gate.ground.bins
-    found = upper_bound(table, binned(table, bins), delta=delta) if bins.edges is None else None
-    return None if found is None else found[0] <= limit
-
-
-def _l2_fails(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    bins = gate.ground.bins
-    return lower_bound(table, binned(table, bins), delta=delta)[0] > limit if bins.edges is None else None
-
-
-def _linf_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
-    bins, outputs = gate.ground.bins, gate.ground.outputs
-    if bins.edges is not None:
-        return None
-    seen = outputs is None or bool(np.isin(outputs, table.score).all())
-    return seen and float(farthest(binned(table, bins), delta=delta)[1].max()) <= limit
-
-
-def _linf_fails(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool | None:
+def _l2(gate: Gate, table: ScoreTable) -> bool | None:
     if gate.ground.bins.edges is not None:
         return None
     sums = binned(table, gate.ground.bins)
-    each = each_of(int(sums.occupied.sum()), delta) / 2.0
-    return float(farthest(sums, delta=each)[0].max()) > limit
+    if not gate.passes:
+        return lower_bound(table, sums, delta=gate.delta)[0] > gate.limit
+    found = upper_bound(table, sums, delta=gate.delta)
+    return None if found is None else found[0] <= gate.limit
 
 
-def _dce_passes(_: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
-    interval = distance_interval(table, confidence=1.0 - 2.0 * delta)
-    return interval.upper is not None and interval.upper <= limit
+def _linf(gate: Gate, table: ScoreTable) -> bool | None:
+    if gate.ground.bins.edges is not None:
+        return None
+    sums, outputs = binned(table, gate.ground.bins), gate.ground.outputs
+    if not gate.passes:
+        each = each_of(int(sums.occupied.sum()), gate.delta) / 2.0
+        return float(farthest(sums, delta=each)[0].max()) > gate.limit
+    seen = outputs is None or bool(np.isin(outputs, table.score).all())
+    return seen and float(farthest(sums, delta=gate.delta)[1].max()) <= gate.limit
 
 
-def _dce_fails(_: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
-    level, tilt = dictionary(table, delta=delta)
-    return max(level, tilt / 3.0) > limit
+def _dce(gate: Gate, table: ScoreTable) -> bool:
+    if gate.passes:
+        interval = distance_interval(table, confidence=1.0 - 2.0 * gate.delta)
+        return interval.upper is not None and interval.upper <= gate.limit
+    level, tilt = dictionary(table, delta=gate.delta)
+    return max(level, tilt / 3.0) > gate.limit
 
 
-def _smece_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
+def _smece(gate: Gate, table: ScoreTable) -> bool:
+    return _smece_passes(gate, table) if gate.passes else _smece_fails(gate, table)
+
+
+def _smece_passes(gate: Gate, table: ScoreTable) -> bool:
     """Whether bets refute a norm above the limit; narrower bandwidths than the least are not resolved."""
+    delta, limit = gate.delta, gate.limit
     stakes, held = stakes_for(table.total_rows, gate.ground.variance, delta=delta), weighed(table)
 
     def refuted(norm: float) -> bool:
@@ -496,9 +506,9 @@ def _smece_passes(gate: Gate, table: ScoreTable, *, delta: float, limit: float) 
     return limit >= LEAST_BANDWIDTH and refuted(least) and refuted(_norm(table, limit))
 
 
-def _smece_fails(_: Gate, table: ScoreTable, *, delta: float, limit: float) -> bool:
+def _smece_fails(gate: Gate, table: ScoreTable) -> bool:
     """Whether either lower bound is above the limit; that by the norm is where the norm at the limit is."""
-    of_mean, of_norm = error_shares(delta, signs=table.distinct)
+    limit, (of_mean, of_norm) = gate.limit, error_shares(gate.delta, signs=table.distinct)
     by_mean = least_by_mean(table, delta=of_mean) > limit
     if by_mean or not of_norm:
         return by_mean
@@ -510,14 +520,6 @@ def _smece_fails(_: Gate, table: ScoreTable, *, delta: float, limit: float) -> b
 def _norm(table: ScoreTable, bandwidth: float) -> float:
     """Return the smoothed norm of the residuals, within some 1e-4 of its size."""
     return float(residual_series(table).l1_norm(bandwidth, oversampling=_OVERSAMPLING))
-
-
-def _bets_on(gate: Gate, table: ScoreTable) -> GroupedResiduals:
-    return grouped_residuals(table, binned(table, gate.ground.bins))
-
-
-def _stakes(gate: Gate, table: ScoreTable) -> Stakes:
-    return stakes_of_gate(table.total_rows, gate.ground.variance, delta=level_of(gate))
 
 
 @dataclass(frozen=True, slots=True)
@@ -534,14 +536,6 @@ class Effort:
     final: int
 
 
-class Decides(Protocol):
-    """Whether a bound of a table is beyond the limit; None where there is no short way to tell."""
-
-    def __call__(self, gate: Gate, table: ScoreTable, /, *, delta: float, limit: float) -> bool | None:
-        """Return that, of the bound with this error probability."""
-        ...
-
-
 def _mean(share: Floats, gap: Floats) -> float:
     return float((share * gap).sum())
 
@@ -553,8 +547,9 @@ class Simulated:
 
     Args:
         effort: As often as a few seconds allow.
-        passes: Whether the upper bound is at most the limit.
-        fails: Whether the lower bound is above it.
+        decides: Whether a table gets the wanted verdict, by the one bound that decides it: for a pass the
+            upper one, at most the limit, for a fail the lower one, above it; None where there is no short
+            way to tell.
         size: The error where rates err in one direction by so much, from the shares of rows.
         many: Judges many tables.
         at_once: Whether that takes little longer than one.
@@ -562,8 +557,7 @@ class Simulated:
     """
 
     effort: Effort
-    passes: Decides
-    fails: Decides
+    decides: Callable[[Gate, ScoreTable], bool | None]
     size: Callable[[Floats, Floats], float] = _mean
     many: Callable[[Gate, Population, Integers, Integers], Flags] = _one_by_one
     at_once: bool = False
@@ -571,25 +565,19 @@ class Simulated:
 
 
 SIMULATED: Mapping[MeasureName, Simulated] = {
-    MeasureName.ECE: Simulated(Effort(300, 1000), _ece_passes, _ece_fails, many=_by_bets, at_once=True),
+    MeasureName.ECE: Simulated(Effort(300, 1000), _ece, many=_by_bets, at_once=True),
     MeasureName.L2: Simulated(
         Effort(300, 1000),
-        _l2_passes,
-        _l2_fails,
+        _l2,
         lambda share, gap: math.sqrt(float((share * gap**2).sum())),
         _by_order,
         ordered=True,
     ),
     MeasureName.LINF: Simulated(
-        Effort(150, 500),
-        _linf_passes,
-        _linf_fails,
-        lambda _, gap: float(gap.max()),
-        _by_rates,
-        at_once=True,
+        Effort(150, 500), _linf, lambda _, gap: float(gap.max()), _by_rates, at_once=True
     ),
-    MeasureName.SMECE: Simulated(Effort(60, 200), _smece_passes, _smece_fails),
-    MeasureName.DCE: Simulated(Effort(60, 200), _dce_passes, _dce_fails),
+    MeasureName.SMECE: Simulated(Effort(60, 200), _smece),
+    MeasureName.DCE: Simulated(Effort(60, 200), _dce),
 }
 
 
@@ -612,9 +600,9 @@ def first_verdicts(
     Returns:
         Rows at the first look that gave the verdict, infinite where none did, shape (times,).
     """
-    delta, size = level_of(gate), population.score.size
+    size = population.score.size
     variance = 0.25 if gate.ground.variance is None else gate.ground.variance
-    stakes = stakes_for_any_time(delta=delta, variance=variance)
+    stakes = stakes_for_any_time(delta=gate.delta, variance=variance)
     at_once = max(1, _AT_ONCE // (looks * size))
     found: list[Floats] = []
     for start in range(0, times, at_once):
@@ -622,22 +610,12 @@ def first_verdicts(
         count, ones = population.drawn(step, times=streams * looks, generator=generator)
         so_far = [one.reshape(streams, looks, size).cumsum(axis=1) for one in (count, ones)]
         evidence = log_evidence(
-            *so_far,
-            population=population,
-            limit=gate.rule.limit,
-            stakes=stakes,
-            above=gate.wanted is VerdictName.FAIL,
+            *so_far, population=population, limit=gate.limit, stakes=stakes, above=not gate.passes
         )
-        positive = so_far[1].sum(axis=-1)
         rows = step * np.arange(1, looks + 1)
-        enough = (np.minimum(positive, rows - positive) >= LEAST_RARER) & (rows >= gate.ground.least_rows)
-        found.append(_first((evidence >= math.log(1.0 / delta)) & enough, rows))
+        given = (evidence >= math.log(1.0 / gate.delta)) & gate.concludes(rows, so_far[1].sum(axis=-1))
+        found.append(np.where(given.any(axis=-1), rows[given.argmax(axis=-1)], np.inf))
     return np.concatenate(found)
-
-
-def _first(given: npt.NDArray[np.bool_], rows: npt.NDArray[np.int64]) -> Floats:
-    first = given.argmax(axis=-1)
-    return np.where(given.any(axis=-1), rows[first], np.inf)
 
 
 MOST_ROWS = 1_000_000_000
@@ -687,11 +665,8 @@ def planned(
     generator: np.random.Generator,
 ) -> Plan:
     """Find how many rows a gate takes under the pattern of errors that takes most."""
-    effort = gate.simulated.effort
-    plans = [
-        (_streaming if again else _looking)(gate, one, power=power, effort=effort, generator=generator)
-        for one in patterns
-    ]
+    planned_one = _streaming if again else _looking
+    plans = [planned_one(Looks(gate, one, generator), power) for one in patterns]
     return max(plans, key=lambda plan: math.inf if plan.rows is None else plan.rows)
 
 
@@ -718,7 +693,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Together:
+class _Together(Asked):
     """
     A gate that judges several parts, each by itself.
 
@@ -744,12 +719,7 @@ class _Together:
     def share(self, rows: int, times: int) -> float:
         """Return a share of gates that is not exceeded."""
         found = self.each(rows, times)
-        passes = self.gate.wanted is VerdictName.PASS
-        return max(0.0, 1.0 - sum(1.0 - one for one in found)) if passes else min(found)
-
-    def reaches(self, rows: int, times: int, power: float) -> bool:
-        """Whether that is at least so large."""
-        return self.share(rows, times) >= power
+        return max(0.0, 1.0 - sum(1.0 - one for one in found)) if self.gate.passes else min(found)
 
 
 def planned_together(
@@ -761,63 +731,53 @@ def planned_together(
     hardest = sorted(parts, key=lambda part: -needed[part.name])
     hardest = hardest[: _MOST_PARTS if gate.simulated.at_once else _FEW_PARTS]
     together = _Together(gate, hardest, generator)
-    start, least = min(round(needed[hardest[0].name]), MOST_ROWS), gate.ground.least_rows
-    rows, reached, half = searched(together, start=start, least=least, power=power, effort=effort)
+    start = min(round(needed[hardest[0].name]), MOST_ROWS)
+    rows, reached, half = searched(together, start=start, power=power, effort=effort)
     found = together.each(rows, effort.final) if rows is not None else [0.0]
     part = hardest[int(np.argmin(found))]
     return Plan(part.patterns[0], rows, reached, effort.final, half, None), part, len(hardest)
 
 
-def _looking(
-    gate: Gate, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
-) -> Plan:
-    looks = Looks(gate, population, generator)
-    start, least = _start(gate, population), gate.ground.least_rows
-    rows, reached, half = searched(looks, start=start, least=least, power=power, effort=effort)
-    theorem = _by_theorem(looks, start=start, power=power, effort=effort)
-    return Plan(population, rows, reached, effort.final, half, theorem)
-
-
-class Asked(Protocol):
-    """A gate that is asked once, simulated."""
-
-    def share(self, rows: int, times: int) -> float:
-        """Return the share of tables of so many rows that get the wanted verdict."""
-        ...
-
-    def reaches(self, rows: int, times: int, power: float) -> bool:
-        """Whether the wanted verdict comes in at least this share of so many tables."""
-        ...
+def _looking(looks: Looks, power: float) -> Plan:
+    effort, start = looks.gate.simulated.effort, _start(looks.gate, looks.population)
+    rows, reached, half = searched(looks, start=start, power=power, effort=effort)
+    theorem = _by_theorem(looks, start=start, power=power)
+    return Plan(looks.population, rows, reached, effort.final, half, theorem)
 
 
 def searched(
-    looks: Asked, *, start: int, least: int, power: float, effort: Effort
+    looks: Asked, *, start: int, power: float, effort: Effort
 ) -> tuple[int | None, float | None, int | None]:
     """Return the rows that reach a power, the share that they do reach, and the rows that reach one half."""
+    least = looks.gate.ground.least_rows
     rows = _rows_at(lambda n: looks.reaches(n, effort.searching, power), start=start, least=least)
     if rows is None:
         return None, None, None
-    rows, reached = _settled(looks, power, rows=rows, times=effort.final)
+    # There the gate is simulated more often, and a few more rows are taken until they are enough.
+    reached = looks.share(rows, effort.final)
+    for _ in range(_TRIES):
+        if reached >= power:
+            break
+        rows = math.ceil(_FURTHER * rows)
+        reached = looks.share(rows, effort.final)
     half = _rows_at(lambda n: looks.reaches(n, effort.searching, 0.5), start=rows, least=least)
     return rows, reached, half
 
 
-def _streaming(
-    gate: Gate, population: Population, *, power: float, effort: Effort, generator: np.random.Generator
-) -> Plan:
+def _streaming(looks: Looks, power: float) -> Plan:
+    gate, population, times = looks.gate, looks.population, looks.gate.simulated.effort.final
     start = horizon = _start(gate, population)
     first, step = np.full(1, np.inf), None
     while not np.mean(np.isfinite(first)) > power and horizon < MOST_ROWS:
         horizon *= 2
         step = _round(horizon / _LOOKS)
         first = first_verdicts(
-            gate, population, step=step, looks=_LOOKS, times=effort.final, generator=generator
+            gate, population, step=step, looks=_LOOKS, times=times, generator=looks.generator
         )
-    looks = Looks(gate, population, generator)
-    theorem = _by_theorem(looks, start=start, power=power, effort=effort)
+    theorem = _by_theorem(looks, start=start, power=power)
     half, rows = (_quantile(first, one) for one in (0.5, power))
     reached = None if rows is None else float(np.mean(first <= rows))
-    return Plan(population, rows, reached, effort.final, half, theorem, step)
+    return Plan(population, rows, reached, times, half, theorem, step)
 
 
 def _round(step: float) -> int:
@@ -831,12 +791,12 @@ def _quantile(first: Floats, power: float) -> int | None:
     return int(found) if math.isfinite(found) else None
 
 
-def _by_theorem(looks: Looks, *, start: int, power: float, effort: Effort) -> int | None:
+def _by_theorem(looks: Looks, *, start: int, power: float) -> int | None:
     gate = looks.gate
     if gate.rule.subject is not MeasureName.ECE:
         return None
     return _rows_at(
-        lambda rows: share_by_theorem(looks, rows, effort.final) >= power,
+        lambda rows: share_by_theorem(looks, rows, gate.simulated.effort.final) >= power,
         start=min(2 * start, MOST_ROWS),
         least=gate.ground.least_rows,
     )
@@ -851,8 +811,8 @@ def _start(gate: Gate, population: Population) -> int:
     )
     edges = np.concatenate(([0.0], score[population.starts[1:-1] - 1], [1.0]))
     growth = Growth(table, binned(table, Bins(None, edges)), delta=ground.delta, variance=population.variance)
-    gap = gate.rule.limit - float((population.share * np.abs(population.rate - score)).sum())
-    rows = growth.rows_to_pass(gap) if gate.wanted is VerdictName.PASS else growth.rows_to_fail(-gap)
+    gap = gate.limit - float((population.share * np.abs(population.rate - score)).sum())
+    rows = growth.rows_to_pass(gap) if gate.passes else growth.rows_to_fail(-gap)
     return min(max(rows, ground.least_rows), MOST_ROWS)
 
 
@@ -873,14 +833,3 @@ def _rows_at(reaches: Callable[[int], bool], *, start: int, least: int) -> int |
         if rows in (low, high):
             break
     return high
-
-
-def _settled(looks: Asked, power: float, *, rows: int, times: int) -> tuple[int, float]:
-    """Simulate at the rows found more often, and take a little more rows until that is enough."""
-    reached = looks.share(rows, times)
-    for _ in range(_TRIES):
-        if reached >= power:
-            break
-        rows = math.ceil(_FURTHER * rows)
-        reached = looks.share(rows, times)
-    return rows, reached

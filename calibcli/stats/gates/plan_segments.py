@@ -6,10 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.errors import UsageProblem
-from calibcli.names import VerdictName
 from calibcli.options.numerals import in_full
-from calibcli.stats.gates.claim import LEAST_RARER
-from calibcli.stats.gates.plan import CALIBRATED, MOST_ROWS, Effort, Gate, Plan, Population, searched
+from calibcli.stats.gates.plan import CALIBRATED, MOST_ROWS, Asked, Effort, Gate, Plan, Population, searched
 from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
 from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, subset
 from calibcli.stats.numerics import crossing
@@ -26,7 +24,7 @@ _EFFORT = Effort(400, 1_000)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SegmentLooks:
+class SegmentLooks(Asked):
     """
     A gate on segments that is asked once, simulated.
 
@@ -47,8 +45,7 @@ class SegmentLooks:
     def share(self, rows: int, times: int) -> float:
         """Return the share of tables of so many rows that get the wanted verdict."""
         ground, draw = self.gate.ground, self.generator
-        rare = draw.binomial(rows, self.overall, times)
-        enough = (np.minimum(rare, rows - rare) >= LEAST_RARER) & (rows >= ground.least_rows)
+        enough = self.gate.concludes(rows, draw.binomial(rows, self.overall, times))
         if not enough.any():
             return 0.0
         tables = [
@@ -56,17 +53,13 @@ class SegmentLooks:
             for one, share in zip(self.populations, self.shares, strict=True)
         ]
         every = Segments(*(np.concatenate([getattr(one, name) for one in tables]) for name in _NAMES))
-        shape, limit = (len(tables), times), self.gate.rule.limit
-        if self.gate.wanted is VerdictName.PASS:
+        shape, limit = (len(tables), times), self.gate.limit
+        if self.gate.passes:
             given = (sizes_below(every, ground.delta).reshape(shape) <= limit).all(axis=0)
         else:
             lower = sizes_above(every, ground.fail_delta / (2.0 * self.judged))
             given = (lower.reshape(shape) > limit).any(axis=0)
         return float(np.mean(given & enough))
-
-    def reaches(self, rows: int, times: int, power: float) -> bool:
-        """Whether the wanted verdict comes in at least this share of so many tables."""
-        return self.share(rows, times) >= power
 
 
 _NAMES = tuple(Segments.__dataclass_fields__)
@@ -128,7 +121,7 @@ def planned_segments(
     if error > 0.0:
         wrong, population = _erring(entries, some, names, error=error)
     population = replace(population, words=_words(some, names, wrong, population, error=error, rows=rows))
-    others = [] if gate.wanted is VerdictName.FAIL else [one for one in slowest if one != wrong]
+    others = [one for one in slowest if one != wrong] if gate.passes else []
     looks = SegmentLooks(
         gate,
         some.rows[[wrong, *others]] / rows,
@@ -142,10 +135,9 @@ def planned_segments(
     growth = SegmentGrowth(
         one, share=float(one.rows[0]) / rows, levels=(ground.fail_delta / (2.0 * some.size), ground.delta)
     )
-    limit = gate.rule.limit
-    begin = growth.rows_to_pass(limit) if gate.wanted is VerdictName.PASS else growth.rows_to_fail(limit)
+    begin = growth.rows_to_pass(gate.limit) if gate.passes else growth.rows_to_fail(gate.limit)
     start = min(max(begin, ground.least_rows), MOST_ROWS)
-    found, reached, half = searched(looks, start=start, least=ground.least_rows, power=power, effort=_EFFORT)
+    found, reached, half = searched(looks, start=start, power=power, effort=_EFFORT)
     return Plan(population, found, reached, _EFFORT.final, half, None)
 
 

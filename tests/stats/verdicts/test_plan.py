@@ -13,12 +13,13 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.gates import judge
 from calibcli.stats.gates import plan as plan_looks
-from calibcli.stats.gates import plan as plan_module
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.plan import (
     CALIBRATED,
     MOST_VALUES,
     SIMULATED,
+    Asked,
+    Effort,
     Gate,
     Looks,
     Plan,
@@ -30,6 +31,7 @@ from calibcli.stats.gates.plan import (
     planned,
     population_like,
     population_of,
+    searched,
     share_by_theorem,
 )
 from calibcli.stats.measures.binned import grouped_residuals
@@ -352,15 +354,20 @@ def test_the_last_simulation_is_the_largest(measure: MeasureName) -> None:
 def test_rows_are_raised_until_a_larger_simulation_confirms_them() -> None:
     """Where the search was lucky, rows go up by 2 % at a time, eight times at most."""
 
-    class Stub:
+    class Stub(Asked):
+        gate = gate()
+
         def __init__(self, needed: int) -> None:
             self.needed = needed
 
         def share(self, rows: int, times: int) -> float:
-            return 0.95 if rows >= self.needed and times == 7 else 0.5
+            return 0.95 if rows >= (self.needed if times == 7 else 1_000) else 0.5
 
-    assert plan_module._settled(Stub(900), 0.9, rows=1_000, times=7) == (1_000, 0.95)  # type: ignore[arg-type]
-    assert plan_module._settled(Stub(1_030), 0.9, rows=1_000, times=7) == (1_041, 0.95)  # type: ignore[arg-type]
-    rows, reached = plan_module._settled(Stub(9_000), 0.9, rows=1_000, times=7)  # type: ignore[arg-type]
+    def found(needed: int) -> tuple[int | None, float | None]:
+        return searched(Stub(needed), start=1_000, power=0.9, effort=Effort(5, 7))[:2]
+
+    assert found(900) == (1_000, 0.95)
+    assert found(1_030) == (1_041, 0.95)
+    rows, reached = found(9_000)
     assert reached == 0.5
     assert 1_170 <= rows <= 1_180
