@@ -64,17 +64,17 @@ def plain(column: Column) -> Column:
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether a column type holds text, or bytes that may be text, as older writers of Parquet mark it."""
-    return any(
-        test(kind)
-        for test in (
-            pa.types.is_string,
-            pa.types.is_large_string,
-            pa.types.is_string_view,
-            pa.types.is_binary,
-            pa.types.is_large_binary,
-            pa.types.is_binary_view,
-        )
-    )
+    return kind in _TEXTS
+
+
+_TEXTS = {
+    pa.string(),
+    pa.large_string(),
+    pa.string_view(),
+    pa.binary(),
+    pa.large_binary(),
+    pa.binary_view(),
+}
 
 
 def floats(column: Column) -> Decoded[np.float64]:
@@ -165,14 +165,26 @@ def float_column(values: Floats) -> Column:
     return numbers(np.asarray(values, np.float64), pa.float64())
 
 
-def texts(pieces: Sequence[bytes], kind: pa.DataType, *, valid: Booleans | None = None) -> Column:
-    """Return bytes as a column of text or bytes, null where it is not valid."""
+def texts(pieces: Sequence[bytes], kind: pa.DataType) -> Column:
+    """Return bytes as a column of text or bytes."""
     wide = pa.types.is_large_string(kind)
     ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64).astype(np.int64 if wide else np.int32)
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").data)
-    return pa.Array.from_buffers(
-        kind, len(pieces), [bits, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
-    )
+    buffers = [None, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
+    return pa.Array.from_buffers(kind, len(pieces), buffers)
+
+
+def some_texts(found: Sequence[str | None]) -> Column:
+    """Return texts as a column, null where there is none; pyarrow's own conversion would import pandas."""
+    column = texts([(text or "").encode() for text in found], pa.large_string())
+    return without(column, np.array([text is None for text in found], np.bool_))
+
+
+def without(column: Column, gone: Booleans) -> Column:
+    """Return a new column without nulls with some where values are gone."""
+    if not gone.any():
+        return column
+    valid = pa.py_buffer(np.packbits(~gone, bitorder="little").data)
+    return pa.Array.from_buffers(column.type, len(column), [valid, *column.buffers()[1:]])
 
 
 def column_of(values: "Floats | Column") -> Column:
@@ -274,7 +286,8 @@ def _vectors(rows: Floats, kind: pa.DataType) -> Column:
 
 _PLAIN = ({pa.float32()}, {pa.float64()})
 
-_VECTOR = {"type", "size", "indices", "values"}
+# The fields of a Spark vector.
+VECTOR_KEYS = {"type", "size", "indices", "values"}
 
 
 def is_list_of_numbers(kind: pa.DataType) -> bool:
@@ -282,7 +295,7 @@ def is_list_of_numbers(kind: pa.DataType) -> bool:
     kind = value_type(kind)
     if _is_list(kind):
         return is_number(value_type(cast("Any", kind).value_type))
-    return pa.types.is_struct(kind) and {field.name for field in kind} == _VECTOR
+    return pa.types.is_struct(kind) and {field.name for field in kind} == VECTOR_KEYS
 
 
 def matrix_of_batch(batch: pa.RecordBatch, names: Sequence[str]) -> Floats | None:
@@ -377,8 +390,12 @@ def _without_views(column: Column) -> Column:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    plain_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-    return plain_list or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind)
+    return is_plain_list(kind) or pa.types.is_list_view(kind) or pa.types.is_large_list_view(kind)
+
+
+def is_plain_list(kind: pa.DataType) -> bool:
+    """Whether a column type holds lists, one after the other."""
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
 
 
 def _flattened(column: Column) -> Column:

@@ -154,9 +154,8 @@ def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None)
     if entries.missing is not None:
         lost = entries.missing[index]
         missing = lost if missing is None else missing | lost
-    strange = None if entries.strange is None else entries.strange[index]
-    respelled = None if entries.respelled is None else entries.respelled[index]
-    between = None if entries.between is None else entries.between[index]
+    special = (entries.strange, entries.respelled, entries.between)
+    strange, respelled, between = (None if one is None else one[index] for one in special)
     text = entries.text
     return Labels(
         entries.positive[index],
@@ -183,15 +182,17 @@ def _of_texts(values: Column, positive: str | None) -> Labels:
     if positive is not None:
         wanted = positive.strip()
         ones = np.array([text == wanted for text in texts], np.bool_)
-        near = [text != wanted and _reads_like(text, wanted) for text in texts]
-        respelled = np.array(near, np.bool_) if any(near) else None
-        soft = [text != wanted and _between(number_of(text)) for text in texts]
-        between = np.array(soft, np.bool_) if any(soft) else None
-        return Labels(ones, missing, None, places, texts.__getitem__, respelled, between)
+        near = _some([text != wanted and _reads_like(text, wanted) for text in texts])
+        soft = _some([text != wanted and _between(number_of(text)) for text in texts])
+        return Labels(ones, missing, None, places, texts.__getitem__, near, soft)
     meaning = [_binary(text) for text in texts]
-    strange = np.array([one is None for one in meaning], np.bool_)
     ones = np.array([bool(one) for one in meaning], np.bool_)
-    return Labels(ones, missing, strange if strange.any() else None, places, texts.__getitem__)
+    return Labels(ones, missing, _some([one is None for one in meaning]), places, texts.__getitem__)
+
+
+def _some(which: list[bool]) -> Booleans | None:
+    """Return which of some labels are meant, or None if none is."""
+    return np.array(which, np.bool_) if any(which) else None
 
 
 def _between(number: Decimal | None) -> bool:

@@ -8,7 +8,6 @@ from pathlib import PurePath
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.options.rows import AS_FOUND, InputFormat
-from calibcli.values import dataclass
 
 _COMPRESSIONS = {
     ".gz": Compression.GZIP,
@@ -139,19 +138,6 @@ _UNREAD = {
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class FileKind:
-    """
-    How to read a file.
-
-    Args:
-        compression: What is wrapped around it, or None.
-    """
-
-    format: DataFormat
-    compression: Compression | None = None
-
-
 def split_forced(name: str, *, exists: bool) -> tuple[str, DataFormat | None]:
     """Split `path:fmt` into the path and the format it forces."""
     path, colon, ending = name.rpartition(":")
@@ -167,8 +153,8 @@ def compression_in(head: bytes) -> Compression | None:
 
 def kind_of(
     head: bytes, path: str, *, requested: InputFormat = AS_FOUND, inside: bytes | None = None
-) -> FileKind:
-    """Tell what a file is that begins so, with `inside` being how its content begins if it is compressed."""
+) -> tuple[DataFormat, Compression | None]:
+    """Tell format and compression of a file that begins so; `inside` is how what is compressed begins."""
     forced = requested.format
     if head.startswith(_FEATHER_1) and forced in (None, DataFormat.ARROW):
         msg = f"{path} is a Feather file of version 1, which only old readers know"
@@ -183,7 +169,7 @@ def kind_of(
     if compression is not None and kind.facts.seeks:
         msg = f"{path} is {kind.value} within {compression.value}, and cannot be read from within it"
         raise InputProblem(msg, "decompress it first: it is compressed inside as well")
-    return FileKind(kind, compression)
+    return kind, compression
 
 
 def _found(head: bytes, path: str) -> DataFormat:

@@ -94,18 +94,19 @@ def _whole(file: InputFile, requested: InputFormat) -> Fragment:
     if not head:
         msg = f"{shown} is empty"
         raise InputProblem(msg, "leave it out, or write it anew: even a table without rows has a header")
-    kind = kind_of(head, shown, requested=requested, inside=_inside(head, path, pipe))
-    text = requested if kind.format.is_text else AS_FOUND
+    inside = _inside(head, path, pipe)
+    kind, compression = kind_of(head, shown, requested=requested, inside=inside)
+    text = requested if kind.is_text else AS_FOUND
     whole = Fragment(
         0,
         path,
-        kind.format,
-        kind.compression,
+        kind,
+        compression,
         pipe=pipe,
         folder=_folder(path),
-        delimiter=text.delimiter if kind.format.is_csv else None,
+        delimiter=text.delimiter if kind.is_csv else None,
         encoding=text.encoding,
-        decimal=text.decimal if kind.format.is_csv else None,
+        decimal=text.decimal if kind.is_csv else None,
         partitions=partitions_of(path),
         stamp=stamp,
     )

@@ -10,7 +10,7 @@ the type of the column.
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta, timezone, tzinfo
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any, TypeAlias, cast
@@ -20,7 +20,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, is_text, nulls, numbers, plain, texts, without_nulls
+from calibcli.data.arrays import (
+    Booleans,
+    Column,
+    is_text,
+    nulls,
+    numbers,
+    plain,
+    some_texts,
+    without,
+    without_nulls,
+)
 from calibcli.names import Comparison
 from calibcli.options.numerals import is_whole, number_name, number_of
 
@@ -63,19 +73,19 @@ def names_of(column: Column) -> Column:  # noqa: PLR0911 - one return a type
         return _names_of_moments(column)
     if pa.types.is_duration(kind):
         seconds = _TICKS[kind.unit]
-        counts = column.view(pa.int64()).to_pylist()
-        return _texts([None if one is None else f"{number_name(_shifted(one, seconds))}s" for one in counts])
+        counts = column.view(pa.int64())
+        return _named(counts, lambda one: f"{number_name(_shifted(one, seconds))}s")
     if of_uuids:
-        return _texts([None if one is None else str(UUID(bytes=one)) for one in column.to_pylist()])
+        return _named(column, lambda one: str(UUID(bytes=one)))
     if pa.types.is_fixed_size_binary(kind):
-        return _texts([None if one is None else one.hex() for one in column.to_pylist()])
+        return _named(column, bytes.hex)
     try:
         return column.cast(pa.large_string())
     except pa.ArrowInvalid:
         if not is_text(kind):
             raise
     # Bytes that are no text are named by their digits, each for itself, whatever stands beside it.
-    return _texts([None if one is None else _of_bytes(one) for one in column.to_pylist()])
+    return _named(column, _of_bytes)
 
 
 def _of_bytes(value: bytes) -> str:
@@ -85,10 +95,9 @@ def _of_bytes(value: bytes) -> str:
         return value.hex()
 
 
-def _texts(found: Sequence[str | None]) -> Column:
-    """Return texts as a column; pyarrow's own conversion would import pandas."""
-    valid = np.array([text is not None for text in found], np.bool_) if None in found else None
-    return texts([(text or "").encode() for text in found], pa.large_string(), valid=valid)
+def _named(column: Column, name: Callable[[Any], str]) -> Column:
+    """Return the name of every value, one by one."""
+    return some_texts([None if one is None else name(one) for one in column.to_pylist()])
 
 
 def _names_of_floats(column: Column) -> Column:
@@ -112,16 +121,8 @@ def _names_of_floats(column: Column) -> Column:
             named = names.to_pylist()
             for place in odd.tolist():
                 named[place] = number_name(float(values[place]))
-            names = _texts(named)
-    return _without(names, gone)
-
-
-def _without(names: Column, gone: Booleans) -> Column:
-    """Return names without some of them."""
-    if not gone.any():
-        return names
-    valid = pa.py_buffer(np.packbits(~gone, bitorder="little").data)
-    return pa.Array.from_buffers(pa.large_string(), len(names), [valid, *names.buffers()[1:]])
+            names = some_texts(named)
+    return without(names, gone)
 
 
 def wide_decimals(column: Column) -> Column:
@@ -138,7 +139,7 @@ def _names_of_decimals(column: Column) -> Column:
         import pyarrow.compute as pc
 
         return cast("Column", pc.utf8_rtrim(pc.utf8_rtrim(names, "0"), "."))
-    return _texts([None if one is None else number_name(Decimal(one)) for one in names.to_pylist()])
+    return _named(names, lambda one: number_name(Decimal(one)))
 
 
 def _names_of_moments(column: Column) -> Column:
@@ -153,7 +154,7 @@ def _names_of_moments(column: Column) -> Column:
     compute = cast("Any", pc)
     if kind.unit != "s":
         names = compute.utf8_rtrim(compute.utf8_rtrim(names, "0"), ".")
-    return cast("Column", compute.binary_join_element_wise(names, *_texts(["Z", ""])) if zoned else names)
+    return cast("Column", compute.binary_join_element_wise(names, *some_texts(["Z", ""])) if zoned else names)
 
 
 class Unreadable(ValueError):

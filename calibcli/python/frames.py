@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import float_column, list_column
+from calibcli.data.arrays import float_column, list_column, some_texts, without
 from calibcli.data.columns import refuse_repeated
 from calibcli.data.files import ArrowColumn
 from calibcli.data.values import in_double
@@ -79,7 +79,7 @@ def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for ea
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if isinstance(values, np.ma.MaskedArray):
-        return _masked(values)
+        return without(_of_numpy(np.asarray(values.data)), np.ma.getmaskarray(values))
     if isinstance(values, np.ndarray):
         return _of_numpy(values)
     if isinstance(values, list | tuple | range):
@@ -101,13 +101,6 @@ def _from_pandas(values: Any) -> ArrowColumn:  # noqa: ANN401 - a Series, an Ind
         return _of_numpy(values.to_numpy())
     # Whoever made these has imported pandas, as this does.
     return cast("ArrowColumn", pa.array(values, from_pandas=True))
-
-
-def _masked(values: "np.ma.MaskedArray[Any, Any]") -> "pa.Array[Any]":
-    column = _of_numpy(np.asarray(values.data))
-    gone = np.ma.getmaskarray(values)
-    bits = pa.py_buffer(np.packbits(~gone, bitorder="little").tobytes())
-    return pa.Array.from_buffers(column.type, len(column), [bits, *column.buffers()[1:]])
 
 
 def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
@@ -138,7 +131,7 @@ def _of_list(values: Sequence[object]) -> "pa.Array[Any]":
     if not kinds:
         return pa.nulls(len(values))
     if all(issubclass(kind, str) for kind in kinds):
-        return _texts([None if one is None else str(one) for one in values])
+        return some_texts([None if one is None else str(one) for one in values])
     if int in kinds and any(isinstance(one, int) and abs(one) >= _BEYOND_FLOATS for one in known):
         return _of_large(values)
     numbers = np.asarray(known)
@@ -150,7 +143,7 @@ def _of_list(values: Sequence[object]) -> "pa.Array[Any]":
     gone = np.array([one is None for one in values], np.bool_)
     whole = np.zeros(len(values), numbers.dtype)
     whole[~gone] = numbers
-    return _masked(np.ma.MaskedArray(whole, gone))
+    return without(_of_numpy(whole), gone)
 
 
 def _of_large(values: Sequence[object]) -> "pa.Array[Any]":
@@ -164,15 +157,6 @@ def _of_large(values: Sequence[object]) -> "pa.Array[Any]":
         except OverflowError:
             continue
     return pa.array([None if one is None else Decimal(cast("int", one)) for one in values])
-
-
-def _texts(values: Sequence[str | None]) -> "pa.Array[Any]":
-    pieces = [b"" if one is None else one.encode() for one in values]
-    ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-    known = np.array([one is not None for one in values], np.bool_)
-    bits = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little").tobytes())
-    content = [bits, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
-    return pa.Array.from_buffers(pa.large_string(), len(pieces), content)
 
 
 def refuse_misaligned(values: "Mapping[str, object]") -> None:

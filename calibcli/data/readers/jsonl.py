@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pa_json
 
-from calibcli.data.arrays import DAMAGED, first_line, source_of
+from calibcli.data.arrays import DAMAGED, VECTOR_KEYS, first_line, source_of
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, text_problems
 from calibcli.errors import InputProblem
@@ -37,8 +37,6 @@ VECTOR = pa.struct(
         pa.field("values", LIST),
     ]
 )
-
-_VECTOR = {"type", "size", "indices", "values"}
 
 _LARGEST = 1 << 63
 
@@ -95,7 +93,7 @@ def kind_of(value: object) -> pa.DataType:  # noqa: PLR0911 - one return a type
         return pa.float64()
     if isinstance(value, list) and all(map(_is_number_or_none, value)):
         return LIST
-    if isinstance(value, dict) and "values" in value and value.keys() <= _VECTOR:
+    if isinstance(value, dict) and "values" in value and value.keys() <= VECTOR_KEYS:
         return VECTOR
     return pa.string()
 

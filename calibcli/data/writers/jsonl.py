@@ -16,6 +16,7 @@ from calibcli.data.arrays import (
     bytes_scalar,
     column_of,
     in_encoding,
+    is_plain_list,
     place_column,
     stretches,
     written,
@@ -47,7 +48,7 @@ def fits(kind: pa.DataType) -> bool:
         return _is_text(pairs.key_type) and fits(pairs.item_type)
     if pa.types.is_struct(kind):
         return all(fits(field.type) for field in kind)
-    if _is_list(kind):
+    if is_plain_list(kind):
         return fits(cast("pa.ListType[Any]", kind).value_type)
     return _is_text(kind) or _is_plain(kind)
 
@@ -61,7 +62,7 @@ def json_column(column: Column) -> Column:
         return _where_null(json_column(column.dictionary).take(column.indices))
     if pa.types.is_struct(kind):
         return _with_nulls(_objects(column), column)
-    if pa.types.is_map(kind) or _is_list(kind):
+    if pa.types.is_map(kind) or is_plain_list(kind):
         return _with_nulls(_lists(column), column)
     return _where_null(_flat(column))
 
@@ -183,10 +184,6 @@ def _joined(*parts: Any) -> Column:  # noqa: ANN401 - columns and scalars
 
 def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
 
 
 def _is_plain(kind: pa.DataType) -> bool:

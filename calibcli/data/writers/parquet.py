@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.ahead import made_ahead
-from calibcli.data.arrays import column_of
+from calibcli.data.arrays import column_of, is_plain_list
 from calibcli.data.objects import source_of
 from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
 from calibcli.data.writers import Output, copy_errors
@@ -68,7 +68,7 @@ def _leaves(path: str, kind: pa.DataType) -> list[str]:
     """Return the paths of the columns that a field is stored in."""
     if pa.types.is_struct(kind):
         return [leaf for field in kind for leaf in _leaves(f"{path}.{field.name}", field.type)]
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if is_plain_list(kind):
         return [f"{path}.list.element"]
     return [path]
 
