@@ -37,7 +37,6 @@ from calibcli.data.tally import (
     BundleWork,
     Extras,
     ExtrasRequest,
-    Refused,
     Signals,
     TallyWork,
 )
@@ -69,8 +68,8 @@ def costs(folder: Path) -> dict[str, tuple[float, str]]:
     work = TallyWork(EXACT_LIMIT, {RAW: None}, signals)
     piece = Piece(fragment, chosen[fragment.path])
     tallied = work(piece)
-    if isinstance(tallied, Refused):
-        raise tallied.problem
+    if isinstance(tallied):
+        raise tallied
     packed = pickle.dumps(tallied)
     whole = RunningTable(EXACT_LIMIT)
     whole.become_grid()

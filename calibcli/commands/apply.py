@@ -26,7 +26,6 @@ from calibcli.data.objects import content_of_file, is_object
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.pipes import STDIN
 from calibcli.data.readers import Fragment
-from calibcli.data.tally import Refused
 from calibcli.documents.artifact import ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
@@ -253,7 +252,7 @@ class FileWork:
     force: bool
     folder: str = field(default_factory=os.getcwd)
 
-    def __call__(self, pair: tuple[str, str]) -> ApplyReport | Refused:
+    def __call__(self, pair: tuple[str, str]) -> ApplyReport | CalibcliError:
         """Apply; a problem is returned, not raised. Reports name files as the user did."""
         path, output = pair
         source, made = self._placed(path), self._placed(output)
@@ -262,9 +261,9 @@ class FileWork:
                 Path(made).parent.mkdir(parents=True, exist_ok=True)
             report = apply_file(self.requested, [source], made, force=self.force)
         except OSError as error:
-            return Refused(OutputProblem(f"{output} cannot be written: {error.strerror or error}"))
+            return OutputProblem(f"{output} cannot be written: {error.strerror or error}")
         except CalibcliError as problem:
-            return Refused(_named_as_given(problem, {source: path, made: output}))
+            return _named_as_given(problem, {source: path, made: output})
         return replace(report, files=(split_forced(path, exists=False)[0],), output=output)
 
     def _placed(self, name: str) -> str:
@@ -316,9 +315,9 @@ def apply_folder(
             reading.progress(len(wanted)) as advance,
         ):
             for result in engine.map(work, wanted):
-                if isinstance(result, Refused):
-                    refused.append(result.problem)
-                    if not isinstance(result.problem, InputProblem) or len(refused) == _MOST_REFUSED:
+                if isinstance(result, CalibcliError):
+                    refused.append(result)
+                    if not isinstance(result, InputProblem) or len(refused) == _MOST_REFUSED:
                         break
                     continue
                 parts.append(result)

@@ -43,7 +43,6 @@ from calibcli.data.tally import (
     BundleWork,
     Extras,
     ExtrasRequest,
-    Refused,
     RowMap,
     Signals,
     Tally,
@@ -403,7 +402,7 @@ def _reduced(
 
 def _first_alone(
     pieces: Sequence[Piece], work: TallyWork, engine: Engine, *, running: dict[str, RunningTable]
-) -> Generator[Tally | Refused, None, None]:
+) -> Generator[Tally | CalibcliError, None, None]:
     """
     Tally the first fragment before the others start.
 
@@ -425,12 +424,12 @@ def _first_alone(
 
 
 def _taken(
-    result: Tally | Refused, piece: Piece, *, running: dict[str, RunningTable], of_file: Findings
+    result: Tally | CalibcliError, piece: Piece, *, running: dict[str, RunningTable], of_file: Findings
 ) -> Tally:
     """Add to the tables what a fragment gave; raise what stopped it, unless its file had faults before."""
-    if isinstance(result, Refused):
+    if isinstance(result, CalibcliError):
         earlier = problem_of(of_file, piece.columns, shown=piece.fragment.shown, partly=True)
-        raise earlier or result.problem
+        raise earlier or result
     of_file.add(result.findings)
     if not of_file.refused:
         for key, table in result.tables.items():

@@ -4,7 +4,7 @@ without a copy where there is none to make, and without the imports that pyarrow
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,21 +16,19 @@ from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]
 
-Number = TypeVar("Number", bound=np.generic)
-
 Column: TypeAlias = "pa.Array[Any]"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Decoded(Generic[Number]):
+class Decoded:
     """
-    A column of a record batch.
+    Numbers of a record batch, side by side or as rows of a matrix.
 
     Args:
         missing: Shape (n,), where the value is missing; None if nowhere.
     """
 
-    values: npt.NDArray[Number]
+    values: Floats
     missing: Booleans | None
 
 
@@ -77,7 +75,7 @@ _TEXTS = {
 }
 
 
-def floats(column: Column) -> Decoded[np.float64]:
+def floats(column: Column) -> Decoded:
     """Return a column of numbers as float64; NaN is missing."""
     column = plain(column)
     if isinstance(column, pa.DictionaryArray):
@@ -101,6 +99,13 @@ def booleans(column: Column) -> Booleans:
 def nulls(column: Column) -> Booleans | None:
     """Return where a column is null, or None if nowhere."""
     return booleans(column.is_null()) if column.null_count else None
+
+
+def places_in(column: "pa.DictionaryArray[Any, Any]") -> tuple[Integers, Booleans | None]:
+    """Return the place of each value in the dictionary, 0 where it is null, and where it is."""
+    missing, indices = nulls(column), without_nulls(cast("Column", column.indices))
+    place = cast("Integers", np.from_dlpack(indices))
+    return (place if missing is None else np.where(missing, 0, place)), missing
 
 
 def without_nulls(column: Column) -> Column:
@@ -333,7 +338,7 @@ def list_lengths(column: Column) -> Integers:
     return lengths if lost is None else np.where(lost, 0, lengths)
 
 
-def matrix_of_lists(column: Column, count: int) -> Decoded[np.float64]:
+def matrix_of_lists(column: Column, count: int) -> Decoded:
     """
     Return the lists of a column as the rows of a matrix, shape (n,
     count), and the rows that lack a value.

@@ -75,10 +75,6 @@ class ClassRows:
         """Return some of the rows."""
         return ClassRows(self.probability[which], self.label[which], self.predicted[which], self.tied)
 
-    def of_class(self, place: int) -> tuple[Floats, Booleans]:
-        """Return the probability of one class, and whether it is the right one; each of shape (n,)."""
-        return self.probability[:, place], self.label == place
-
 
 def on_class_scale(values: Floats, scale: Scale) -> Floats:
     """Return rows of scores as rows of probabilities, shape (n, K): logits by the softmax."""
@@ -241,28 +237,15 @@ class ClassIntake(Intake):
 
     def _seen(self, whole: Rows, classes: ClassRows) -> Rows:
         """Return the rows in the view that was asked for."""
-        if self._predicted is not None:
-            which = np.flatnonzero(classes.predicted == self._predicted)
+        several = self._several
+        one = None if several.one_class is None else self._probs.classes.index(several.one_class)
+        if several.view is ViewName.TOP_LABEL and one is not None:
+            which = np.flatnonzero(classes.predicted == one)
             whole, classes = whole.kept(which), classes.some(which)
         score, label = classes.confidence, classes.correct
-        if self._against_rest is not None:
-            score, label = classes.of_class(self._against_rest)
+        if several.view is ViewName.ONE_VS_REST and one is not None:
+            score, label = classes.probability[:, one], classes.label == one
         return replace(whole, score=score, label=label, classes=classes)
-
-    @property
-    def _predicted(self) -> int | None:
-        """The place of the class that rows must predict to be seen, or None for all rows."""
-        return self._place if self._several.view is ViewName.TOP_LABEL else None
-
-    @property
-    def _against_rest(self) -> int | None:
-        """The place of the class that is seen against the rest, or None for the most probable one."""
-        return self._place if self._several.view is ViewName.ONE_VS_REST else None
-
-    @property
-    def _place(self) -> int | None:
-        name = self._several.one_class
-        return None if name is None else self._probs.classes.index(name)
 
     @property
     def _several(self) -> SeveralClasses:
@@ -283,7 +266,7 @@ class ClassIntake(Intake):
         columns, gaps = super()._scores(batch)
         return [np.column_stack(columns)], gaps
 
-    def _lists(self, column: Column) -> Decoded[np.float64]:
+    def _lists(self, column: Column) -> Decoded:
         """Return lists as rows; those of another length than the classes are faults and count as missing."""
         name, count = self._probs.names[0], len(self._probs.classes)
         if not is_list_of_numbers(column.type):

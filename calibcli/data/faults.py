@@ -2,18 +2,22 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from enum import StrEnum
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.data.arrays import Booleans, Number
+from calibcli.data.arrays import Booleans
 from calibcli.names import IdKind
 from calibcli.options.numerals import Spelling
 from calibcli.reports.input import MOST_POOLED
 from calibcli.stats.table import Floats, Integers
 from calibcli.values import dataclass
+
+Key = TypeVar("Key")
+Number = TypeVar("Number", bound=np.generic)
 
 # A column with more different labels than this is not listed in full.
 MOST_LABELS = 5
@@ -164,7 +168,7 @@ class Findings:
     clipped: int = 0
     positive_rows: int = 0
     counted: float = 0.0
-    groups: set[str] = field(default_factory=set)
+    groups: dict[str, None] = field(default_factory=dict)
     normalised: int = 0
     tied: int = 0
     elsewhere: int = 0
@@ -193,47 +197,33 @@ class Findings:
 
     def note(self, kind: FaultKind, fault: Fault, *, column: int = 0) -> None:
         """Add a fault that comes after those noted so far."""
-        earlier = self.faults.get((kind, column))
-        self.faults[kind, column] = fault if earlier is None else earlier.joined(fault)
+        _join(self.faults, (kind, column), fault)
 
     def note_missing(self, kind: FaultKind, fault: Fault, *, column: int) -> None:
         """Add what is missing in rows that are left out, or get no probability, on request."""
-        earlier = self.missing.get((kind, column))
-        self.missing[kind, column] = fault if earlier is None else earlier.joined(fault)
+        _join(self.missing, (kind, column), fault)
 
     def note_phrase(self, place: int, fault: Fault) -> None:
         """Add a score in words that stand for no number; those beyond the first are counted together."""
-        key = (place, fault.value)
-        if key not in self.phrases and len(self.phrases) >= MOST_PHRASES:
-            key, fault = (place, OTHERS), replace(fault, value=OTHERS)
-        earlier = self.phrases.get(key)
-        self.phrases[key] = fault if earlier is None else earlier.joined(fault)
+        if (place, fault.value) not in self.phrases and len(self.phrases) >= MOST_PHRASES:
+            fault = replace(fault, value=OTHERS)
+        _join(self.phrases, (place, fault.value), fault)
 
     def note_labels(self, labels: Iterable[str]) -> None:
         """Add labels in order of appearance."""
-        for label in labels:
-            if len(self.labels) <= MOST_LABELS:
-                self.labels.setdefault(label)
+        _add_first(self.labels, labels, MOST_LABELS + 1)
 
     def note_others(self, labels: Iterable[str]) -> None:
         """Add labels that count as 0 beside `--positive`, in order of appearance."""
-        for label in labels:
-            if len(self.others) <= MOST_LABELS:
-                self.others.setdefault(label)
+        _add_first(self.others, labels, MOST_LABELS + 1)
 
     def note_groups(self, groups: Iterable[str]) -> None:
         """Add groups, as long as it matters how many there are."""
-        for group in groups:
-            if len(self.groups) >= MOST_GROUPS:
-                return
-            self.groups.add(group)
+        _add_first(self.groups, groups, MOST_GROUPS)
 
-    def note_pooled(self, rows: int, groups: Iterable[str]) -> None:
-        """Add rows that took the map of all rows, and their groups as long as these are few."""
-        self.pooled_rows += rows
-        for group in groups:
-            if len(self.pooled) < MOST_POOLED:
-                self.pooled.setdefault(group)
+    def note_pooled(self, groups: Iterable[str]) -> None:
+        """Add groups whose rows took the map of all rows."""
+        _add_first(self.pooled, groups, MOST_POOLED)
 
     def note_spelling(self, column: str, spelling: Spelling, *, shown: str) -> None:
         """Add how the values of a column are written in a file."""
@@ -261,39 +251,45 @@ class Findings:
 
     def add(self, later: "Findings") -> None:
         """Add the findings of a later part."""
+        for name in _COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(later, name))
         for (kind, column), fault in later.faults.items():
             self.note(kind, fault, column=column)
+        for (kind, column), fault in later.missing.items():
+            self.note_missing(kind, fault, column=column)
+        for (place, _), fault in later.phrases.items():
+            self.note_phrase(place, fault)
         self.note_labels(later.labels)
         self.note_others(later.others)
         self.note_groups(later.groups)
-        self.rows += later.rows
-        self.dropped += later.dropped
-        for (kind, column), fault in later.missing.items():
-            self.note_missing(kind, fault, column=column)
+        self.note_pooled(later.pooled)
         self.strange += later.strange
-        self.clipped += later.clipped
-        self.positive_rows += later.positive_rows
-        self.counted += later.counted
-        self.normalised += later.normalised
-        self.tied += later.tied
-        self.elsewhere += later.elsewhere
-        self.unselected += later.unselected
-        self.weightless += later.weightless
-        self.note_pooled(later.pooled_rows, later.pooled)
+        self.without += later.without
         self.numbers = later.numbers | self.numbers
         self.texts = later.texts | self.texts
+        self.respelled = later.respelled | self.respelled
         self.renamed |= later.renamed
         self.signed |= later.signed
-        self.bare += later.bare
-        self.soft += later.soft
-        self.without += later.without
-        self.respelled = later.respelled | self.respelled
         self.hard_scores &= later.hard_scores
-        for (place, _), fault in later.phrases.items():
-            self.note_phrase(place, fault)
         self.counted_classes |= later.counted_classes
         if later.sums is not None:
             self.note_sums(later.sums)
+
+
+_COUNTS = tuple(one.name for one in fields(Findings) if type(one.default) in (int, float))
+
+
+def _join(faults: dict[Key, Fault], key: Key, later: Fault) -> None:
+    """Add a fault that comes after the one that is there."""
+    faults[key] = faults[key].joined(later) if key in faults else later
+
+
+def _add_first(found: dict[str, None], names: Iterable[str], most: int) -> None:
+    """Add names in order of appearance, as long as they are few."""
+    for name in names:
+        if len(found) >= most:
+            return
+        found.setdefault(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

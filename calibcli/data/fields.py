@@ -16,6 +16,7 @@ from calibcli.data.arrays import (
     is_number,
     is_text,
     nulls,
+    places_in,
     plain,
     without_nulls,
 )
@@ -143,10 +144,7 @@ def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None)
     kind = values.type
     by_entry = _of_decimals if pa.types.is_decimal(kind) else _of_texts if is_text(kind) else labels_of
     entries = by_entry(values, positive)
-    missing = nulls(column)
-    index = cast("Integers", np.from_dlpack(without_nulls(cast("Column", column.indices))))
-    if missing is not None:
-        index = np.where(missing, 0, index)
+    index, missing = places_in(column)
     if not len(values):
         # Nothing but nulls: there is no entry to look up.
         nothing = np.zeros(len(column), np.bool_)

@@ -22,10 +22,9 @@ from calibcli.data.arrays import (
     floats,
     is_number,
     is_text,
-    nulls,
+    places_in,
     plain,
     value_type,
-    without_nulls,
 )
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, first_respelled, was_renamed
@@ -184,10 +183,8 @@ def groups_of(column: Column) -> Groups:
     names = names_of(cast("Column", column.dictionary))
     entries = names.to_pylist()
     text = stripped = tuple("" if one is None else str(one).strip() for one in entries)
-    missing = nulls(column)
-    code = np.from_dlpack(without_nulls(cast("Column", column.indices))).astype(np.int64)
-    if missing is not None:
-        code = np.where(missing, 0, code)
+    code, missing = places_in(column)
+    code = code.astype(np.int64)
     if len(set(text)) < len(text):
         places = {one: place for place, one in enumerate(dict.fromkeys(text))}
         code, text = np.array([places[one] for one in text], np.int64)[code], tuple(places)
@@ -211,18 +208,18 @@ def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
     however they are written.
     """
     if is_number(value_type(column.type)):
-        decoded = floats(column)
+        found = floats(column)
         return Mixed(
-            decoded.values if decoded.missing is None else _with_nan(decoded.values, decoded.missing)
+            found.values if found.missing is None else np.where(found.missing, math.nan, found.values)
         )
     quick = _all_numbers(column) if decimal == "." else None
     if quick is not None:
         return quick
     groups = groups_of(column)
-    found = [_INFINITE.get(text.lower(), number_of(text, decimal=decimal)) for text in groups.text]
-    number = np.array([math.nan if one is None else float(one) for one in found])[groups.code]
+    exact = [_INFINITE.get(text.lower(), number_of(text, decimal=decimal)) for text in groups.text]
+    number = np.array([math.nan if one is None else float(one) for one in exact])[groups.code]
     texts = [text.lower() if text.casefold() in _TRUTHS else text for text in groups.text]
-    code = np.array([place if one is None else -1 for place, one in enumerate(found)], np.int64)[groups.code]
+    code = np.array([place if one is None else -1 for place, one in enumerate(exact)], np.int64)[groups.code]
     if groups.missing is not None:
         number, code = np.where(groups.missing, math.nan, number), np.where(groups.missing, -1, code)
     return Mixed(number, code, tuple(texts))
@@ -231,10 +228,6 @@ def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
 # What columns of numbers are written with.
 _INFINITE = {sign + word: float(f"{sign}inf") for sign in ("", "+", "-") for word in ("inf", "infinity")}
 _TRUTHS = frozenset(("true", "false"))
-
-
-def _with_nan(values: Floats, missing: Booleans) -> Floats:
-    return np.where(missing, math.nan, values)
 
 
 def _all_numbers(column: Column) -> Mixed | None:
@@ -249,11 +242,9 @@ def _all_numbers(column: Column) -> Mixed | None:
         return None
     if values.missing is not None or not np.isfinite(values.values).all() or not values.values.size:
         return None
-    missing = nulls(coded)
-    code = np.from_dlpack(without_nulls(cast("Column", coded.indices)))
-    if missing is None:
-        return Mixed(values.values[code])
-    return Mixed(_with_nan(values.values[np.where(missing, 0, code)], missing))
+    code, missing = places_in(coded)
+    number = values.values[code]
+    return Mixed(number if missing is None else np.where(missing, math.nan, number))
 
 
 _TIME = r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?([0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]+)?(Z|[+-][0-9]{4})?"
@@ -436,5 +427,6 @@ def placed_members(
         new = [
             pair for pair in zip(members.text, rows, strict=True) if pair[1] and pair[0] not in column.known
         ]
-        findings.note_pooled(sum(many for _, many in new), (text for text, _ in new))
+        findings.pooled_rows += sum(many for _, many in new)
+        findings.note_pooled(text for text, _ in new)
     return members

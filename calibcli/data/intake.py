@@ -256,13 +256,13 @@ class Intake:
         if self._requested is not None:
             self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._requested))
 
-    def _numbers(self, column: Column, name: str) -> Decoded[np.float64]:
+    def _numbers(self, column: Column, name: str) -> Decoded:
         kind = value_type(column.type)
         if not (is_number(kind) or pa.types.is_null(kind)):
             raise not_numbers(column, name, self._resolved, shown=self.shown)
         return floats(column)
 
-    def _score(self, column: Column, name: str, place: int) -> Decoded[np.float64]:
+    def _score(self, column: Column, name: str, place: int) -> Decoded:
         """Return the numbers of a score column, whose words may be some."""
         requested = self._resolved.requested
         if not requested.takes_texts or not is_text(value_type(column.type)):
@@ -312,7 +312,7 @@ class Intake:
             raise InputProblem(msg, hint)
         return column
 
-    def _weights(self, batch: pa.RecordBatch) -> Decoded[np.float64] | None:
+    def _weights(self, batch: pa.RecordBatch) -> Decoded | None:
         name = self._resolved.weight
         return None if name is None else self._numbers(batch.column(name), name)
 
@@ -364,7 +364,7 @@ class Intake:
             self.findings.note_groups(group.names())
         by = [one.filled().selected(rows.places) for one in keys.by]
         cluster = None if keys.cluster is None else keys.cluster.selected(rows.places).keys()
-        identity = None if keys.identity is None else keys.identity.selected(rows.places)
+        identity = None if keys.identity is None else rows.places.select(keys.identity.values)
         parts = crossed(by) if by else None
         on = tuple(selected(one, rows.places) for one in keys.on)
         return replace(rows, group=group, parts=parts, cluster=cluster, identity=identity, on=on)
@@ -418,7 +418,7 @@ class Intake:
     def _weights_are_counts(self) -> bool:
         return self._resolved.weights_are is WeightMeaning.FREQUENCY
 
-    def _checked_weights(self, weight: Decoded[np.float64] | None, places: Places) -> Floats | None:
+    def _checked_weights(self, weight: Decoded | None, places: Places) -> Floats | None:
         """Return the weights of the rows that are left; what is wrong with them is noted."""
         if weight is None:
             return None

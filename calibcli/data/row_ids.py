@@ -27,7 +27,6 @@ from calibcli.data.arrays import (
     texts,
     value_type,
 )
-from calibcli.data.faults import Places
 from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.stats.table import Integers
 from calibcli.values import dataclass
@@ -56,10 +55,6 @@ class Identities:
     values: Fingerprints
     missing: Booleans | None
     spelling: Spelling = Spelling()
-
-    def selected(self, places: Places) -> Fingerprints:
-        """Return the fingerprints of the rows that are left."""
-        return places.select(self.values)
 
 
 def identities_of(column: Column) -> Identities:

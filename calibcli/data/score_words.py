@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, Decoded, nulls, plain, without_nulls
+from calibcli.data.arrays import Booleans, Column, Decoded, places_in, plain
 from calibcli.data.columns import ResolvedColumns
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Scale
@@ -130,7 +130,7 @@ class Worded:
         code: Shape (n,), the place of each text among `texts`.
     """
 
-    scores: Decoded[np.float64]
+    scores: Decoded
     unknown: Booleans | None
     bare: Booleans | None
     signed: bool
@@ -146,13 +146,9 @@ def worded_scores(column: Column, resolved: ResolvedColumns) -> Worded:
     if not isinstance(texts, pa.DictionaryArray):
         texts = names_of(texts).dictionary_encode()
     words = tuple("" if one is None else str(one) for one in names_of(plain(texts.dictionary)).to_pylist())
-    gone = nulls(texts)
+    code, gone = places_in(texts)
     if not words:
-        code = np.zeros(len(texts), np.int64)
         return Worded(Decoded(np.zeros(len(texts)), gone), None, None, False, code, ())
-    code = np.asarray(np.from_dlpack(without_nulls(texts.indices)), np.int64)
-    if gone is not None:
-        code = np.where(gone, 0, code)
     columns = resolved.requested
     known = dict(columns.score_map or ())
     # A percentage is read where words are expected, and is as strange as any word where none are.

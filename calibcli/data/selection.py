@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import Booleans, Column, is_number, nulls, plain, value_type, without_nulls
+from calibcli.data.arrays import Booleans, Column, is_number, nulls, places_in, plain, value_type
 from calibcli.data.groups import can_be_groups, groups_of
 from calibcli.data.row_ids import Fingerprints, mixed
 from calibcli.errors import InputProblem
@@ -77,10 +77,9 @@ def _by_entry(column: Column, satisfies: Callable[[Column], Booleans]) -> Boolea
         return found if missing is None else found & ~missing
     if not len(column.dictionary):
         return np.zeros(len(column), np.bool_)
-    missing = nulls(column)
-    index = np.asarray(np.from_dlpack(without_nulls(cast("Column", column.indices))))
-    found = _by_entry(cast("Column", column.dictionary), satisfies)
-    return found[index] if missing is None else found[np.where(missing, 0, index)] & ~missing
+    index, missing = places_in(column)
+    found = _by_entry(cast("Column", column.dictionary), satisfies)[index]
+    return found if missing is None else found & ~missing
 
 
 def _of_type(column: Column, *, condition: Condition, shown: str) -> Booleans:

@@ -425,16 +425,6 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
-    """
-    A fragment that could not be read to its end: an error as a value,
-    which every engine carries unharmed.
-    """
-
-    problem: CalibcliError
-
-
-@dataclass(frozen=True, slots=True)
 class TallyWork:
     """
     The work on one fragment, the same for all: called by an engine with each of them.
@@ -457,12 +447,12 @@ class TallyWork:
         """The keys of all tables."""
         return (*self.transforms, *self.extras_request.fold_keys)
 
-    def __call__(self, piece: Piece) -> Tally | Refused:
-        """Tally a fragment; a problem with it is returned, not raised."""
+    def __call__(self, piece: Piece) -> Tally | CalibcliError:
+        """Tally a fragment; a problem is returned, not raised: every engine carries a value unharmed."""
         try:
             return self.tally(piece.fragment, piece.columns)
         except CalibcliError as problem:
-            return Refused(problem)
+            return problem
 
     def tables(self) -> dict[str, RunningTable]:
         """Return empty tables, those that are known to become grids as such."""
@@ -565,7 +555,7 @@ class BundleWork:
 
     work: TallyWork
 
-    def __call__(self, bundle: Sequence[Piece]) -> list[Tally | Refused]:
+    def __call__(self, bundle: Sequence[Piece]) -> list[Tally | CalibcliError]:
         """Tally the fragments in their order; what was counted of all comes with the last."""
         onto = self.work.tables()
         counted = replace(self.work, onto=onto)
@@ -591,14 +581,14 @@ def bundles_of(pieces: Sequence[Piece], extras_request: ExtrasRequest) -> list[l
     return [list(pieces[start : start + size]) for start in range(0, len(pieces), size)]
 
 
-def _merged(result: Tally | Refused, extras: Extras, piece: Piece) -> Tally | Refused:
+def _merged(result: Tally | CalibcliError, extras: Extras, piece: Piece) -> Tally | CalibcliError:
     """Add what a fragment gave beside its tables to that of those before it."""
-    if isinstance(result, Refused) or result.extras is None:
+    if isinstance(result, CalibcliError) or result.extras is None:
         return result
     try:
         extras.merge(result.extras, piece.columns)
     except CalibcliError as problem:
-        return Refused(problem)
+        return problem
     return replace(result, extras=None)
 
 
