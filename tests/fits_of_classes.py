@@ -49,7 +49,7 @@ class Drawn:
             which = seen.predicted == place
             if which.any():
                 top[name] = of(seen.confidence, seen.correct, which)
-            rest[name] = of(*seen.of_class(place), everywhere)
+            rest[name] = of(seen.probability[:, place], seen.label == place, everywhere)
         return ClassTables(self, of(seen.confidence, seen.correct, everywhere), top, rest)
 
 
