@@ -419,6 +419,8 @@ def tests(drawn: Drawn, found: Found, *_: object) -> None:
     table, rng = drawn.table(), drawn.rng
     bins = binned(table, usual_bins(table))
     calibrated = draw_calibrated(table, partitions=[bins], generator=rng, smece_generator=rng, draws=DRAWS)
+    # Before the generator is asked for more.
+    calibrated.draw()
     seed = int(rng.integers(1 << 31))
     results, combined = calibration_tests(TESTS, table, bins=bins, calibrated=calibrated, seed=seed)
     answers = [(one.name.value, one.p_value, one.p_method == "monte-carlo") for one in results]

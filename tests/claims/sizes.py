@@ -135,6 +135,8 @@ def _p_values(score: Floats, times: int, rng: np.random.Generator) -> Iterator[t
     bins = usual_bins(empty)
     sums = binned(empty, bins)
     calibrated = draw_calibrated(empty, partitions=[sums], generator=rng, smece_generator=rng, draws=_DRAWS)
+    # Before the generator is asked for more.
+    calibrated.draw()
     # What U draws depends on the scores alone.
     once = cache(lambda: drawn_u(empty, generator=rng, draws=_DRAWS))
     left_out = OF_RATES if score.size <= _MOST_FOR_U else (*OF_RATES, TestName.U)

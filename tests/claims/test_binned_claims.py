@@ -34,6 +34,6 @@ def test_draws_for_nulls_do_not_move_other_digits() -> None:
     sums = binned(table, bins_of(Binning.EQUAL_WIDTH, 10, table=table))
     with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
         drawn = draw_calibrated(table, partitions=[sums], generator=rng, smece_generator=rng, draws=50)
-    gaps = drawn.over(sums.bins).gaps
+    gaps = drawn.drawn.over(sums.bins).gaps
     assert gaps is not None
-    assert np.allclose(np.abs(gaps).sum(axis=1) / 300, drawn.over(sums.bins).ece, rtol=0, atol=1e-15)
+    assert np.allclose(np.abs(gaps).sum(axis=1) / 300, drawn.drawn.over(sums.bins).ece, rtol=0, atol=1e-15)

@@ -60,7 +60,7 @@ def binned_ece(
         Target.FIXED_DESIGN,
         finite_sample=True,
     )
-    null = UNKNOWN if calibrated is None else of_draws(calibrated.over(sums.bins).ece)
+    null = UNKNOWN if calibrated is None else of_draws(calibrated.drawn.over(sums.bins).ece)
     return Estimate(
         name=name,
         value=value,
@@ -164,7 +164,7 @@ def gaps_in(sums: BinnedTable) -> Gaps:
 
 def gaps_if_calibrated(sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: OfGaps) -> Reference:
     """Return mean and range of a function of the gaps over labels drawn from the scores, where kept."""
-    drawn = None if calibrated is None else calibrated.over(sums.bins).gaps
+    drawn = None if calibrated is None else calibrated.drawn.over(sums.bins).gaps
     if drawn is None:
         return UNKNOWN
     some = sums.occupied
@@ -513,7 +513,7 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
     found = gaps_in(sums)
     raw = float(_less_bias(found.gap, found=found, mean_square=_mean_squares(table, sums)))
     null = UNKNOWN
-    squares = None if calibrated is None else calibrated.over(sums.bins).squares
+    squares = None if calibrated is None else calibrated.drawn.over(sums.bins).squares
     if squares is not None:
         drawn = squares[:, sums.occupied] / sums.weight[sums.occupied]
         null = gaps_if_calibrated(

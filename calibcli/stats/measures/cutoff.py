@@ -53,9 +53,9 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
         below, above = 2.0 * deviation(table, delta=delta / 2.0), deviation(table, delta=delta)
     else:
         below, above = _margins(table, delta=delta)
-        if calibrated is not None and calibrated.kuiper is not None:
+        if calibrated is not None and calibrated.drawn.kuiper is not None:
             unit = math.sqrt(float(open_variance(table).sum())) / total
-            null, null_range = of_draws(calibrated.kuiper * unit)
+            null, null_range = of_draws(calibrated.drawn.kuiper * unit)
     interval = Interval(
         max(0.0, value - below),
         min(1.0, value + above + hidden),

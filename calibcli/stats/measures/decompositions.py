@@ -180,7 +180,7 @@ def _range_if_calibrated(
     if name is MeasureName.BRIER_WITHIN_COVARIANCE:
         away = table.score - np.repeat(mean, np.diff(sums.starts))
         return of_mean(table, expected.covariance, 2.0 * away)
-    drawn = None if calibrated is None else calibrated.over(sums.bins).gaps
+    drawn = None if calibrated is None else calibrated.drawn.over(sums.bins).gaps
     if drawn is None:
         return None
     gap = _ratio(drawn, np.broadcast_to(sums.weight, drawn.shape))

@@ -394,7 +394,7 @@ class DrawnOver(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CalibratedDraws:
+class Drawn:
     """
     Statistics of labels drawn from the scores, one array of shape (draws,) each.
 
@@ -404,7 +404,6 @@ class CalibratedDraws:
         kuiper: Kuiper statistic, or None where KS is.
         spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
         method: The words reports use for how the labels were drawn.
-        expected: Returns the smECE that such labels have on average, and its range.
     """
 
     parts: tuple[DrawnOver, ...]
@@ -412,16 +411,34 @@ class CalibratedDraws:
     kuiper: Floats | None
     spiegelhalter: Floats | None
     method: str
-    expected: Callable[[], Reference]
-
-    @property
-    def smece(self) -> Reference:
-        """The smECE that such labels have on average, and its range; worked out where it is asked for."""
-        return self.expected()
 
     def over(self, bins: Bins) -> DrawnOver:
         """Return the draws over a partition."""
         return next(one for one in self.parts if one.bins is bins)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CalibratedDraws:
+    """
+    What labels drawn from the scores show, worked out where it is asked for: many measures need none of it.
+
+    Args:
+        draw: Returns the statistics of the draws.
+        expect: Returns the smECE that such labels have on average, and its range.
+    """
+
+    draw: Callable[[], Drawn]
+    expect: Callable[[], Reference]
+
+    @property
+    def drawn(self) -> Drawn:
+        """The statistics of the draws."""
+        return self.draw()
+
+    @property
+    def smece(self) -> Reference:
+        """The smECE that such labels have on average, and its range."""
+        return self.expect()
 
 
 def p_value(drawn: Floats, observed: float) -> float:
@@ -440,6 +457,16 @@ def draw_calibrated(
     smece_generator: np.random.Generator,
     draws: int = DRAWS,
 ) -> CalibratedDraws:
+    """Return what labels drawn from the scores show; none are drawn before it is asked for."""
+    return CalibratedDraws(
+        cache(lambda: _drawn(table, partitions, generator, draws=draws)),
+        cache(lambda: expected_smece(table, generator=smece_generator)),
+    )
+
+
+def _drawn(
+    table: Table, partitions: Sequence[Partition], generator: np.random.Generator, *, draws: int
+) -> Drawn:
     """Draw labels from the scores and take every statistic of each draw."""
     sums = [binned(table, bins) for bins in partitions]
     starts = [one.starts for one in sums]
@@ -451,7 +478,7 @@ def draw_calibrated(
     path = columns[_OVER_BINS * len(sums) :] if not cells.coarsened else [None, None, None]
     spread = float((cells.variance * (1 - 2 * cells.score) ** 2).sum())
     certain = not np.any(cells.variance > 0)
-    return CalibratedDraws(
+    return Drawn(
         parts=tuple(
             _drawn_over(one.bins, columns[_OVER_BINS * k : _OVER_BINS * (k + 1)])
             for k, one in enumerate(sums)
@@ -460,7 +487,6 @@ def draw_calibrated(
         kuiper=None if certain else path[1],
         spiegelhalter=path[2] if spread > 0 else None,
         method=cells.method,
-        expected=cache(lambda: expected_smece(table, generator=smece_generator)),
     )
 
 

@@ -72,7 +72,7 @@ def debiased_l2(
         interval = score_interval(sums, t, confidence=confidence)
     null = UNKNOWN
     if calibrated is not None and defined:
-        null = of_draws(np.sqrt(np.maximum(calibrated.over(sums.bins).t, 0.0)))
+        null = of_draws(np.sqrt(np.maximum(calibrated.drawn.over(sums.bins).t, 0.0)))
     return Estimate(
         name=MeasureName.L2,
         value=math.sqrt(max(t, 0.0)) if defined else math.nan,
@@ -214,8 +214,8 @@ def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> Tes
         why = "every score is 0 or 1" if pairs_in(sums).any() else "no bin has two rows"
         return TestResult(TestName.T, None, None, "undefined", None, (f"undefined: {why}",))
     t = t_statistic(sums)
-    p = p_value(calibrated.over(sums.bins).t, t)
-    return TestResult(TestName.T, t, p, calibrated.method, None, (INDEPENDENT_ROWS, HELD_OUT))
+    p = p_value(calibrated.drawn.over(sums.bins).t, t)
+    return TestResult(TestName.T, t, p, calibrated.drawn.method, None, (INDEPENDENT_ROWS, HELD_OUT))
 
 
 # The Chernoff bounds take a second at about so many bins.

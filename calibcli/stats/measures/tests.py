@@ -20,7 +20,7 @@ from calibcli.stats.bounds.resampling import (
     sub_cell_starts,
 )
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, TestResult
-from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, p_value
+from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, Drawn, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
@@ -218,8 +218,8 @@ def _result(
     match name:
         case TestName.KS | TestName.KUIPER:
             (ks, kuiper), information = paths()
-            found = (ks, calibrated.ks) if name is TestName.KS else (kuiper, calibrated.kuiper)
-            return found[0] if _by_law(information) else _drawn(*found, calibrated.method)
+            result = ks if name is TestName.KS else kuiper
+            return result if _by_law(information) else _of_path(result, calibrated.drawn)
         case TestName.SPIEGELHALTER:
             return _spiegelhalter(table, calibrated=calibrated, seed=seed)
         case TestName.T:
@@ -236,6 +236,10 @@ def _result(
             assert_never(name)
 
 
+def _of_path(result: TestResult, drawn: Drawn) -> TestResult:
+    return _drawn(result, drawn.ks if result.name is TestName.KS else drawn.kuiper, drawn.method)
+
+
 def _by_law(information: float) -> bool:
     """
     Whether a limit law is good enough for a p-value: the one rule for all tests.
@@ -250,8 +254,8 @@ def _spiegelhalter(table: Table, *, calibrated: CalibratedDraws, seed: int) -> T
     result = spiegelhalter(table)
     if result.statistic is None or _by_law(z_information(table)):
         return result
-    if calibrated.spiegelhalter is not None:
-        return _drawn(result, calibrated.spiegelhalter, calibrated.method)
+    if calibrated.drawn.spiegelhalter is not None:
+        return _drawn(result, calibrated.drawn.spiegelhalter, calibrated.drawn.method)
     p, method = z_p_value(table, generator=stream(seed, Purpose.SPIEGELHALTER), draws=DRAWS)
     return replace(result, p_value=p, p_method=method)
 
@@ -260,7 +264,7 @@ def _hosmer_lemeshow(table: Table, *, bins: BinnedTable, calibrated: CalibratedD
     result = hosmer_lemeshow(table, bins=bins)
     if _by_law(bin_information(bins)):
         return result
-    return _drawn(result, calibrated.over(bins.bins).h, calibrated.method)
+    return _drawn(result, calibrated.drawn.over(bins.bins).h, calibrated.drawn.method)
 
 
 def _u(table: Table, *, seed: int) -> TestResult:

@@ -165,7 +165,7 @@ def test_null_is_left_out_where_bins_are_too_many() -> None:
     table = ScoreTable.from_rows(score, rng.random(1500) < score)
     sums = binned(table, ATOMS)
     calibrated = drawn(table, (sums,), draws=3)
-    assert calibrated.over(ATOMS).gaps is None
+    assert calibrated.drawn.over(ATOMS).gaps is None
     assert worst_bin(table, bins=sums, calibrated=calibrated).null is None
 
 

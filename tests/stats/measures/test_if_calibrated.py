@@ -115,8 +115,8 @@ def test_noise_that_labels_do_not_show_is_not_taken_away() -> None:
     assert 1e-5 <= smooth.null < 1.5e-4
 
 
-def test_reference_of_smece_is_worked_out_where_it_is_asked_for() -> None:
-    """Once for a table, and not for other measures and tests."""
+def test_labels_are_drawn_where_they_are_asked_for() -> None:
+    """Once for a table; the reference of smECE draws its own, and needs none of the others."""
     table = ScoreTable.from_rows(np.linspace(0.1, 0.9, 30), np.arange(30) % 2 == 0)
     bins = bins_of(Binning.EQUAL_WIDTH, 15, table=table)
     one, two = np.random.default_rng(1), np.random.default_rng(2)
@@ -124,10 +124,12 @@ def test_reference_of_smece_is_worked_out_where_it_is_asked_for() -> None:
         "calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.1, None)
     ) as worked_out:
         drawn = draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two)
-        assert drawn.over(bins).ece.size == 999
-        assert worked_out.call_count == 0
+        state = one.bit_generator.state
         assert [drawn.smece for _ in range(3)] == [(0.1, None)] * 3
         assert worked_out.call_count == 1
+        assert one.bit_generator.state == state
+        assert drawn.drawn.over(bins).ece.size == 999
+        assert drawn.drawn is drawn.drawn
 
 
 def test_ranges_are_left_out_only_where_nothing_is_known() -> None:

@@ -161,7 +161,7 @@ def test_p_values_of_calibrated_labels_are_uniform() -> None:
         h = hosmer_lemeshow(table, bins=TEN).statistic
         calibrated = drawn(table, TEN, seed=seed, draws=99)
         u = drawn_u(table, generator=np.random.default_rng(seed), draws=99)
-        ps = (p_value(calibrated.over(TEN).h, h), u.p_value(table.positive))
+        ps = (p_value(calibrated.drawn.over(TEN).h, h), u.p_value(table.positive))
         for name, p in zip(BOTH, ps, strict=True):
             below[name] += p <= 0.2
     assert all(18 <= count <= 66 for count in below.values())
