@@ -21,7 +21,9 @@ from calibcli.data.arrays import (
     matrix_of_batch,
     matrix_of_lists,
     nulls,
+    place_column,
     value_type,
+    without,
 )
 from calibcli.data.columns import ClassColumns
 from calibcli.data.faults import SUM_TOLERANCE, Fault, FaultKind, Places, RowSums
@@ -276,12 +278,16 @@ class ClassIntake(Intake):
         lengths = list_lengths(column)
         lost = nulls(column)
         wrong = (lengths != count) & (True if lost is None else ~lost)
-        if wrong.any():
-            first = int(np.argmax(wrong))
+        refused = wrong if self._requested is None else wrong & self._requested
+        if refused.any():
+            first = int(np.argmax(refused))
             row = Places(self._before).row(first)
-            fault = Fault(int(np.count_nonzero(wrong)), row, f"a list of {lengths[first]:,}")
+            fault = Fault(int(np.count_nonzero(refused)), row, f"a list of {lengths[first]:,}")
             self.findings.note(FaultKind.WRONG_LENGTH, fault)
             return Decoded(np.full((len(column), count), 1.0 / count), None)
+        if wrong.any():
+            # Of rows that are not asked for nothing is asked.
+            column = column.take(without(place_column(np.arange(len(column))), wrong))
         return matrix_of_lists(column, count)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:

@@ -234,6 +234,7 @@ class RowsById:
         the right one, and the cluster.
         """
         found: dict[str, list[dict[str, np.ndarray]]] = {}
+        named: dict[str, tuple[str, ...]] = {}
         for rows in self.batches:
             if rows.parts is None or rows.identity is None:
                 continue
@@ -245,7 +246,12 @@ class RowsById:
             for place, name in enumerate(rows.parts.names):
                 own = np.flatnonzero(rows.parts.code == place)
                 some = {key: one[own] for key, one in columns.items()}
-                found.setdefault("/".join(name), []).append(some)
+                shown = "/".join(name)
+                if named.setdefault(shown, name) != name:
+                    both = f"{' with '.join(map(repr, named[shown]))}, and {' with '.join(map(repr, name))}"
+                    msg = f"--by would call two models {shown!r}: {both}"
+                    raise InputProblem(msg, "write one of their names without a slash")
+                found.setdefault(shown, []).append(some)
         return {
             name: {key: np.concatenate([one[key] for one in some]) for key in some[0]}
             for name, some in found.items()

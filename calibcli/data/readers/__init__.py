@@ -30,13 +30,9 @@ from calibcli.data.arrays import (
     no_memory,
     nulls,
 )
-from calibcli.data.columns import (
-    ResolvedColumns,
-)
+from calibcli.data.columns import ResolvedColumns
 from calibcli.data.files import InMemory, Stamp, shown_path, stamp_of
-from calibcli.data.formats import (
-    keeps_ascii,
-)
+from calibcli.data.formats import keeps_ascii
 from calibcli.data.objects import is_object, opened, opened_file
 from calibcli.data.pipes import Pipe, signals_heard
 from calibcli.errors import InputProblem, UsageProblem
@@ -112,7 +108,9 @@ class Fragment:
     @property
     def is_small(self) -> bool:
         """Whether it is a file so small that a thread to read it costs more than it saves."""
-        return self.stamp is not None and isinstance(size := self.stamp[2], int) and size < _SMALL
+        # A store may tell less of an object, and in text.
+        size = None if self.stamp is None or is_object(self.path) else self.stamp[2]
+        return isinstance(size, int) and size < _SMALL
 
 
 def refuse_pipes(fragments: Sequence[Fragment]) -> None:

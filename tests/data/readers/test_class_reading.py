@@ -16,7 +16,7 @@ from calibcli.commands.reading import read_tables
 from calibcli.data.columns import columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import OnSum
-from calibcli.options.rows import Columns, RowRequest, SeveralClasses, bytes_of
+from calibcli.options.rows import Columns, RowRequest, RowSelection, SeveralClasses, bytes_of
 from calibcli.stats.table.again import ClassBlock
 
 ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5], [0.4, 0.4, 0.2]])
@@ -182,6 +182,16 @@ def test_lists_with_gaps_or_of_other_lengths_are_refused(lists: list[Any], said:
     with pytest.raises(InputProblem) as problem:
         read(write({"v": pa.array(lists, pa.list_(pa.float64())), "label": [0, 1]}), probs="v")
     assert said in problem.value.message
+
+
+def test_lists_of_other_lengths_are_refused_where_they_are_asked_for(write: Write) -> None:
+    """A row that a condition leaves out may hold anything."""
+    lists = [*ROWS.tolist(), [0.5, 0.5], None]
+    path = write({"p": lists, "label": [*LABELS, "ant", "ant"], "part": list("aaaabb")})
+    rows = RowSelection.of(["part==a"], limit=None, sample=None, seed=0)
+    assert np.array_equal(read(path, probs="p", classes=NAMES, rows=rows).probability, ROWS)
+    with pytest.raises(InputProblem, match=r"1 of 6 lists does not hold 3 numbers; .* a list of 2 at row 5"):
+        read(path, probs="p", classes=NAMES)
 
 
 def test_columns_that_are_no_lists_are_refused(write: Write) -> None:

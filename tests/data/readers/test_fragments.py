@@ -15,6 +15,7 @@ import pytest
 from calibcli.data import fragments as module
 from calibcli.data.fragments import list_fragments
 from calibcli.data.pipes import Pipe
+from calibcli.data.readers import Fragment
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 
@@ -173,6 +174,13 @@ def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(Path, "open", refused)
     with pytest.raises(InputProblem, match=r"a.csv cannot be read: permission denied"):
         list_fragments([str(tmp_path / "a.csv")])
+
+
+@pytest.mark.parametrize("stamp", [(), ("5", "1700000000"), ("a: '1'", "b: '2'", "c: '3'")])
+def test_an_object_of_which_a_store_tells_little_is_no_small_file(stamp: tuple[str, ...]) -> None:
+    """Its stamp is what the store says, and not what the system says of files."""
+    assert not Fragment(0, "s3://preds/p.csv", DataFormat.CSV, stamp=stamp).is_small
+    assert Fragment(0, "p.csv", DataFormat.CSV, stamp=(1, 2, 99, 3, 4)).is_small
 
 
 def test_a_short_pipe_is_looked_at_to_its_end() -> None:
