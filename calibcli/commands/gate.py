@@ -702,7 +702,7 @@ def _one_bin(state: GateState) -> tuple[str, ...]:
     partition = state.terms.partition
     if partition.outputs or partition.segments is not None:
         return ()
-    table, bins = table_of(state.sums, partition), Bins(Binning.EQUAL_WIDTH, partition.bin_edges)
+    table, bins = table_of(state.sums, partition), partition.as_bins
     measures = (state.terms.measure,)
     return shared_bins_notes(table, bins, requested=True, measures=measures, finer="--max-dce looks closer")
 

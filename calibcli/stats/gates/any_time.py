@@ -18,7 +18,7 @@ from calibcli.stats.bounds.betting import (
 )
 from calibcli.stats.gates.cells import SPARSE, UNIT, Partition, Sums
 from calibcli.stats.numerics import crossing
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Floats, run_starts
 from calibcli.values import dataclass
 
 ROUNDING = 2.0**-46
@@ -77,11 +77,12 @@ class Bets:
         distance = np.stack(below)[:, some] / np.maximum(self._counts, 1.0) / UNIT
         score = np.clip(partition.upper[some] - distance, 0.0, 1.0)
         residual = np.stack((1.0 - score[0], -score[1]))
-        starts = partition.occupied_starts(some)
-        places = partition.places[np.flatnonzero(some)[starts] // partition.per_bin]
+        inside = np.flatnonzero(some) // partition.per_bin
+        starts = run_starts(inside)
+        places = partition.places[inside[starts]]
         bins = Factors(residual, starts, places)
         if measure is MeasureName.DCE:
-            middle = (np.flatnonzero(some) // partition.per_bin + 0.5) / max(partition.bins, 1)
+            middle = (inside + 0.5) / max(partition.bins, 1)
             gap, moved = np.stack((1.0 - middle, -middle)), np.abs(score - middle)
             whole = np.zeros(min(1, starts.size), np.intp)
             self._signed = (Factors(gap + moved, starts, places), Factors(moved - gap, starts, places))

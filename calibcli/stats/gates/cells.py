@@ -8,7 +8,7 @@ rounded by itself, so the sums are those of the rows, however they were split, o
 segments are judged there are such cells for every combination of the values of their columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 from operator import add
 from typing import Annotated, Self
@@ -18,10 +18,11 @@ import numpy.typing as npt
 
 from calibcli.codec import ABSENT, DIFFERENT, OR_NULL, Ascending, Between, Declared, Kept, Node, Size
 from calibcli.errors import UsageProblem
+from calibcli.names import Binning
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts, sliced
 from calibcli.stats.table import grid as cells
-from calibcli.stats.table.bins import NO_ATOMS, bin_index, equal_width_edges, segment_sums
+from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, equal_width_edges, segment_sums
 from calibcli.stats.table.grid import GridTable, Table, placed
 from calibcli.values import dataclass
 
@@ -164,14 +165,14 @@ class Partition(Declared):
         return np.array(self.outputs) if self.outputs else self.edges[1:]
 
     @property
-    def bin_edges(self) -> Floats:
-        """The edges of the bins, shape (bins + 1,)."""
-        return equal_width_edges(self.bins)
+    def as_bins(self) -> Bins:
+        """The outputs by themselves, or the bins."""
+        return ATOMS if self.outputs else Bins(Binning.EQUAL_WIDTH, equal_width_edges(self.bins))
 
     @property
     def places(self) -> Floats:
         """The output, or the right edge of the bin."""
-        return np.array(self.outputs) if self.outputs else self.bin_edges[1:]
+        return np.array(self.outputs) if self.outputs else equal_width_edges(self.bins)[1:]
 
     @property
     def edges(self) -> Floats:
@@ -185,17 +186,10 @@ class Partition(Declared):
             many = len(self.segments.judged)
             return f"{many:,} segment{'s' * (many != 1)} by {', '.join(self.segments.on)}"
         if self.outputs:
-            many = len(self.outputs)
-            return (
-                f"each of the {many:,} values of the score by itself"
-                if many > 1
-                else "the one value of the score"
-            )
+            if (many := len(self.outputs)) == 1:
+                return "the one value of the score"
+            return f"each of the {many:,} values of the score by itself"
         return f"{self.bins} equal-width {'bin' if self.bins == 1 else 'bins'}"
-
-    def occupied_starts(self, occupied: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
-        """Return where each bin that holds rows starts among the cells that do."""
-        return run_starts(np.flatnonzero(occupied) // self.per_bin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +213,18 @@ class Sums:
     @classmethod
     def none(cls, size: int) -> Self:
         """Return the sums of no rows."""
-        nothing = (0,) * size
-        return cls(nothing, nothing, nothing, nothing)
+        return cls.at((), ((),) * 4, size=size)
+
+    @classmethod
+    def at(cls, cells: Sequence[int], columns: Iterable[Sequence[int]], *, size: int) -> Self:
+        """Return sums of some cells, all others without rows."""
+        found = []
+        for values in columns:
+            column = [0] * size
+            for place, value in zip(cells, values, strict=True):
+                column[place] = value
+            found.append(tuple(column))
+        return cls(*found)
 
     @property
     def columns(self) -> tuple[tuple[int, ...], ...]:
@@ -273,13 +277,8 @@ class OccupiedCells(Declared):
 
     def sums(self, node: Node) -> Sums:
         """Return the sums over every cell of the partition that is given."""
-        columns = []
-        for found in (self.rows, self.positive, self.below_positive, self.below_negative):
-            column = [0] * node.given["partition"].size
-            for place, value in zip(self.cells, found, strict=True):
-                column[place] = value
-            columns.append(tuple(column))
-        return Sums(*columns)
+        columns = (self.rows, self.positive, self.below_positive, self.below_negative)
+        return Sums.at(self.cells, columns, size=node.given["partition"].size)
 
     def check(self, node: Node) -> None:
         """Refuse places that there are not, more positive rows than rows, and distances that no score has."""
@@ -337,25 +336,10 @@ def table_of(sums: Sums, partition: Partition) -> ScoreTable:
 
 def sums_of_leaves(leaves: sliced.Sums, partition: Partition) -> Sums:
     """Count rows that were added up by the levels of columns and by the cells of coarse grids."""
-    edges, fine = partition.edges, cells.upper_edge(leaves.point)
-    inside = bin_index(edges, fine)
-    place = leaves.part * partition.cells + inside
+    fine = cells.upper_edge(leaves.point)
+    place = leaves.part * partition.cells + bin_index(partition.edges, fine)
     rows, ones, *below = leaves.whole
-    up = np.rint((edges[1:][inside] - fine) * UNIT).astype(np.int64)
-    starts = run_starts(place)
-    found = [[0] * partition.size for _ in range(4)]
-    each = (
-        segment_sums(rows, ends := np.append(starts, place.size)).tolist(),
-        segment_sums(ones, ends).tolist(),
-        *(
-            [a + b for a, b in zip(_summed(one, None, ends), _summed(up, many, ends), strict=True)]
-            for one, many in zip(below, (ones, rows - ones), strict=True)
-        ),
-    )
-    for column, sums in zip(found, each, strict=True):
-        for one, value in zip(place[starts].tolist(), sums, strict=True):
-            column[one] = value
-    return Sums(*map(tuple, found))
+    return _summed_at(place, fine, rows, ones, [(one, None) for one in below], partition)
 
 
 def _sums_by_output(table: Table, partition: Partition) -> Sums:
@@ -366,30 +350,51 @@ def _sums_by_output(table: Table, partition: Partition) -> Sums:
     if not np.array_equal(outputs[place], table.score):
         msg = "a score is none of the outputs that the gate counts by"
         raise ValueError(msg)
-    found = np.zeros((2, outputs.size), np.int64)
-    found[:, place] = table.rows, table.positive_rows
-    nothing = (0,) * outputs.size
-    return Sums(tuple(found[0].tolist()), tuple(found[1].tolist()), nothing, nothing)
+    nothing = [0] * place.size
+    counts = (table.rows.tolist(), table.positive_rows.tolist(), nothing, nothing)
+    return Sums.at(place.tolist(), counts, size=outputs.size)
 
 
 def _sums_by_cell(table: Table, partition: Partition) -> Sums:
-    ones, zeros = table.positive_rows, table.rows - table.positive_rows
-    edges = partition.edges
-    place = bin_index(edges, table.upper)
-    starts = np.searchsorted(place, np.arange(partition.size + 1))
+    rows, ones = table.rows, table.positive_rows
+    below: list[tuple[Integers, Integers | None]]
     if isinstance(table, GridTable):
-        fine = table.edge
-        below = [_summed(column, None, starts) for column in (table.below_positive, table.below_negative)]
+        fine, below = table.edge, [(table.below_positive, None), (table.below_negative, None)]
     else:
         # Through the same fine cells as a grid table, so that it does not matter which the table was.
         code, distance = placed(table.score)
-        fine = cells.upper_edge(code)
-        below = [_summed(distance.astype(np.int64), rows, starts) for rows in (ones, zeros)]
-    up = np.rint((edges[1:][place] - fine) * UNIT).astype(np.int64)
-    for column, rows in zip(below, (ones, zeros), strict=True):
-        column[:] = [a + b for a, b in zip(column, _summed(up, rows, starts), strict=True)]
-    counts = (tuple(segment_sums(column, starts).tolist()) for column in (table.rows, ones))
-    return Sums(*counts, *(tuple(column) for column in below))
+        fine, whole = cells.upper_edge(code), distance.astype(np.int64)
+        below = [(whole, ones), (whole, rows - ones)]
+    return _summed_at(bin_index(partition.edges, table.upper), fine, rows, ones, below, partition)
+
+
+def _summed_at(
+    place: Integers,
+    fine: Floats,
+    rows: Integers,
+    ones: Integers,
+    below: Sequence[tuple[Integers, Integers | None]],
+    partition: Partition,
+) -> Sums:
+    """
+    Return sums over cells.
+
+    Args:
+        place: The cell of each entry, ascending.
+        fine: The edge of the finer cell that distances are to.
+        rows: Of each entry.
+        ones: Those of label 1.
+        below: Distances of label 1 and of label 0, and how often each counts.
+        partition: The cells.
+    """
+    up = np.rint((partition.edges[1:][place % partition.cells] - fine) * UNIT).astype(np.int64)
+    starts = run_starts(place)
+    ends = np.append(starts, place.size)
+    columns = [segment_sums(rows, ends).tolist(), segment_sums(ones, ends).tolist()]
+    for distance, many in zip(below, (ones, rows - ones), strict=True):
+        both = zip(_summed(*distance, ends), _summed(up, many, ends), strict=True)
+        columns.append([a + b for a, b in both])
+    return Sums.at(place[starts].tolist(), columns, size=partition.size)
 
 
 def _summed(value: Integers, rows: Integers | None, starts: npt.NDArray[np.intp]) -> list[int]:

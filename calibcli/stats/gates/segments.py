@@ -466,9 +466,7 @@ class SegmentBets(Bets):
     """
 
     def __init__(self, sums: Sums, partition: Partition, segments: FrozenSegments) -> None:
-        some, level = _occupied(sums, partition, segments)
-        count = _counts(sums, some)
-        below = np.array([[one[k] for k in some.tolist()] for one in sums.columns[2:]], np.float64)
+        some, level, count, below = _occupied(sums, partition, segments)
         lowest = np.clip(below / (UNIT * partition.width), 0.0, count)
         cell, edges = some % partition.cells, partition.edges
         self._x = np.concatenate((edges - 1.0, edges))
@@ -546,10 +544,8 @@ def bets_on(sums: Sums, partition: Partition, *, measure: MeasureName | SegmentM
 
 def segments_of_sums(sums: Sums, partition: Partition, segments: FrozenSegments) -> tuple[Entries, Segments]:
     """Return the rows by the levels of columns and by cell, and every segment that has some."""
-    some, level = _occupied(sums, partition, segments)
-    count = _counts(sums, some)
+    some, level, count, below = _occupied(sums, partition, segments)
     upper = partition.upper[some % partition.cells]
-    below = np.array([[one[k] for k in some.tolist()] for one in sums.columns[2:]], np.float64)
     scores = count * upper - below / UNIT
     entries = Entries.of_table(
         level,
@@ -562,16 +558,22 @@ def segments_of_sums(sums: Sums, partition: Partition, segments: FrozenSegments)
     return entries, segments_of(entries, depth=segments.depth)
 
 
-def _occupied(sums: Sums, partition: Partition, segments: FrozenSegments) -> tuple[Integers, Integers]:
-    """Return the cells that hold rows, and the level of each in every column."""
-    some = np.flatnonzero(np.array(sums.rows, np.int64))
-    return some, np.stack(np.unravel_index(some // partition.cells, segments.sizes))
+def _occupied(
+    sums: Sums, partition: Partition, segments: FrozenSegments
+) -> tuple[Integers, Integers, Floats, Floats]:
+    """
+    Return the cells that hold rows.
 
-
-def _counts(sums: Sums, some: Integers) -> Floats:
-    """Return how many rows of each cell have label 1, and how many label 0."""
-    rows, ones = (np.array(one, np.int64)[some] for one in sums.columns[:2])
-    return np.stack((ones, rows - ones)).astype(np.float64)
+    Returns:
+        Their places; the level of each in every column; and by label, 1 first, how many rows and how far
+        their scores lie below the edges in all.
+    """
+    every = np.array(sums.rows, np.int64)
+    some = np.flatnonzero(every)
+    ones = np.array(sums.positive, np.int64)[some]
+    count = np.stack((ones, every[some] - ones)).astype(np.float64)
+    below = np.array([[one[k] for k in some.tolist()] for one in sums.columns[2:]], np.float64)
+    return some, np.stack(np.unravel_index(some // partition.cells, segments.sizes)), count, below
 
 
 def _memberships(level: Integers, segments: FrozenSegments) -> "list[tuple[Integers, Integers]]":

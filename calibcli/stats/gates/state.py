@@ -31,7 +31,6 @@ from calibcli.codec import (
 )
 from calibcli.names import (
     DEFAULT_LEAST_ROWS,
-    Binning,
     Bound,
     IdKind,
     MeasureName,
@@ -77,7 +76,7 @@ from calibcli.stats.gates.segments import (
 from calibcli.stats.measures import HELD_OUT
 from calibcli.stats.measures.segments import ANY
 from calibcli.stats.numerics import stream
-from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, segment_sums
+from calibcli.stats.table.bins import binned, segment_sums
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -109,20 +108,6 @@ class SeenClasses(Declared):
     def words(self) -> str:
         """The view in words."""
         return self.view.value if self.one_class is None else f"{self.view.value} of {self.one_class!r}"
-
-
-def class_differences(mine: SeenClasses | None, other: SeenClasses | None) -> list[tuple[str, str, str]]:
-    """Return what two states must agree on where there are several classes, with both answers."""
-    if mine is None or other is None:
-        return [("scores", _kind(mine), _kind(other))]
-    return [
-        ("view", mine.words, other.words),
-        ("classes", ", ".join(mine.names), ", ".join(other.names)),
-    ]
-
-
-def _kind(seen: SeenClasses | None) -> str:
-    return "of two classes" if seen is None else "of several classes"
 
 
 Fingerprints = npt.NDArray[np.uint64]
@@ -250,8 +235,7 @@ _DRAWS = 999
 def own_error(sums: Sums, partition: Partition) -> OwnError:
     """Return the error of some rows, beside those of as many with labels drawn from the scores."""
     table = table_of(sums, partition)
-    bins = ATOMS if partition.outputs else Bins(None, equal_width_edges(partition.bins))
-    starts, rows, expected = binned(table, bins).starts, table.rows, table.rows * table.score
+    starts, rows, expected = binned(table, partition.as_bins).starts, table.rows, table.rows * table.score
 
     def errors(ones: npt.NDArray[np.int64] | npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         gaps = np.abs(segment_sums(ones - expected, starts))
@@ -492,24 +476,10 @@ class GateState(Declared):
 
 def differences(mine: Terms, other: Terms) -> list[str]:
     """Return what differs between terms, as `what: mine, not other`; rows under both could not be added."""
-    pairs = [
-        ("measure", mine.measure.value, other.measure.value),
-        ("limit", _limit(mine), _limit(other)),
-        ("confidence", in_full(mine.confidence), in_full(other.confidence)),
-        ("question", _question(mine), _question(other)),
-        ("artifact", mine.artifact or "none", other.artifact or "none"),
-        ("score column", mine.score.strip().casefold(), other.score.strip().casefold()),
-        *_columns(mine, other),
-        ("scale", mine.scale.value, other.scale.value),
-        ("numbers of phrases", phrases_said(mine.score_map), phrases_said(other.score_map)),
-        ("rows", " and ".join(mine.where) or "all", " and ".join(other.where) or "all"),
-        *class_differences(mine.classes, other.classes),
-        ("segments", _segments(mine.partition), _segments(other.partition)),
-        ("label that counts as 1", repr(mine.positive), repr(other.positive)),
-        ("bins", _bins(mine.partition), _bins(other.partition)),
-        ("identities", _kept(mine), _kept(other)),
+    pairs = zip(_agreed(mine).items(), _agreed(other).values(), strict=True)
+    found = [
+        f"{what}: {one}, not {two}" for (what, one), two in pairs if one != two and None not in (one, two)
     ]
-    found = [f"{what}: {one}, not {two}" for what, one, two in pairs if one != two]
     if not found and mine.partition != other.partition:
         of = "values of the score" if mine.partition.outputs else "values that make segments"
         found.append(f"{of}: others")
@@ -518,38 +488,34 @@ def differences(mine: Terms, other: Terms) -> list[str]:
     return found
 
 
-def _columns(mine: Terms, other: Terms) -> list[tuple[str, str, str]]:
-    """Return the columns beside the score, where both are known: a state of version 1 does not say."""
-    if mine.label is None or other.label is None:
-        return []
-    return [
-        ("label column", _folded(mine.label), _folded(other.label)),
-        ("weight column", _folded(mine.weight), _folded(other.weight)),
-    ]
+def _agreed(terms: Terms) -> dict[str, str | None]:
+    """Return what states must agree on in words, None where it is not known or there is none."""
+    partition, classes = terms.partition, terms.classes
+    return {
+        "measure": terms.measure.value,
+        "limit": "none" if terms.limit is None else f"{terms.limit!r}",
+        "confidence": in_full(terms.confidence),
+        "question": "an alarm" if terms.alarm else "a gate",
+        "artifact": terms.artifact or "none",
+        "score column": _folded(terms.score),
+        # A state of version 1 does not say these.
+        "label column": None if terms.label is None else _folded(terms.label),
+        "weight column": None if terms.label is None else _folded(terms.weight),
+        "scale": terms.scale.value,
+        "numbers of phrases": phrases_said(terms.score_map),
+        "rows": " and ".join(terms.where) or "all",
+        "scores": "of two classes" if classes is None else "of several classes",
+        "view": None if classes is None else classes.words,
+        "classes": None if classes is None else ", ".join(classes.names),
+        "segments": "none" if partition.segments is None else partition.segments.words,
+        "label that counts as 1": repr(terms.positive),
+        "bins": "each value of the score" if partition.outputs else f"{partition.bins}",
+        "identities": "of rows" if terms.by_id else "of batches",
+    }
 
 
 def _folded(name: str | None) -> str:
     return "none" if name is None else name.strip().casefold()
-
-
-def _limit(terms: Terms) -> str:
-    return "none" if terms.limit is None else f"{terms.limit!r}"
-
-
-def _question(terms: Terms) -> str:
-    return "an alarm" if terms.alarm else "a gate"
-
-
-def _segments(partition: Partition) -> str:
-    return "none" if partition.segments is None else partition.segments.words
-
-
-def _bins(partition: Partition) -> str:
-    return "each value of the score" if partition.outputs else f"{partition.bins}"
-
-
-def _kept(terms: Terms) -> str:
-    return "of rows" if terms.by_id else "of batches"
 
 
 NO_ALARM = "no alarm so far, which is no proof of calibration"
@@ -649,9 +615,7 @@ def _judged(state: GateState) -> JudgedSegments | None:
 
 def _needed(state: GateState, least_rows: int, *, width: float) -> RowsNeeded:
     """Return the rows that would decide: those of a gate without a state, whose bets are nearly the same."""
-    partition = state.terms.partition
-    bins = ATOMS if partition.outputs else Bins(Binning.EQUAL_WIDTH, equal_width_edges(partition.bins))
-    table = table_of(state.sums, partition)
+    bins, table = state.terms.partition.as_bins, table_of(state.sums, state.terms.partition)
     ground = Ground(bins, least_rows=least_rows, confidence=state.terms.confidence)
     return rows_needed(table, binned(table, bins), _claim(state.terms), ground=ground, width=width)
 
