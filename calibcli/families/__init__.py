@@ -1,14 +1,14 @@
 """Families: each name with its words and what is known of it before anything is computed."""
 
 import math
-from enum import Enum, StrEnum, auto
+from enum import StrEnum, auto
 from typing import Any, NamedTuple, Self
 
 # What a definition says of a measure or test, in this order.
 LABELS = ("Reading", "Estimand", "Estimator", "Interval", "Assumes", "Reference")
 
 
-class Home(Enum):
+class Home(StrEnum):
     """The modules of `calibcli.stats.measures`, each with a table of the measures that it computes."""
 
     BINNED = auto()

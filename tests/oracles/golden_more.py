@@ -16,7 +16,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.regression import cox_measure
 from calibcli.stats.measures.smooth import calibration_index
-from calibcli.stats.measures.smooth_ece import smooth_ece_on_logit
+from calibcli.stats.measures.smooth_ece import smooth_ece_on
 from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.isotonic import Isotonic
@@ -140,7 +140,9 @@ OF_MEASURES = [
         "smece",
         "relplot",
         None,
-        lambda table, record: [(smooth_ece_on_logit(table).value, record["value"]["smece"])],
+        lambda table, record: [
+            (smooth_ece_on(MeasureName.SMECE_LOGIT, table).value, record["value"]["smece"])
+        ],
         lambda _table, record: record["params"]["kernel"] == "logit_gaussian",
         why="they limit scores to 1e-3, we to 1e-4; no reflection at the ends, bandwidth in steps of 1/1024",
     ),

@@ -19,7 +19,7 @@ from calibcli.stats.measures.distance import (
     smooth_calibration_error,
 )
 from calibcli.stats.measures.smooth import calibration_index, maximum_mean_error
-from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on_logit, smooth_error_at
+from calibcli.stats.measures.smooth_ece import logit_axis, smooth_ece_on, smooth_error_at
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import residuals
 from calibcli.stats.table.kernel import cosine_series
@@ -95,7 +95,9 @@ def test_smece_on_the_logit_is_near_that_of_relplot(case: str) -> None:
     for sigma in BANDWIDTHS:
         ours = float(series.l1_norm(sigma / axis.length))
         assert ours == pytest.approx(RELPLOT[case][str(sigma)], abs=within)
-    assert smooth_ece_on_logit(table).value == pytest.approx(RELPLOT[case]["fixpoint"], abs=1e-3)
+    assert smooth_ece_on(MeasureName.SMECE_LOGIT, table).value == pytest.approx(
+        RELPLOT[case]["fixpoint"], abs=1e-3
+    )
 
 
 @pytest.mark.parametrize("case", CASES)

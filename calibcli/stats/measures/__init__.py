@@ -1,9 +1,9 @@
 """Table to estimate: what is measured, with its interval, its method and its assumptions."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Between, Declared, Fraction
 from calibcli.names import ClassMeasure, MeasureName, TestName
@@ -23,7 +23,17 @@ NO_WEIGHTED_INTERVAL = "no interval: importance weights leave only bounds that t
 
 NOT_BY_LABELS = "the weights of rows must not depend on their labels"
 
+# Of a test.
+CERTAIN = "undefined: every score is 0 or 1"
+
 HOEFFDING = "Hoeffding with what each label moves, by its weight"
+
+Range = tuple[float, float]
+
+# The value on average over calibrated scores, and its range; either is None where it is not known.
+Reference = tuple[float | None, Range | None]
+
+UNKNOWN: Reference = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,23 @@ class Estimated(Declared):
         default_factory=dict
     )
     # Where nine in ten such values would lie (5 to 95 %), or None where that is not known.
-    null_range: Annotated[tuple[float, float] | None, HIDDEN] = None
+    null_range: Annotated[Range | None, HIDDEN] = None
+
+    @classmethod
+    def of(
+        cls,
+        name: MeasureName | ClassMeasure,
+        table: Table,
+        value: float,
+        interval: Interval | None = None,
+        *,
+        null: Reference = UNKNOWN,
+        because: Iterable[str] = (HELD_OUT,),
+        details: Mapping[str, float | int | str] | None = None,
+    ) -> Self:
+        """Return a measure of a table, whose rows are independent, because of what else is assumed."""
+        assumptions = (INDEPENDENT_ROWS, *because)
+        return cls(name, value, interval, null[0], assumptions, table.total_rows, details or {}, null[1])
 
     @property
     def null_lower(
@@ -103,24 +129,29 @@ class TestResult(Declared):
     p_asymptotic: Annotated[Fraction | None, "The p-value of the limit law, where there is one."]
     assumptions: Annotated[tuple[str, ...], "Under which the p-value means what it says."]
 
+    @classmethod
+    def undefined(cls, name: TestName, why: str) -> Self:
+        """Return a test without an outcome."""
+        return cls(name, None, None, "undefined", None, (why,))
+
 
 def on_line(estimate: Estimate, name: MeasureName, *, slope: float, offset: float) -> Estimate:
     """Return the measure that is slope times another, plus an offset; the slope is positive."""
 
-    def moved(*numbers: float) -> tuple[float, ...]:
-        return tuple(offset + slope * one for one in numbers)
+    def moved(number: float) -> float:
+        return offset + slope * number
 
     interval, within = estimate.interval, estimate.null_range
     if interval is not None:
-        lower, upper = moved(*interval.ends)
+        lower, upper = map(moved, interval.ends)
         interval = replace(interval, lower=lower, upper=upper)
     return replace(
         estimate,
         name=name,
-        value=moved(estimate.value)[0],
+        value=moved(estimate.value),
         interval=interval,
-        null=None if estimate.null is None else moved(estimate.null)[0],
-        null_range=None if within is None else (offset + slope * within[0], offset + slope * within[1]),
+        null=None if estimate.null is None else moved(estimate.null),
+        null_range=None if within is None else (moved(within[0]), moved(within[1])),
     )
 
 
@@ -136,10 +167,6 @@ def effective_rows(table: Table) -> float:
     return float(table.weight.sum() ** 2 / table.weight_sq.sum())
 
 
-# A range in which nine of ten calibrated scores lie says nothing where next to no label could surprise.
-LEAST_OPEN = 1.0
-
-
 def measure_named(name: MeasureName, table: Table, *, settings: "Settings") -> Estimate:
     """Return the named measure, without a range where the scores leave less than one event open."""
     found = measures_of(name)[name](name, table, settings)
@@ -150,10 +177,7 @@ def measure_named(name: MeasureName, table: Table, *, settings: "Settings") -> E
 
 def measures_of(name: MeasureName) -> "Measures":
     """Return what the module of a measure computes; it is imported here and not before."""
-    if name.facts.home is None:
-        msg = f"{name} has no home"
-        raise ValueError(msg)
-    found: Measures = import_module(f"calibcli.stats.measures.{name.facts.home.name.lower()}").MEASURES
+    found: Measures = import_module(f"calibcli.stats.measures.{name.facts.home}").MEASURES
     return found
 
 
@@ -161,10 +185,10 @@ def _is_open(table: Table) -> bool:
     """
     Whether the scores leave an event open, among as many rows as the weighted ones are worth; told by some
     of the entries where these suffice.
+
+    A range in which nine of ten calibrated scores lie says nothing where next to no label could surprise.
     """
-    least = LEAST_OPEN
-    if table.weighted:
-        least *= float(table.weight.sum()) / effective_rows(table)
+    least = float(table.weight.sum()) / effective_rows(table) if table.weighted else 1.0
     for step in (max(1, table.score.size // 4096), 1):
         score = table.score[::step]
         if float(table.weight[::step] @ (score * (1.0 - score))) >= least:

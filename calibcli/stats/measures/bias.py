@@ -12,7 +12,6 @@ from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_a_mean
 from calibcli.stats.bounds.proportion import bounds_of_a_rate, clopper_pearson_of_a_rate, sum_margin
 from calibcli.stats.measures import (
     HELD_OUT,
-    INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     Estimate,
     deviation,
@@ -53,19 +52,14 @@ def bias(table: Table, *, confidence: float = 0.95) -> Estimate:
     """
     value, mean_score = _means(table)
     interval = _interval(table, value, mean_score, confidence=confidence)
-    only_these = (_WHY_ONLY_THESE,) if _ONLY_THESE in interval.method else ()
-    return Estimate(
-        name=MeasureName.BIAS,
-        value=value,
-        interval=interval,
-        null=0.0,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, *only_these),
-        rows=table.total_rows,
-        details={
-            "mean_label": float(table.positive.sum()) / float(table.weight.sum()),
-            "mean_score": mean_score,
-        },
-        null_range=of_mean(table, 0.0, np.ones_like(table.score)),
+    return Estimate.of(
+        MeasureName.BIAS,
+        table,
+        value,
+        interval,
+        null=(0.0, of_mean(table, 0.0, np.ones_like(table.score))),
+        because=(HELD_OUT, _WHY_ONLY_THESE) if _ONLY_THESE in interval.method else (HELD_OUT,),
+        details={"mean_label": _rate(table), "mean_score": mean_score},
     )
 
 
@@ -80,9 +74,8 @@ def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimat
     mean_score = float(found.details["mean_score"])
     if not mean_score > 0.0:
         why = "no interval: every score is 0, so that it is undefined"
-        return Estimate(
-            MeasureName.OE, math.nan, None, None, (*found.assumptions, why), found.rows, found.details
-        )
+        because = (*found.assumptions[1:], why)
+        return Estimate.of(MeasureName.OE, table, math.nan, because=because, details=found.details)
     ratio = on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
     if table.positive.any():
         return ratio
@@ -98,24 +91,15 @@ def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:
     Returns:
         The share, with the Clopper-Pearson interval for the population; none with importance weights.
     """
-    value, expected = float(table.positive.sum()) / float(table.weight.sum()), _means(table)[1]
-    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL)
-    bounds: Interval | None = None
-    if not table.weighted:
-        delta = (1.0 - confidence) / 2.0
-        ends = clopper_pearson_of_a_rate(table.total_positive_rows, table.total_rows, delta_each_side=delta)
-        bounds = Interval(*ends, confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
-        assumptions = assumptions[:1]
-    null_range = of_mean(table, expected, np.ones_like(table.score))
-    return Estimate(
-        MeasureName.OBSERVED_RATE,
-        value,
-        bounds,
-        expected,
-        assumptions,
-        table.total_rows,
-        null_range=null_range,
-    )
+    expected = _means(table)[1]
+    null = expected, of_mean(table, expected, np.ones_like(table.score))
+    if table.weighted:
+        because = (NO_WEIGHTED_INTERVAL,)
+        return Estimate.of(MeasureName.OBSERVED_RATE, table, _rate(table), null=null, because=because)
+    delta = (1.0 - confidence) / 2.0
+    ends = clopper_pearson_of_a_rate(table.total_positive_rows, table.total_rows, delta_each_side=delta)
+    bounds = Interval(*ends, confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
+    return Estimate.of(MeasureName.OBSERVED_RATE, table, _rate(table), bounds, null=null, because=())
 
 
 def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -125,19 +109,20 @@ def mean_score(table: Table, *, confidence: float = 0.95) -> Estimate:
     Returns:
         The mean, with Gaffke's bound for the population; none with importance weights.
     """
-    value, rows = _means(table)[1], table.total_rows
+    value = _means(table)[1]
     if table.weighted:
-        return Estimate(
-            MeasureName.MEAN_SCORE, value, None, None, (INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL), rows
-        )
-    values = gathered((table.score, table.weight))
-    interval = interval_of_mean(values, most=1.0, confidence=confidence)
-    return Estimate(MeasureName.MEAN_SCORE, value, interval, None, (INDEPENDENT_ROWS,), rows)
+        return Estimate.of(MeasureName.MEAN_SCORE, table, value, because=(NO_WEIGHTED_INTERVAL,))
+    interval = interval_of_mean(gathered((table.score, table.weight)), most=1.0, confidence=confidence)
+    return Estimate.of(MeasureName.MEAN_SCORE, table, value, interval, because=())
 
 
 def interval_of_bias(table: Table, *, confidence: float) -> Interval:
     """Return the interval that `bias` gives, without the rest."""
     return _interval(table, *_means(table), confidence=confidence)
+
+
+def _rate(table: Table) -> float:
+    return float(table.positive.sum()) / float(table.weight.sum())
 
 
 def _means(table: Table) -> tuple[float, float]:
@@ -154,16 +139,12 @@ def _interval(table: Table, value: float, mean_score: float, *, confidence: floa
     else:
         bounds, method = _shortest(table, value, mean_score, delta=min(delta, _MOST_DELTA))
     lower, upper = max(-mean_score, bounds[0]), min(1.0 - mean_score, bounds[1])
-    method = f"{method}; {_ONLY_THESE}" if _only_these(table, cut=(lower, upper) != bounds) else method
+    ones, rows = table.total_positive_rows, table.total_rows
+    if (lower, upper) != bounds or (not table.weighted and min(ones, rows - ones) < _LEAST_RARER):
+        method = f"{method}; {_ONLY_THESE}"
     # Where no label is 1, or all are, an end is the value but for the last digits of a sum.
     ends = min(lower, value), max(upper, value)
     return Interval(*ends, confidence, method, Target.FIXED_DESIGN, finite_sample=True)
-
-
-def _only_these(table: Table, *, cut: bool) -> bool:
-    """Whether the population's bias may well lie beyond an interval, of which an end was cut or not."""
-    ones, rows = table.total_positive_rows, table.total_rows
-    return cut or (not table.weighted and min(ones, rows - ones) < _LEAST_RARER)
 
 
 def population_bounds(

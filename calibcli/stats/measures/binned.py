@@ -12,16 +12,9 @@ from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import GroupedResiduals, stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.bounds.means import bounded_differences, empirical_bernstein
 from calibcli.stats.bounds.proportion import deviation_of_a_mean, mean_absolute_deviation, rate_bounds
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
+from calibcli.stats.measures import HELD_OUT, UNKNOWN, Estimate, Reference, deviation
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
-from calibcli.stats.measures.if_calibrated import (
-    UNKNOWN,
-    CalibratedDraws,
-    Measures,
-    Reference,
-    Settings,
-    of_draws,
-)
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, Settings, of_draws
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, equal_mass_ends, segment_sums
@@ -52,24 +45,15 @@ def binned_ece(
     delta = (1.0 - confidence) / 2.0
     upper, method = upper_bound(table, sums, delta=delta)
     lower = lower_bound(table, sums, delta=delta)
-    interval = Interval(
-        lower,
-        max(upper, value),
-        confidence,
-        f"{method}; lower: {BY_MEAN_OR_NOISE}",
-        Target.FIXED_DESIGN,
-        finite_sample=True,
-    )
-    null = UNKNOWN if calibrated is None else of_draws(calibrated.drawn.over(sums.bins).ece)
-    return Estimate(
-        name=name,
-        value=value,
-        interval=interval,
-        null=null[0],
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {bins.after_of}, not of finer ones"),
-        rows=table.total_rows,
+    method = f"{method}; lower: {BY_MEAN_OR_NOISE}"
+    return Estimate.of(
+        name,
+        table,
+        value,
+        Interval(lower, max(upper, value), confidence, method, Target.FIXED_DESIGN, finite_sample=True),
+        null=UNKNOWN if calibrated is None else of_draws(calibrated.drawn.over(sums.bins).ece),
+        because=(HELD_OUT, f"of {bins.after_of}, not of finer ones"),
         details={"bins": int(np.count_nonzero(sums.rows)), "partition": bins.described},
-        null_range=null[1],
     )
 
 
@@ -128,8 +112,8 @@ def mean_noise(table: Table, sums: BinnedTable) -> float:
     return float(np.sqrt(segment_sums(table.weight_sq, sums.starts)).sum()) / (2.0 * sums.total)
 
 
-# From gaps of shape (..., n_bins) to values of shape (...).
-OfGaps = Callable[[Floats], Floats]
+# Numbers and words by name.
+Bounds = dict[str, float | int | str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,8 +146,13 @@ def gaps_in(sums: BinnedTable) -> Gaps:
     )
 
 
-def gaps_if_calibrated(sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: OfGaps) -> Reference:
-    """Return mean and range of a function of the gaps over labels drawn from the scores, where kept."""
+def gaps_if_calibrated(
+    sums: BinnedTable, calibrated: CalibratedDraws | None, statistic: Callable[[Floats], Floats]
+) -> Reference:
+    """
+    Return mean and range of a function of the gaps over labels drawn from the scores, where kept; it takes
+    those of many draws at once, shape (draws, n_bins).
+    """
     drawn = None if calibrated is None else calibrated.drawn.over(sums.bins).gaps
     if drawn is None:
         return UNKNOWN
@@ -179,25 +168,19 @@ def for_these_scores(value: float, *, lower: float, upper: float, confidence: fl
 
 def estimate_of_gaps(
     name: MeasureName,
-    value: float,
-    *,
+    table: Table,
     sums: BinnedTable,
-    interval: Interval | None,
+    value: float,
+    interval: Interval | None = None,
+    *,
     null: Reference = UNKNOWN,
     because: tuple[str, ...] = (),
-    details: dict[str, float | int | str] | None = None,
+    details: Bounds | None = None,
 ) -> Estimate:
     """Return a measure of gaps with what all of them say."""
-    return Estimate(
-        name=name,
-        value=value,
-        interval=interval,
-        null=null[0],
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {sums.after_of}", *because),
-        rows=int(sums.rows.sum()),
-        details={"bins": int(sums.occupied.sum()), "partition": sums.described, **(details or {})},
-        null_range=null[1],
-    )
+    because = (HELD_OUT, f"of {sums.after_of}", *because)
+    details = {"bins": int(sums.occupied.sum()), "partition": sums.described, **(details or {})}
+    return Estimate.of(name, table, value, interval, null=null, because=because, details=details)
 
 
 def adaptive_error(
@@ -234,7 +217,7 @@ def adaptive_error(
         method=f"upper: Hoeffding; lower: {BY_MEAN_OR_NOISE}",
     )
     null = gaps_if_calibrated(sums, calibrated, _mean_size)
-    return estimate_of_gaps(MeasureName.ACE, value, sums=sums, interval=interval, null=null)
+    return estimate_of_gaps(MeasureName.ACE, table, sums, value, interval, null=null)
 
 
 def _mean_size(gap: Floats) -> Floats:
@@ -281,7 +264,7 @@ def one_side(
         method="upper: Hoeffding; lower: McDiarmid",
     )
     null = gaps_if_calibrated(sums, calibrated, part)
-    return estimate_of_gaps(name, value, sums=sums, interval=interval, null=null)
+    return estimate_of_gaps(name, table, sums, value, interval, null=null)
 
 
 def _claimed(name: MeasureName, gap: Floats, score: Floats) -> Floats:
@@ -312,19 +295,17 @@ def sweep_ece(table: Table) -> Estimate:
         Roelofs, Cain, Shlens & Mozer (2022), AISTATS, algorithm 1, with ties kept together.
     """
     count, starts = _swept(table)
-    because = () if count <= MOST_BINS else (f"stopped at {MOST_BINS:,} bins, where rates did not fall yet",)
+    stopped = (f"stopped at {MOST_BINS:,} bins, where rates did not fall yet",) if count > MOST_BINS else ()
     value = float(np.abs(segment_sums(residuals(table), starts)).sum()) / float(table.weight.sum())
     bins = starts.size - 1
     described = f"{bins:,} equal-mass {'bin' if bins == 1 else 'bins'}, swept"
     if bins == table.distinct:
         described = "each distinct score by itself, swept"
-    return Estimate(
-        name=MeasureName.ECE_SWEEP,
-        value=value,
-        interval=None,
-        null=None,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, *because, _NO_INTERVAL),
-        rows=table.total_rows,
+    return Estimate.of(
+        MeasureName.ECE_SWEEP,
+        table,
+        value,
+        because=(HELD_OUT, *stopped, _NO_INTERVAL),
         details={"bins": bins, "partition": described},
     )
 
@@ -391,14 +372,8 @@ def lp_error(
         confidence=confidence,
         method="upper: Hoeffding; lower: that of the ECE",
     )
-    return estimate_of_gaps(
-        name,
-        value,
-        sums=sums,
-        interval=interval,
-        null=gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=power)),
-        details={"power": power},
-    )
+    null = gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=power))
+    return estimate_of_gaps(name, table, sums, value, interval, null=null, details={"power": power})
 
 
 def p_mean(gap: Floats, *, share: Floats, power: float) -> Floats:
@@ -455,9 +430,10 @@ def worst_bin(
     worst = np.flatnonzero(sums.occupied)[int(np.abs(found.gap).argmax())]
     return estimate_of_gaps(
         MeasureName.LINF,
+        table,
+        sums,
         value,
-        sums=sums,
-        interval=for_these_scores(value, lower=lower, upper=upper, confidence=confidence, method=method),
+        for_these_scores(value, lower=lower, upper=upper, confidence=confidence, method=method),
         null=gaps_if_calibrated(sums, calibrated, _largest),
         because=(_ATOMS_SPEAK,) if sums.bins.binning is Binning.ATOMS and not table.weighted else (),
         details={
@@ -525,9 +501,9 @@ def debiased_ece(table: Table, *, bins: Partition, calibrated: CalibratedDraws |
     because = (f"{lonely:,} rows alone in their bin are not corrected for",) if lonely else ()
     return estimate_of_gaps(
         MeasureName.L1_DEBIASED,
+        table,
+        sums,
         max(raw, 0.0),
-        sums=sums,
-        interval=None,
         null=null,
         because=(*because, _NO_L1_INTERVAL),
         details={"unclipped": raw, "plug_in": float((found.share * np.abs(found.gap)).sum())},
@@ -557,9 +533,6 @@ def _mean_squares(table: Table, sums: BinnedTable) -> Floats:
     positive, negative = table.positive, table.weight - table.positive
     squares = positive * (1.0 - table.score_of_positive) ** 2 + negative * table.score_of_negative**2
     return segment_sums(squares, sums.starts)[sums.occupied] / sums.weight[sums.occupied]
-
-
-Bounds = dict[str, float | int | str]
 
 
 def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:

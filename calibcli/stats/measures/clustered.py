@@ -254,7 +254,7 @@ def clustered_tests(
     names: Sequence[TestName], *, combined: bool
 ) -> tuple[tuple[TestResult, ...], CombinedTest | None]:
     """Return the tests, none of them defined for clusters; `combined` if one answer of several was due."""
-    results = tuple(TestResult(name, None, None, "undefined", None, (NO_TEST,)) for name in names)
+    results = tuple(TestResult.undefined(name, NO_TEST) for name in names)
     return results, CombinedTest(None, ()) if combined else None
 
 

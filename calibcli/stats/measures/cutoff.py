@@ -5,8 +5,8 @@ import math
 from calibcli.names import MeasureName, Target
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import extremes, range_tail
-from calibcli.stats.measures import HELD_OUT, HOEFFDING, INDEPENDENT_ROWS, Estimate, deviation
-from calibcli.stats.measures.if_calibrated import UNKNOWN, CalibratedDraws, Measures, of_draws
+from calibcli.stats.measures import HELD_OUT, HOEFFDING, UNKNOWN, Estimate, deviation
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, of_draws
 from calibcli.stats.measures.scores import losses_of, squared_error, values_of
 from calibcli.stats.numerics import crossing, normal_quantile
 from calibcli.stats.table.grid import Table, open_variance, residuals
@@ -41,13 +41,12 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
     total = float(table.weight.sum())
     top, bottom = map(float, extremes(residuals(table)))
     value = (top - bottom) / total
-    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
-    hidden = 0.0
+    because, hidden = [HELD_OUT], 0.0
     if table.kind == "grid":
         hidden = float(table.weight.max()) / total
         words = f"read at the ends of grid cells, which can lower it by at most {hidden:.3g}"
-        assumptions = (*assumptions, f"{words}, added to the upper end")
-    delta, (null, null_range) = (1.0 - confidence) / 2.0, UNKNOWN
+        because.append(f"{words}, added to the upper end")
+    delta, null = (1.0 - confidence) / 2.0, UNKNOWN
     if table.weighted:
         # The noise ranges from its least partial sum to its largest, each with half of the error.
         below, above = 2.0 * deviation(table, delta=delta / 2.0), deviation(table, delta=delta)
@@ -55,7 +54,7 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
         below, above = _margins(table, delta=delta)
         if calibrated is not None and calibrated.drawn.kuiper is not None:
             unit = math.sqrt(float(open_variance(table).sum())) / total
-            null, null_range = of_draws(calibrated.drawn.kuiper * unit)
+            null = of_draws(calibrated.drawn.kuiper * unit)
     interval = Interval(
         max(0.0, value - below),
         min(1.0, value + above + hidden),
@@ -64,15 +63,7 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
         Target.FIXED_DESIGN if table.weighted else Target.POPULATION,
         finite_sample=table.weighted,
     )
-    return Estimate(
-        name=MeasureName.CUTOFF,
-        value=value,
-        interval=interval,
-        null=null,
-        assumptions=assumptions,
-        rows=table.total_rows,
-        null_range=null_range,
-    )
+    return Estimate.of(MeasureName.CUTOFF, table, value, interval, null=null, because=because)
 
 
 def _margins(table: Table, *, delta: float) -> tuple[float, float]:

@@ -8,12 +8,10 @@ import numpy as np
 from calibcli.names import MeasureName, Purpose
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import calibrated_positives, draw_cells
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range
 from calibcli.stats.measures.if_calibrated import (
-    UNKNOWN,
     CalibratedDraws,
     Measures,
-    Range,
     Settings,
     Shared,
     ends_of_draws,
@@ -118,7 +116,7 @@ def murphy_part(
         Forecasting 23, for the within-bin terms; Ferro & Fricker (2012), QJRMS 138, for the corrected parts.
     """
     sums = binned(table, bins)
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {sums.after_of}"]
+    because = [HELD_OUT, f"of {sums.after_of}"]
     lonely = int(sums.rows[sums.rows == 1].size)
     defined = True
     if name in _CORRECTED:
@@ -126,19 +124,18 @@ def murphy_part(
             bool(pairs_in(sums).any()) if name != _CORRECTED[2] else _share_of_squares(sums)[1] < _ONE_ROW
         )
         if lonely:
-            assumptions.append(f"{lonely:,} rows alone in their bin correct nothing")
+            because.append(f"{lonely:,} rows alone in their bin correct nothing")
     if not defined:
-        assumptions.append("no interval: undefined where no bin has two rows")
-        return Estimate(name, math.nan, None, None, tuple(assumptions), table.total_rows)
+        because.append("no interval: undefined where no bin has two rows")
+        return Estimate.of(name, table, math.nan, because=because)
     part, expected = _MURPHY[name], expected_parts(table, sums)
-    found, null = part(observed_parts(table, sums)), part(expected)
+    found = part(observed_parts(table, sums))
     interval, why = _interval(name, sums, found, confidence=confidence, weighted=table.weighted)
-    if why is not None:
-        assumptions.append(why)
+    because += why
     details: dict[str, float | int | str] = {"partition": sums.described, "rows_alone": lonely}
-    null_range = None if table.weighted else _range_if_calibrated(name, table, sums, expected, calibrated)
-    rows = table.total_rows
-    return Estimate(name, found, interval, null, tuple(assumptions), rows, details, null_range)
+    within = None if table.weighted else _range_if_calibrated(name, table, sums, expected, calibrated)
+    null = part(expected), within
+    return Estimate.of(name, table, found, interval, null=null, because=because, details=details)
 
 
 def observed_parts(table: Table, sums: BinnedTable) -> Murphy:
@@ -225,22 +222,22 @@ def _ratio(top: Floats, bottom: Floats) -> Floats:
 
 def _interval(
     name: MeasureName, sums: BinnedTable, value: float, *, confidence: float, weighted: bool
-) -> tuple[Interval | None, str | None]:
+) -> tuple[Interval | None, list[str]]:
     """Return the interval of a part, or the reason for none."""
     if name in _NO_INTERVAL:
-        return None, _NO_INTERVAL[name]
+        return None, [_NO_INTERVAL[name]]
     if weighted:
-        return None, NO_WEIGHTED_INTERVAL
+        return None, [NO_WEIGHTED_INTERVAL]
     if name is not MeasureName.BRIER_RELIABILITY_CORRECTED:
         rows = int(sums.rows.sum()), int(sums.positive_rows.sum())
-        return rate_interval(*rows, value=value, confidence=confidence, of=lambda p: p * (1.0 - p)), None
+        return rate_interval(*rows, value=value, confidence=confidence, of=lambda p: p * (1.0 - p)), []
     if (sums.rows == 1).any():
-        return None, "no interval: rows alone in their bin keep their noise"
+        return None, ["no interval: rows alone in their bin keep their noise"]
     t = t_statistic(sums)
     root = score_interval(sums, t, confidence=confidence)
     most = 1.0 if root.upper is None else root.upper
     lower, upper = min((root.lower or 0.0) ** 2, value), max(most**2, value)
-    return Interval(lower, upper, confidence, "score", root.target, finite_sample=False), None
+    return Interval(lower, upper, confidence, "score", root.target, finite_sample=False), []
 
 
 _DRAWS, _SUB_CELLS = 100, 16_384
@@ -329,20 +326,23 @@ def corp_part(
     score, part = _CORP[name]
     shared = shared or Shared()
     value = part(shared.once(f"corp {score.name}", table, lambda: corp_of(table, score)))
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT]
+    because, interval, null = [HELD_OUT], None, UNKNOWN
     if table.kind == "grid":
-        assumptions.append("each cell of the grid counts as one score")
-    interval, why = _corp_interval(name, table, value, score=score, confidence=confidence)
-    if why is not None:
-        assumptions.append(why)
-    null, null_range = UNKNOWN
+        because.append("each cell of the grid counts as one score")
+    if not name.facts.interval:
+        because.append(_NO_CORP_INTERVAL)
+    elif table.weighted:
+        because.append(NO_WEIGHTED_INTERVAL)
+    else:
+        rows = table.total_rows, table.total_positive_rows
+        interval = rate_interval(*rows, value=value, confidence=confidence, of=score.of_rate)
     if generator is not None and not table.weighted:
         drawn = shared.once(
             f"corp {score.name} drawn", table, lambda: _if_calibrated(table, score, generator=generator)
         )
-        null, low, high = map(part, drawn)
-        null_range = low, high
-    return Estimate(name, value, interval, null, tuple(assumptions), table.total_rows, null_range=null_range)
+        mean, low, high = map(part, drawn)
+        null = mean, (low, high)
+    return Estimate.of(name, table, value, interval, null=null, because=because)
 
 
 def corp_of(table: Table, score: _Score) -> Corp:
@@ -409,18 +409,6 @@ def _pooled_over_scores(weight: Floats, positive: Floats, score: _Score, *, dist
 def _without_rounding(value: float, scale: float) -> float:
     """Return 0 for what only rounding keeps from it."""
     return 0.0 if abs(value) < 1e-14 * max(scale, 1e-3) else value
-
-
-def _corp_interval(
-    name: MeasureName, table: Table, value: float, *, score: _Score, confidence: float
-) -> tuple[Interval | None, str | None]:
-    """Return the interval of a part, or the reason for none."""
-    if not name.facts.interval:
-        return None, _NO_CORP_INTERVAL
-    if table.weighted:
-        return None, NO_WEIGHTED_INTERVAL
-    rows = table.total_rows, table.total_positive_rows
-    return rate_interval(*rows, value=value, confidence=confidence, of=score.of_rate), None
 
 
 def _murphy(name: MeasureName, table: Table, settings: Settings) -> Estimate:

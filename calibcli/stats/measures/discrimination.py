@@ -13,13 +13,14 @@ from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.measures import (
     HELD_OUT,
-    INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
+    UNKNOWN,
     Estimate,
+    Reference,
     effective_rows,
     on_line,
 )
-from calibcli.stats.measures.if_calibrated import MANY_EVENTS, UNKNOWN, Measures, Reference, of_mean
+from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table.grid import Table
@@ -28,8 +29,6 @@ from calibcli.values import dataclass
 METHOD = "Gaffke's bounds of both labels, put together"
 
 RISK_METHOD = "Gaffke's bound on the influence of each row"
-
-_ONE_LABEL = "no interval: one label only, so that it is undefined"
 
 
 def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -46,22 +45,14 @@ def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
         the value if calibrated.
     """
     ranked = _Ranked(table.positive, table.weight - table.positive)
-    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
     if not (ranked.positive.any() and ranked.negative.any()):
-        return Estimate(MeasureName.AUROC, math.nan, None, None, (*assumptions, _ONE_LABEL), table.total_rows)
-    value, null = ranked.area, _if_calibrated(table)
-    interval = None if table.weighted else ranked.interval(confidence)
-    if interval is None:
-        assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
-    return Estimate(
-        name=MeasureName.AUROC,
-        value=value,
-        interval=interval,
-        null=null[0],
-        assumptions=assumptions,
-        rows=table.total_rows,
-        null_range=null[1],
-    )
+        because = HELD_OUT, "no interval: one label only, so that it is undefined"
+        return Estimate.of(MeasureName.AUROC, table, math.nan, because=because)
+    if table.weighted:
+        because = HELD_OUT, NO_WEIGHTED_INTERVAL
+        return Estimate.of(MeasureName.AUROC, table, ranked.area, because=because)
+    interval, null = ranked.interval(confidence), _if_calibrated(table)
+    return Estimate.of(MeasureName.AUROC, table, ranked.area, interval, null=null)
 
 
 def gini(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -196,13 +187,14 @@ class Influence:
 
 def _if_calibrated(table: Table) -> Reference:
     """
-    Return the area on average over labels that follow the scores, and its range, to first order.
+    Return the area on average over labels that follow the scores, and its range, to first order; of rows
+    without importance weights.
 
     Where fewer than 20 rows of either label are expected, the first order says too little.
     """
     score, weight = table.score, table.weight
     total, expected = float(weight.sum()), float((weight * score).sum())
-    if min(expected, total - expected) < MANY_EVENTS or table.weighted:
+    if min(expected, total - expected) < MANY_EVENTS:
         return UNKNOWN
     likely = _Ranked(weight * score, weight * (1.0 - score))
     # No row is compared with itself: it would be a tie.
@@ -232,28 +224,18 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
         the population area under the risk coverage curve", for the weights -ln u.
     """
     kept = RiskCoverage.of(table)
-    value = kept.area
-    interval = None if table.weighted else kept.interval(confidence)
-    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)
-    if interval is None:
-        assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
-    null = UNKNOWN
-    details: dict[str, float | int | str] = {}
-    if not table.weighted:
-        details = cutoff_for(table, confidence=confidence)
-        weights = kept.weights[::-1]
-        mean = float((weights * table.weight * (1.0 - table.score)).sum()) / float(kept.rows.sum())
-        low, high = of_mean(table, mean, -weights)
-        null = mean, (max(0.0, low), min(1.0, high))
-    return Estimate(
-        name=MeasureName.AURC,
-        value=value,
-        interval=interval,
-        null=null[0],
-        assumptions=assumptions,
-        rows=table.total_rows,
-        details=details,
-        null_range=null[1],
+    if table.weighted:
+        return Estimate.of(MeasureName.AURC, table, kept.area, because=(HELD_OUT, NO_WEIGHTED_INTERVAL))
+    weights = kept.weights[::-1]
+    mean = float((weights * table.weight * (1.0 - table.score)).sum()) / float(kept.rows.sum())
+    low, high = of_mean(table, mean, -weights)
+    return Estimate.of(
+        MeasureName.AURC,
+        table,
+        kept.area,
+        kept.interval(confidence),
+        null=(mean, (max(0.0, low), min(1.0, high))),
+        details=cutoff_for(table, confidence=confidence),
     )
 
 
@@ -307,10 +289,16 @@ class RiskCoverage:
         rows: How many rows have each score, shape (n,); with weights, what they count for of so many rows as
             all are worth.
         wrong: How many of them have label 0.
+        weights: What a row of label 0 adds to n times the area, on average over the order of equal scores,
+            shape (n,). A row at place i is among the k that are kept for every k from i on: it adds the sum
+            of 1/k.
+        area: The area under the curve, ties in every order.
     """
 
     rows: Floats
     wrong: Floats
+    weights: Floats
+    area: float
 
     @classmethod
     def of(cls, table: Table) -> "RiskCoverage":
@@ -320,36 +308,11 @@ class RiskCoverage:
         if not some.all():
             weight, positive = weight[some], positive[some]
         scale = effective_rows(table) / float(weight.sum()) if table.weighted else 1.0
-        return cls(scale * weight, scale * (weight - positive))
-
-    @property
-    def coverage(self) -> Floats:
-        """Share of the rows with each score or a higher one, shape (n,)."""
-        reached: Floats = np.cumsum(self.rows) / float(self.rows.sum())
-        return reached
-
-    @property
-    def risk(self) -> Floats:
-        """Share of label 0 among these, shape (n,)."""
-        share: Floats = np.cumsum(self.wrong) / np.cumsum(self.rows)
-        return share
-
-    @property
-    def weights(self) -> Floats:
-        """
-        What a row of label 0 adds to n times the area, on average over the order of equal scores, shape (n,).
-
-        A row at place i is among the k that are kept for every k from i on: it adds the sum of 1/k.
-        """
-        after = np.cumsum(self.rows)
-        before = np.maximum(after - self.rows, 0.0)
-        own = _harmonic(after) - _harmonic(before)
-        return _harmonic(after[-1:]) - _harmonic(after) + 1.0 - before / self.rows * own
-
-    @property
-    def area(self) -> float:
-        """The area under the curve, ties in every order."""
-        return min(1.0, float((self.wrong * self.weights).sum()) / float(self.rows.sum()))
+        rows, wrong = scale * weight, scale * (weight - positive)
+        after = np.cumsum(rows)
+        before, sums = np.maximum(after - rows, 0.0), _harmonic(after)
+        weights = sums[-1:] - sums + 1.0 - before / rows * (sums - _harmonic(before))
+        return cls(rows, wrong, weights, min(1.0, float((wrong * weights).sum()) / float(rows.sum())))
 
     @property
     def influence(self) -> tuple[Floats, Floats]:
@@ -358,11 +321,11 @@ class RiskCoverage:
 
         A row of label 0 adds its weight; every row makes the coverage of those below it larger.
         """
-        risk, weights, coverage = self.wrong / self.rows, self.weights, self.coverage
+        risk, coverage = self.wrong / self.rows, np.cumsum(self.rows) / float(self.rows.sum())
         # What is lost at each step down from a score to the next lower one, as far as the rows above lose it.
         step = (risk[:-1] - risk[1:]) * -np.log(coverage[:-1])
         passed = np.append(np.cumsum(step[::-1])[::-1], 0.0) - float(step @ coverage[:-1])
-        return passed + (1.0 - risk) * weights, passed - risk * weights
+        return passed + (1.0 - risk) * self.weights, passed - risk * self.weights
 
     @property
     def most(self) -> float:
@@ -371,12 +334,12 @@ class RiskCoverage:
 
     def interval(self, confidence: float) -> Interval:
         """Return the interval of the area: Gaffke's bound on the mean influence of a row."""
-        area, (wrong, right) = self.area, self.influence
+        wrong, right = self.influence
         values = gathered((wrong, self.wrong), (right, self.rows - self.wrong))
         delta = (1.0 - confidence) / 2.0
         upper = values.upper_bound(most=max(self.most, float(wrong.max())), delta=delta)
-        lower = values.lower_bound(least=min(-area, float(right.min())), delta=delta)
-        ends = max(0.0, area + lower), min(1.0, area + upper)
+        lower = values.lower_bound(least=min(-self.area, float(right.min())), delta=delta)
+        ends = max(0.0, self.area + lower), min(1.0, self.area + upper)
         return Interval(*ends, confidence, RISK_METHOD, Target.POPULATION, finite_sample=False)
 
 

@@ -25,13 +25,14 @@ from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.bounds.resampling import label_draws
 from calibcli.stats.measures import (
     HELD_OUT,
-    INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
+    UNKNOWN,
     Estimate,
+    Reference,
     effective_rows,
 )
 from calibcli.stats.measures.bias import error_shares
-from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Reference, of_draws
+from calibcli.stats.measures.if_calibrated import Measures, of_draws
 from calibcli.stats.measures.smooth_ece import weighed
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, Integers, run_starts
@@ -222,26 +223,23 @@ def distance(table: Table, *, confidence: float = 0.95) -> Estimate:
     cuts = cut.every
     found = [_to_midpoints(one) for one in cuts]
     rated, moved = min(found, key=sum)
-    value = rated + moved
-    null, null_range = UNKNOWN
+    null = UNKNOWN
     if not table.weighted:
-        null, null_range = _of_calibrated_labels(table, cuts, [away for _, away in found])
-    interval = distance_interval(table, cut=cut, confidence=confidence)
-    return Estimate(
-        name=MeasureName.DCE,
-        value=value,
-        interval=interval,
+        null = _of_calibrated_labels(table, cuts, [away for _, away in found])
+    return Estimate.of(
+        MeasureName.DCE,
+        table,
+        rated + moved,
+        distance_interval(table, cut=cut, confidence=confidence),
         null=null,
-        assumptions=(*sentences(table), BOUNDS_EVERY_FORM, "the value is an upper estimate of the distance"),
-        rows=table.total_rows,
+        because=(*_population(table), BOUNDS_EVERY_FORM, "the value is an upper estimate of the distance"),
         details={"bins": cut.bins, "rate_to_midpoint": rated, "score_to_midpoint": moved},
-        null_range=null_range,
     )
 
 
-def sentences(table: Table) -> tuple[str, ...]:
-    """Return what the bounds assume."""
-    return (INDEPENDENT_ROWS, HELD_OUT) if table.weighted else (INDEPENDENT_ROWS, ONE_POPULATION, HELD_OUT)
+def _population(table: Table) -> tuple[str, ...]:
+    """Return what the bounds assume of independent rows."""
+    return (HELD_OUT,) if table.weighted else (ONE_POPULATION, HELD_OUT)
 
 
 def number_of_bins(rows: float) -> int:
@@ -394,13 +392,12 @@ def lower_distance(table: Table, *, confidence: float = 0.95) -> Estimate:
         notes.append(
             f"scores gathered in {LOWER_CELLS:,} cells: the value is within {rounding:.1g} of the exact one"
         )
-    return Estimate(
-        name=MeasureName.DCE_LOWER,
-        value=value,
-        interval=distance_interval(table, confidence=confidence),
-        null=None,
-        assumptions=(*sentences(table), BOUNDS_EVERY_FORM, *notes),
-        rows=table.total_rows,
+    return Estimate.of(
+        MeasureName.DCE_LOWER,
+        table,
+        value,
+        distance_interval(table, confidence=confidence),
+        because=(*_population(table), BOUNDS_EVERY_FORM, *notes),
         details={"places": places.place.size, "rounding": rounding},
     )
 
@@ -491,27 +488,18 @@ def smooth_calibration_error(table: Table, *, confidence: float = 0.95) -> Estim
     """
     place, mass, moved = _gathered_labels(table)
     value = largest_smooth_sum(place, mass)
-    sentences = [INDEPENDENT_ROWS, ONE_POPULATION, HELD_OUT]
-    interval = None
+    because, interval = [*_population(table)], None
     if table.weighted:
-        sentences = [INDEPENDENT_ROWS, HELD_OUT, NO_WEIGHTED_INTERVAL]
+        because.append(NO_WEIGHTED_INTERVAL)
     elif table.total_rows < 2:
-        sentences.append("no interval: one row")
+        because.append("no interval: one row")
     else:
         interval = _interval(table, value=value, moved=moved, confidence=confidence)
     if moved > 0.0:
-        sentences.append(
+        because.append(
             f"scores gathered in {SMOOTH_CELLS:,} cells: the value is within {moved:.1g} of the exact one"
         )
-    return Estimate(
-        name=MeasureName.SMCE,
-        value=value,
-        interval=interval,
-        null=None,
-        assumptions=tuple(sentences),
-        rows=table.total_rows,
-        details={"rounding": moved},
-    )
+    return Estimate.of(MeasureName.SMCE, table, value, interval, because=because, details={"rounding": moved})
 
 
 def _gathered_labels(table: Table) -> tuple[Floats, Floats, float]:

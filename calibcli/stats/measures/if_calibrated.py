@@ -10,7 +10,7 @@ import numpy as np
 
 from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName
 from calibcli.stats.bounds.resampling import DrawCells, DrawnLabels, Starts, label_draws
-from calibcli.stats.measures import Estimate
+from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
@@ -34,13 +34,6 @@ _MOST_SKEWED = 1e100
 
 # Entries worked on at once: they stay in the processor's cache.
 _CHUNK = 1 << 14
-
-Range = tuple[float, float]
-
-# The value on average and its range; either is None where it is not known.
-Reference = tuple[float | None, Range | None]
-
-UNKNOWN: Reference = (None, None)
 
 
 def of_draws(values: Floats) -> Reference:

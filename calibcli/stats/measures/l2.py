@@ -8,13 +8,9 @@ import numpy as np
 from calibcli.names import MeasureName, Target, TestName
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.chernoff import Counts, least_energy, most_energy
-from calibcli.stats.measures import (
-    HELD_OUT,
-    INDEPENDENT_ROWS,
-    Estimate,
-    TestResult,
-)
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, UNKNOWN, Estimate, TestResult
 from calibcli.stats.measures.binned import (
+    Bounds,
     estimate_of_gaps,
     farthest,
     for_these_scores,
@@ -24,14 +20,7 @@ from calibcli.stats.measures.binned import (
     p_mean,
 )
 from calibcli.stats.measures.binned import lower_bound as lower_bound_of_ece
-from calibcli.stats.measures.if_calibrated import (
-    UNKNOWN,
-    CalibratedDraws,
-    Measures,
-    Settings,
-    of_draws,
-    p_value,
-)
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, Settings, of_draws, p_value
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
@@ -56,38 +45,29 @@ def debiased_l2(
         Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ.
     """
     sums = binned(table, bins)
-    t = t_statistic(sums)
+    t = t_statistic(sums) if pairs_in(sums).any() else math.nan
+    value = math.nan if math.isnan(t) else math.sqrt(max(t, 0.0))
     lonely = int(sums.rows[sums.rows == 1].size)
-    assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"of {bins.after_of}; approximate below 1,000 rows"]
+    because = [HELD_OUT, f"of {bins.after_of}; approximate below 1,000 rows"]
     if lonely:
-        assumptions.append(f"{lonely:,} rows alone in their bin do not count")
-    defined = bool(pairs_in(sums).any())
-    interval = None
-    if not defined:
-        assumptions.append("no interval: no bin has two rows")
+        because.append(f"{lonely:,} rows alone in their bin do not count")
+    interval, null = None, UNKNOWN
+    if math.isnan(t):
+        because.append("no interval: no bin has two rows")
     elif table.weighted:
-        interval = interval_around_plug_in(table, sums, math.sqrt(max(t, 0.0)), confidence=confidence)
-        assumptions[2] = f"of {bins.after_of}"
+        interval = interval_around_plug_in(table, sums, value, confidence=confidence)
+        because[1] = f"of {bins.after_of}"
     else:
         interval = score_interval(sums, t, confidence=confidence)
-    null = UNKNOWN
-    if calibrated is not None and defined:
+    if calibrated is not None and not math.isnan(t):
         null = of_draws(np.sqrt(np.maximum(calibrated.drawn.over(sums.bins).t, 0.0)))
-    return Estimate(
-        name=MeasureName.L2,
-        value=math.sqrt(max(t, 0.0)) if defined else math.nan,
-        interval=interval,
-        null=null[0],
-        assumptions=tuple(assumptions),
-        rows=table.total_rows,
-        details={
-            "t": t if defined else math.nan,
-            "plug_in": math.sqrt(l2_squared_plug_in(sums)),
-            "rows_alone": lonely,
-            "partition": bins.described,
-        },
-        null_range=null[1],
-    )
+    details: Bounds = {
+        "t": t,
+        "plug_in": math.sqrt(l2_squared_plug_in(sums)),
+        "rows_alone": lonely,
+        "partition": bins.described,
+    }
+    return Estimate.of(MeasureName.L2, table, value, interval, null=null, because=because, details=details)
 
 
 def t_statistic(sums: BinnedTable) -> float:
@@ -212,7 +192,7 @@ def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> Tes
     sums = binned(table, bins)
     if not (pairs_in(sums).any() and sums.variance.any()):
         why = "every score is 0 or 1" if pairs_in(sums).any() else "no bin has two rows"
-        return TestResult(TestName.T, None, None, "undefined", None, (f"undefined: {why}",))
+        return TestResult.undefined(TestName.T, f"undefined: {why}")
     t = t_statistic(sums)
     p = p_value(calibrated.drawn.over(sums.bins).t, t)
     return TestResult(TestName.T, t, p, calibrated.drawn.method, None, (INDEPENDENT_ROWS, HELD_OUT))
@@ -339,7 +319,7 @@ def plug_in_l2(
     value = math.sqrt(l2_squared_plug_in(sums))
     interval = interval_around_plug_in(table, sums, value, confidence=confidence)
     null = gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=2.0))
-    return estimate_of_gaps(MeasureName.L2_PLUG_IN, value, sums=sums, interval=interval, null=null)
+    return estimate_of_gaps(MeasureName.L2_PLUG_IN, table, sums, value, interval, null=null)
 
 
 def interval_around_plug_in(table: Table, sums: BinnedTable, value: float, *, confidence: float) -> Interval:
@@ -354,9 +334,6 @@ def interval_around_plug_in(table: Table, sums: BinnedTable, value: float, *, co
         confidence=confidence,
         method=f"upper: Hoeffding; lower: {method}",
     )
-
-
-Bounds = dict[str, float | int | str]
 
 
 def l2_bounds(table: Table, sums: BinnedTable, *, confidence: float) -> Bounds:

@@ -9,16 +9,9 @@ from calibcli.errors import NotConverged
 from calibcli.names import MeasureName, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
+from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Reference
 from calibcli.stats.measures.bias import interval_of_bias
-from calibcli.stats.measures.if_calibrated import (
-    MANY_EVENTS,
-    UNKNOWN,
-    Measures,
-    Reference,
-    Settings,
-    of_moments,
-)
+from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_moments
 from calibcli.stats.measures.scores import entropy
 from calibcli.stats.numerics import crossing, student_quantile
 from calibcli.stats.recalibrators.logistic import Solution, solved
@@ -198,12 +191,6 @@ _FAMILIES = {
     MeasureName.COX_SLOPE: _LINE,
 }
 
-_IF_CALIBRATED = {
-    MeasureName.CITL_LOGIT: 0.0,
-    MeasureName.COX_INTERCEPT: 0.0,
-    MeasureName.COX_SLOPE: 1.0,
-}
-
 
 @dataclass(frozen=True, slots=True)
 class _Found:
@@ -245,36 +232,27 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
         Royall & Tsou (2003), JRSS-B 65, for the adjusted likelihood; Long & Ervin (2000), American
         Statistician 54, for the variance (HC3).
     """
-    points = Labelled.of(table)
-    assumptions = [
-        INDEPENDENT_ROWS,
-        HELD_OUT,
-        "of the line that fits best, whether or not the truth is on it",
-    ]
-    limited = limited_rows(table)
-    if limited:
-        assumptions.append(limited_words(limited))
+    points, limited = Labelled.of(table), limited_rows(table)
+    because = [HELD_OUT, "of the line that fits best, whether or not the truth is on it"]
+    because += limited_words(limited)
     try:
         found = _found(name, table, points, confidence=confidence)
     except NotConverged as problem:
         found = _Found(math.nan, None, f"no interval: undefined, {problem.message}")
     if found.why is not None:
-        assumptions.append(found.why)
+        because.append(found.why)
     details: dict[str, float | int | str] = {"limited_rows": limited}
-    rough = None
+    method = "profile likelihood, " + ("no finite fit" if math.isinf(found.value) else "adjusted")
     if found.carried is not None:
         details["carried_by"] = found.carried
         if found.carried < _MANY_CARRY:
-            rough = f"rough: its noise is that of about {max(found.carried, 1.0):.0f} rows"
-            assumptions.append(rough)
+            because.append(f"rough: its noise is that of about {max(found.carried, 1.0):.0f} rows")
+            method = f"{method}; {because[-1]}"
     interval = None
     if found.ends is not None:
-        method = "profile likelihood" + (", no finite fit" if math.isinf(found.value) else ", adjusted")
-        method += "" if rough is None else f"; {rough}"
         interval = Interval(*found.ends, confidence, method, Target.FIXED_DESIGN, finite_sample=False)
-    null, null_range = UNKNOWN if math.isnan(found.value) else _if_calibrated(name, table)
-    rows = table.total_rows
-    return Estimate(name, found.value, interval, null, tuple(assumptions), rows, details, null_range)
+    null = UNKNOWN if math.isnan(found.value) else _if_calibrated(name, table)
+    return Estimate.of(name, table, found.value, interval, null=null, because=because, details=details)
 
 
 def _if_calibrated(name: MeasureName, table: Table) -> Reference:
@@ -283,7 +261,7 @@ def _if_calibrated(name: MeasureName, table: Table) -> Reference:
 
     There is no range where the scores leave fewer than 20 events open, or with importance weights.
     """
-    null = _IF_CALIBRATED[name]
+    null = 1.0 if name is MeasureName.COX_SLOPE else 0.0
     information = table.weight * table.score * (1.0 - table.score)
     whole = float(information.sum())
     if table.weighted or whole < MANY_EVENTS:
@@ -301,10 +279,10 @@ def fitted_line(points: Labelled, table: Table) -> Solution:
     return solved(_LINE, points, aim=Aim.of(table, FitOptions(), separated=False))
 
 
-def limited_words(rows: int) -> str:
-    """Return the sentence about rows whose logit was limited."""
+def limited_words(rows: int) -> list[str]:
+    """Return the sentence about rows whose logit was limited, if there are any."""
     these = "1 row lies" if rows == 1 else f"{rows:,} rows lie"
-    return f"{these} within 2^-53 of 0 or 1: limited inside the logit"
+    return [f"{these} within 2^-53 of 0 or 1: limited inside the logit"] if rows else []
 
 
 def one_label(points: Labelled) -> bool:
@@ -412,8 +390,6 @@ def _infinite(
     return _Found(side * math.inf, (end, math.inf) if side > 0.0 else (-math.inf, end), why)
 
 
-def _cox(name: MeasureName, table: Table, settings: Settings) -> Estimate:
-    return cox_measure(name, table, confidence=settings.confidence)
-
-
-MEASURES: Measures = dict.fromkeys(_FAMILIES, _cox)
+MEASURES: Measures = dict.fromkeys(
+    _FAMILIES, lambda name, table, settings: cox_measure(name, table, confidence=settings.confidence)
+)

@@ -11,7 +11,7 @@ from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, as_many
 from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
-from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, effective_rows
+from calibcli.stats.measures import Estimate, effective_rows
 from calibcli.stats.measures.if_calibrated import Measures, of_mean
 from calibcli.stats.table import Floats
 from calibcli.stats.table.grid import Table
@@ -210,33 +210,29 @@ def _mean_loss(
     if math.isinf(most):
         losses = losses.suffered(positive, negative)
     value = losses.mean_of_suffered(positive, negative)
-    assumptions = [INDEPENDENT_ROWS]
-    interval, details = None, {}
     wrong = certain_and_wrong(table)
+    details: dict[str, float] = {"certain_and_wrong": wrong}
+    interval, because = None, []
     if not math.isfinite(value):
-        assumptions.append(f"no interval: {gave_zero(wrong)}")
+        because.append(f"no interval: {gave_zero(wrong)}")
     elif effective_rows(table) < 1.5:
-        assumptions.append(
-            "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
-        )
+        because.append(one_row(table))
     elif confidence is not None:
         if name is MeasureName.LOG_LOSS:
-            assumptions.append(NO_MORE_EXTREME if math.isfinite(most) else NO_LARGEST)
+            because.append(NO_MORE_EXTREME if math.isfinite(most) else NO_LARGEST)
         if table.weighted:
-            assumptions.append(NO_HEAVIER)
+            because.append(NO_HEAVIER)
         values = values_of(table, losses, negative=negative, mean=value)
         interval = interval_of_mean(values, most=most, confidence=confidence)
-        details = rests_on(values, largest=most)
-    return Estimate(
-        name=name,
-        value=value,
-        interval=interval,
-        null=null,
-        assumptions=tuple(assumptions),
-        rows=table.total_rows,
-        details={"certain_and_wrong": wrong, **details},
-        null_range=null_range,
+        details |= rests_on(values, largest=most)
+    return Estimate.of(
+        name, table, value, interval, null=(null, null_range), because=because, details=details
     )
+
+
+def one_row(table: Table) -> str:
+    """Return why there is no interval where fewer than two rows count."""
+    return "no interval: one row" if table.total_rows < 2 else "no interval: one row has the weight"
 
 
 def values_of(table: Table, losses: Losses, *, negative: Floats, mean: float) -> Values:

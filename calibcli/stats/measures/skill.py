@@ -10,8 +10,8 @@ from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, evidence_below
 from calibcli.stats.bounds.proportion import bounds_of_a_rate
-from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, effective_rows
-from calibcli.stats.measures.if_calibrated import UNKNOWN, Measures, Range, of_moments
+from calibcli.stats.measures import UNKNOWN, Estimate, Range, effective_rows
+from calibcli.stats.measures.if_calibrated import Measures, of_moments
 from calibcli.stats.measures.scores import (
     NO_HEAVIER,
     NO_LARGEST,
@@ -136,28 +136,26 @@ def _skill(
     step = losses.if_positive - losses.if_negative
     losses = losses.suffered(positive, negative)
     total = float(table.weight.sum())
-    assumptions = [INDEPENDENT_ROWS]
     expected = float((table.weight * losses.expected).sum()) / total
-    null, null_range = UNKNOWN
+    null = UNKNOWN
     if expected_constant.loss > 0.0:
-        null = 1.0 - expected / expected_constant.loss
-        if expected_constant.loss > _CUBED:
-            null_range = _range_if_calibrated(table, step, expected, expected_constant)
+        found = _range_if_calibrated(table, step, expected, expected_constant)
+        null = 1.0 - expected / expected_constant.loss, found
     if not constant.loss > 0.0:
         why = "no interval: one label only, which the constant forecast never misses: undefined"
-        return Estimate(name, math.nan, None, None, (*assumptions, why), table.total_rows)
+        return Estimate.of(name, table, math.nan, because=(why,))
     loss = losses.mean(positive, negative)
     value = 1.0 - loss / constant.loss
-    interval, rests = None, {}
+    interval, because, rests = None, [], {}
     if not math.isfinite(loss):
-        assumptions.append(f"no interval: a row {GAVE_ZERO}")
+        because.append(f"no interval: a row {GAVE_ZERO}")
     elif effective_rows(table) < 1.5:
-        assumptions.append("no interval: one row has the weight")
+        because.append("no interval: one row has the weight")
     else:
         if requested.most is None:
-            assumptions.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
+            because.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
         if table.weighted:
-            assumptions.append(NO_HEAVIER)
+            because.append(NO_HEAVIER)
             interval = _weighted_interval(table, losses, requested.of, largest, confidence=confidence)
         else:
             seen = _Rows.of(table, losses, requested.of, largest)
@@ -165,17 +163,18 @@ def _skill(
             values, most = seen.excess(loss / constant.loss, _pair(requested.of, _rate(table)))
             rests = rests_on(values, largest=most, scale=1.0 / constant.loss)
     details = {"constant_loss": constant.loss, "loss": loss, **rests}
-    rows = table.total_rows
-    return Estimate(name, value, interval, null, tuple(assumptions), rows, details, null_range)
+    return Estimate.of(name, table, value, interval, null=null, because=because, details=details)
 
 
-def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Constant) -> Range:
+def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Constant) -> Range | None:
     """
-    Return the range of 1 - A / g(B) over labels that follow the scores.
+    Return the range of 1 - A / g(B) over labels that follow the scores; None where cubes are no numbers.
 
     A and B are as good as normal, and the ratio as good as its expansion to second order around their means:
     where all scores are alike, the first order is nothing.
     """
+    if not constant.loss > _CUBED:
+        return None
     total = float(table.weight.sum())
     noise = table.weight_sq * variance(table.score) / total**2
     step = np.where(noise > 0.0, step, 0.0)

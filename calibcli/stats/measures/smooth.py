@@ -11,17 +11,8 @@ from calibcli.errors import NotConverged
 from calibcli.names import FitLoss, MeasureName, Purpose, RecalibratorName, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, NO_WEIGHTED_INTERVAL, Estimate
-from calibcli.stats.measures.if_calibrated import (
-    UNKNOWN,
-    Measures,
-    Range,
-    Reference,
-    Settings,
-    Shared,
-    of_draws,
-    of_moments,
-)
+from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, Reference
+from calibcli.stats.measures.if_calibrated import Measures, Settings, Shared, of_draws, of_moments
 from calibcli.stats.measures.regression import one_logit
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.logistic import Solution, solved
@@ -46,31 +37,25 @@ def maximum_mean_error(table: Table) -> Estimate:
     References:
         Kumar, Sarawagi & Jain (2018), ICML, equation 4.
     """
-    weight, residual = table.weight, residuals(table)
-    total, rows = float(weight.sum()), table.total_rows
-    pairs = max(0.0, energy(table.score, residual))
+    total = float(table.weight.sum())
+    pairs = max(0.0, energy(table.score, residuals(table)))
     squared = pairs / total**2
     details: dict[str, float | int | str] = {"squared": squared, "width": _WIDTH}
     other = total**2 - float(table.weight_sq.sum())
-    if rows >= 2 and other > 0.0:
+    if table.total_rows >= 2 and other > 0.0:
         details["squared_unbiased"] = (pairs - float(squared_residuals(table).sum())) / other
     # Residuals of different calibrated rows are independent with mean 0: only each row with itself is left.
     variance = table.score * (1.0 - table.score)
     noise = float((table.weight_sq * variance).sum())
-    return Estimate(
-        name=MeasureName.MMCE,
-        value=math.sqrt(squared),
-        interval=None,
-        null=math.sqrt(noise) / total,
-        assumptions=(
-            INDEPENDENT_ROWS,
-            HELD_OUT,
-            "no interval: none that holds in finite samples is known to us",
-            'the "by chance" value is the root of the mean square',
-        ),
-        rows=rows,
+    within = None if table.weighted else _range_if_calibrated(table, variance)
+    none = "no interval: none that holds in finite samples is known to us"
+    return Estimate.of(
+        MeasureName.MMCE,
+        table,
+        math.sqrt(squared),
+        null=(math.sqrt(noise) / total, within),
+        because=(HELD_OUT, none, 'the "by chance" value is the root of the mean square'),
         details=details,
-        null_range=None if table.weighted else _range_if_calibrated(table, variance),
     )
 
 
@@ -147,29 +132,18 @@ def calibration_index(
     curve = (shared or Shared()).once(
         f"smooth curve {draws}", table, lambda: _Curve.of(table, draws=draws, seed=seed)
     )
-    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT, *curve.notes, *curve.few)
+    because = HELD_OUT, *curve.notes, *curve.few, *((NO_WEIGHTED_INTERVAL,) if table.weighted else ())
     value = float(_SUMMARIES[name](curve.gap, table.weight))
-    interval, reference = None, UNKNOWN
-    if table.weighted:
-        assumptions = (*assumptions, NO_WEIGHTED_INTERVAL)
-    if curve.way is not None:
-        reference = curve.way.if_calibrated(name)
+    interval = None
+    null = UNKNOWN if curve.way is None else curve.way.if_calibrated(name)
     if curve.way is not None and not curve.few:
         ends = curve.way.ends(name, value, delta=delta)
         ends = min(ends[0], value), max(ends[1], value)
         # How far out scores can lie the rows do not tell: the maximum is that over these.
         target = Target.FIXED_DESIGN if name is MeasureName.EMAX else Target.POPULATION
         interval = Interval(*ends, confidence, _METHOD, target, finite_sample=False)
-    return Estimate(
-        name=name,
-        value=value,
-        interval=interval,
-        null=reference[0],
-        assumptions=assumptions,
-        rows=table.total_rows,
-        details={"knots": curve.knots},
-        null_range=reference[1],
-    )
+    details = {"knots": curve.knots}
+    return Estimate.of(name, table, value, interval, null=null, because=because, details=details)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -418,22 +392,12 @@ def _of_curve(
     """Return an index of a curve that is drawn otherwise, of which no interval is known."""
     rate, how = shared.once("other curve", table, lambda: smooth(table))
     value = float(_SUMMARIES[name](np.abs(rate - table.score), table.weight))
-    drawn = not math.isnan(value)
-    why = (
-        "none is known for this curve, only for the spline"
-        if drawn
-        else "undefined: too few scores for a curve"
-    )
-    return Estimate(
-        name=name,
-        value=value,
-        interval=None,
-        null=UNKNOWN[0],
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"curve: {how}", f"no interval: {why}"),
-        rows=table.total_rows,
-        details={"curve": how} if drawn else {},
-        null_range=UNKNOWN[1],
-    )
+    because = HELD_OUT, f"curve: {how}"
+    if math.isnan(value):
+        why = "no interval: undefined: too few scores for a curve"
+        return Estimate.of(name, table, value, because=(*because, why))
+    why = "no interval: none is known for this curve, only for the spline"
+    return Estimate.of(name, table, value, because=(*because, why), details={"curve": how})
 
 
 def _index(name: MeasureName, table: Table, settings: Settings) -> Estimate:

@@ -9,14 +9,12 @@ from calibcli.names import MeasureName, Target
 from calibcli.options.numerals import in_full
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, deviation
+from calibcli.stats.measures import HELD_OUT, UNKNOWN, Estimate, Reference, deviation
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.binned import for_these_scores
 from calibcli.stats.measures.if_calibrated import (
-    UNKNOWN,
     CalibratedDraws,
     Measures,
-    Reference,
     expected_norm,
     expected_smece_along,
     mean_spread,
@@ -33,6 +31,7 @@ from calibcli.stats.table.kernel import (
     cosine_series_of_cells,
     fixpoint,
     in_cells,
+    residual_series,
 )
 from calibcli.values import dataclass
 
@@ -82,7 +81,12 @@ def score_axis(table: Table) -> Axis:
 
 
 def logit_axis(table: Table) -> Axis:
-    """Return ln(f / (1 - f)) / 4, whose unit is that of the score where the score is 1/2."""
+    """
+    Return ln(f / (1 - f)) / 4, whose unit is that of the score where the score is 1/2.
+
+    References:
+        Blasiok & Nakkiran (2023); their package divides by 4 as well.
+    """
     return _bent_axis(table, "logit", lambda f: (np.log(f) - np.log1p(-f)) / 4.0)
 
 
@@ -159,25 +163,17 @@ def smooth_error_at(
     References:
         Blasiok & Nakkiran (2023), Definition 4; the bounds are those of `smooth_ece` at one bandwidth.
     """
-    series = cosine_series(table.score, residuals(table) / table.weight.sum())
+    series = residual_series(table)
     value = float(series.l1_norm(bandwidth))
-    at = f"at the given bandwidth {in_full(bandwidth)}, not at one of its own"
-    mixed = "the upper bound speaks of the population, the lower of these scores"
-    interval = None
+    interval, speaks = None, _MIXED
     if table.weighted and confidence is not None:
-        interval, mixed = (
-            _weighted_interval(table, value, lambda margin: value + margin, confidence),
-            _ONLY_THESE,
-        )
+        interval = _weighted_interval(table, value, lambda margin: value + margin, confidence)
+        speaks = _ONLY_THESE
     elif table.total_rows < 2:
-        mixed = "no interval: one row"
+        speaks = "no interval: one row"
     elif confidence is not None:
         delta = (1.0 - confidence) / 2.0
-        held, stakes, level = (
-            weighed(table),
-            stakes_for(table.total_rows, None, delta=delta),
-            -math.log(delta),
-        )
+        held, stakes, level = weighed(table), stakes_of_rows(table.total_rows, delta=delta), -math.log(delta)
         upper = crossing(lambda eps: held.log_evidence_below(eps, stakes, norm=value) - level, 0.0, 1.0)[1]
         few, rows = in_few_places(table), table.total_rows
 
@@ -188,40 +184,22 @@ def smooth_error_at(
         method = f"upper: {AT_A_BANDWIDTH}"
         ends = min(lower, value), max(min(1.0, upper), value)
         interval = Interval(*ends, confidence, method, Target.MIXED, finite_sample=True)
-    return Estimate(
-        name=MeasureName.SMECE,
-        value=value,
-        interval=interval,
-        null=null[0],
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, mixed, at),
-        rows=table.total_rows,
-        details={"bandwidth": bandwidth},
-        null_range=null[1],
-    )
+    at = f"at the given bandwidth {in_full(bandwidth)}, not at one of its own"
+    details = {"bandwidth": bandwidth}
+    because = HELD_OUT, speaks, at
+    return Estimate.of(MeasureName.SMECE, table, value, interval, null=null, because=because, details=details)
 
 
-def smooth_ece_on_logit(table: Table, *, confidence: float = 0.95) -> Estimate:
+def smooth_ece_on(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
     """
-    SmoothECE after t = ln(f / (1 - f)) / 4, with residuals label - f as they are.
-
-    References:
-        Blasiok & Nakkiran (2023), section 4 on general metrics; their package divides by 4 as well.
-    """
-    axis = logit_axis(table)
-    null = expected_smece_along(table, axis.places, length=axis.length)
-    return smooth_ece_along(table, axis, name=MeasureName.SMECE_LOGIT, confidence=confidence, null=null)
-
-
-def smooth_ece_on_probit(table: Table, *, confidence: float = 0.95) -> Estimate:
-    """
-    SmoothECE after t = (normal quantile of f) / sqrt(2 pi), with residuals label - f as they are.
+    SmoothECE along the logit or the normal quantile of the score, with residuals label - f as they are.
 
     References:
         Blasiok & Nakkiran (2023), section 4 on general metrics.
     """
-    axis = probit_axis(table)
+    axis = logit_axis(table) if name is MeasureName.SMECE_LOGIT else probit_axis(table)
     null = expected_smece_along(table, axis.places, length=axis.length)
-    return smooth_ece_along(table, axis, name=MeasureName.SMECE_PROBIT, confidence=confidence, null=null)
+    return smooth_ece_along(table, axis, name=name, confidence=confidence, null=null)
 
 
 def smooth_ece_along(
@@ -235,42 +213,32 @@ def smooth_ece_along(
     """
     series = cosine_series(axis.places, residuals(table) / table.weight.sum())
     value = 0.0 if not np.any(series.coefficients) else fixpoint(series, scale=axis.length)
-    assumptions = [
-        INDEPENDENT_ROWS,
-        HELD_OUT,
-        "the upper bound speaks of the population, the lower of these scores",
-    ]
+    because = [HELD_OUT, _MIXED]
     if 0.0 < value <= LEAST_BANDWIDTH * axis.length:
         # The norm does not increase with the bandwidth, so its value here is below the solution.
         value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
         least = f"{LEAST_BANDWIDTH * axis.length:.2g}"
-        assumptions.append(f"bandwidths below {least} are not resolved: at least the value shown")
+        because.append(f"bandwidths below {least} are not resolved: at least the value shown")
     interval = None
     if table.weighted and confidence is not None:
 
         def fixed(margin: float) -> float:
-            norms = series.l1_norm
-            return (
-                axis.length
-                * (bandwidths_around(lambda at: axis.length * at - float(norms(at)) - margin, within=1e-9)[1])
-            )
+            def excess(bandwidth: float) -> float:
+                return axis.length * bandwidth - float(series.l1_norm(bandwidth)) - margin
 
-        interval, assumptions[2] = _weighted_interval(table, value, fixed, confidence), _ONLY_THESE
+            return axis.length * bandwidths_around(excess, within=1e-9)[1]
+
+        interval, because[1] = _weighted_interval(table, value, fixed, confidence), _ONLY_THESE
     elif table.total_rows < 2:
-        assumptions.append("no interval: one row")
+        because.append("no interval: one row")
     elif confidence is not None:
         interval = _interval(table, axis, series, value=value, confidence=confidence)
-    return Estimate(
-        name=name,
-        value=value,
-        interval=interval,
-        null=null[0],
-        assumptions=(*assumptions, *axis.sentences),
-        rows=table.total_rows,
-        details={"bandwidth": value, **axis.details},
-        null_range=null[1],
-    )
+    because += axis.sentences
+    details = {"bandwidth": value, **axis.details}
+    return Estimate.of(name, table, value, interval, null=null, because=because, details=details)
 
+
+_MIXED = "the upper bound speaks of the population, the lower of these scores"
 
 _ONLY_THESE = "both bounds speak of these scores"
 
@@ -439,10 +407,8 @@ MEASURES: Measures = {
             null=expected_norm(table, settings.bandwidth),
         )
     ),
-    MeasureName.SMECE_LOGIT: lambda _, table, settings: smooth_ece_on_logit(
-        table, confidence=settings.confidence
-    ),
-    MeasureName.SMECE_PROBIT: lambda _, table, settings: smooth_ece_on_probit(
-        table, confidence=settings.confidence
+    **dict.fromkeys(
+        (MeasureName.SMECE_LOGIT, MeasureName.SMECE_PROBIT),
+        lambda name, table, settings: smooth_ece_on(name, table, confidence=settings.confidence),
     ),
 }

@@ -19,7 +19,7 @@ from calibcli.stats.bounds.resampling import (
     range_tail,
     sub_cell_starts,
 )
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, Drawn, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
@@ -50,18 +50,14 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
     """
     variance = float(open_variance(table).sum())
     if variance <= 0.0:
-        why = "undefined: every score is 0 or 1"
-        return (
-            TestResult(TestName.KS, None, None, "undefined", None, (why,)),
-            TestResult(TestName.KUIPER, None, None, "undefined", None, (why,)),
-        )
+        return TestResult.undefined(TestName.KS, CERTAIN), TestResult.undefined(TestName.KUIPER, CERTAIN)
     top, bottom = (float(value) / math.sqrt(variance) for value in extremes(residuals(table)))
     largest, span = max(top, -bottom), top - bottom
-    notes = [INDEPENDENT_ROWS]
+    assumptions: tuple[str, ...] = (INDEPENDENT_ROWS,)
     if table.kind == "grid":
         miss = float(table.rows.max()) / math.sqrt(variance)
-        notes.append(f"read at the ends of grid cells, which can lower the statistic by at most {miss:.3g}")
-    assumptions = tuple(notes)
+        read = f"read at the ends of grid cells, which can lower the statistic by at most {miss:.3g}"
+        assumptions = (INDEPENDENT_ROWS, read)
     ks_p, kuiper_p = excursion_tail(largest), range_tail(span)
     return (
         TestResult(TestName.KS, largest, ks_p, "asymptotic", ks_p, assumptions),
@@ -101,8 +97,7 @@ def spiegelhalter(table: Table) -> TestResult:
     tilt = 1.0 - 2.0 * table.score
     variance = float((open_variance(table) * tilt**2).sum())
     if variance <= 0.0:
-        why = "undefined: every score is 0, 1/2 or 1"
-        return TestResult(TestName.SPIEGELHALTER, None, None, "undefined", None, (why,))
+        return TestResult.undefined(TestName.SPIEGELHALTER, "undefined: every score is 0, 1/2 or 1")
     z = float((residuals(table) * tilt).sum()) / math.sqrt(variance)
     p = min(1.0, 2.0 * normal_tail(abs(z)))
     blind = "blind to errors that cancel around 1/2: read it beside Kuiper"
@@ -192,7 +187,7 @@ def calibration_tests(
         The results, and one answer from those that are combined; None unless all three were asked for.
     """
     if calibrated is None:
-        results = tuple(TestResult(name, None, None, "undefined", None, (WEIGHTED,)) for name in names)
+        results = tuple(TestResult.undefined(name, WEIGHTED) for name in names)
     else:
         # KS and Kuiper read one path, which is walked at most once.
         paths = cache(lambda: (ks_and_kuiper(table), path_information(table)))
@@ -290,11 +285,9 @@ def _contradicted(result: TestResult, wrong: int) -> TestResult:
 
 
 def _combine(results: tuple[TestResult, ...]) -> CombinedTest:
-    defined = [r.p_value for r in results if r.name in _COMBINED and r.p_value is not None]
-    combined = min(1.0, len(defined) * min(defined)) if defined else None
-    return CombinedTest(
-        combined, tuple(r.name for r in results if r.name in _COMBINED and r.p_value is not None)
-    )
+    defined = {r.name: r.p_value for r in results if r.name in _COMBINED and r.p_value is not None}
+    combined = min(1.0, len(defined) * min(defined.values())) if defined else None
+    return CombinedTest(combined, tuple(defined))
 
 
 def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
@@ -311,8 +304,7 @@ def hosmer_lemeshow(table: Table, *, bins: Partition) -> TestResult:
     open_bins = sums.variance > 0.0
     degrees = int(np.count_nonzero(open_bins))
     if degrees == 0:
-        why = "undefined: every score is 0 or 1"
-        return TestResult(TestName.HOSMER_LEMESHOW, None, None, "undefined", None, (why,))
+        return TestResult.undefined(TestName.HOSMER_LEMESHOW, CERTAIN)
     # A score next to 0 or 1 leaves hardly any variance: one that is wrong can pass the largest double.
     with np.errstate(over="ignore"):
         h = float((sums.residual[open_bins] ** 2 / sums.variance[open_bins]).sum())
@@ -337,7 +329,7 @@ def rate_test(name: TestName, table: Table) -> TestResult:
         Cai & DasGupta (2001), Statistical Science 16, section 4.1, for its two sides.
     """
     if not float(open_variance(table).sum()) > 0.0:
-        return TestResult(name, None, None, "undefined", None, ("undefined: every score is 0 or 1",))
+        return TestResult.undefined(name, CERTAIN)
     events, rows = float(table.total_positive_rows), float(table.total_rows)
     mean = float((table.weight * table.score).sum()) / rows
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS, HELD_OUT)

@@ -7,7 +7,7 @@ import numpy as np
 from calibcli.errors import NotConverged
 from calibcli.names import TestName
 from calibcli.stats.bounds.resampling import Starts, label_draws, sub_cell_starts
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.stats.measures.if_calibrated import p_value
 from calibcli.stats.measures.regression import (
     fitted_line,
@@ -57,23 +57,21 @@ def u_test(table: Table) -> TestResult:
     """
     points = Labelled.of(table)
     if not ((points.score > 0.0) & (points.score < 1.0)).any():
-        return _undefined("every score is 0 or 1")
+        return TestResult.undefined(TestName.U, CERTAIN)
     if one_logit(points):
         same = "score" if points.score.min() == points.score.max() else "logit"
-        return _undefined(f"there is one {same} only")
+        return TestResult.undefined(TestName.U, f"undefined: there is one {same} only")
     try:
         least = _least(points, table)
     except NotConverged as problem:
-        return _undefined(problem.message)
+        return TestResult.undefined(TestName.U, f"undefined: {problem.message}")
     target, share = points.label.astype(np.float64), points.weight / np.sum(points.weight)
     as_they_are = log_loss(Points(logit(points.score)[np.newaxis], target, share), np.ones(1)).loss
     u = max(0.0, 2.0 * table.total_rows * (as_they_are - least))
-    notes = [INDEPENDENT_ROWS, HELD_OUT, "blind to errors that no intercept and slope describe"]
-    limited = limited_rows(table)
-    if limited:
-        notes.append(limited_words(limited))
+    blind = "blind to errors that no intercept and slope describe"
+    notes = (INDEPENDENT_ROWS, HELD_OUT, blind, *limited_words(limited_rows(table)))
     p = math.exp(-0.5 * u)
-    return TestResult(TestName.U, u, p, "asymptotic", p, tuple(notes))
+    return TestResult(TestName.U, u, p, "asymptotic", p, notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,7 +211,3 @@ def _least(points: Labelled, table: Table) -> float:
     if parted(*points.logits):
         return least_when_parted(*points.logits, points)
     return fitted_line(points, table).optimum.slopes.loss
-
-
-def _undefined(why: str) -> TestResult:
-    return TestResult(TestName.U, None, None, "undefined", None, (f"undefined: {why}",))

@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise, product
 
 import numpy as np
@@ -44,8 +45,7 @@ from calibcli.stats.measures.smooth_ece import (
     probit_axis,
     score_axis,
     smooth_ece,
-    smooth_ece_on_logit,
-    smooth_ece_on_probit,
+    smooth_ece_on,
 )
 from calibcli.stats.measures.tests import ks_and_kuiper, spiegelhalter
 from calibcli.stats.recalibrators.isotonic import Isotonic
@@ -404,6 +404,9 @@ def test_19_venn_abers_ends_are_ordered_and_rise(table: Table, requested: list[f
 
 BANDWIDTHS = np.geomspace(0.003, 1.0, 25)
 AXES = {"score": score_axis, "logit": logit_axis, "probit": probit_axis}
+ON_LOGIT, ON_PROBIT = (
+    partial(smooth_ece_on, name) for name in (MeasureName.SMECE_LOGIT, MeasureName.SMECE_PROBIT)
+)
 
 
 @pytest.mark.parametrize("scale", AXES)
@@ -418,13 +421,13 @@ def test_20_smoothing_more_never_adds(scale: str, table: Table) -> None:
     assert (np.diff(norms) <= 1e-9).all()
     assert norms.min() >= abs(bias(table).value) - 1e-9
     assert norms.max() <= float(np.abs(mass).sum()) + 1e-6
-    value = {"score": smooth_ece, "logit": smooth_ece_on_logit, "probit": smooth_ece_on_probit}[scale](table)
+    value = {"score": smooth_ece, "logit": ON_LOGIT, "probit": ON_PROBIT}[scale](table)
     # The fixpoint: above it norms are below the bandwidth, below it they are above.
     for sigma, norm in zip(BANDWIDTHS * axis.length, norms, strict=True):
         assert (norm <= value.value + 1e-9) if sigma >= value.value else (norm >= value.value - 1e-9)
 
 
-@pytest.mark.parametrize("measure", [smooth_ece, smooth_ece_on_logit, smooth_ece_on_probit])
+@pytest.mark.parametrize("measure", [smooth_ece, ON_LOGIT, ON_PROBIT])
 @SLOW_LAW
 @given(table=EVEN_TABLES)
 def test_21_smece_is_the_same_from_the_other_label(

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -39,8 +39,7 @@ from calibcli.stats.measures.smooth_ece import (
     probit_axis,
     reflected_gaussian,
     smooth_ece,
-    smooth_ece_on_logit,
-    smooth_ece_on_probit,
+    smooth_ece_on,
     smooth_error_at,
 )
 from calibcli.stats.table import ScoreTable
@@ -161,10 +160,11 @@ def test_number_of_bins_is_the_next_divisor(rows: int, bins: int) -> None:
     assert all(GRID % k for k in range(math.ceil(1.3 * rows ** (1 / 3) - 1e-9), bins))
 
 
-@pytest.mark.parametrize("measure", [smooth_ece_on_logit, smooth_ece_on_probit])
-def test_scores_beyond_the_limit_are_counted(measure: Callable[[Table], Estimate]) -> None:
+@pytest.mark.parametrize("name", [MeasureName.SMECE_LOGIT, MeasureName.SMECE_PROBIT])
+def test_scores_beyond_the_limit_are_counted(name: MeasureName) -> None:
     """The number of rows taken to be at the limit is in the details and in a sentence."""
     table = ScoreTable.from_rows(np.array([0.0, 1e-5, 0.2, 0.4]), np.array([False, False, True, False]))
+    measure = partial(smooth_ece_on, name)
     estimate = measure(table)
     assert estimate.details["limited_rows"] == 2
     assert any("2 rows lie within 0.0001 of 0 or 1" in one for one in estimate.assumptions)
@@ -188,7 +188,8 @@ def test_reference_on_a_scale_is_what_calibrated_labels_give(power: float) -> No
     rng = np.random.default_rng(3)
     score = rng.random(2000) ** power
     values = [
-        smooth_ece_on_logit(ScoreTable.from_rows(score, rng.random(2000) < score)).value for _ in range(20)
+        smooth_ece_on(MeasureName.SMECE_LOGIT, ScoreTable.from_rows(score, rng.random(2000) < score)).value
+        for _ in range(20)
     ]
     table = ScoreTable.from_rows(score, np.zeros(2000, bool))
     axis = logit_axis(table)
@@ -200,9 +201,9 @@ def test_reference_on_a_scale_is_what_calibrated_labels_give(power: float) -> No
 
 def test_reference_on_a_scale_is_missing_where_it_is_unknown() -> None:
     """Too few open events: none; certain scores alone: 0."""
-    assert smooth_ece_on_logit(uniform(20)).null is None
+    assert smooth_ece_on(MeasureName.SMECE_LOGIT, uniform(20)).null is None
     certain = ScoreTable.from_rows(np.array([0.0, 1.0]), np.array([False, True]))
-    assert smooth_ece_on_logit(certain).null == 0.0
+    assert smooth_ece_on(MeasureName.SMECE_LOGIT, certain).null == 0.0
 
 
 @pytest.mark.untraced
@@ -377,7 +378,7 @@ def test_energy_is_that_of_a_kernel() -> None:
 def test_bandwidths_below_the_resolution_are_said() -> None:
     """Where the solution lies below what the cells resolve, the norm there is shown, which is below it."""
     table = ScoreTable(np.array([0.5]), np.array([10_000_000]), np.array([5_001_000]))
-    estimate = smooth_ece_on_logit(table)
+    estimate = smooth_ece_on(MeasureName.SMECE_LOGIT, table)
     assert estimate.value == pytest.approx(1e-4, abs=1e-9)
     assert any(one.startswith("bandwidths below 0.00079 are not resolved") for one in estimate.assumptions)
 

@@ -16,8 +16,7 @@ from calibcli.stats.measures.bias import bias, least_by_mean
 from calibcli.stats.measures.smooth_ece import (
     noise_of_norm,
     smooth_ece,
-    smooth_ece_on_logit,
-    smooth_ece_on_probit,
+    smooth_ece_on,
     upper_bound,
     weighed,
 )
@@ -105,7 +104,11 @@ def test_no_smece_is_below_the_mean_residual(
     score = rng.beta(shape, shape * rng.choice([1.0, 20.0]), rows).round(digits)
     table = ScoreTable.from_rows(score, rng.random(rows) < (rate if seed % 2 else rate * score))
     size = abs(bias(table).value)
-    for found in (smooth_ece(table), smooth_ece_on_logit(table), smooth_ece_on_probit(table)):
+    for found in (
+        smooth_ece(table),
+        smooth_ece_on(MeasureName.SMECE_LOGIT, table),
+        smooth_ece_on(MeasureName.SMECE_PROBIT, table),
+    ):
         assert found.value >= size - 1e-9
         if found.interval is not None:
             assert found.interval.lower >= min(least_by_mean(table, delta=0.75 * 0.025), found.value)

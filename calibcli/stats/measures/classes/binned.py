@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import NamedTuple
 
 import numpy as np
@@ -16,16 +17,17 @@ from calibcli.stats.measures import (
     INDEPENDENT_ROWS,
     NO_WEIGHTED_INTERVAL,
     NOT_BY_LABELS,
+    UNKNOWN,
     ClassEstimate,
+    Reference,
     TopError,
     deviation,
     effective_rows,
 )
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_error, least_rise_and_fall
 from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
-from calibcli.stats.measures.if_calibrated import UNKNOWN, Reference, of_moments
+from calibcli.stats.measures.if_calibrated import of_moments
 from calibcli.stats.measures.l2 import (
-    TVariance,
     l2_squared_plug_in,
     pairs_in,
     score_interval,
@@ -99,21 +101,6 @@ def alike(parts: Sequence[Moments]) -> Moments:
     )
 
 
-COLUMNS = (
-    "lower",
-    "upper",
-    "rows",
-    "positive_rows",
-    "weight",
-    "positive",
-    "score_sum",
-    "residual",
-    "residual_sq",
-    "weight_sq",
-    "variance",
-)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
     """
@@ -132,7 +119,6 @@ class Seen:
 class ClassViews:
     """
     Rows of several classes, by the views of them.
-
 
     Every class has rows, some of them with weight.
 
@@ -171,7 +157,8 @@ def side_by_side(seen: tuple[Seen, ...]) -> BinnedTable:
     sizes = [one.table.distinct for one in seen]
     before = np.cumsum([0, *sizes[:-1]])
     starts = [one.starts[:-1] + offset for one, offset in zip(sums, before, strict=True)]
-    columns = {name: np.concatenate([getattr(one, name) for one in sums]) for name in COLUMNS}
+    names = [one.name for one in fields(BinnedTable) if one.name not in ("bins", "starts")]
+    columns = {name: np.concatenate([getattr(one, name) for one in sums]) for name in names}
     return BinnedTable(bins=sums[0].bins, starts=np.concatenate((*starts, [sum(sizes)])), **columns)
 
 
@@ -220,21 +207,15 @@ def classwise_ece(views: ClassViews) -> ClassEstimate:
         method=f"{method}; {_LOWER}",
     )
     parts = _null(views, views.rest, np.full(count, 1.0 / count))
-    null, null_range = UNKNOWN if parts is None else alike(parts).reference
-    over = views.rest[0].sums
-    return ClassEstimate(
-        name=ClassMeasure.CLASSWISE_ECE,
-        value=value,
-        interval=interval,
-        null=null,
-        assumptions=(
-            INDEPENDENT_ROWS,
-            HELD_OUT,
-            f"{over.described} for each class; every class counts equally",
-        ),
-        rows=views.rows,
-        details={"classes": count, "partition": over.described},
-        null_range=null_range,
+    over = views.rest[0].sums.described
+    return ClassEstimate.of(
+        ClassMeasure.CLASSWISE_ECE,
+        table,
+        value,
+        interval,
+        null=UNKNOWN if parts is None else alike(parts).reference,
+        because=(HELD_OUT, f"{over} for each class; every class counts equally"),
+        details={"classes": count, "partition": over},
     )
 
 
@@ -265,17 +246,15 @@ def top_label_ece(views: ClassViews) -> ClassEstimate:
         confidence=views.confidence,
         method=f"{method}; {_LOWER}",
     )
-    null, null_range = _of_all(_null(views, views.top, share))
     over = views.top[0].sums
-    return ClassEstimate(
-        name=ClassMeasure.TOP_LABEL_ECE,
-        value=value,
-        interval=interval,
-        null=null,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, f"of {over.after_of} of each predicted class"),
-        rows=views.rows,
+    return ClassEstimate.of(
+        ClassMeasure.TOP_LABEL_ECE,
+        views.whole,
+        value,
+        interval,
+        null=_of_all(_null(views, views.top, share)),
+        because=(HELD_OUT, f"of {over.after_of} of each predicted class"),
         details={"classes": len(views.top), "partition": over.described},
-        null_range=null_range,
     )
 
 
@@ -314,18 +293,16 @@ def top_label_ece_unweighted(views: ClassViews) -> ClassEstimate:
         confidence=views.confidence,
         method=f"upper: Hoeffding; {_LOWER}",
     )
-    null, null_range = _of_all(_null(views, views.top, np.full(count, 1.0 / count)))
     over = views.top[0].sums
     every = f"of {over.after_of} of each predicted class; every class predicted counts equally"
-    return ClassEstimate(
-        name=ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED,
-        value=value,
-        interval=interval,
-        null=null,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, every),
-        rows=views.rows,
+    return ClassEstimate.of(
+        ClassMeasure.TOP_LABEL_ECE_UNWEIGHTED,
+        views.whole,
+        value,
+        interval,
+        null=_of_all(_null(views, views.top, np.full(count, 1.0 / count))),
+        because=(HELD_OUT, every),
         details={"classes": count, "partition": over.described},
-        null_range=null_range,
     )
 
 
@@ -389,9 +366,6 @@ def _upper(views: ClassViews, value: float) -> tuple[float, str]:
     return residuals.upper_bound(stakes, delta=delta), "upper: betting"
 
 
-_NO_PAIRS = "no interval: no bin has two rows"
-
-
 def marginal_l2(views: ClassViews) -> ClassEstimate:
     """
     Root of the mean over classes of T_c, the debiased squared l2 error of one class against the rest.
@@ -411,10 +385,8 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
         Kumar, Liang & Ma (2019), NeurIPS, definition 2.3 and section 5.
     """
     some, every = _weights(views)
-    weights, sums = (
-        some[some > 0.0],
-        [one.sums for one, own in zip(views.rest, some, strict=True) if own > 0.0],
-    )
+    weights = some[some > 0.0]
+    sums = [one.sums for one, own in zip(views.rest, some, strict=True) if own > 0.0]
     defined = np.array([pairs_in(one).any() for one in sums])
     t = float(np.sum(weights * [t_statistic(one) for one in sums]) / weights.sum())
     why = _why_none(views, sums)
@@ -422,10 +394,12 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
     if why is None:
         parts = [t_variance(one) for one, has in zip(sums, defined, strict=True) if has]
         own = weights[defined].tolist()
-        energy = sum(weight * one.energy for weight, one in zip(own, parts, strict=True))
-        noise = sum(weight * one.noise for weight, one in zip(own, parts, strict=True))
-        noise = noise / energy if energy > 0.0 else _mean_floor(parts, own)
-        still = sum(weight * one.still for weight, one in zip(own, parts, strict=True)) / float(weights.sum())
+        energy, noise, still, floor = (
+            sum(weight * getattr(one, part) for weight, one in zip(own, parts, strict=True))
+            for part in ("energy", "noise", "still", "floor")
+        )
+        noise = noise / energy if energy > 0.0 else floor / sum(own)
+        still /= float(weights.sum())
         interval = t_interval(t, still=still, slope=4.0 * noise / parts[0].total, confidence=views.confidence)
     conservative = "as if the classes erred together, which makes the interval wide"
     return _estimate(
@@ -477,17 +451,12 @@ def _weights(views: ClassViews) -> tuple[Floats, str]:
     return np.array([*views.weights.values()]), f"weights of classes: {', '.join(given)}, others 1"
 
 
-def _mean_floor(parts: list[TVariance], weights: list[float]) -> float:
-    return sum(weight * one.floor for weight, one in zip(weights, parts, strict=True)) / sum(weights)
-
-
 def _why_none(views: ClassViews, sums: list[BinnedTable]) -> str | None:
     """Return why there is no interval, or None."""
     if views.whole.weighted:
         return NO_WEIGHTED_INTERVAL
-    if not any(pairs_in(one).any() for one in sums):
-        return _NO_PAIRS
-    return None
+    some = any(pairs_in(one).any() for one in sums)
+    return None if some else "no interval: no bin has two rows"
 
 
 def _estimate(
@@ -500,15 +469,9 @@ def _estimate(
     because: tuple[str, ...],
     details: dict[str, float | int | str],
 ) -> ClassEstimate:
-    return ClassEstimate(
-        name=name,
-        value=math.sqrt(max(t, 0.0)) if math.isfinite(t) else math.nan,
-        interval=interval,
-        null=None,
-        assumptions=(INDEPENDENT_ROWS, HELD_OUT, *because),
-        rows=views.rows,
-        details={"t": t, "plug_in": math.sqrt(plug_in), **details},
-    )
+    value = math.sqrt(max(t, 0.0)) if math.isfinite(t) else math.nan
+    details = {"t": t, "plug_in": math.sqrt(plug_in), **details}
+    return ClassEstimate.of(name, views.whole, value, interval, because=(HELD_OUT, *because), details=details)
 
 
 MEASURES: Mapping[ClassMeasure, Callable[[ClassViews], ClassEstimate]] = {

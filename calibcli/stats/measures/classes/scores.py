@@ -9,13 +9,8 @@ import numpy as np
 from calibcli.names import ClassMeasure, Target
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.means import Values, as_many
-from calibcli.stats.bounds.proportion import clopper_pearson
-from calibcli.stats.measures import (
-    INDEPENDENT_ROWS,
-    NO_WEIGHTED_INTERVAL,
-    ClassEstimate,
-    effective_rows,
-)
+from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
+from calibcli.stats.measures import NO_WEIGHTED_INTERVAL, ClassEstimate, effective_rows
 from calibcli.stats.measures.classes.binned import ClassViews
 from calibcli.stats.measures.decompositions import observed_parts
 from calibcli.stats.measures.if_calibrated import of_mean, of_moments
@@ -25,6 +20,7 @@ from calibcli.stats.measures.scores import (
     from_cells,
     gave_zero,
     interval_of_mean,
+    one_row,
     rests_on,
 )
 from calibcli.stats.table import Floats
@@ -53,32 +49,16 @@ def accuracy(views: ClassViews) -> ClassEstimate:
     table = views.whole
     total = float(table.weight.sum())
     value = float(table.positive.sum()) / total
-    interval, assumptions = None, [INDEPENDENT_ROWS]
-    if table.weighted:
-        assumptions.append(NO_WEIGHTED_INTERVAL)
-    else:
-        counts = np.array([float(table.total_positive_rows)]), np.array([float(views.rows)])
-        lower, upper = clopper_pearson(*counts, delta_each_side=views.delta)
-        interval = Interval(
-            float(lower[0]),
-            float(upper[0]),
-            views.confidence,
-            "Clopper-Pearson",
-            Target.POPULATION,
-            finite_sample=True,
-        )
     score_sum = table.positive * table.score_of_positive
     score_sum = score_sum + (table.weight - table.positive) * table.score_of_negative
-    null = float(score_sum.sum()) / total
-    return ClassEstimate(
-        name=ClassMeasure.ACCURACY,
-        value=value,
-        interval=interval,
-        null=null,
-        assumptions=tuple(assumptions),
-        rows=views.rows,
-        null_range=of_mean(table, null, np.ones_like(table.score)),
-    )
+    mean = float(score_sum.sum()) / total
+    null = mean, of_mean(table, mean, np.ones_like(table.score))
+    if table.weighted:
+        because = (NO_WEIGHTED_INTERVAL,)
+        return ClassEstimate.of(ClassMeasure.ACCURACY, table, value, null=null, because=because)
+    ends = clopper_pearson_of_a_rate(table.total_positive_rows, views.rows, delta_each_side=views.delta)
+    interval = Interval(*ends, views.confidence, "Clopper-Pearson", Target.POPULATION, finite_sample=True)
+    return ClassEstimate.of(ClassMeasure.ACCURACY, table, value, interval, null=null, because=())
 
 
 def class_log_loss(views: ClassViews) -> ClassEstimate:
@@ -156,43 +136,36 @@ def _mean_loss(
     details: dict[str, float | int | str],
 ) -> ClassEstimate:
     """Return the mean of a loss whose sums were gathered."""
-    joint, total = views.joint, float(views.whole.weight.sum())
-    assumptions = [INDEPENDENT_ROWS]
-    interval, value = None, math.inf
+    joint, table = views.joint, views.whole
+    interval, value, because = None, math.inf, []
     if moments.infinite:
-        assumptions.append(f"no interval: {gave_zero(moments.infinite)}")
+        because.append(f"no interval: {gave_zero(moments.infinite)}")
     else:
         weight = joint.weight.exact() if joint.weighted else Fraction(joint.rows)
         mean = moments.linear.exact() / weight
         value = float(mean)
         values = _values(moments, views, mean, total=weight)
         if isinstance(values, str):
-            assumptions.append(values)
+            because.append(values)
         else:
             interval = interval_of_mean(values, most=moments.worst, confidence=views.confidence)
             details = {**details, **rests_on(values, largest=moments.worst)}
             if name is ClassMeasure.CLASS_LOG_LOSS:
                 bounded = math.isfinite(moments.worst)
-                assumptions.append(NO_MORE_EXTREME if bounded else NO_LARGEST_OF_CLASSES)
+                because.append(NO_MORE_EXTREME if bounded else NO_LARGEST_OF_CLASSES)
             if joint.weighted:
-                assumptions.append(NO_HEAVIER)
-    return ClassEstimate(
-        name=name,
-        value=value,
-        interval=interval,
-        null=null / total,
-        assumptions=tuple(assumptions),
-        rows=views.rows,
-        details=details,
-        null_range=None if joint.weighted else of_moments(null / total, noise / total**2, least=0.0),
-    )
+                because.append(NO_HEAVIER)
+    total = float(table.weight.sum())
+    within = None if joint.weighted else of_moments(null / total, noise / total**2, least=0.0)
+    reference = null / total, within
+    return ClassEstimate.of(name, table, value, interval, null=reference, because=because, details=details)
 
 
 def _values(moments: Moments, views: ClassViews, mean: Fraction, *, total: Fraction) -> Values | str:
     """Return which losses rows have, or why there is no interval."""
     rows = effective_rows(views.whole)
     if rows < 1.5:
-        return "no interval: one row" if views.rows < 2 else "no interval: one row has the weight"
+        return one_row(views.whole)
     joint = views.joint
     cross = moments.squared_linear.exact() if joint.weighted else moments.linear.exact()
     weight_sq = joint.weight_sq.exact() if joint.weighted else Fraction(joint.rows)
