@@ -91,6 +91,11 @@ class OutputProblem(CalibcliError):
     exit_code = 5
 
 
+def first_words(error: BaseException) -> str:
+    """Return the first line that another library's error has, or else its kind."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 _HIDDEN = "***"
 
 # Compiled when first used: most commands never meet an address.

@@ -19,7 +19,7 @@ from calibcli.commands.added_columns import (
 from calibcli.commands.evaluation import as_fitted
 from calibcli.commands.predicting import ApplyRequest, refuse_names
 from calibcli.data.engines import engine_named
-from calibcli.data.files import Found, InputFile, files_of, fixed_part, found_in, is_pattern
+from calibcli.data.files import Found, InputFile, fixed_part, found_in, is_pattern
 from calibcli.data.formats import compression_of, format_of, split_forced
 from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.objects import content_of_file, is_object
@@ -194,7 +194,7 @@ def output_pairs(
     pairs: list[tuple[str, str]] = []
     taken: dict[str, str] = {}
     for named in inputs:
-        for file in files_of([named]):
+        for file in found_in([named]).files:
             if file.path == STDIN or not (is_object(file.path) or Path(file.path).is_file()):
                 msg = f"{named} is a pipe, which has no name to give an output"
                 raise UsageProblem(msg, "pass -o with a name for it")

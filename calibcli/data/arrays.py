@@ -228,11 +228,9 @@ def source_of(content: bytes | memoryview) -> Any:  # noqa: ANN401 - readers of 
     return pa.BufferReader(own)
 
 
-def bytes_scalar(content: bytes) -> "pa.Scalar[Any]":
+def bytes_scalar(content: bytes) -> Any:  # noqa: ANN401 - pyarrow's functions take no scalar of a known type
     """Return bytes as a scalar, without the imports that pyarrow's own way makes."""
-    column: Any = stretches(np.array([0, len(content)]), content)
-    scalar: pa.Scalar[Any] = column[0]
-    return scalar
+    return stretches(np.array([0, len(content)]), content)[0]
 
 
 def in_encoding(text: Column, change: Callable[[bytes], bytes]) -> Column:

@@ -469,11 +469,6 @@ def _named(source: RowSource) -> InputFile:
     return InputFile(*split_forced(name, exists=os.path.exists(name)))  # noqa: PTH110
 
 
-def files_of(inputs: Sequence[RowSource]) -> list[InputFile]:
-    """Return the files that the inputs stand for, as `found_in` does."""
-    return list(found_in(inputs).files)
-
-
 def shown_path(path: str) -> str:
     """Return an input's name in messages."""
     return "standard input" if path == STDIN else path

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from calibcli.errors import InputProblem, OutputProblem, UsageProblem, without_secrets
+from calibcli.errors import InputProblem, OutputProblem, UsageProblem, first_words, without_secrets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -212,11 +212,6 @@ def _store_errors(address: str, *, writing: bool = False) -> Iterator[None]:
         if isinstance(error, FileNotFoundError) and not writing:
             msg = f"{address}: there is no such object"
             raise InputProblem(msg) from None
-        msg = f"{address} cannot be {'written' if writing else 'read'}: {_said(error)}"
+        msg = f"{address} cannot be {'written' if writing else 'read'}: {first_words(error)[:300]}"
         hint = "are the credentials, the region and the endpoint those of the store?"
         raise (OutputProblem if writing else InputProblem)(msg, hint) from error
-
-
-def _said(error: Exception) -> str:
-    first = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-    return first[:300]

@@ -181,9 +181,9 @@ def check_output(
 ) -> None:
     """Refuse what `refuse_existing` does, where the inputs may be directories and patterns."""
     if output != STDOUT:
-        from calibcli.data.files import files_of
+        from calibcli.data.files import found_in
 
-        files = [file.path for file in files_of(inputs)]
+        files = [file.path for file in found_in(inputs).files]
         refuse_existing(output, force=force, inputs=files if artifact is None else [*files, str(artifact)])
 
 

@@ -7,6 +7,8 @@ its root a `digest`: the SHA-256 of its canonical text without that line, or the
 another layout of the same values is the same document, and any other value is another one.
 """
 
+import base64
+import binascii
 import hashlib
 import hmac
 import json
@@ -326,6 +328,19 @@ def in_file(path: DocumentSource | Path, problem: DocumentProblem) -> DocumentPr
     """Return the problem with the name of the file before its place."""
     place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
     return DocumentProblem(place, problem.detail, problem.hint)
+
+
+def eight_bytes(node: Node, count: int | None = None) -> bytes:
+    """Return the base64 text of a node as so many numbers of eight bytes, None for any number of them."""
+    try:
+        content = base64.b64decode(node.text(), validate=True)
+    except (binascii.Error, ValueError):
+        content = b"?"
+    if len(content) % 8 or count not in (None, len(content) // 8):
+        what = "whole numbers" if count is None else f"{count:,} numbers"
+        msg = f"is not the base64 text of {what} of eight bytes"
+        raise node.problem(msg)
+    return content
 
 
 def _is_among(stated: str, digests: Sequence[str]) -> bool:

@@ -3,8 +3,6 @@ The state of a gate on disk: what its parts must agree on, and how it is
 read, grown and replaced under a lock.
 """
 
-import base64
-import binascii
 import math
 import os
 import re
@@ -24,6 +22,7 @@ from calibcli.data.outputs import refuse_existing, write_file
 from calibcli.documents.sealed import (
     NO_JSON,
     content_in,
+    eight_bytes,
     in_file,
     parse,
     sealed_text,
@@ -36,7 +35,7 @@ from calibcli.names import DEFAULT_LEAST_ROWS, STDOUT
 from calibcli.stats.gates.any_time import MOST_EPOCHS
 from calibcli.stats.gates.cells import Partition, Sums, plausible_distance
 from calibcli.stats.gates.claim import too_few_counted
-from calibcli.stats.gates.state import Fingerprints, GateState, Look
+from calibcli.stats.gates.state import GateState, Look
 
 _TOLERANCE = 1e-9
 
@@ -217,7 +216,7 @@ def from_dict(root: Node) -> GateState:
     known = root.knowing(
         since=1,
         by_id=ids is not None,
-        ids=np.zeros(0, np.uint64) if ids is None else _fingerprints(ids),
+        ids=np.frombuffer(b"" if ids is None else eight_bytes(ids), "<u8").astype(np.uint64),
         partition=Partition.from_dict(root.child("partition")),
     )
     state = GateState.from_dict(known)
@@ -298,17 +297,6 @@ def _check_rows(root: Node, state: GateState) -> None:
         place = root.optional(key)
         if place is not None:
             place.whole(1, state.rows)
-
-
-def _fingerprints(node: Node) -> Fingerprints:
-    try:
-        content = base64.b64decode(node.text(), validate=True)
-    except (binascii.Error, ValueError):
-        content = b"?"
-    if len(content) % 8:
-        msg = "is not the base64 text of whole numbers of eight bytes"
-        raise node.problem(msg)
-    return np.frombuffer(content, "<u8").astype(np.uint64)
 
 
 _KEY_VARIABLE = "CALIBCLI_STATE_KEY"

@@ -1,7 +1,6 @@
 """The rows of an input as one document, `calibcli.summary/2`: the table that all numbers come from."""
 
 import base64
-import binascii
 import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -27,7 +26,7 @@ from calibcli.codec import (
     Thing,
     version_of,
 )
-from calibcli.documents.sealed import in_file, read_document, sealed_text
+from calibcli.documents.sealed import eight_bytes, in_file, read_document, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem
 from calibcli.names import LEAST_TWIN_ROWS, Scale, WeightMeaning
 from calibcli.options.rows import DocumentSource, RowSource
@@ -86,23 +85,12 @@ def _text(column: npt.NDArray[np.generic]) -> str:
     )
 
 
-def _bytes(node: Node, count: int) -> bytes:
-    try:
-        content = base64.b64decode(node.text(), validate=True)
-    except (binascii.Error, ValueError):
-        content = b"?"
-    if len(content) != 8 * count:
-        msg = f"is not the base64 text of {count:,} numbers of eight bytes"
-        raise node.problem(msg)
-    return content
-
-
 def _whole(node: Node, count: int) -> Integers:
-    return np.frombuffer(_bytes(node, count), "<i8").astype(np.int64)
+    return np.frombuffer(eight_bytes(node, count), "<i8").astype(np.int64)
 
 
 def _real(node: Node, count: int) -> Floats:
-    column = np.frombuffer(_bytes(node, count), "<f8").astype(np.float64)
+    column = np.frombuffer(eight_bytes(node, count), "<f8").astype(np.float64)
     if not np.isfinite(column).all():
         msg = "holds a number that is not finite"
         raise node.problem(msg)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from calibcli.ahead import made_ahead
 from calibcli.data.engines import Item, Result, failed, needed, refuse_other_versions
-from calibcli.errors import UsageProblem
+from calibcli.errors import UsageProblem, first_words
 from calibcli.names import EngineName
 from calibcli.values import dataclass
 
@@ -65,7 +65,7 @@ def _session(address: str | None) -> Session:
     try:
         return builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
     except Exception as error:
-        msg = f"spark: there is no session at {address or 'the configured master'}: {_first_line(error)}"
+        msg = f"spark: there is no session at {address or 'the configured master'}: {first_words(error)}"
         raise UsageProblem(msg, "is it running, and reached from here?") from error
 
 
@@ -145,7 +145,3 @@ def _collected(session: Session, function: Mapped, tasks: int) -> dict[int, byte
     except Exception as error:
         raise failed(EngineName.SPARK, error) from error
     return {row["place"]: row["result"] for row in rows}
-
-
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

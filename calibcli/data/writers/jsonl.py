@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from calibcli.data.arrays import (
     Booleans,
     Column,
+    booleans,
     bytes_scalar,
     column_of,
     in_encoding,
@@ -78,15 +78,15 @@ def _flat(column: Column) -> Column:
         # A number of ticks says nothing without their length.
         return _quoted(names_of(column))
     text = _bytes(column.cast(pa.string()))
-    return text if not pa.types.is_temporal(kind) else _joined(_mark(b'"'), text, _mark(b'"'))
+    return text if not pa.types.is_temporal(kind) else _joined(bytes_scalar(b'"'), text, bytes_scalar(b'"'))
 
 
 def joined_row(names: "list[bytes]", columns: list[Column]) -> Column:
     """Return a line of text for each row, an object with a value for each name."""
     parts: list[Any] = []
     for place, (name, column) in enumerate(zip(names, columns, strict=True)):
-        parts += [_mark(b"%s%s:" % (b"," if place else b"{", name)), column]
-    return _joined(*parts, _mark(b"}\n"))
+        parts += [bytes_scalar(b"%s%s:" % (b"," if place else b"{", name)), column]
+    return _joined(*parts, bytes_scalar(b"}\n"))
 
 
 def _objects(column: Any) -> Column:  # noqa: ANN401 - a column of structs
@@ -96,8 +96,8 @@ def _objects(column: Any) -> Column:  # noqa: ANN401 - a column of structs
     parts: list[Any] = []
     for place, (field, values) in enumerate(zip(column.type, column.flatten(), strict=True)):
         key = json_key(field.name)
-        parts += [_mark(b"%s%s:" % (b"," if place else b"{", key)), json_column(values)]
-    return _joined(*parts, _mark(b"}"))
+        parts += [bytes_scalar(b"%s%s:" % (b"," if place else b"{", key)), json_column(values)]
+    return _joined(*parts, bytes_scalar(b"}"))
 
 
 def _lists(column: Any) -> Column:  # noqa: ANN401 - a column of lists or maps
@@ -109,17 +109,17 @@ def _lists(column: Any) -> Column:  # noqa: ANN401 - a column of lists or maps
     inside = column.flatten()
     if is_map:
         keys, values = inside.flatten()
-        texts = _joined(json_column(keys), _mark(b":"), json_column(values))
+        texts = _joined(json_column(keys), bytes_scalar(b":"), json_column(values))
     else:
         texts = json_column(inside)
     lengths: Any = pc.list_value_length(column).cast(pa.int64())
     sizes = np.zeros(len(column), np.int64)
-    present = np.from_dlpack(column.is_valid().cast(pa.uint8())) == 1
+    present = booleans(column.is_valid())
     sizes[present] = np.from_dlpack(lengths.drop_null())
     offsets: Any = place_column(np.concatenate(([0], np.cumsum(sizes)))).cast(pa.int32())
     lists: Any = pa.ListArray.from_arrays(offsets, texts)
-    inner = pc.binary_join(lists, _mark(b","))
-    return _joined(_mark(b"{" if is_map else b"["), inner, _mark(b"}" if is_map else b"]"))
+    inner = pc.binary_join(lists, bytes_scalar(b","))
+    return _joined(bytes_scalar(b"{" if is_map else b"["), inner, bytes_scalar(b"}" if is_map else b"]"))
 
 
 def json_key(name: str) -> bytes:
@@ -135,7 +135,7 @@ def _quoted(text: Column) -> Column:
         if _any(pc.match_substring_regex(text, _CONTROLS)):
             for control in range(32):
                 text = pc.replace_substring(text, chr(control), f"\\u{control:04x}")
-    return _joined(_mark(b'"'), _bytes(text), _mark(b'"'))
+    return _joined(bytes_scalar(b'"'), _bytes(text), bytes_scalar(b'"'))
 
 
 def _floats(text: Column) -> Column:
@@ -143,38 +143,29 @@ def _floats(text: Column) -> Column:
     content = _bytes(text)
     whole = pc.match_substring_regex(text, _WHOLE)
     if _any(whole):
-        content = pc.if_else(whole, _joined(content, _mark(b".0")), content)
+        content = pc.if_else(whole, _joined(content, bytes_scalar(b".0")), content)
     strange = pc.match_substring_regex(text, _NOT_A_NUMBER)
-    return pc.if_else(strange, _mark(b"null"), content) if _any(strange) else content
+    return pc.if_else(strange, bytes_scalar(b"null"), content) if _any(strange) else content
 
 
 def _any(mask: Column) -> bool:
-    return bool(_truth(mask).any())
-
-
-def _truth(mask: Column) -> npt.NDArray[np.bool_]:
-    filled = mask.drop_null() if mask.null_count else mask
-    return np.from_dlpack(filled.cast(pa.uint8())).view(np.bool_)
+    return bool(booleans(mask.drop_null()).any())
 
 
 def _where_null(text: Column, content: bytes = b"null") -> Column:
-    filled: Column = text.fill_null(_mark(content)) if text.null_count else text
+    filled: Column = text.fill_null(bytes_scalar(content)) if text.null_count else text
     return filled
 
 
 def _with_nulls(text: Column, column: Column) -> Column:
     """Return text with null where a column of nested values has none."""
-    found: Column = pc.if_else(column.is_valid(), text, _mark(b"null")) if column.null_count else text
+    found: Column = pc.if_else(column.is_valid(), text, bytes_scalar(b"null")) if column.null_count else text
     return found
 
 
 def _bytes(text: Column) -> Column:
     found: Column = text.cast(pa.binary())
     return found
-
-
-def _mark(content: bytes) -> Any:  # noqa: ANN401 - pyarrow's own functions take no scalar of a known type
-    return bytes_scalar(content)
 
 
 def _joined(*parts: Any) -> Column:  # noqa: ANN401 - columns and scalars

@@ -191,10 +191,10 @@ def parse_reports(
 
 def _files(inputs: Sequence[str]) -> tuple[list[str], InputProblem | None]:
     """Return every file of the inputs, or what is wrong with one: that is told in the reports too."""
-    from calibcli.data.files import files_of
+    from calibcli.data.files import found_in
 
     try:
-        return [file.path for file in files_of(inputs)], None
+        return [file.path for file in found_in(inputs).files], None
     except InputProblem as problem:
         return [], problem
 
