@@ -1,5 +1,7 @@
 """The errors a user can meet, each with its exit code, and what of an address they show."""
 
+from collections.abc import Sequence
+
 
 class CalibcliError(Exception):
     """
@@ -110,6 +112,11 @@ _KEY = (
     r"([?&;](?:[\w.-]{0,40}(?:signature|credential|secret|token|passw(?:or)?d|pwd"
     r"|(?:api|access|account|storage)[-_]?key)[\w.-]{0,40}|sig|sas|key|auth)=)[^\s&;#'\"<>]+"
 )
+
+
+def any_of(words: Sequence[str]) -> str:
+    """Return what may be taken, separated by commas and "or"."""
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def without_secrets(text: str) -> str:

@@ -23,7 +23,7 @@ from calibcli.data.outputs import is_terminal, new_file
 from calibcli.data.readers import Fragment, kept_bytes, reader_of, unchanged
 from calibcli.data.records import Block
 from calibcli.data.writers import Output, compressed, copy_errors, writer_of
-from calibcli.errors import InputProblem, OutputProblem, UsageProblem
+from calibcli.errors import InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, DataFormat
 from calibcli.options.fitting import KEEP_ALL, KEEP_NONE
 from calibcli.values import dataclass
@@ -38,6 +38,7 @@ class AddedColumns:
         predictor: Makes the new columns of rows on the way, checks the rows, and counts them.
         resolved: The columns that the new ones are made of, and which others are read.
         kept: The other columns that go along; None for all.
+        stream: Whether Arrow goes to where nobody can look up the end of a file.
     """
 
     fragment: Fragment
@@ -45,6 +46,7 @@ class AddedColumns:
     predictor: Predictor
     resolved: ResolvedColumns
     kept: Collection[str] | None = None
+    stream: bool = False
 
     @property
     def fields(self) -> tuple["pa.Field[Any]", ...]:
@@ -64,8 +66,8 @@ class AddedColumns:
 
     @property
     def converts(self) -> bool:
-        """Whether the output is of another format."""
-        return self.fragment.format is not self.kind
+        """Whether rows are written anew, as in another format, and not copied with what else is there."""
+        return self.fragment.format is not self.kind or self.kind not in _COPIES
 
     def stays(self, name: str) -> bool:
         """Whether a column of the input goes along."""
@@ -114,6 +116,8 @@ def _fitting(one: str, header: Sequence[str], *, path: str) -> set[str]:
 # Of more columns less rows are put together.
 _MANY = 64
 
+_WRITTEN = [kind for kind in DataFormat if kind.is_written]
+
 
 def output_format(path: str, requested: DataFormat | None, fragment: Fragment) -> DataFormat:
     """
@@ -129,13 +133,15 @@ def output_format(path: str, requested: DataFormat | None, fragment: Fragment) -
     other = None if promised is not None or kind is DataFormat.JSONL else promise_of(path)
     if other is not None:
         msg = f"{path} is the name of {other}, and rows are written as {kind.value}"
-        raise UsageProblem(msg, "name it .csv, .tsv, .jsonl, .parquet or .arrow")
-    if not isinstance(kind, DataFormat) or not kind.facts.writer:
+        raise UsageProblem(msg, f"name it {any_of([one.facts.suffixes[0] for one in _WRITTEN])}")
+    if not isinstance(kind, DataFormat) or kind not in _WRITTEN:
         msg = f"{kind.value} is read, not written"
-        raise UsageProblem(msg, "pass --to csv, tsv, jsonl, parquet or arrow")
-    if kind is DataFormat.PARQUET and compression_of(path) is not None:
-        msg = f"{path}: Parquet is compressed inside, and cannot be read from within another compression"
-        raise UsageProblem(msg, f"name it {PurePath(path).with_suffix('').with_suffix('.parquet')}")
+        raise UsageProblem(msg, f"pass --to {any_of(_WRITTEN)}")
+    if kind.facts.seeks and compression_of(path) is not None:
+        word = f"{kind.value.capitalize()} is compressed inside"
+        msg = f"{path}: {word}, and cannot be read from within another compression"
+        name = PurePath(path).with_suffix("").with_suffix(kind.facts.suffixes[0])
+        raise UsageProblem(msg, f"name it {name}")
     if path == STDOUT and not kind.is_text and sys.stdout is not None and is_terminal(sys.stdout):
         msg = f"{kind.value} is not text, and standard output is a terminal"
         raise OutputProblem(msg, "name a file with -o, send it through a pipe, or pass --to csv")
@@ -153,12 +159,12 @@ def refuse_types(job: AddedColumns) -> None:
             raise InputProblem(msg, "parquet and arrow hold any type, and --keep names what goes along")
 
 
-def _converted(job: AddedColumns, target: BinaryIO, *, stream: bool) -> Iterator[int]:
+def _converted(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Write the rows in another format than the input's."""
     whole = _schema(job)
     schema = pa.schema([*_staying(job, whole), *job.fields]).with_metadata(whole.metadata)
     width = max(job.width, len(schema) if len(schema) > _MANY else 1)
-    out = Output(job.kind, target, schema, width=width, stream=stream)
+    out = Output(job.kind, target, schema, width=width, stream=job.stream)
     batches = reader_of(job.fragment.format).batches_of_all(job.fragment, job.resolved)
     made = (_with_added_columns(job, batch, schema) for batch in batches)
     return writer_of(job.kind).write_batches(made_ahead(made, job.ahead), out)
@@ -258,6 +264,7 @@ def write_with_added_columns(
     job: AddedColumns, path: str, *, progress: Progress
 ) -> tuple[int, tuple[str, ...]]:
     """Write the rows with the new columns; return how many, and what is to be said of them."""
+    job = replace(job, stream=_as_stream(path))
     with (
         progress(_parts(job)) as advance,
         new_file(path) as raw,
@@ -266,7 +273,7 @@ def write_with_added_columns(
         unchanged([job.fragment]),
     ):
         rows = 0
-        with closing(_written(job, target, path)) as parts:
+        with closing(_written(job, target)) as parts:
             for count in parts:
                 rows += count
                 advance(count)
@@ -274,7 +281,7 @@ def write_with_added_columns(
         return rows, job.predictor.notes
 
 
-def as_stream(output: str) -> bool:
+def _as_stream(output: str) -> bool:
     """Whether Arrow goes to an output as a stream: where nobody can look up the end of a file."""
     return output == STDOUT or data_suffix(output) == _STREAM_SUFFIX or compression_of(output) is not None
 
@@ -291,20 +298,9 @@ def _parts(job: AddedColumns) -> int:
     return 1 + os.path.getsize(fragment.location) // _BLOCK  # noqa: PTH202 - as it is opened
 
 
-def _written(job: AddedColumns, target: BinaryIO, output: str) -> Generator[int, None, None]:
+def _written(job: AddedColumns, target: BinaryIO) -> Generator[int, None, None]:
     """Write the rows, and yield how many have been written since the last time."""
-    if job.converts:
-        yield from _converted(job, target, stream=as_stream(output))
-        return
-    match job.kind:
-        case DataFormat.PARQUET:
-            yield from _row_groups(job, target)
-        case DataFormat.ARROW:
-            yield from _batches(job, target, stream=as_stream(output))
-        case DataFormat.JSONL:
-            yield from _lines(job, target)
-        case _:
-            yield from _splice(job, target)
+    yield from (_converted if job.converts else _COPIES[job.kind])(job, target)
 
 
 def _row_groups(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
@@ -314,7 +310,7 @@ def _row_groups(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     return copy_with_fields(job.fragment.location, target, new=new, shown=job.fragment.shown)
 
 
-def _batches(job: AddedColumns, target: BinaryIO, *, stream: bool) -> Iterator[int]:
+def _batches(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add columns to the record batches of Arrow."""
     from calibcli.data.readers.arrow import codec_of, contents
     from calibcli.data.writers.arrow_ipc import opened_sink
@@ -324,7 +320,7 @@ def _batches(job: AddedColumns, target: BinaryIO, *, stream: bool) -> Iterator[i
         stay = [field for field in found.schema if job.stays(field.name)]
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
         made = ((_with_added_columns(job, batch, schema), said) for batch, said in found.batches)
-        with opened_sink(target, schema, stream=stream, codec=codec, footer=found.footer) as sink:
+        with opened_sink(target, schema, stream=job.stream, codec=codec, footer=found.footer) as sink:
             for batch, said in made_ahead(made, job.ahead):
                 sink.write_batch(batch, custom_metadata=said)
                 yield batch.num_rows
@@ -386,3 +382,13 @@ def _writing(job: AddedColumns, target: BinaryIO) -> Callable[[memoryview | byte
             target.flush()
 
     return write
+
+
+# Formats whose rows are copied with what else a file holds; rows of others are written anew.
+_COPIES = {
+    DataFormat.CSV: _splice,
+    DataFormat.TSV: _splice,
+    DataFormat.JSONL: _lines,
+    DataFormat.PARQUET: _row_groups,
+    DataFormat.ARROW: _batches,
+}

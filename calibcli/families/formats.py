@@ -30,7 +30,7 @@ class FormatFacts(NamedTuple):
 
 
 class DataFormat(Known):
-    """Data files that can be read, and all but the last written."""
+    """Data files that can be read, and mostly written."""
 
     facts: FormatFacts
 
@@ -49,6 +49,11 @@ class DataFormat(Known):
     def is_text(self) -> bool:
         """Whether it is text, whose encoding may be said."""
         return self.facts.text
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it is written as well as read."""
+        return bool(self.facts.writer)
 
     @property
     def is_csv(self) -> bool:

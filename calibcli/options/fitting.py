@@ -213,7 +213,7 @@ class Shape:
     """What an output of `apply` looks like: its format, and which other columns go along."""
 
     to: DataFormat | None = option(
-        None, "--to", section=Section.OUTPUT, metavar="csv|tsv|jsonl|parquet|arrow",
+        None, "--to", section=Section.OUTPUT, metavar="|".join(one for one in DataFormat if one.is_written),
         help="Format of the output; else by its name, or that of the input.",
     )  # fmt: skip
     keep: str = option(

@@ -11,7 +11,7 @@ from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import UsageProblem, any_of
 from calibcli.options.declaring import Option, Parameter, built, declared_of, in_order, parameters_of
 from calibcli.options.output import Trusting
 from calibcli.options.rows import listed
@@ -114,7 +114,7 @@ def _documented(text: str, parameters: Mapping[str, Parameter]) -> str:
         said = _DEFAULT.sub(r"; by default \1.", one.option.doc or one.option.help)
         if issubclass(one.kind, StrEnum) and '"' not in said:
             words = [f'"{word}"' for word in one.kind]
-            said = f"{said.rstrip('.')}: {', '.join(words[:-1])} or {words[-1]}."
+            said = f"{said.rstrip('.')}: {any_of(words)}."
         lines += textwrap.wrap(f"{name}: {said}", 106, initial_indent="    ", subsequent_indent="        ")
         lines.append("")
     before, returns, after = text.partition("\nReturns:")

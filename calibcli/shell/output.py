@@ -83,7 +83,7 @@ def format_of(out: Output) -> ReportFormat:
     of the output's name, else a table.
     """
     from calibcli.data.formats import promise_of, refuse_promise
-    from calibcli.errors import IdleOption, UsageProblem
+    from calibcli.errors import IdleOption, UsageProblem, any_of
 
     if out.json and out.fmt not in (None, ReportFormat.JSON):
         msg = f"--json and --format {out.fmt.value} are two formats"
@@ -100,7 +100,7 @@ def format_of(out: Output) -> ReportFormat:
         msg = f"{out.output}: Word is not written"
         raise UsageProblem(msg, f"name it {page}, which Word opens")
     of_report = promised if promised in kinds else ""
-    what = f"a report is written as a table, {', '.join(kinds[:-1])} or {kinds[-1]}"
+    what = f"a report is written as a table, {any_of(kinds)}"
     hint = "name it .txt or .json; `calibcli report` and `calibcli plot` write pages and pictures"
     refuse_promise(out.output, str(of_report), what=what, hint=hint)
     return requested or ReportFormat(of_report or ReportFormat.TABLE)

@@ -3,6 +3,8 @@
 import pytest
 
 from calibcli.data.formats import (
+    _OTHERS,
+    _UNREAD,
     compression_of,
     data_suffix,
     format_of,
@@ -87,9 +89,10 @@ def test_every_format_is_one_entry_with_a_reader_of_its_own() -> None:
         reader = type(reader_of(kind))
         assert {format_of(f"a{suffix}") for suffix in kind.facts.suffixes} == {kind}
         assert issubclass(reader, Reader)
+        assert not {*kind.facts.suffixes} & {*_OTHERS, *_UNREAD}
         own = {"header", "stored"} & vars(reader).keys(), {"batches", "streamed"} & vars(reader).keys()
         assert all(own), reader
-        if kind.facts.writer:
+        if kind.is_written:
             writer = writer_of(kind)
             assert callable(writer.write_batches)
             assert writer.fits is None or callable(writer.fits)

@@ -10,7 +10,7 @@ import typer
 
 from calibcli.data.formats import refuse_promise
 from calibcli.data.outputs import append_file, check_output, refuse_existing, write_file
-from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
+from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, ReportFormat, VerdictName
 from calibcli.options.gating import GateOutput, PlanOptions, StateOptions, VerifyOptions
 from calibcli.options.output import TO_A_FILE, Documents, Like, LikeFile, Output
@@ -284,7 +284,7 @@ def _wanted(text: str) -> RequestedReport:
 
 def _refuse(message: str) -> NoReturn:
     kinds = [kind.value if kind is GateFormat.GITHUB else f"{kind.value}=FILE" for kind in GateFormat]
-    raise UsageProblem(message, f"it takes {', '.join(kinds[:-1])} or {kinds[-1]}")
+    raise UsageProblem(message, f"it takes {any_of(kinds)}")
 
 
 def _refuse_shared(paths: Sequence[str]) -> None:

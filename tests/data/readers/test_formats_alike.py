@@ -18,8 +18,9 @@ from pyarrow import feather
 
 from calibcli.commands.gathering import Gathered, gather
 from calibcli.data.engines import ThreadEngine
+from calibcli.data.formats import format_of
 from calibcli.data.readers import jsonl
-from calibcli.names import OnMissing
+from calibcli.names import DataFormat, OnMissing
 from calibcli.options.rows import Columns
 
 Rows = Sequence[tuple[float | None, bool | None]]
@@ -121,6 +122,7 @@ def test_every_format_gives_the_same_table(
     monkeypatch.setattr("calibcli.data.readers._BATCH_ROWS", 6)
     monkeypatch.setattr(jsonl, "_BLOCK", 200)
     folder = tmp_path_factory.mktemp("alike")
+    assert {format_of(name) for name in FORMATS} == {*DataFormat}
     expected = None
     for name, write in FORMATS.items():
         write(folder / name, rows)
