@@ -77,7 +77,7 @@ def _in_file(path: Path) -> list[tuple[str, str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         if path.suffix == ".json":
-            found = json.loads(text)
+            found = json.loads(text, object_pairs_hook=_each_once)
             if isinstance(found, dict):
                 return [(phrase, str(number)) for phrase, number in found.items()]
             msg = f"{path}: it is no object of phrases and numbers"
@@ -95,6 +95,16 @@ def _in_file(path: Path) -> list[tuple[str, str]]:
         msg = f"{path}: {strange or 'nothing'} is no phrase with its number"
         raise InputProblem(msg, "every line holds two fields, such as: very likely,0.9")
     return [(phrase, number) for phrase, number in rows[number_of(rows[0][1]) is None :]]
+
+
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Refuse an object that gives one key two values, of which JSON would keep the last."""
+    found = dict(pairs)
+    for key, value in pairs:
+        if found[key] != value:
+            msg = f"{key!r} has two numbers, {value} and {found[key]}"
+            raise ValueError(msg)
+    return found
 
 
 def folded_phrase(text: str) -> str:

@@ -277,6 +277,7 @@ def test_a_column_on_another_scale_than_its_neighbours_is_named(
         ("85%=.5", "is a number already"),
         ("nowhere.csv", "cannot be read as phrases and numbers"),
         ("list.json", "it is no object"),
+        ("twice.json", "'likely' has two numbers, 0.7 and 0.9"),
         ("wide.csv", "is no phrase with its number"),
     ],
 )
@@ -286,6 +287,7 @@ def test_a_table_of_phrases_is_refused_where_it_is_none(
     """With what is wrong, and how to write it."""
     monkeypatch.chdir(tmp_path)
     Path("list.json").write_text("[1]")
+    Path("twice.json").write_text('{"likely": 0.7, "likely": 0.9}')
     Path("wide.csv").write_text("likely,.7,3\n")
     with pytest.raises(CalibcliError) as refused:
         score_map_of(said)
