@@ -263,7 +263,7 @@ def times_of(table: "Table") -> dict[str, float]:
     """Return the processor seconds of each measure and test of a table."""
     from calibcli.names import DEFAULT_BINS, DEFAULT_CONFIDENCE, Binning, MeasureName, Purpose, TestName
     from calibcli.stats.measures import measure_named
-    from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
+    from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
     from calibcli.stats.measures.tests import calibration_tests
     from calibcli.stats.numerics import stream
     from calibcli.stats.table.bins import binned, bins_of
@@ -274,10 +274,10 @@ def times_of(table: "Table") -> dict[str, float]:
         for how in (Binning.EQUAL_WIDTH, Binning.EQUAL_MASS)
     )
     generators = stream(0, Purpose.MONTE_CARLO), stream(0, Purpose.SMECE_NULL)
-    drawn = draw_calibrated(
+    drawn = CalibratedDraws(
         table, partitions=(sums, mass), generator=generators[0], smece_generator=generators[1]
     )
-    drawn.draw()
+    len(drawn.drawn.parts)
     found = {"bins, and labels drawn from the scores": time.process_time() - began}
     settings = Settings(sums, mass, DEFAULT_CONFIDENCE, drawn)
     for measure in MeasureName:

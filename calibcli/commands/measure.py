@@ -65,7 +65,7 @@ from calibcli.stats.curves.net_benefit import against_first, net_benefits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.differences import Difference
-from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.tests import calibration_tests, holm
 from calibcli.stats.numerics import stream
 from calibcli.stats.table import Floats
@@ -163,7 +163,7 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
     calibrated = None
     if options.drawn and not (table.weighted or dependent):
         equal_mass = binned(table, equal_mass)
-        calibrated = draw_calibrated(
+        calibrated = CalibratedDraws(
             table,
             partitions=(sums, equal_mass),
             generator=stream(options.seed, Purpose.MONTE_CARLO),

@@ -35,7 +35,7 @@ from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.classes import class_measure
 from calibcli.stats.measures.clustered import ClusterSums, clustered_difference
 from calibcli.stats.measures.differences import PAIRED, PairedSums
-from calibcli.stats.measures.if_calibrated import Settings, Shared, draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, Shared
 from calibcli.stats.measures.smooth import calibration_index
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.recalibrators.spline import Spline
@@ -418,9 +418,9 @@ def tests(drawn: Drawn, found: Found, *_: object) -> None:
     """Count how often tests reject calibrated labels."""
     table, rng = drawn.table(), drawn.rng
     bins = binned(table, usual_bins(table))
-    calibrated = draw_calibrated(table, partitions=[bins], generator=rng, smece_generator=rng, draws=DRAWS)
+    calibrated = CalibratedDraws(table, partitions=[bins], generator=rng, smece_generator=rng, draws=DRAWS)
     # Before the generator is asked for more.
-    calibrated.draw()
+    assert calibrated.drawn.parts
     seed = int(rng.integers(1 << 31))
     results, combined = calibration_tests(TESTS, table, bins=bins, calibrated=calibrated, seed=seed)
     answers = [(one.name.value, one.p_value, one.p_method == "monte-carlo") for one in results]

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 
 from calibcli.names import TestName
-from calibcli.stats.measures.if_calibrated import draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.measures.u_test import drawn_u
 from calibcli.stats.table import ScoreTable
@@ -134,9 +134,9 @@ def _p_values(score: Floats, times: int, rng: np.random.Generator) -> Iterator[t
     empty = ScoreTable(score, rows, np.zeros_like(rows))
     bins = usual_bins(empty)
     sums = binned(empty, bins)
-    calibrated = draw_calibrated(empty, partitions=[sums], generator=rng, smece_generator=rng, draws=_DRAWS)
+    calibrated = CalibratedDraws(empty, partitions=[sums], generator=rng, smece_generator=rng, draws=_DRAWS)
     # Before the generator is asked for more.
-    calibrated.draw()
+    assert calibrated.drawn.parts
     # What U draws depends on the scores alone.
     once = cache(lambda: drawn_u(empty, generator=rng, draws=_DRAWS))
     left_out = OF_RATES if score.size <= _MOST_FOR_U else (*OF_RATES, TestName.U)

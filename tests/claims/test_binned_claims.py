@@ -6,7 +6,7 @@ import numpy as np
 
 from calibcli.names import Binning
 from calibcli.stats.bounds.chernoff import least_energy, most_energy
-from calibcli.stats.measures.if_calibrated import draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws
 from calibcli.stats.measures.l2 import counted
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import binned, bins_of
@@ -33,7 +33,7 @@ def test_draws_for_nulls_do_not_move_other_digits() -> None:
     table = ScoreTable.from_rows(score, rng.random(300) < score)
     sums = binned(table, bins_of(Binning.EQUAL_WIDTH, 10, table=table))
     with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
-        drawn = draw_calibrated(table, partitions=[sums], generator=rng, smece_generator=rng, draws=50)
+        drawn = CalibratedDraws(table, partitions=[sums], generator=rng, smece_generator=rng, draws=50)
     gaps = drawn.drawn.over(sums.bins).gaps
     assert gaps is not None
     assert np.allclose(np.abs(gaps).sum(axis=1) / 300, drawn.drawn.over(sums.bins).ece, rtol=0, atol=1e-15)

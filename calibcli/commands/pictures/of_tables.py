@@ -62,7 +62,7 @@ from calibcli.stats.curves.thresholds import (
 from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.discrimination import aurc
-from calibcli.stats.measures.if_calibrated import Shared, draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Shared
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
@@ -238,7 +238,7 @@ def cumulative_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
     bins = binned(table, bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=table))
     calibrated = None
     if not table.weighted:
-        calibrated = draw_calibrated(
+        calibrated = CalibratedDraws(
             table,
             partitions=(bins,),
             generator=stream(options.seed, Purpose.MONTE_CARLO),

@@ -260,7 +260,8 @@ class _Usual:
         return np.concatenate(([0.0], np.cumsum(self.residual)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Without slots, so that what several statistics read is added up once.
+@dataclass(frozen=True, eq=False)
 class _Dense:
     """
     A block of draws as numbers in every cell.
@@ -281,7 +282,7 @@ class _Dense:
         return segment_sums(self._residual, segments)
 
     def squares(self, segments: Starts) -> Floats:
-        return segment_sums(self.turned * self.usual.tilt + self.usual.square, segments)
+        return segment_sums(self._square, segments)
 
     def tilted(self) -> Floats:
         return self._residual @ self.usual.tilt
@@ -289,9 +290,13 @@ class _Dense:
     def extremes(self) -> tuple[Floats, Floats]:
         return extremes(self._residual)
 
-    @property
+    @cached_property
     def _residual(self) -> Floats:
         return self.turned + self.usual.residual
+
+    @cached_property
+    def _square(self) -> Floats:
+        return self.turned * self.usual.tilt + self.usual.square
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -53,7 +53,7 @@ from calibcli.stats.measures import (
 )
 from calibcli.stats.measures.bias import population_bounds
 from calibcli.stats.measures.classes import ClassViews, class_measure
-from calibcli.stats.measures.if_calibrated import DRAWS, Settings, draw_calibrated
+from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, Settings
 from calibcli.stats.measures.scores import (
     log_error,
     losses_of,
@@ -505,7 +505,7 @@ def _below_draws(p: float, rule: Rule, *, drawn: bool) -> str | None:
 
 def _test(table: Table, name: TestName, *, ground: Ground) -> TestResult:
     sums = binned(table, ground.bins)
-    drawn = draw_calibrated(
+    drawn = CalibratedDraws(
         table,
         partitions=(sums,),
         generator=stream(DEFAULT_SEED, Purpose.MONTE_CARLO),

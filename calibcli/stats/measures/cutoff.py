@@ -52,9 +52,9 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
         below, above = 2.0 * deviation(table, delta=delta / 2.0), deviation(table, delta=delta)
     else:
         below, above = _margins(table, delta=delta)
-        if calibrated is not None and calibrated.drawn.kuiper is not None:
+        if calibrated is not None and calibrated.paths.kuiper is not None:
             unit = math.sqrt(float(open_variance(table).sum())) / total
-            null = of_draws(calibrated.drawn.kuiper * unit)
+            null = of_draws(calibrated.paths.kuiper * unit)
     interval = Interval(
         max(0.0, value - below),
         min(1.0, value + above + hidden),

@@ -1,15 +1,16 @@
 """What a calibrated score would show on the same rows: labels drawn anew from the scores."""
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from functools import cache
+from functools import cached_property
 from typing import NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
 from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName
-from calibcli.stats.bounds.resampling import DrawCells, DrawnLabels, Starts, label_draws
+from calibcli.stats.bounds.resampling import LEAST_INFORMATION, DrawCells, DrawnLabels, Starts, label_draws
 from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
@@ -389,20 +390,14 @@ class DrawnOver(NamedTuple):
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
     """
-    Statistics of labels drawn from the scores, one array of shape (draws,) each.
+    Statistics over bins of labels drawn from the scores.
 
     Args:
-        parts: Those over bins, for each partition.
-        ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
-        kuiper: Kuiper statistic, or None where KS is.
-        spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
+        parts: Those of each partition.
         method: The words reports use for how the labels were drawn.
     """
 
     parts: tuple[DrawnOver, ...]
-    ks: Floats | None
-    kuiper: Floats | None
-    spiegelhalter: Floats | None
     method: str
 
     def over(self, bins: Bins) -> DrawnOver:
@@ -411,27 +406,97 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DrawnPaths:
+    """
+    Statistics over all rows of labels drawn from the scores, one array of shape (draws,) each.
+
+    Args:
+        ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
+        kuiper: Kuiper statistic, or None where KS is.
+        spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
+        method: The words reports use for how the labels were drawn.
+    """
+
+    ks: Floats | None
+    kuiper: Floats | None
+    spiegelhalter: Floats | None
+    method: str
+
+
 class CalibratedDraws:
     """
     What labels drawn from the scores show, worked out where it is asked for: many measures need none of it.
 
     Args:
-        draw: Returns the statistics of the draws.
-        expect: Returns the smECE that such labels have on average, and its range.
+        table: The rows.
+        partitions: What statistics over bins are of.
+        generator: Of the labels; it is where the draws end once anything was asked of them.
+        smece_generator: Of those for smECE.
+        draws: How many sets of labels.
     """
 
-    draw: Callable[[], Drawn]
-    expect: Callable[[], Reference]
+    def __init__(
+        self,
+        table: Table,
+        *,
+        partitions: Sequence[Partition],
+        generator: np.random.Generator,
+        smece_generator: np.random.Generator,
+        draws: int = DRAWS,
+    ) -> None:
+        self._table, self._partitions, self._draws = table, partitions, draws
+        self._generator, self._smece_generator = generator, smece_generator
+        self._before: np.random.Generator | None = None
 
-    @property
-    def drawn(self) -> Drawn:
-        """The statistics of the draws."""
-        return self.draw()
-
-    @property
+    @cached_property
     def smece(self) -> Reference:
         """The smECE that such labels have on average, and its range."""
-        return self.expect()
+        return expected_smece(self._table, generator=self._smece_generator)
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """What the draws show over bins."""
+        return self._shown(bins=True)[0] if self._apart else self._both[0]
+
+    @cached_property
+    def paths(self) -> DrawnPaths:
+        """What the same draws show over all rows."""
+        return self._shown(paths=True)[1] if self._apart else self._both[1]
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether limit laws mostly do for the tests over all rows, so that few ask for their draws."""
+        # That of Spiegelhalter has about half of the information.
+        return float(open_variance(self._table).sum()) >= 2.0 * LEAST_INFORMATION
+
+    @cached_property
+    def _both(self) -> tuple[Drawn, DrawnPaths]:
+        return self._shown(bins=True, paths=True)
+
+    def _shown(self, *, bins: bool = False, paths: bool = False) -> tuple[Drawn, DrawnPaths]:
+        """Draw all labels, the same every time, and take some of the statistics of each draw."""
+        generator = copy.deepcopy(self._before) or self._generator
+        self._before = self._before or copy.deepcopy(generator)
+        sums = [binned(self._table, one) for one in self._partitions] if bins else []
+        starts = [one.starts for one in sums]
+        labels = label_draws(self._table, starts, draws=self._draws, generator=generator)
+        cells, method = labels.cells, labels.cells.method
+        walked = paths and not cells.coarsened
+        segments = [cells.segments(part) for part in starts]
+        blocks = [
+            [*_over_bins(block, cells, segments), *(_along_path(block, cells) if walked else ())]
+            for block in (labels.blocks if bins or walked else ())
+        ]
+        columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
+        parts = [
+            _drawn_over(one.bins, columns[_OVER_BINS * place : _OVER_BINS * (place + 1)])
+            for place, one in enumerate(sums)
+        ]
+        ks, kuiper, z = columns[_OVER_BINS * len(sums) :] if walked else (None, None, None)
+        if not np.any(cells.variance > 0):
+            ks = kuiper = None
+        spread = float((cells.variance * (1 - 2 * cells.score) ** 2).sum())
+        return Drawn(tuple(parts), method), DrawnPaths(ks, kuiper, z if spread > 0 else None, method)
 
 
 def p_value(drawn: Floats, observed: float) -> float:
@@ -442,55 +507,14 @@ def p_value(drawn: Floats, observed: float) -> float:
     return (1 + int(np.count_nonzero(drawn >= least))) / (drawn.size + 1)
 
 
-def draw_calibrated(
-    table: Table,
-    *,
-    partitions: Sequence[Partition],
-    generator: np.random.Generator,
-    smece_generator: np.random.Generator,
-    draws: int = DRAWS,
-) -> CalibratedDraws:
-    """Return what labels drawn from the scores show; none are drawn before it is asked for."""
-    return CalibratedDraws(
-        cache(lambda: _drawn(table, partitions, generator, draws=draws)),
-        cache(lambda: expected_smece(table, generator=smece_generator)),
-    )
-
-
-def _drawn(
-    table: Table, partitions: Sequence[Partition], generator: np.random.Generator, *, draws: int
-) -> Drawn:
-    """Draw labels from the scores and take every statistic of each draw."""
-    sums = [binned(table, bins) for bins in partitions]
-    starts = [one.starts for one in sums]
-    labels = label_draws(table, starts, draws=draws, generator=generator)
-    cells = labels.cells
-    segments = [cells.segments(part) for part in starts]
-    blocks = [_statistics(block, cells, segments) for block in labels.blocks]
-    columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
-    path = columns[_OVER_BINS * len(sums) :] if not cells.coarsened else [None, None, None]
-    spread = float((cells.variance * (1 - 2 * cells.score) ** 2).sum())
-    certain = not np.any(cells.variance > 0)
-    return Drawn(
-        parts=tuple(
-            _drawn_over(one.bins, columns[_OVER_BINS * k : _OVER_BINS * (k + 1)])
-            for k, one in enumerate(sums)
-        ),
-        ks=None if certain else path[0],
-        kuiper=None if certain else path[1],
-        spiegelhalter=path[2] if spread > 0 else None,
-        method=cells.method,
-    )
-
-
 def _drawn_over(bins: Bins, columns: Sequence[Floats]) -> DrawnOver:
     ece, t, h, gaps, squares = columns
     few = gaps.shape[1] > 0
     return DrawnOver(bins, ece, t, h, gaps if few else None, squares if few else None)
 
 
-def _statistics(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts]) -> list[Floats]:
-    """Return ECE, T, H, gaps, squares of each partition of a block; then KS, Kuiper, |Z| unless coarsened."""
+def _over_bins(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts]) -> list[Floats]:
+    """Return ECE, T, H, gaps and squares of each partition of a block."""
     rows = cells.rows.astype(np.float64)
     total = rows.sum()
     found: list[Floats] = []
@@ -507,15 +531,18 @@ def _statistics(labels: DrawnLabels, cells: DrawCells, segments: Sequence[Starts
         t = (excess / (count[two] - 1.0)).sum(axis=1) / total
         kept = [gaps, squares] if count.size <= _MOST_GAPS else [gaps[:, :0].copy(), squares[:, :0].copy()]
         found += [np.abs(gaps).sum(axis=1) / total, t, h, *kept]
-    if cells.coarsened:
-        return found
+    return found
+
+
+def _along_path(labels: DrawnLabels, cells: DrawCells) -> tuple[Floats, Floats, Floats]:
+    """Return KS, Kuiper and |Z| of a block."""
     # With every score 0 or 1 nothing varies, and a path of zeros stays zero in any unit.
     scale = math.sqrt(float(cells.variance.sum()) or 1.0)
     top, bottom = labels.extremes()
     tilted = labels.tilted()
     spread = float((cells.variance * (1.0 - 2.0 * cells.score) ** 2).sum())
     z = np.abs(tilted) / np.sqrt(spread) if spread > 0 else np.zeros(tilted.size)
-    return [*found, np.maximum(top, -bottom) / scale, (top - bottom) / scale, z]
+    return np.maximum(top, -bottom) / scale, (top - bottom) / scale, z
 
 
 Made = TypeVar("Made")

@@ -20,7 +20,7 @@ from calibcli.stats.bounds.resampling import (
     sub_cell_starts,
 )
 from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
-from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, Drawn, p_value
+from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, DrawnPaths, p_value
 from calibcli.stats.measures.l2 import t_test
 from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
@@ -214,7 +214,7 @@ def _result(
         case TestName.KS | TestName.KUIPER:
             (ks, kuiper), information = paths()
             result = ks if name is TestName.KS else kuiper
-            return result if _by_law(information) else _of_path(result, calibrated.drawn)
+            return result if _by_law(information) else _of_path(result, calibrated.paths)
         case TestName.SPIEGELHALTER:
             return _spiegelhalter(table, calibrated=calibrated, seed=seed)
         case TestName.T:
@@ -231,7 +231,7 @@ def _result(
             assert_never(name)
 
 
-def _of_path(result: TestResult, drawn: Drawn) -> TestResult:
+def _of_path(result: TestResult, drawn: DrawnPaths) -> TestResult:
     return _drawn(result, drawn.ks if result.name is TestName.KS else drawn.kuiper, drawn.method)
 
 
@@ -249,8 +249,8 @@ def _spiegelhalter(table: Table, *, calibrated: CalibratedDraws, seed: int) -> T
     result = spiegelhalter(table)
     if result.statistic is None or _by_law(z_information(table)):
         return result
-    if calibrated.drawn.spiegelhalter is not None:
-        return _drawn(result, calibrated.drawn.spiegelhalter, calibrated.drawn.method)
+    if calibrated.paths.spiegelhalter is not None:
+        return _drawn(result, calibrated.paths.spiegelhalter, calibrated.paths.method)
     p, method = z_p_value(table, generator=stream(seed, Purpose.SPIEGELHALTER), draws=DRAWS)
     return replace(result, p_value=p, p_method=method)
 

@@ -33,7 +33,7 @@ from calibcli.stats.measures.binned import (
     sweep_ece,
     worst_bin,
 )
-from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_mass_edges
 from calibcli.stats.table.grid import CELLS, Table, grid_of
@@ -55,7 +55,7 @@ def drawn(table: Table, partitions: tuple[object, ...], draws: int = 29) -> Cali
     """Calibrated labels with a fixed seed."""
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
     with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
-        return draw_calibrated(table, partitions=partitions, generator=one, smece_generator=two, draws=draws)
+        return CalibratedDraws(table, partitions=partitions, generator=one, smece_generator=two, draws=draws)
 
 
 def all_of(table: Table, **keywords: object) -> dict[MeasureName, Estimate]:

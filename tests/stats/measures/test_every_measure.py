@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.names import Binning, MeasureName, Target
 from calibcli.stats.measures import Estimate, measure_named
-from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.tests import hosmer_lemeshow, ks_and_kuiper, spiegelhalter
 from calibcli.stats.measures.u_test import u_test
 from calibcli.stats.table import ScoreTable
@@ -212,7 +212,7 @@ def test_any_measure_is_a_number_or_says_why_not(name: str) -> None:
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
     calibrated = None
     if not table.weighted:
-        calibrated = draw_calibrated(
+        calibrated = CalibratedDraws(
             table, partitions=[TEN, mass], generator=one, smece_generator=two, draws=29
         )
     shared = Settings(binned(table, TEN), binned(table, mass), 0.95, calibrated)

@@ -11,7 +11,7 @@ from calibcli.names import Binning, MeasureName
 from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.classes.binned import Moments
-from calibcli.stats.measures.if_calibrated import Settings, draw_calibrated, of_mean, of_moments, of_size
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, of_mean, of_moments, of_size
 from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.bins import binned, bins_of
 
@@ -36,7 +36,7 @@ def measured(table: ScoreTable, *, drawn: bool, names: tuple[MeasureName, ...]) 
     one, two = np.random.default_rng(1), np.random.default_rng(2)
     calibrated = None
     if drawn:
-        calibrated = draw_calibrated(table, partitions=(sums, mass), generator=one, smece_generator=two)
+        calibrated = CalibratedDraws(table, partitions=(sums, mass), generator=one, smece_generator=two)
     shared = Settings(sums, mass, 0.95, calibrated)
     return {name: measure_named(name, table, settings=shared) for name in names}
 
@@ -123,13 +123,39 @@ def test_labels_are_drawn_where_they_are_asked_for() -> None:
     with patch(
         "calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.1, None)
     ) as worked_out:
-        drawn = draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two)
+        drawn = CalibratedDraws(table, partitions=[bins], generator=one, smece_generator=two)
         state = one.bit_generator.state
         assert [drawn.smece for _ in range(3)] == [(0.1, None)] * 3
         assert worked_out.call_count == 1
         assert one.bit_generator.state == state
         assert drawn.drawn.over(bins).ece.size == 999
         assert drawn.drawn is drawn.drawn
+
+
+@pytest.mark.parametrize("rows", [30, 5_000])
+def test_the_same_labels_are_drawn_for_bins_and_for_paths(rows: int) -> None:
+    """Whichever is asked for first; with one bin of all rows Kuiper's path ends at the sum over that bin."""
+    rng = np.random.default_rng(3)
+    score = rng.random(rows)
+    table = ScoreTable.from_rows(score, rng.random(rows) < score)
+    bins = bins_of(Binning.EQUAL_WIDTH, 1, table=table)
+
+    def draws(seed: int) -> CalibratedDraws:
+        one, two = np.random.default_rng(seed), np.random.default_rng(9)
+        return CalibratedDraws(table, partitions=[bins], generator=one, smece_generator=two, draws=60)
+
+    first, second, other = draws(1), draws(1), draws(2)
+    over, walked = first.drawn.over(bins).gaps, first.paths.ks
+    again, over_again = second.paths.ks, second.drawn.over(bins).gaps
+    assert over is not None
+    assert walked is not None
+    assert np.array_equal(walked, again)  # type: ignore[arg-type]
+    assert np.array_equal(over, over_again)  # type: ignore[arg-type]
+    assert not np.array_equal(walked, other.paths.ks)  # type: ignore[arg-type]
+    # The path is at least as far from 0 anywhere as where it ends.
+    scale = np.sqrt((score * (1.0 - score)).sum())
+    assert np.all(walked * scale >= np.abs(over[:, 0]) - 1e-9)
+    assert np.corrcoef(walked, np.abs(over[:, 0]))[0, 1] > 0.5
 
 
 def test_ranges_are_left_out_only_where_nothing_is_known() -> None:

@@ -10,7 +10,7 @@ from calibcli.names import DEFAULT_MEASURES, DEFAULT_TESTS, Binning, MeasureName
 from calibcli.stats.measures import deviation, measure_named
 from calibcli.stats.measures.bias import bias
 from calibcli.stats.measures.binned import binned_ece
-from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings, draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
 from calibcli.stats.measures.l2 import debiased_l2, plug_in_l2
 from calibcli.stats.measures.scores import brier, certain_and_wrong, log_loss
 from calibcli.stats.measures.smooth_ece import smooth_ece, smooth_error_at
@@ -24,7 +24,7 @@ from score_rows import TEN, table_of
 def drawn(table: Table, bins: Bins = TEN, draws: int = 99) -> CalibratedDraws:
     """Calibrated labels with a fixed seed."""
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
-    return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
+    return CalibratedDraws(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
 
 
 def every_measure(table: Table, names: Iterable[MeasureName] = DEFAULT_MEASURES) -> dict[MeasureName, object]:
@@ -33,7 +33,7 @@ def every_measure(table: Table, names: Iterable[MeasureName] = DEFAULT_MEASURES)
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
     calibrated = None
     if not table.weighted:
-        calibrated = draw_calibrated(
+        calibrated = CalibratedDraws(
             table, partitions=[TEN, equal_mass], generator=one, smece_generator=two, draws=29
         )
     settings = Settings(TEN, equal_mass, 0.95, calibrated)

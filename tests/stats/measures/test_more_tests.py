@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from calibcli.errors import NotConverged
 from calibcli.names import Binning, TestName
 from calibcli.stats.measures import u_test as u_module
-from calibcli.stats.measures.if_calibrated import CalibratedDraws, draw_calibrated, p_value
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, p_value
 from calibcli.stats.measures.tests import bin_information, calibration_tests, hosmer_lemeshow
 from calibcli.stats.measures.u_test import drawn_u, likelihood_ratios, u_test
 from calibcli.stats.numerics import chi_squared_tail
@@ -36,7 +36,7 @@ def drawn(table: Table, bins: Bins, *, seed: int = 0, draws: int = 999) -> Calib
     """Labels drawn from the scores."""
     one, two = (np.random.default_rng((seed, purpose)) for purpose in (0, 1))
     with patch("calibcli.stats.measures.if_calibrated.expected_smece", return_value=(0.0, None)):
-        return draw_calibrated(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
+        return CalibratedDraws(table, partitions=[bins], generator=one, smece_generator=two, draws=draws)
 
 
 def outcomes(table: Table, *, bins: Bins = TEN, seed: int = 0) -> dict[TestName, object]:

@@ -9,7 +9,7 @@ from scipy.stats import binom
 from calibcli.names import DEFAULT_TESTS, Binning, TestName
 from calibcli.stats.bounds.resampling import LEAST_INFORMATION
 from calibcli.stats.measures import TestResult
-from calibcli.stats.measures.if_calibrated import draw_calibrated, p_value
+from calibcli.stats.measures.if_calibrated import CalibratedDraws, p_value
 from calibcli.stats.measures.tests import (
     bin_information,
     calibration_tests,
@@ -39,7 +39,7 @@ def _no_smece(monkeypatch: pytest.MonkeyPatch) -> None:
 def outcomes(table: Table, names: tuple[TestName, ...] = DRAWN) -> dict[TestName, TestResult]:
     """Every test, as reports have it."""
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
-    calibrated = draw_calibrated(table, partitions=[TEN], generator=one, smece_generator=two)
+    calibrated = CalibratedDraws(table, partitions=[TEN], generator=one, smece_generator=two)
     results, _ = calibration_tests(names, table, bins=TEN, calibrated=calibrated)
     return {result.name: result for result in results}
 
@@ -47,7 +47,7 @@ def outcomes(table: Table, names: tuple[TestName, ...] = DRAWN) -> dict[TestName
 def statistics(table: ScoreTable) -> dict[TestName, float]:
     """What p-values are about; none of them is drawn."""
     one, two = (np.random.default_rng(seed) for seed in (0, 1))
-    calibrated = draw_calibrated(table, partitions=[TEN], generator=one, smece_generator=two, draws=1)
+    calibrated = CalibratedDraws(table, partitions=[TEN], generator=one, smece_generator=two, draws=1)
     results, _ = calibration_tests(WITHOUT_U, table, bins=TEN, calibrated=calibrated)
     return {result.name: _extreme(result) for result in results}
 

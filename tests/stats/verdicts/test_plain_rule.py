@@ -8,7 +8,7 @@ from calibcli.names import Binning, Bound, MeasureName, Purpose, Relation, TestN
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.measures.if_calibrated import draw_calibrated
+from calibcli.stats.measures.if_calibrated import CalibratedDraws
 from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
 from calibcli.stats.table import ScoreTable
@@ -68,7 +68,7 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
     for error, outcome in ((0.0, VerdictName.PASS), (0.2, VerdictName.FAIL)):
         table = table_of(600, error)
         sums = binned(table, TEN)
-        drawn = draw_calibrated(
+        drawn = CalibratedDraws(
             table,
             partitions=(sums,),
             generator=stream(0, Purpose.MONTE_CARLO),
