@@ -510,8 +510,7 @@ class _Array:
         if hasattr(value, "tolist"):
             value = value.tolist()
         values = sorted(value) if isinstance(value, frozenset) else value
-        as_they_are = isinstance(self.inner, _Whole | Text | _Truth)
-        return list(values) if as_they_are else [self.inner.write(one) for one in values]
+        return list(values) if isinstance(self.inner, _AsItIs) else [self.inner.write(one) for one in values]
 
     def schema(self, named: Definitions) -> dict[str, Any]:
         found: dict[str, Any] = {"type": "array", "items": self.inner.schema(named)}

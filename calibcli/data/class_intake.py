@@ -10,21 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import (
-    Booleans,
-    Column,
-    Decoded,
-    is_list_of_numbers,
-    is_number,
-    list_lengths,
-    lists_of,
-    matrix_of_batch,
-    matrix_of_lists,
-    nulls,
-    place_column,
-    value_type,
-    without,
-)
+from calibcli.data import arrays
+from calibcli.data.arrays import Booleans, Column, Decoded
 from calibcli.data.columns import ClassColumns
 from calibcli.data.faults import SUM_TOLERANCE, Fault, FaultKind, Places, RowSums
 from calibcli.data.fields import Labels, labels_of
@@ -124,7 +111,7 @@ def class_labels_of(column: Column, classes: tuple[str, ...]) -> Labels:
     codes, first, inverse = np.unique(labels.codes, return_index=True, return_inverse=True)
     texts = [labels.text(int(row)) for row in first]
     names = _names(classes)
-    typed = is_number(value_type(column.type))
+    typed = arrays.is_number(arrays.value_type(column.type))
     places = np.array([_place(text, names, typed=typed) for text in texts], np.int64)
     if not codes.size:
         places = np.zeros(0, np.int64)
@@ -262,7 +249,7 @@ class ClassIntake(Intake):
         if self._probs.in_list:
             lists = self._lists(batch.column(self._probs.names[0]))
             return [lists.values], [(FaultKind.MISSING_SCORE, 0, lists.missing)]
-        whole = matrix_of_batch(batch, self._probs.names)
+        whole = arrays.matrix_of_batch(batch, self._probs.names)
         if whole is not None:
             return [whole], []
         columns, gaps = super()._scores(batch)
@@ -271,12 +258,13 @@ class ClassIntake(Intake):
     def _lists(self, column: Column) -> Decoded:
         """Return lists as rows; those of another length than the classes are faults and count as missing."""
         name, count = self._probs.names[0], len(self._probs.classes)
-        if not is_list_of_numbers(column.type):
-            msg = f"{self.shown}, column {name!r}: it holds {value_type(column.type)}, not lists of numbers"
+        kind = arrays.value_type(column.type)
+        if not arrays.is_list_of_numbers(kind):
+            msg = f"{self.shown}, column {name!r}: it holds {kind}, not lists of numbers"
             raise InputProblem(msg, "name a column for each class, such as --probs 'p_*' or --probs a,b,c")
-        column = lists_of(column)
-        lengths = list_lengths(column)
-        lost = nulls(column)
+        column = arrays.lists_of(column)
+        lengths = arrays.list_lengths(column)
+        lost = arrays.nulls(column)
         wrong = (lengths != count) & (True if lost is None else ~lost)
         refused = wrong if self._requested is None else wrong & self._requested
         if refused.any():
@@ -287,8 +275,8 @@ class ClassIntake(Intake):
             return Decoded(np.full((len(column), count), 1.0 / count), None)
         if wrong.any():
             # Of rows that are not asked for nothing is asked.
-            column = column.take(without(place_column(np.arange(len(column))), wrong))
-        return matrix_of_lists(column, count)
+            column = column.take(arrays.without(arrays.place_column(np.arange(len(column))), wrong))
+        return arrays.matrix_of_lists(column, count)
 
     def _labels(self, batch: pa.RecordBatch) -> Labels:
         if self._resolved.label is None:

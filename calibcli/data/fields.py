@@ -8,18 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import (
-    Booleans,
-    Column,
-    booleans,
-    floats,
-    is_number,
-    is_text,
-    nulls,
-    places_in,
-    plain,
-    without_nulls,
-)
+from calibcli.data import arrays
+from calibcli.data.arrays import Booleans, Column
 from calibcli.data.faults import HEAVIEST, LIGHTEST, MOST_LABELS, Fault, FaultKind, Findings, Places
 from calibcli.names import Comparison, OnRange, Scale
 from calibcli.options.numerals import number_name, number_of, usual_name
@@ -118,19 +108,20 @@ def unlabelled(rows: int) -> Labels:
 
 def can_be_labels(kind: pa.DataType) -> bool:
     """Whether a column type can hold labels."""
-    return is_number(kind) or is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)
+    truths = pa.types.is_boolean(kind) or pa.types.is_null(kind)
+    return truths or arrays.is_number(kind) or arrays.is_text(kind)
 
 
 def labels_of(column: Column, positive: str | None) -> Labels:
     """Read a column of labels."""
-    column = plain(column)
+    column = arrays.plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.bool_())
-    if is_text(column.type) or pa.types.is_decimal(column.type):
+    if arrays.is_text(column.type) or pa.types.is_decimal(column.type):
         # Each different one is looked at once.
         from calibcli.data.values import names_of, wide_decimals
 
-        column = (names_of if is_text(column.type) else wide_decimals)(column).dictionary_encode()
+        column = (names_of if arrays.is_text(column.type) else wide_decimals)(column).dictionary_encode()
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, positive)
     if pa.types.is_boolean(column.type):
@@ -140,11 +131,11 @@ def labels_of(column: Column, positive: str | None) -> Labels:
 
 def _of_dictionary(column: "pa.DictionaryArray[Any, Any]", positive: str | None) -> Labels:
     """Look every label up by its place in the dictionary."""
-    values = plain(cast("Column", column.dictionary))
+    values = arrays.plain(cast("Column", column.dictionary))
     kind = values.type
-    by_entry = _of_decimals if pa.types.is_decimal(kind) else _of_texts if is_text(kind) else labels_of
+    by_entry = _of_decimals if pa.types.is_decimal(kind) else _of_texts if arrays.is_text(kind) else labels_of
     entries = by_entry(values, positive)
-    index, missing = places_in(column)
+    index, missing = arrays.places_in(column)
     if not len(values):
         # Nothing but nulls: there is no entry to look up.
         nothing = np.zeros(len(column), np.bool_)
@@ -207,10 +198,10 @@ def _reads_like(text: str, positive: str) -> bool:
 
 
 def _of_booleans(column: Column, positive: str | None) -> Labels:
-    values = booleans(column)
+    values = arrays.booleans(column)
     wanted = True if positive is None else _binary(positive.strip())
     ones = np.zeros_like(values) if wanted is None else values == wanted
-    return Labels(ones, nulls(column), None, values, lambda row: str(bool(values[row])).lower())
+    return Labels(ones, arrays.nulls(column), None, values, lambda row: str(bool(values[row])).lower())
 
 
 def _of_numbers(column: Column, positive: str | None) -> Labels:
@@ -218,9 +209,9 @@ def _of_numbers(column: Column, positive: str | None) -> Labels:
     missing: Booleans | None
     values: npt.NDArray[np.int64] | Floats
     if pa.types.is_integer(column.type):
-        values, missing = cast("Integers", np.from_dlpack(without_nulls(column))), nulls(column)
+        values, missing = cast("Integers", np.from_dlpack(arrays.without_nulls(column))), arrays.nulls(column)
     else:
-        decoded = floats(column)
+        decoded = arrays.floats(column)
         values, missing = decoded.values, decoded.missing
     strange: Booleans | None = None
     between: Booleans | None = None
@@ -247,7 +238,7 @@ def _of_decimals(values: Column, positive: str | None) -> Labels:
     soft = [_between(None if name is None else number_of(str(name))) for name in names]
     between = None if positive is None else ~ones & np.array(soft, np.bool_)
     order = np.arange(len(names))
-    return Labels(ones, nulls(values), strange, order, lambda row: str(names[row]), between=between)
+    return Labels(ones, arrays.nulls(values), strange, order, lambda row: str(names[row]), between=between)
 
 
 def _equal(column: Column, positive: str) -> Booleans:

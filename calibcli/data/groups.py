@@ -16,16 +16,8 @@ from typing import ClassVar, cast
 import numpy as np
 import pyarrow as pa
 
-from calibcli.data.arrays import (
-    Booleans,
-    Column,
-    floats,
-    is_number,
-    is_text,
-    places_in,
-    plain,
-    value_type,
-)
+from calibcli.data import arrays
+from calibcli.data.arrays import Booleans, Column
 from calibcli.data.faults import Fault, FaultKind, Findings, Places
 from calibcli.data.row_ids import Identities, first_respelled, was_renamed
 from calibcli.options.numerals import Spelling, is_respelled, number_name, number_of, usual_name
@@ -161,16 +153,16 @@ def can_be_groups(kind: pa.DataType) -> bool:
     """Whether a column type can tell groups apart: everything that has one short name."""
     if pa.types.is_interval(kind):
         return False
-    bits = pa.types.is_fixed_size_binary(kind)
-    return is_text(kind) or bits or pa.types.is_primitive(kind) or is_number(kind) or pa.types.is_null(kind)
+    plain = pa.types.is_primitive(kind) or pa.types.is_null(kind) or pa.types.is_fixed_size_binary(kind)
+    return plain or arrays.is_number(kind) or arrays.is_text(kind)
 
 
 def groups_of(column: Column) -> Groups:
     """Read a column of groups; blanks around a text do not count, and an empty one or NaN is missing."""
     from calibcli.data.values import names_of, wide_decimals
 
-    kind = value_type(column.type)
-    column = names_of(column) if isinstance(column.type, pa.UuidType) else plain(column)
+    kind = arrays.value_type(column.type)
+    column = names_of(column) if isinstance(column.type, pa.UuidType) else arrays.plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.string())
     if not isinstance(column, pa.DictionaryArray):
@@ -179,11 +171,11 @@ def groups_of(column: Column) -> Groups:
             column = column.cast(pa.float64())
         elif pa.types.is_decimal(column.type):
             column = wide_decimals(column)
-        column = (names_of(column) if is_text(column.type) else column).dictionary_encode()
+        column = (names_of(column) if arrays.is_text(column.type) else column).dictionary_encode()
     names = names_of(cast("Column", column.dictionary))
     entries = names.to_pylist()
     text = stripped = tuple("" if one is None else str(one).strip() for one in entries)
-    code, missing = places_in(column)
+    code, missing = arrays.places_in(column)
     code = code.astype(np.int64)
     if len(set(text)) < len(text):
         places = {one: place for place, one in enumerate(dict.fromkeys(text))}
@@ -192,12 +184,11 @@ def groups_of(column: Column) -> Groups:
         empty = np.array([not one for one in text] or [True], np.bool_)[code]
         missing = empty if missing is None else missing | empty
     respelled = None
-    if is_text(kind):
+    if arrays.is_text(kind):
         bare = all(one is None or len(one) == len(name) for one, name in zip(entries, stripped, strict=True))
         respelled = first_respelled(names) if bare else next(filter(is_respelled, text), None)
-    return Groups(
-        code, text or ("",), missing, Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
-    )
+    spelling = Spelling(arrays.is_number(kind), arrays.is_text(kind), respelled, was_renamed(kind))
+    return Groups(code, text or ("",), missing, spelling)
 
 
 def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
@@ -207,8 +198,8 @@ def mixed_of(column: Column, *, decimal: str = ".") -> Mixed:
     Blanks around a text do not count, and an empty one or NaN is missing; true and false are one text
     however they are written.
     """
-    if is_number(value_type(column.type)):
-        found = floats(column)
+    if arrays.is_number(arrays.value_type(column.type)):
+        found = arrays.floats(column)
         return Mixed(
             found.values if found.missing is None else np.where(found.missing, math.nan, found.values)
         )
@@ -232,17 +223,17 @@ _TRUTHS = frozenset(("true", "false"))
 
 def _all_numbers(column: Column) -> Mixed | None:
     """Return a column of text all of whose values are finite numbers, by what pyarrow reads; else None."""
-    column = plain(column)
-    if not is_text(value_type(column.type)):
+    column = arrays.plain(column)
+    if not arrays.is_text(arrays.value_type(column.type)):
         return None
     coded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
     try:
-        values = floats(cast("Column", coded.dictionary).cast(pa.float64()))
+        values = arrays.floats(cast("Column", coded.dictionary).cast(pa.float64()))
     except pa.ArrowInvalid:
         return None
     if values.missing is not None or not np.isfinite(values.values).all() or not values.values.size:
         return None
-    code, missing = places_in(coded)
+    code, missing = arrays.places_in(coded)
     number = values.values[code]
     return Mixed(number if missing is None else np.where(missing, math.nan, number))
 

@@ -9,16 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import (
-    Booleans,
-    Column,
-    Decoded,
-    checked_batch,
-    floats,
-    is_number,
-    is_text,
-    value_type,
-)
+from calibcli.data import arrays
+from calibcli.data.arrays import Booleans, Column, Decoded
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.fault_words import not_numbers, problem_of
 from calibcli.data.faults import MOST_LABELS, Fault, FaultKind, Findings, Places
@@ -257,15 +249,15 @@ class Intake:
             self.findings.unselected += batch.num_rows - int(np.count_nonzero(self._requested))
 
     def _numbers(self, column: Column, name: str) -> Decoded:
-        kind = value_type(column.type)
-        if not (is_number(kind) or pa.types.is_null(kind)):
+        kind = arrays.value_type(column.type)
+        if not (arrays.is_number(kind) or pa.types.is_null(kind)):
             raise not_numbers(column, name, self._resolved, shown=self.shown)
-        return floats(column)
+        return arrays.floats(column)
 
     def _score(self, column: Column, name: str, place: int) -> Decoded:
         """Return the numbers of a score column, whose words may be some."""
         requested = self._resolved.requested
-        if not requested.takes_texts or not is_text(value_type(column.type)):
+        if not requested.takes_texts or not arrays.is_text(arrays.value_type(column.type)):
             return self._numbers(column, name)
         from calibcli.data.score_words import worded_scores
 
@@ -306,7 +298,7 @@ class Intake:
     def _label_column(self, batch: pa.RecordBatch, hint: str) -> Column:
         name = str(self._resolved.label)
         column = batch.column(name)
-        kind = value_type(column.type)
+        kind = arrays.value_type(column.type)
         if not can_be_labels(kind):
             msg = f"{self.shown}, column {name!r}: it holds {kind}, not labels"
             raise InputProblem(msg, hint)
@@ -351,7 +343,7 @@ class Intake:
 
     def _telling(self, column: Column, name: str, *, what: str, option: str) -> Column:
         """Return a column whose type can tell groups or rows apart."""
-        kind = value_type(column.type)
+        kind = arrays.value_type(column.type)
         if not can_be_groups(kind):
             msg = f"{self.shown}, column {name!r}: it holds {kind}, which does not tell {what} apart"
             raise InputProblem(msg, f"name a column of text, whole numbers or dates with {option}")
@@ -455,8 +447,8 @@ def known_values(batch: pa.RecordBatch, resolved: ResolvedColumns, *, shown: str
 
 def _known(batch: pa.RecordBatch, name: str, *, shown: str) -> Column:
     """Return a column that a map looks at."""
-    column = checked_batch(batch.select([name]), shown=shown).column(name)
-    kind = value_type(column.type)
+    column = arrays.checked_batch(batch.select([name]), shown=shown).column(name)
+    kind = arrays.value_type(column.type)
     if not can_be_groups(kind):
         msg = f"{shown}, column {name!r}: it holds {kind}, which does not tell groups apart"
         raise InputProblem(msg, "the map was fitted to groups of text, whole numbers or dates")

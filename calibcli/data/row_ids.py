@@ -16,17 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import (
-    Booleans,
-    Column,
-    booleans,
-    is_number,
-    is_text,
-    nulls,
-    place_column,
-    texts,
-    value_type,
-)
+from calibcli.data import arrays
+from calibcli.data.arrays import Booleans, Column
 from calibcli.options.numerals import MOST_DIGITS, Spelling, is_respelled
 from calibcli.stats.table import Integers
 from calibcli.values import dataclass
@@ -64,18 +55,18 @@ def identities_of(column: Column) -> Identities:
     if isinstance(column, pa.DictionaryArray):
         column = cast("Column", column.dictionary_decode())
     text = names_of(column)
-    missing = nulls(text)
+    missing = arrays.nulls(text)
     data, offsets = bytes_of(text)
     if _has_outer_blanks(data, offsets):
         stripped = [("" if one is None else one.strip()).encode() for one in text.to_pylist()]
-        text = texts(stripped, pa.large_string())
+        text = arrays.texts(stripped, pa.large_string())
         data, offsets = bytes_of(text)
     empty = offsets[1:] == offsets[:-1]
     if empty.any():
         missing = empty if missing is None else missing | empty
-    kind = value_type(column.type)
-    respelled = first_respelled(text) if is_text(kind) else None
-    spelling = Spelling(is_number(kind), is_text(kind), respelled, was_renamed(kind))
+    kind = arrays.value_type(column.type)
+    respelled = first_respelled(text) if arrays.is_text(kind) else None
+    spelling = Spelling(arrays.is_number(kind), arrays.is_text(kind), respelled, was_renamed(kind))
     return Identities(fingerprints(data, offsets), missing, spelling)
 
 
@@ -132,12 +123,12 @@ def first_respelled(text: Column) -> str | None:
         zeros = left[data[offsets[left]] == _ZERO]
         return None if not zeros.size else str(text[int(zeros[0])])
     full = np.flatnonzero(np.diff(offsets) > 0)
-    some = text.take(place_column(full[np.isin(data[offsets[full]], _FIRST)]))
+    some = text.take(arrays.place_column(full[np.isin(data[offsets[full]], _FIRST)]))
     numbers = some.filter(compute.match_substring_regex(some, _NUMBER))
     # To compare numbers with a number of Python would import pandas.
     long = np.diff(bytes_of(numbers)[1]) > MOST_DIGITS
-    named = booleans(compute.match_substring_regex(numbers, _AS_NAMED))
-    requested = numbers.take(place_column(np.flatnonzero(long | ~named)))
+    named = arrays.booleans(compute.match_substring_regex(numbers, _AS_NAMED))
+    requested = numbers.take(arrays.place_column(np.flatnonzero(long | ~named)))
     return next((one for one in requested.to_pylist() if is_respelled(str(one))), None)
 
 

@@ -20,17 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from calibcli.data.arrays import (
-    Booleans,
-    Column,
-    is_text,
-    nulls,
-    numbers,
-    plain,
-    some_texts,
-    without,
-    without_nulls,
-)
+from calibcli.data import arrays
+from calibcli.data.arrays import Booleans, Column
 from calibcli.names import Comparison
 from calibcli.options.numerals import is_whole, number_name, number_of
 
@@ -63,7 +54,7 @@ def names_of(column: Column) -> Column:  # noqa: PLR0911 - one return a type
     Blanks around text are left as they are: who compares names strips them.
     """
     of_uuids = isinstance(column.type, pa.UuidType)
-    column = plain(column)
+    column = arrays.plain(column)
     kind = column.type
     if pa.types.is_floating(kind):
         return _names_of_floats(column)
@@ -82,7 +73,7 @@ def names_of(column: Column) -> Column:  # noqa: PLR0911 - one return a type
     try:
         return column.cast(pa.large_string())
     except pa.ArrowInvalid:
-        if not is_text(kind):
+        if not arrays.is_text(kind):
             raise
     # Bytes that are no text are named by their digits, each for itself, whatever stands beside it.
     return _named(column, _of_bytes)
@@ -97,14 +88,14 @@ def _of_bytes(value: bytes) -> str:
 
 def _named(column: Column, name: Callable[[Any], str]) -> Column:
     """Return the name of every value, one by one."""
-    return some_texts([None if one is None else name(one) for one in column.to_pylist()])
+    return arrays.some_texts([None if one is None else name(one) for one in column.to_pylist()])
 
 
 def _names_of_floats(column: Column) -> Column:
     if not pa.types.is_float64(column.type):
         column = column.cast(pa.float64())
-    values = cast("npt.NDArray[np.float64]", np.from_dlpack(without_nulls(column)))
-    missing = nulls(column)
+    values = cast("npt.NDArray[np.float64]", np.from_dlpack(arrays.without_nulls(column)))
+    missing = arrays.nulls(column)
     gone = np.isnan(values)
     if missing is not None:
         gone |= missing
@@ -112,17 +103,17 @@ def _names_of_floats(column: Column) -> Column:
         values = np.where(gone, 0.0, values)
     size = np.abs(values)
     if (size < _EXACT).all() and (values == np.rint(values)).all():
-        names = numbers(values.astype(np.int64), pa.int64()).cast(pa.large_string())
+        names = arrays.numbers(values.astype(np.int64), pa.int64()).cast(pa.large_string())
     else:
-        names = numbers(values, pa.float64()).cast(pa.large_string())
+        names = arrays.numbers(values, pa.float64()).cast(pa.large_string())
         # Where pyarrow writes a power of ten, or a zero with a sign.
         odd = np.flatnonzero((size >= _POWERS_FROM) | ((values == 0.0) & np.signbit(values)))
         if odd.size:
             named = names.to_pylist()
             for place in odd.tolist():
                 named[place] = number_name(float(values[place]))
-            names = some_texts(named)
-    return without(names, gone)
+            names = arrays.some_texts(named)
+    return arrays.without(names, gone)
 
 
 def wide_decimals(column: Column) -> Column:
@@ -154,7 +145,9 @@ def _names_of_moments(column: Column) -> Column:
     compute = cast("Any", pc)
     if kind.unit != "s":
         names = compute.utf8_rtrim(compute.utf8_rtrim(names, "0"), ".")
-    return cast("Column", compute.binary_join_element_wise(names, *some_texts(["Z", ""])) if zoned else names)
+    if zoned:
+        names = compute.binary_join_element_wise(names, *arrays.some_texts(["Z", ""]))
+    return cast("Column", names)
 
 
 class Unreadable(ValueError):
@@ -202,7 +195,7 @@ def in_double(values: "npt.NDArray[Any]") -> "npt.NDArray[np.float64]":
 
 
 def _values(column: Column) -> "npt.NDArray[Any]":
-    return np.asarray(np.from_dlpack(without_nulls(column)))
+    return np.asarray(np.from_dlpack(arrays.without_nulls(column)))
 
 
 def _number_in(text: str) -> Decimal:
