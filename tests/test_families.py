@@ -32,7 +32,10 @@ EXPLAINED: tuple[Explained, ...] = (*MeasureName, *TestName, *ClassMeasure, *Seg
 
 @pytest.mark.parametrize("name", EXPLAINED)
 def test_entry_is_whole(name: Explained) -> None:
-    """A sentence, a paragraph under every label that says something, and a range that is one."""
+    """A name, a sentence, a paragraph under every label that says something, and a range that is one."""
+    # A line of a sentence is longer.
+    assert len(name.called) < 50
+    assert not {"_", "."} & {*name.called}
     assert name.meaning.endswith(".")
     assert len(name.definition) == len(LABELS)
     assert all(text.endswith((".", ")", ";")) and len(text) > 5 for text in name.definition)

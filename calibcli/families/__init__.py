@@ -78,34 +78,40 @@ class Explained(Known):
     """
     A measure or test: its name, its facts and its words.
 
-    The words are one sentence for a reader who has not met it, and a paragraph for each of `LABELS`; a
-    paragraph begins a line.
+    The words are a line with what the field calls it, one sentence for a reader who has not met it, and a
+    paragraph for each of `LABELS`; a paragraph begins a line.
     """
 
     facts: Facts
 
     @property
+    def called(self) -> str:
+        """What the field calls it, within a sentence."""
+        return self.words.lstrip().partition("\n")[0]
+
+    @property
     def meaning(self) -> str:
         """One sentence for a reader who has not met it."""
-        return paragraphs_of(self.words)[0]
+        return paragraphs_of(self.words)[1]
 
     @property
     def definition(self) -> tuple[str, ...]:
         """What is said under each of `LABELS`."""
-        return paragraphs_of(self.words)[1:]
+        return paragraphs_of(self.words)[2:]
 
 
 def paragraphs_of(words: str) -> tuple[str, ...]:
-    """Return the sentence and the paragraphs of a definition, each as one line."""
-    parts: list[list[str]] = [[]]
-    for line in map(str.strip, words.strip().splitlines()):
+    """Return the name, the sentence and the paragraphs of a definition, each as one line."""
+    called, _, text = words.strip().partition("\n")
+    parts: list[list[str]] = [[called], []]
+    for line in map(str.strip, text.splitlines()):
         label, _, rest = line.partition(": ")
         # A label that another must come before is a word of the text.
-        if len(parts) <= len(LABELS) and label == LABELS[len(parts) - 1]:
+        if len(parts) <= 1 + len(LABELS) and label == LABELS[len(parts) - 2]:
             parts.append([rest])
         else:
             parts[-1].append(line)
-    if len(parts) != 1 + len(LABELS):
-        msg = f"a definition has a sentence and {', '.join(LABELS)}, in this order: {words.strip()[:40]!r}"
+    if len(parts) != 2 + len(LABELS):
+        msg = f"a definition has a name, a sentence and {', '.join(LABELS)}, in this order: {called!r}"
         raise ValueError(msg)
     return tuple(" ".join(part) for part in parts)

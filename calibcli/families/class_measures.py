@@ -14,6 +14,7 @@ class ClassMeasure(Explained):
     """Measures of several classes together, as `measure --metric` takes them beside those of one view."""
 
     ACCURACY = "accuracy", Facts(best=1.0), """
+        accuracy
         How often the most probable class is the right one.
         Reading: 1 is perfect. Compare it with "by chance", the mean of the largest probability: below it the
             model is overconfident.
@@ -25,6 +26,7 @@ class ClassMeasure(Explained):
         Reference: Clopper & Pearson (1934), Biometrika 26.
         """
     CLASS_LOG_LOSS = "class_log_loss", Facts(most=inf), """
+        log loss of all classes
         Mean of -ln(probability of the right class): 0 is perfect foresight, and a right class with
         probability 0 makes it infinite. Compare it on the same rows only.
         Reading: Less is better, but what is good depends on the classes: equal probabilities for C classes
@@ -40,6 +42,7 @@ class ClassMeasure(Explained):
         Reference: Good (1952), JRSS-B 14.
         """
     CLASS_BRIER = "class_brier", Facts(most=2.0), """
+        Brier score of all classes
         Mean squared distance of probabilities and label, summed over classes: 0 is perfect foresight, 2 the
         worst. Compare it on the same rows only.
         Reading: Less is better, but what is good depends on the classes: equal probabilities for C classes
@@ -57,6 +60,7 @@ class ClassMeasure(Explained):
             Coelho & Jolliffe (2008), Weather and Forecasting 23, for the within-bin terms.
         """
     CLASSWISE_ECE = "classwise_ece", Facts(), f"""
+        classwise ECE
         The ece of one class against the rest, on average over classes.
         Reading: 0 is perfect, and chance alone gives more than 0. As most probabilities of many classes are
             close to 0, it shrinks as 1/C: compare it for the same number of classes only.
@@ -79,6 +83,7 @@ class ClassMeasure(Explained):
             Statist. 27.
         """
     MARGINAL_L2 = "marginal_l2", Facts(), """
+        marginal L2 calibration error
         The l2 of one class against the rest, as root mean square over classes, corrected for chance.
         Reading: 0 is perfect. Large gaps weigh more than in classwise_ece, and every class counts equally
             unless --class-weights says otherwise.
@@ -97,6 +102,7 @@ class ClassMeasure(Explained):
             class at 0 before it averages.
         """
     TOP_LABEL_ECE = "top_label_ece", Facts(), f"""
+        top-label ECE
         The ece of the rows that predict a class, on average over rows.
         Reading: 0 is perfect, and chance alone gives more than 0. It finds errors that the ece of the largest
             probability hides, where one predicted class is overconfident and another underconfident.
@@ -110,6 +116,7 @@ class ClassMeasure(Explained):
         Reference: Gupta & Ramdas (2022), ICLR, "Top-label calibration and multiclass-to-binary reductions".
         """
     TOP_LABEL_L2 = "top_label_l2", Facts(), """
+        top-label L2 calibration error
         The l2 of the rows that predict a class, as root mean square over rows.
         Reading: 0 is perfect. Large gaps weigh more than in top_label_ece, and the part due to chance is
             taken off.
@@ -123,6 +130,7 @@ class ClassMeasure(Explained):
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5; Gupta & Ramdas (2022), ICLR.
         """
     TOP_LABEL_ECE_UNWEIGHTED = "top_label_ece_unweighted", Facts(), f"""
+        top-label ECE, unweighted
         The same as top_label_ece, but every class counts equally.
         Reading: 0 is perfect, and chance alone gives more than 0. A class that few rows predict makes it
             noisy and biased upward, so read it beside top_label_ece.

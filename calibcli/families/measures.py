@@ -57,6 +57,7 @@ class MeasureName(Explained):
     """Measures of miscalibration, proper scores and their parts, as `measure --metric` takes them."""
 
     ECE = "ece", Facts(Home.BINNED, gate="ece.ece_below", any_time=True, compared=True), f"""
+        ECE
         How far the observed rate is from the mean score, bin by bin, on average over rows.
         Reading: 0 is perfect; 0.03 means that scores miss the observed rates by 3 percentage points on
             average. Chance alone gives a calibrated score more than 0, so compare the value with "by chance".
@@ -82,6 +83,7 @@ class MeasureName(Explained):
             Waudby-Smith & Ramdas (2024), JRSS-B 86; Maurer & Pontil (2009), COLT.
         """
     ECE_EQUAL_MASS = "ece_equal_mass", Facts(Home.BINNED, compared=True), f"""
+        ECE of equal-mass bins
         ECE over bins with about the same number of rows each.
         Reading: Read it as ece. Prefer it where most scores are crowded into a small range, which equal
             widths would put into one or two bins.
@@ -96,6 +98,7 @@ class MeasureName(Explained):
             bins.
         """
     ACE = "ace", Facts(Home.BINNED), f"""
+        adaptive calibration error
         The same as ece_equal_mass, but every bin has the same weight.
         Reading: 0 is perfect, and chance alone gives more than 0. It differs from ece_equal_mass only where
             ties or an uneven number of rows leave bins of unequal size.
@@ -109,6 +112,7 @@ class MeasureName(Explained):
         Reference: Nixon, Dusenberry, Zhang, Jerfel & Tran (2019), CVPR workshops, equation 4 with one class.
         """
     ECE_SWEEP = "ece_sweep", Facts(Home.BINNED, interval=False), f"""
+        ECE of monotone sweeps
         ECE over equal-mass bins, with as many bins as possible before observed rates fall.
         Reading: 0 is perfect, but no interval exists. For a decision take ece or smece.
         Estimand: None of its own. It is a way of choosing the bins of ece_equal_mass so that its bias is
@@ -122,6 +126,7 @@ class MeasureName(Explained):
         Reference: Roelofs, Cain, Shlens & Mozer (2022), AISTATS, algorithm 1, with ties kept together.
         """
     L1_DEBIASED = "l1_debiased", Facts(Home.BINNED, interval=False, least=-1.0), f"""
+        debiased L1 calibration error
         ECE corrected for its upward bias, the part that chance alone produces.
         Reading: 0 is perfect. It estimates the same error as ece with less bias, but has no interval.
         Estimand: The same as ece.
@@ -136,6 +141,7 @@ class MeasureName(Explained):
             one score.
         """
     L2 = "l2", Facts(Home.L2, gate="l2.l2_below", compared=True), f"""
+        L2 calibration error
         Root mean square distance of observed rate and mean score, corrected for the part due to chance.
         Reading: 0 is perfect, and calibrated scores often show exactly 0. Large gaps weigh more than in ece,
             so the true value is at least that of ece over the same bins.
@@ -160,6 +166,7 @@ class MeasureName(Explained):
             Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.
         """
     L2_PLUG_IN = "l2_plug_in", Facts(Home.L2), f"""
+        plug-in L2 calibration error
         Root mean square distance of observed rate and mean score, chance included.
         Reading: 0 is perfect, but a calibrated score shows more than 0 too: compare it with "by chance", or
             read l2.
@@ -176,6 +183,7 @@ class MeasureName(Explained):
             27, Theorem 3.
         """
     LP = "lp", Facts(Home.BINNED), f"""
+        Lp calibration error
         The p-th mean of the distance of observed rate and mean score, for the p of --power.
         Reading: 0 is perfect, and chance alone gives more than 0. The larger p is, the more the worst bins
             decide: p = 1 is ece, and large p come close to linf.
@@ -189,6 +197,7 @@ class MeasureName(Explained):
         Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.3.
         """
     LINF = "linf", Facts(Home.BINNED, gate="l2.linf_below"), f"""
+        maximum calibration error
         How far the observed rate is from the mean score in the worst bin.
         Reading: 0 is perfect, and chance alone gives more than 0. One bin of few rows can make it large: see
             which bin it is, and read the interval.
@@ -206,6 +215,7 @@ class MeasureName(Explained):
             Pearson (1934), Biometrika 26; Greenberg & Mohri (2014), Stat. Probab. Lett. 86.
         """
     OVERCONFIDENCE = "overconfidence", Facts(Home.BINNED), f"""
+        overconfidence
         The part of ece from scores that claim too much for the likelier label.
         Reading: 0 is perfect. Where it is much larger than underconfidence, scores are too extreme: events
             are rarer than high scores say, and more frequent than low scores say.
@@ -222,6 +232,7 @@ class MeasureName(Explained):
             ece's own.
         """
     UNDERCONFIDENCE = "underconfidence", Facts(Home.BINNED), f"""
+        underconfidence
         The part of ece from scores that claim too little for the likelier label.
         Reading: 0 is perfect. Where it is much larger than overconfidence, scores are not extreme enough: too
             close to 1/2.
@@ -235,6 +246,7 @@ class MeasureName(Explained):
             ece's own.
         """
     SMECE = "smece", Facts(Home.SMOOTH_ECE, gate="smece.smece_below"), """
+        smECE
         Calibration error without bins: rates are smoothed over neighbouring scores.
         Reading: 0 is perfect, and chance alone gives more than 0. Like ece it is in units of probability, but
             it does not change with a choice of bins.
@@ -262,6 +274,7 @@ class MeasureName(Explained):
             Smoothing"; Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
     SMECE_LOGIT = "smece_logit", Facts(Home.SMOOTH_ECE), """
+        smECE of logits
         smece along the logit of the score, which looks closer at scores near 0 and 1.
         Reading: Read it as smece. Prefer it for rare events, where 0.001 and 0.01 are very different
             predictions.
@@ -280,6 +293,7 @@ class MeasureName(Explained):
         Reference: Błasiok & Nakkiran (2023), section on general metrics.
         """
     SMECE_PROBIT = "smece_probit", Facts(Home.SMOOTH_ECE), """
+        smECE of probits
         smece along the normal quantile of the score, between smece and smece_logit.
         Reading: Read it as smece. It looks closer at scores near 0 and 1 than smece does, and less closely
             than smece_logit.
@@ -295,6 +309,7 @@ class MeasureName(Explained):
         Reference: Błasiok & Nakkiran (2023), section on general metrics.
         """
     DCE = "dce", Facts(Home.DISTANCE, gate="ece.dce_below", any_time=True, compared=True), """
+        distance to calibration
         How far scores must move, on average, to become calibrated (an upper estimate).
         Reading: 0 is perfect, but a calibrated score has a value well above 0: compare it with "by chance". A
             value below that range is no better than calibrated.
@@ -323,6 +338,7 @@ class MeasureName(Explained):
             calibration"; Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
     DCE_LOWER = "dce_lower", Facts(Home.DISTANCE), """
+        lower distance to calibration
         The least that scores must move, on average, to become calibrated if moves may depend on the label.
         Reading: 0 is perfect, and chance alone gives more than 0. It is at most dce.
         Estimand: The lower distance to calibration: the least E|u - f| over scores u with P(y = 1 | u) = u.
@@ -339,6 +355,7 @@ class MeasureName(Explained):
             calibration".
         """
     SMCE = "smce", Facts(Home.DISTANCE), """
+        smooth calibration error
         The largest average of label - score, weighted by any smooth function of the score.
         Reading: 0 is perfect, and calibrated scores show more than 0 too: compare the value with "by chance".
         Estimand: Smooth calibration error: the largest E[r w(f)] over functions w into [-1, 1] of slope at
@@ -355,6 +372,7 @@ class MeasureName(Explained):
             Nakkiran (2023), STOC.
         """
     CUTOFF = "cutoff", Facts(Home.CUTOFF), """
+        cutoff calibration error
         The largest gap of observed and predicted events between two cutoffs, as a share of all rows.
         Reading: 0 is perfect, and chance alone gives more than 0. Whoever acts on scores above a threshold,
             or between two, expects as many events as the scores add up to. This is the most by which that
@@ -377,6 +395,7 @@ class MeasureName(Explained):
             Math. Statist. 22, for the range; Hoeffding (1963), J. Amer. Statist. Assoc. 58, for partial sums.
         """
     MMCE = "mmce", Facts(Home.SMOOTH, interval=False), """
+        maximum mean calibration error
         How similar the errors (label - score) of neighbouring scores are.
         Reading: 0 is perfect, and chance alone gives more than 0: compare the value with "by chance". It is
             not a gap in probability, so its size means little by itself.
@@ -393,6 +412,7 @@ class MeasureName(Explained):
             from kernel mean embeddings".
         """
     ICI = "ici", Facts(Home.SMOOTH), """
+        ICI
         How far a smooth curve of the observed rate is from the score, on average over rows.
         Reading: 0 is perfect; 0.02 means that scores are off by 2 percentage points on average. Chance alone
             gives more than 0.
@@ -427,6 +447,7 @@ class MeasureName(Explained):
             Strategies, section 2.4.5; Carpenter (1999), JRSS-B 61.
         """
     E50 = "e50", Facts(Home.SMOOTH), """
+        E50
         Median distance of the smooth curve of ici from the score.
         Reading: 0 is perfect. For half of the rows the score is at most this far from the observed rate.
         Estimand: The median over rows of |h(f) - f|, h as for ici.
@@ -438,6 +459,7 @@ class MeasureName(Explained):
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
     E90 = "e90", Facts(Home.SMOOTH), """
+        E90
         90th percentile of the distance of the smooth curve of ici from the score.
         Reading: 0 is perfect. For nine rows in ten the score is at most this far from the observed rate.
         Estimand: The 90th percentile over rows of |h(f) - f|, h as for ici.
@@ -447,6 +469,7 @@ class MeasureName(Explained):
         Reference: Austin & Steyerberg (2019), Statistics in Medicine 38.
         """
     EMAX = "emax", Facts(Home.SMOOTH), """
+        Emax
         Largest distance of the smooth curve of ici from the score.
         Reading: 0 is perfect. As a rule it is reached at the lowest or highest score, where rows are few:
             read its interval.
@@ -460,6 +483,7 @@ class MeasureName(Explained):
             Medicine 38.
         """
     BIAS = "bias", Facts(Home.BIAS, least=-1.0), f"""
+        bias
         Observed rate minus mean score over all rows: above 0, scores are too low overall.
         Reading: 0 is perfect; 0.02 means that events are 2 percentage points more frequent than predicted.
             Errors of opposite sign cancel, so 0 alone does not show calibration.
@@ -482,6 +506,7 @@ class MeasureName(Explained):
             Waudby-Smith & Ramdas (2024), JRSS-B 86.
         """
     OBSERVED_RATE = "observed_rate", Facts(Home.BIAS, best=None), """
+        observed rate
         Share of rows with label 1: the base rate, or the accuracy where labels say whether an answer was
         right.
         Reading: It is neither good nor bad by itself. Compare it with mean_score: the two agree where scores
@@ -494,6 +519,7 @@ class MeasureName(Explained):
         Reference: Clopper & Pearson (1934), Biometrika 26.
         """
     MEAN_SCORE = "mean_score", Facts(Home.BIAS, best=None), """
+        mean score
         Mean of the scores: the event rate that they predict, or the mean confidence of answers.
         Reading: It is neither good nor bad by itself. Compare it with observed_rate; bias is the difference
             of the two.
@@ -505,6 +531,7 @@ class MeasureName(Explained):
         Reference: Gaffke (2005), Mathematical Methods of Statistics 14.
         """
     OE = "oe", Facts(Home.BIAS, most=inf, best=1.0), """
+        O/E ratio
         Observed over expected events, O/E: above 1 scores are too low overall, below 1 too high.
         Reading: 1 is perfect; 1.2 means 20 % more events than the scores predict. Errors of opposite sign
             cancel, so 1 alone does not show calibration.
@@ -518,6 +545,7 @@ class MeasureName(Explained):
         Reference: Steyerberg (2019), Clinical Prediction Models, chapter 15; Debray et al. (2017), BMJ 356.
         """
     CITL_LOGIT = "citl_logit", Facts(Home.REGRESSION, least=-inf, most=inf), f"""
+        calibration intercept (CITL)
         Calibration in the large on log odds: 0 is right, above 0 scores are too low, below 0 too high.
         Reading: It is the constant to add to the log odds of every score. 0.1 means that the odds of an event
             are about 10 % higher than predicted.
@@ -538,6 +566,7 @@ class MeasureName(Explained):
         Reference: Cox (1958), Biometrika 45; Royall & Tsou (2003), JRSS-B 65, for φ.
         """
     COX_INTERCEPT = "cox_intercept", Facts(Home.REGRESSION, least=-inf, most=inf), f"""
+        intercept of Cox's line
         Calibration intercept, fitted with the slope: log odds of label 1 at a score of 1/2; 0 is right.
         Reading: Read it with cox_slope only: (0, 1) is right. It is not the error on average, which is
             citl_logit.
@@ -555,6 +584,7 @@ class MeasureName(Explained):
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
     COX_SLOPE = "cox_slope", Facts(Home.REGRESSION, least=-inf, most=inf, best=1.0), f"""
+        calibration slope
         Calibration slope: 1 is right, below 1 scores are too extreme, above 1 not extreme enough.
         Reading: Below 1 scores are overconfident, as after overfitting; above 1 they are underconfident.
             Below 0 they point the wrong way. Read it with citl_logit, since a slope of 1 does not exclude a
@@ -572,6 +602,7 @@ class MeasureName(Explained):
             (2003), JRSS-B 65; Long & Ervin (2000), American Statistician 54.
         """
     BRIER = "brier", Facts(Home.SCORES, compared=True), f"""
+        Brier score
         Mean squared distance of score and label: 0 is perfect foresight. It also rewards discrimination, so
         compare it on the same rows only.
         Reading: Less is better, but what is good depends on the base rate. Always predicting the rate r gives
@@ -585,6 +616,7 @@ class MeasureName(Explained):
         Reference: Brier (1950), Monthly Weather Review 78.
         """
     BRIER_SKILL = "brier_skill", Facts(Home.SKILL, least=-inf, best=1.0), f"""
+        Brier skill score
         Brier skill score: the share of the base rate forecast's Brier score that is saved; 1 is perfect.
         Reading: 1 is perfect foresight, 0 what always predicting the base rate does, below 0 worse than that.
         Estimand: 1 - E(y - f)² / (r(1 - r)), r the rate of label 1. It is the share of the constant
@@ -596,6 +628,7 @@ class MeasureName(Explained):
         Reference: Murphy (1988), Monthly Weather Review 116.
         """
     BRIER_RELIABILITY = "brier_reliability", _OPEN_PART, f"""
+        reliability of the Brier score
         Miscalibration in the Brier score: mean square gap of a bin.
         Reading: 0 is perfect. Noise in every bin adds to it, so compare it with its range if calibrated.
         Estimand: Σ_k p_k (mean f - mean P(y = 1 | f))² over the bins of the report: the squared l2
@@ -607,6 +640,7 @@ class MeasureName(Explained):
         Reference: {_MURPHY_PAPERS}
         """
     BRIER_RESOLUTION = "brier_resolution", _OPEN_PART._replace(best=inf), f"""
+        resolution of the Brier score
         How much the differences between bins lower the Brier score; more is better.
         Reading: 0 means that every bin has the same rate of events; the most there can be is
             brier_uncertainty. Noise in every bin adds to it.
@@ -617,6 +651,7 @@ class MeasureName(Explained):
         Reference: {_MURPHY_PAPERS}
         """
     BRIER_UNCERTAINTY = "brier_uncertainty", _PART._replace(best=None), f"""
+        uncertainty of the Brier score
         Brier score of always predicting the overall rate.
         Reading: It is neither good nor bad: it describes the events, not the scores. It is 1/4 where half of
             the rows are events, and near 0 where events are rare.
@@ -628,6 +663,7 @@ class MeasureName(Explained):
         Reference: {_MURPHY_PAPERS}
         """
     BRIER_WITHIN_VARIANCE = "brier_within_variance", _OPEN_PART._replace(best=None), f"""
+        within-bin variance of the Brier score
         Mean square distance of a score from its bin's mean: what bins hide.
         Reading: It is neither good nor bad. The larger it is, the more bins hide; narrower bins make it
             smaller.
@@ -638,6 +674,7 @@ class MeasureName(Explained):
         Reference: {_MURPHY_PAPERS}
         """
     BRIER_WITHIN_COVARIANCE = "brier_within_covariance", _OPEN_PART._replace(least=-1.0, best=None), f"""
+        within-bin covariance of the Brier score
         How much the score discriminates within bins; more is better.
         Reading: If calibrated it is twice the within variance. Near 0, scores that differ inside a bin do not
             go with different rates, on the whole.
@@ -648,6 +685,7 @@ class MeasureName(Explained):
         Reference: {_MURPHY_PAPERS}
         """
     BRIER_RELIABILITY_CORRECTED = "brier_reliability_corrected", _PART._replace(least=-1.0), f"""
+        reliability of the Brier score, corrected
         brier_reliability corrected for the part due to chance; may be below 0.
         Reading: 0 is perfect, and values below 0 are chance: read them as 0.
         Estimand: As brier_reliability.
@@ -662,6 +700,7 @@ class MeasureName(Explained):
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
     BRIER_RESOLUTION_CORRECTED = "brier_resolution_corrected", _OPEN_PART._replace(least=-1.0, best=inf), f"""
+        resolution of the Brier score, corrected
         brier_resolution corrected for the part due to chance; may be below 0.
         Reading: More is better, and values below 0 are chance: read them as 0.
         Estimand: As brier_resolution.
@@ -672,6 +711,7 @@ class MeasureName(Explained):
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
     BRIER_UNCERTAINTY_CORRECTED = "brier_uncertainty_corrected", _PART._replace(least=-1.0, best=None), f"""
+        uncertainty of the Brier score, corrected
         brier_uncertainty without its bias.
         Reading: It is neither good nor bad: it describes the events, not the scores.
         Estimand: r(1 - r), r the rate of label 1.
@@ -683,6 +723,7 @@ class MeasureName(Explained):
         Reference: Ferro & Fricker (2012), QJRMS 138.
         """
     BRIER_MCB = "brier_mcb", _OPEN_PART, f"""
+        miscalibration (MCB) of the Brier score
         How much the best increasing recalibration would lower the Brier score: miscalibration (MCB).
         Reading: 0 is perfect, but calibrated scores show more than 0 too: compare the value with "by chance".
         Estimand: What recalibration by the best nondecreasing map would save of the Brier score.
@@ -693,6 +734,7 @@ class MeasureName(Explained):
         Reference: {_CORP_PAPER}
         """
     BRIER_DSC = "brier_dsc", _OPEN_PART._replace(best=inf), f"""
+        discrimination (DSC) of the Brier score
         How far the recalibrated scores lower brier_unc: discrimination (DSC); more is better.
         Reading: 0 means that no increasing map of the score does better than the constant rate; brier_unc is
             the most there can be.
@@ -705,6 +747,7 @@ class MeasureName(Explained):
         Reference: {_CORP_PAPER}
         """
     BRIER_UNC = "brier_unc", _PART._replace(best=None), f"""
+        uncertainty (UNC) of the Brier score
         The same as brier_uncertainty: Brier score of always predicting the overall rate.
         Reading: It is neither good nor bad: it describes the events, not the scores.
         Estimand: The Brier score of the constant forecast of the rate of label 1.
@@ -715,6 +758,7 @@ class MeasureName(Explained):
         Reference: {_CORP_PAPER}
         """
     LOG_LOSS = "log_loss", Facts(Home.SCORES, most=inf, compared=True), f"""
+        log loss
         Mean of -ln(probability given to what happened): 0 is perfect foresight, and one score of 0 or 1 that
         is wrong makes it infinite. Compare it on the same rows only.
         Reading: Less is better, but what is good depends on the base rate. Always predicting the rate r gives
@@ -731,6 +775,7 @@ class MeasureName(Explained):
         Reference: Good (1952), JRSS-B 14.
         """
     LOG_LOSS_SKILL = "log_loss_skill", Facts(Home.SKILL, least=-inf, best=1.0), f"""
+        skill of the log loss
         Log loss skill: the share of the base rate forecast's log loss that is saved; 1 is perfect.
         Reading: 1 is perfect foresight, 0 what always predicting the base rate does, below 0 worse than that.
         Estimand: 1 - E(log loss) / H(r): the share of the deviance that the score explains. r is the rate of
@@ -743,6 +788,7 @@ class MeasureName(Explained):
         Reference: McFadden (1974), in Frontiers in Econometrics.
         """
     LOG_LOSS_MCB = "log_loss_mcb", _PART._replace(interval=False, most=inf), f"""
+        miscalibration (MCB) of the log loss
         How much the best increasing recalibration would lower the log loss: miscalibration (MCB).
         Reading: 0 is perfect, but calibrated scores show more than 0 too: compare the value with "by chance".
         Estimand: What recalibration by the best nondecreasing map would save of the log loss.
@@ -753,6 +799,7 @@ class MeasureName(Explained):
         Reference: {_CORP_PAPER}
         """
     LOG_LOSS_DSC = "log_loss_dsc", _PART._replace(interval=False, most=inf, best=inf), f"""
+        discrimination (DSC) of the log loss
         How far the recalibrated scores lower log_loss_unc: discrimination (DSC); more is better.
         Reading: 0 means that no increasing map of the score does better than the constant rate; log_loss_unc
             is the most there can be.
@@ -765,6 +812,7 @@ class MeasureName(Explained):
         Reference: {_CORP_PAPER}
         """
     LOG_LOSS_UNC = "log_loss_unc", _PART._replace(most=inf, best=None), f"""
+        uncertainty (UNC) of the log loss
         Log loss of always predicting the overall rate.
         Reading: It is neither good nor bad: it describes the events, not the scores. The most is ln 2 =
             0.693, where half of the rows are events.
@@ -777,6 +825,7 @@ class MeasureName(Explained):
         Reference: {_CORP_PAPER}
         """
     SPHERICAL = "spherical", Facts(Home.SCORES), f"""
+        spherical loss
         1 less the mean spherical score: 0 is perfect foresight. Compare it on the same rows only.
         Reading: Less is better, and 1 is the worst. Like brier it rewards discrimination as well as
             calibration.
@@ -789,6 +838,7 @@ class MeasureName(Explained):
         Reference: Gneiting & Raftery (2007), JASA 102, example 2 with α = 2, subtracted from 1.
         """
     AUROC = "auroc", Facts(Home.DISCRIMINATION, best=1.0), """
+        AUROC
         Probability that an event has a higher score than a non-event (the C-statistic): 0.5 is chance, 1 is
         perfect. It says nothing about calibration.
         Reading: More is better; below 0.5 high scores go with non-events. It does not change when scores are
@@ -812,6 +862,7 @@ class MeasureName(Explained):
             Medicine 27, 1693; van Klaveren, Gönen, Steyerberg & Vergouwe (2016), Statistics in Medicine 35.
         """
     AURC = "aurc", Facts(Home.DISCRIMINATION), """
+        area under the risk-coverage curve
         Area under the risk-coverage curve: the share of label 0 among the rows with the highest scores, on
         average over how many are kept. Less is better. It says nothing about calibration.
         Reading: A score that does not discriminate shows the overall share of label 0. Even perfect
@@ -838,6 +889,7 @@ class MeasureName(Explained):
             (2025), ICML, arXiv:2410.15361, for the weights -ln u.
         """
     GINI = "gini", Facts(Home.DISCRIMINATION, least=-1.0, best=1.0), """
+        Gini coefficient
         Gini's coefficient, 2 auroc - 1 (accuracy ratio, Somers' D): 0 is chance, 1 is perfect discrimination.
         Reading: More is better; below 0 high scores go with non-events. It says nothing about calibration.
         Estimand: 2 AUROC - 1.
@@ -854,6 +906,7 @@ class SegmentMeasure(Explained):
     """What a gate says of all segments that the values of some columns make (`verify --on`)."""
 
     SEGMENT_BIAS = "segment_bias", Facts(gate="segments.segment_rule", any_time=True), """
+        bias of the worst segment
         How far the mean score is from the observed rate in the segment where it is farthest.
         Reading: 0 is perfect. The estimate is the largest of many, and so too large where segments are small:
             read its bounds.
@@ -872,6 +925,7 @@ class SegmentMeasure(Explained):
             Biometrika 26; Hoeffding (1956), Ann. Math. Statist. 27.
         """
     MCE = "mce", Facts(gate="segments.mce_rule", most=inf), """
+        multicalibration error
         Multicalibration error: the largest range of cumulative residuals over the score of any segment, by
         the noise of a segment of its size, in units of a probability.
         Reading: 0 is perfect, and chance alone gives more than 0. It sees errors of opposite signs within a
@@ -897,6 +951,7 @@ class SegmentMeasure(Explained):
             Resampling-Based Multiple Testing, for the p-value.
         """
     MCE_SIGMA = "mce_sigma", Facts(gate="segments.mce_rule", most=inf), """
+        multicalibration error in sigmas
         The multicalibration error in standard deviations: the largest range of cumulative residuals of a
         segment, by what labels drawn from the scores would scatter.
         Reading: 0 is perfect. A calibrated segment by itself shows 1.6 on average, and the largest of many

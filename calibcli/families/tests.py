@@ -18,6 +18,7 @@ class TestName(Explained):
     __test__ = False  # not a test class, whatever pytest thinks of the name
 
     KS = "ks", Facts(), f"""
+        Kolmogorov-Smirnov test
         How far the running sum of label - score, from low to high scores, strays from 0.
         Reading: A small p-value says that the scores are not the probabilities. It sees errors of one sign
             that add up from the lowest score on.
@@ -33,6 +34,7 @@ class TestName(Explained):
         Reference: Tygert (2023); Arrieta-Ibarra et al. (2022), JMLR 23.
         """
     KUIPER = "kuiper", Facts(), f"""
+        Kuiper's test
         The largest rise or fall of the same running sum: errors over any range of scores.
         Reading: A small p-value says that the scores are not the probabilities. The statistic is the largest
             error over any range of scores, wherever it lies.
@@ -45,6 +47,7 @@ class TestName(Explained):
         Reference: Feller (1951), Ann. Math. Statist. 22, for the law; Tygert (2023).
         """
     SPIEGELHALTER = "spiegelhalter", Facts(), f"""
+        Spiegelhalter's test
         Whether the Brier score is as large as the scores themselves predict: over- or underconfidence.
         Reading: A small p-value says that the scores are not the probabilities. A large one says little by
             itself: it does not see shifts where scores are symmetric about 1/2, so never read it alone.
@@ -57,6 +60,7 @@ class TestName(Explained):
         Reference: Spiegelhalter (1986), Statistics in Medicine 5.
         """
     T = "t", Facts(), f"""
+        T-Cal test
         Whether observed rates differ from mean scores in the bins by more than chance, in any shape.
         Reading: A small p-value says that the scores are not the probabilities. It finds errors of any shape
             that the bins do not hide.
@@ -72,6 +76,7 @@ class TestName(Explained):
             resampling: Bröcker & Smith (2007), Weather and Forecasting 22.
         """
     HOSMER_LEMESHOW = "hosmer_lemeshow", Facts(), f"""
+        Hosmer-Lemeshow test
         Whether observed rates and mean scores differ by more than chance, bin by bin.
         Reading: A small p-value says that the scores are not the probabilities. With many rows it rejects
             errors too small to matter: read an error such as ece beside it.
@@ -89,6 +94,7 @@ class TestName(Explained):
             mean f (1 - mean f).
         """
     U = "u", Facts(), f"""
+        U test
         Whether the log odds of label 1 equal the logit of the score: sees shifts and overconfidence.
         Reading: A small p-value says that cox_intercept and cox_slope are not (0, 1): read them to see in
             which way. It does not see errors that no intercept and slope describe.
@@ -104,6 +110,7 @@ class TestName(Explained):
         Reference: Cox (1958), Biometrika 45; Miller, Hui & Tierney (1991), Statistics in Medicine 10.
         """
     BINOMIAL = "binomial", Facts(), f"""
+        binomial test
         Whether there are more events than the mean score allows, so that a grade has too low a probability.
         Reading: A small p-value says that the grade's probability is too low. Probabilities that are too high
             are not seen.
@@ -119,6 +126,7 @@ class TestName(Explained):
             Math. Statist. 27, Theorem 4.
         """
     BINOMIAL_TWO_SIDED = "binomial_two_sided", Facts(), """
+        two-sided binomial test
         The same question in both directions: also sees a grade whose probability is too high.
         Reading: A small p-value says that the grade's probability is too low or too high. The rate and the
             mean score show which.
@@ -133,6 +141,7 @@ class TestName(Explained):
             4.
         """
     JEFFREYS = "jeffreys", Facts(), """
+        Jeffreys test
         The same question as binomial with Jeffreys' prior: the ECB's test of each rating grade.
         Reading: A small p-value says that the grade's probability is too low. It rejects right probabilities
             more often than the level says where few events are expected.
@@ -149,6 +158,7 @@ class TestName(Explained):
             models, section 2.5.3.1; Brown, Cai & DasGupta (2001), Statistical Science 16.
         """
     JEFFREYS_TWO_SIDED = "jeffreys_two_sided", Facts(), """
+        two-sided Jeffreys test
         The same question as jeffreys in both directions: also sees a grade whose probability is too high.
         Reading: A small p-value says that the grade's probability is too low or too high. The rate and the
             mean score show which. It rejects right probabilities more often than the level says where few

@@ -74,8 +74,9 @@ def test_markdown_has_the_labels(run: Run) -> None:
 
 def test_paragraphs_are_read_and_lines_joined() -> None:
     """The sentence and the paragraphs become one line each; a label out of its turn is a word of the text."""
-    meaning, *paragraphs = paragraphs_of(f"\n    How far,\n    and more.\n{GOOD}\nEstimand: of all things.\n")
-    assert meaning == "How far, and more."
+    text = f"\n    the gap\n    How far,\n    and more.\n{GOOD}\nEstimand: of all things.\n"
+    called, meaning, *paragraphs = paragraphs_of(text)
+    assert (called, meaning) == ("the gap", "How far, and more.")
     assert paragraphs[0] == "the reading, and more."
     assert paragraphs[-1] == "the reference, and more. Estimand: of all things."
 
@@ -84,7 +85,7 @@ def test_paragraphs_are_read_and_lines_joined() -> None:
     "text",
     [
         "",
-        "A sentence.\nEstimand: alone.",
+        "A name\nA sentence.\nEstimand: alone.",
         GOOD.replace("Assumes", "Assumptions"),
         "\n".join(GOOD.splitlines()[2:]),
     ],
