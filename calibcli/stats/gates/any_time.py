@@ -148,7 +148,11 @@ class Bets:
         return np.asarray(np.add.reduceat(logs, terms.starts, axis=-1))
 
 
-def log_evidence_against_calibration(sums: Sums, partition: Partition, *, weight: float = 30.0) -> float:
+# Rates are drawn about an output as if so many rows had been seen at it.
+_PRIOR_ROWS = 30.0
+
+
+def log_evidence_against_calibration(sums: Sums, partition: Partition) -> float:
     """
     Return the log of the e-value against "every output is the rate of label 1 exactly".
 
@@ -165,7 +169,7 @@ def log_evidence_against_calibration(sums: Sums, partition: Partition, *, weight
             if x != n * v:
                 return math.inf
             continue
-        a, b = weight * v, weight * (1.0 - v)
+        a, b = _PRIOR_ROWS * v, _PRIOR_ROWS * (1.0 - v)
         drawn = _log_beta(a + x, b + n - x) - _log_beta(a, b)
         total += drawn - x * math.log(v) - (n - x) * math.log1p(-v) - 4.0 * n * ROUNDING
     return total

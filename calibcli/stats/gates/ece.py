@@ -34,7 +34,6 @@ from calibcli.stats.measures.distance import (
     finer_bins,
     number_of_bins,
 )
-from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges, looks_discrete
 from calibcli.stats.table.grid import Table, residuals
 
@@ -104,21 +103,17 @@ class DceGrowth:
         self._table = table
         self._variance = float((table.weight * table.score * (1.0 - table.score)).sum()) / table.total_rows
 
-    def calibrated(self, rows: float, *, power: float = 0.5, finer: bool = False) -> float:
+    def calibrated(self, rows: float, *, finer: bool = False) -> float:
         """
-        Return the estimate that calibrated labels have at a number of rows.
+        Return the estimate that calibrated labels have on average at a number of rows.
 
         Args:
             rows: The number.
-            power: Probability with which they have no more; at one half, their mean.
             finer: Whether it is taken over the finer bins that are bet on too.
         """
         ahead = _AHEAD if looks_discrete(self._table) else [1.0]
-        strays = normal_quantile(power) * math.sqrt((1.0 - 2.0 / math.pi) * self._variance / rows)
         counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
-        return strays + max(
-            sum(self._over_bins(rows, finer_bins(count) if finer else count)) for count in counts
-        )
+        return max(sum(self._over_bins(rows, finer_bins(count) if finer else count)) for count in counts)
 
     def error(self, value: float) -> float:
         """Return an estimate from these rows without its noise, which adds up with errors as squares do."""
@@ -142,13 +137,13 @@ class DceGrowth:
         stakes = stakes_of_rows(math.ceil(rows), delta=delta)
         return price_of_bets(stakes, rows, self._variance, level=level)
 
-    def rows_to_pass(self, limit: float, *, error: float, delta: float, power: float = 0.5) -> int:
+    def rows_to_pass(self, limit: float, *, error: float, delta: float) -> int:
         """Return the rows at which the upper bound comes down to a limit."""
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
             above = (
-                self.calibrated(rows, power=power, finer=finer)
+                self.calibrated(rows, finer=finer)
                 + self.price(rows, level=math.log(1.0 / (share * delta)), delta=delta)
                 for finer, share in zip((False, True), SHARES[:2], strict=True)
             )

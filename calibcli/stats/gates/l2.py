@@ -55,9 +55,9 @@ class LinfGrowth:
         self._share = sums.weight[some] / sums.total
         self._score = np.clip(sums.score_sum[some] / sums.weight[some], 0.0, 1.0)
 
-    def rows_to_pass(self, limit: float, *, errors: Floats, delta: float, power: float = 0.5) -> int:
+    def rows_to_pass(self, limit: float, *, errors: Floats, delta: float) -> int:
         """Return the rows at which every rate is shown to lie within a limit of its score."""
-        z = self._reach(power)
+        z = self._reach
         rate = np.clip(self._score + errors, 0.0, 1.0)
 
         def upper(digits: float) -> float:
@@ -87,12 +87,13 @@ class LinfGrowth:
         """Return rates less scores, without what the largest of so much noise is wont to be."""
         some = sums.occupied
         gap = sums.residual[some] / sums.weight[some]
-        noise = self._reach(0.5) ** 2 * self._score * (1.0 - self._score) / sums.weight[some]
+        noise = self._reach**2 * self._score * (1.0 - self._score) / sums.weight[some]
         return np.asarray(np.sign(gap) * np.sqrt(np.maximum(gap**2 - noise, 0.0)))
 
-    def _reach(self, power: float) -> float:
-        """Return how many deviations all rates stay within, on both sides, with a probability."""
-        return normal_quantile(0.5 + 0.5 * power ** (1.0 / self._share.size))
+    @property
+    def _reach(self) -> float:
+        """How many deviations all rates stay within, on both sides, half of the time."""
+        return normal_quantile(0.5 + 0.5 * 0.5 ** (1.0 / self._share.size))
 
     def _rows(self, digits: float) -> Floats:
         return np.asarray(np.maximum(np.rint(10.0**digits * self._share), 1.0))
@@ -267,16 +268,12 @@ class L2Growth:
         energy: Floats = (1.0 + 2.0 * bets * most) / bets * level
         return max(0.0, float(energy.min()))
 
-    def rows_to_pass(
-        self, limit: float, *, error: float, delta: float, power: float = 0.5, wider: float = 1.0
-    ) -> int:
+    def rows_to_pass(self, limit: float, *, error: float, delta: float, wider: float = 1.0) -> int:
         """Return the rows at which the upper bound comes down to a limit."""
-        z = normal_quantile(power)
 
         def evidence(digits: float) -> float:
             rows: float = 10.0**digits
-            energy = rows * error**2
-            statistic = energy + z * math.sqrt(2.0 * float((self._each**2).sum()) + 4.0 * self._mean * energy)
+            statistic = rows * error**2
             if self._by_chernoff:
                 return rows * limit**2 - wider * self.energy(statistic, delta=delta)
             plug_in = math.sqrt(max(0.0, (statistic + float(self._each.sum())) / rows))

@@ -47,7 +47,6 @@ from calibcli.stats.measures import (
     NOT_BY_LABELS,
     ClassEstimate,
     Estimate,
-    TestResult,
     effective_rows,
     measure_named,
 )
@@ -236,12 +235,8 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     if reason is None:
         reason = _few_carry(estimate)
         outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
-    if (
-        reason is None
-        and name in (MeasureName.BIAS, MeasureName.OE)
-        and outcome is not VerdictName.INCONCLUSIVE
-        and not table.weighted
-    ):
+    decided = reason is None and outcome is not VerdictName.INCONCLUSIVE
+    if decided and name in (MeasureName.BIAS, MeasureName.OE) and not table.weighted:
         reason = _of_other_rows(table, rule, ground, claim=claim, outcome=outcome)
         outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
     if reason is None and ends.lower is None and ends.upper is None:
@@ -451,10 +446,7 @@ def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     if isinstance(subject, TestName):
         msg = f"{subject.value} is a test: its statistic says nothing without its p-value"
         raise UsageProblem(msg, f"write {subject.value}.p>=0.05 to fail where calibration is rejected at 5 %")
-    return _estimated(table, rule, MeasureName(subject), ground=ground)
-
-
-def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -> Verdict:
+    name = MeasureName(subject)
     claim = claim_of(rule, ground, measure=_named(name, ground))
     estimate = measured(name, table, ground.bins, confidence=ground.confidence)
     return verdict_by_value(claim, estimate, few=too_few(table, ground), rows=table.total_rows)
@@ -463,7 +455,14 @@ def _estimated(table: Table, rule: Rule, name: MeasureName, *, ground: Ground) -
 def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verdict:
     refuse_weights(table)
     claim = claim_of(rule, ground, measure=name.value)
-    result = _test(table, name, ground=ground)
+    sums = binned(table, ground.bins)
+    drawn = CalibratedDraws(
+        table,
+        partitions=(sums,),
+        generator=stream(DEFAULT_SEED, Purpose.MONTE_CARLO),
+        smece_generator=stream(DEFAULT_SEED, Purpose.SMECE_NULL),
+    )
+    ((result,), _) = calibration_tests((name,), table, bins=sums, calibrated=drawn)
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
     few = too_few(table, ground) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
@@ -501,15 +500,3 @@ def _below_draws(p: float, rule: Rule, *, drawn: bool) -> str | None:
     if not drawn or p > least or rule.limit >= least:
         return None
     return f"the p-value comes from {DRAWS} simulated draws and cannot be below {least:g}"
-
-
-def _test(table: Table, name: TestName, *, ground: Ground) -> TestResult:
-    sums = binned(table, ground.bins)
-    drawn = CalibratedDraws(
-        table,
-        partitions=(sums,),
-        generator=stream(DEFAULT_SEED, Purpose.MONTE_CARLO),
-        smece_generator=stream(DEFAULT_SEED, Purpose.SMECE_NULL),
-    )
-    results, _ = calibration_tests((name,), table, bins=sums, calibrated=drawn)
-    return results[0]

@@ -12,7 +12,7 @@ from calibcli.stats.bounds.betting import (
     stakes_of_gate,
 )
 from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
-from calibcli.stats.numerics import crossing, normal_quantile
+from calibcli.stats.numerics import crossing
 from calibcli.stats.table.bins import BinnedTable
 from calibcli.stats.table.grid import Table
 
@@ -24,7 +24,7 @@ class Growth:
     The evidence that bets would gather on more rows with these scores.
 
     Labels are taken to follow the scores, and the limit to be nearer by the estimated error; noise costs a
-    pass what it costs on average, or with the probability asked for.
+    pass what it costs on average.
 
     Args:
         variance: What the bets for one look are set by; None for bets that hold at any time.
@@ -38,17 +38,15 @@ class Growth:
         some = sums.occupied
         self._bins = int(np.count_nonzero(some))
         self._roots = float(np.sqrt(sums.variance[some] / sums.total).sum())
-        self._mean_variance = float(sums.variance[some].sum()) / sums.total
         self._delta, self._variance = delta, variance
 
-    def rows_to_pass(self, room: float, *, power: float = 0.5) -> int:
+    def rows_to_pass(self, room: float) -> int:
         """
         Return the rows at which "at least the limit" is refuted.
 
-        The size of the noise in a bin, sqrt(n_k v_k) |Z|, has mean sqrt(2 n_k v_k / pi) and variance
-        (1 - 2 / pi) n_k v_k; over bins their sum is taken as normal.
+        The size of the noise in a bin, sqrt(n_k v_k) |Z|, has mean sqrt(2 n_k v_k / pi).
         """
-        noise = mean_size_of_noise(self._roots, self._mean_variance, power=power)
+        noise = math.sqrt(2.0 / math.pi) * self._roots
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
@@ -181,19 +179,6 @@ def promise(
 def at_best(rows: int, ground: Ground) -> int:
     """Return the rows for a pass at best, which are never fewer than are judged at all; 0 stays 0."""
     return max(ground.least_rows, rows) if rows else 0
-
-
-def mean_size_of_noise(roots: float, variance: float, *, power: float) -> float:
-    """
-    Return what a sum of sizes of noise stays below with a probability, over the root of the rows.
-
-    Args:
-        roots: Sum of the standard deviations of a row's share in each part.
-        variance: Sum of their squares.
-        power: The probability; at one half the mean.
-    """
-    mean = math.sqrt(2.0 / math.pi) * roots
-    return max(0.0, mean + normal_quantile(power) * math.sqrt((1.0 - 2.0 / math.pi) * variance))
 
 
 def first_rows(evidence: Callable[[float], float], *, most: float = _MOST_ROWS) -> int:

@@ -51,7 +51,7 @@ from calibcli.stats.measures.segments import (
     segments_of,
     subset,
 )
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -292,9 +292,8 @@ def _largest_steps(entries: Crossed, some: Segments) -> Floats:
     most = []
     for level in map(tuple, some.level.tolist()):
         seen = entries.of(columns_of(level), level)
-        starts = np.flatnonzero(np.concatenate(([True], seen.at[1:] != seen.at[:-1])))
         rows = np.where(in_segment(seen, level), seen.rows, 0.0)
-        most.append(float(np.add.reduceat(rows, starts).max()))
+        most.append(float(np.add.reduceat(rows, run_starts(seen.at)).max()))
     return np.array(most)
 
 

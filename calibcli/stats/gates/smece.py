@@ -19,7 +19,7 @@ from calibcli.stats.gates.claim import (
     refuse_weights,
     verdict_by_bounds,
 )
-from calibcli.stats.gates.rows_needed import at_best, first_rows, mean_size_of_noise, price_of_bets, promise
+from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
 from calibcli.stats.measures.if_calibrated import mean_spread
@@ -56,21 +56,21 @@ class SmeceGrowth:
         self._variance = float(variance.sum()) / rows
         self._strays = noise_of_norm(in_few_places(table), self._bandwidth) * math.sqrt(rows)
 
-    def noise(self, rows: float, *, power: float = 0.5) -> float:
-        """Return the norm that noise alone has at a number of rows, exceeded with probability 1 - power."""
-        return mean_size_of_noise(self._spread, self._variance, power=power) / math.sqrt(rows)
+    def noise(self, rows: float) -> float:
+        """Return the norm that noise alone has on average at a number of rows."""
+        return math.sqrt(2.0 / math.pi) * self._spread / math.sqrt(rows)
 
     def margin(self, rows: float, *, delta: float) -> float:
         """Return by how much the limit is to exceed the norm of calibrated labels for the bets to pass it."""
         stakes = stakes_for(math.ceil(rows), self._expected, delta=delta)
         return price_of_bets(stakes, rows, self._variance, level=math.log(1.0 / delta))
 
-    def rows_to_pass(self, *, error: float, delta: float, power: float = 0.5) -> int:
+    def rows_to_pass(self, *, error: float, delta: float) -> int:
         """Return the rows at which the upper bound comes down to the limit."""
 
         def evidence(digits: float) -> float:
             rows = 10.0**digits
-            return self.limit - error - self.noise(rows, power=power) - self.margin(rows, delta=delta)
+            return self.limit - error - self.noise(rows) - self.margin(rows, delta=delta)
 
         return first_rows(evidence)
 

@@ -589,15 +589,14 @@ def _gate(state: GateState, look: Look, *, least_rows: int) -> Verdict:
         needed=needed,
         reason=reason,
         evidence=_evidence(state, look),
-        segments=_judged(state) if isinstance(bets, SegmentBets) else None,
+        segments=_judged(state),
     )
 
 
 def _judged(state: GateState) -> JudgedSegments | None:
     """Return what the bets on each segment say now, and how many segments are not judged."""
     terms, segments = state.terms, state.terms.partition.segments
-    bets = state.bets
-    if segments is None or not isinstance(bets, SegmentBets):
+    if segments is None:
         return None
     entries, found = segments_of_sums(state.sums, terms.partition, segments)
     words = [one.words() for one in segments.columns]
@@ -608,6 +607,7 @@ def _judged(state: GateState) -> JudgedSegments | None:
     table = table_of(state.sums, terms.partition)
     rows = RowsBySegment(table, found, entries, names, segments.on, segments.depth, segments.least_rows)
     where = {tuple(level): place for place, level in enumerate(found.level.tolist())}
+    bets = SegmentBets(state.sums, terms.partition, segments)
     ends = bets.each(terms.stakes, delta=1.0 - terms.confidence)
     places = np.array([where[level] for level in segments.judged])
     return judged_segments(rows, places, _claim(terms), ends=(ends.lower, ends.upper))

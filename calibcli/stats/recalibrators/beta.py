@@ -36,18 +36,6 @@ from calibcli.values import dataclass
 _INWARDS = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Face:
-    """The features of a family some of which are held at coefficient 0."""
-
-    family: Family
-    kept: tuple[int, ...]
-
-    def __call__(self, scores: Floats) -> Floats:
-        """Return the features that are kept, shape (len(kept), n)."""
-        return self.family.features(scores)[list(self.kept)]
-
-
 def solved_within_bounds(
     family: Family, points: Labelled, *, aim: Aim, free: int, table: Table, rows: Rows | None
 ) -> tuple[Solution, tuple[float, ...]]:
@@ -92,8 +80,13 @@ def _best_face(
     return (kept, found) if _points_inwards(family, points, aim=aim, at=at) else None
 
 
+def _features_kept(family: Family, kept: tuple[int, ...], scores: Floats) -> Floats:
+    """Return the features of a family whose coefficients are not held at 0, shape (len(kept), n)."""
+    return family.features(scores)[list(kept)]
+
+
 def _on_face(family: Family, kept: tuple[int, ...], *, points: Labelled, aim: Aim) -> Solution | None:
-    face = Family(family.method, Face(family, kept), family.offset)
+    face = Family(family.method, partial(_features_kept, family, kept), family.offset)
     try:
         return solved(face, points, aim=aim)
     except NotConverged:

@@ -49,6 +49,8 @@ _EXACT_STEP = 1e-9
 
 _MOST_PASSES = 5
 
+_KEEP = "pass --exact to keep every distinct score"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGradient:
@@ -107,42 +109,10 @@ class RowGradient:
         return features
 
 
-def refined(
-    found: Optimum, frame: Frame, *, family: Family, aim: Aim, rows: Rows, total_rows: int
-) -> Optimum:
-    """
-    Return the optimum over the rows, from the one over the cells that they were rounded to.
-
-    Returns:
-        The optimum; its gradient is that before the last step: the one after would take another pass.
-    """
-    if total_rows > _MOST_ROWS:
-        msg = f"{total_rows:,} rows are more than the {_MOST_ROWS:,} that rounded scores can be fitted with"
-        raise InputProblem(msg, "pass --exact to keep every distinct score")
-    ends = np.abs(family.features(np.array([0.0, 1.0])))
-    inside = np.sum(np.abs(frame.triangle) * np.abs(frame.design).max(axis=1)[:, np.newaxis], axis=0)
-    scale = np.maximum(np.maximum(ends.max(axis=1), inside), 1.0)
-    at, curvature = found.at, found.slopes.curvature
-    for passes in range(1, _MOST_PASSES + 1):
-        summing = RowGradient(family, aim, frame.coefficients(at), scale)
-        gradient = frame.gradient(summing.gradient(rows.summed(summing), total_rows))
-        step = -np.linalg.solve(curvature, gradient)
-        at = at + step
-        if float(np.max(np.abs(step), initial=0.0)) < _EXACT_STEP * float(np.max(np.abs(at), initial=1.0)):
-            here = Slopes(found.slopes.loss, gradient, curvature)
-            return Optimum(at, found.steps + passes, here)
-    msg = f"the fit to cells and the fit to rows differ by more than {_MOST_PASSES} passes can mend"
-    raise NotConverged(msg, "pass --exact to keep every distinct score")
-
-
 def _exact_sums(terms: Floats, counts: Integers | None) -> Integers:
     """Sum whole numbers along the last axis; every partial sum of up to 2^36 rows is exact."""
-    found: Integers
-    if counts is None:
-        found = np.sum(terms, axis=1).astype(np.int64)
-    else:
-        found = np.sum(terms.astype(np.int64) * counts, axis=1)
-    return found
+    whole = np.sum(terms, axis=1) if counts is None else np.sum(terms.astype(np.int64) * counts, axis=1)
+    return np.asarray(whole, np.int64)
 
 
 # Beyond any fit, and far from overflow in a prediction.
@@ -182,10 +152,13 @@ class Record(Declared):
         if self.separated:
             parts = f"{parting} parts the labels, so the labels have no finite fit"
             found.insert(0, f"{parts}; Platt's smoothed targets were used.")
-        if self.limited_rows:
-            rows = "1 fit row has" if self.limited_rows == 1 else f"{self.limited_rows:,} fit rows have"
-            found.append(f"{rows} a score within 2^-53 of 0 or 1; it was limited inside the logit.")
-        return tuple(found)
+        return (*found, *limited_words(self.limited_rows))
+
+
+def limited_words(rows: int) -> tuple[str, ...]:
+    """Say that the scores of so many fit rows were limited."""
+    have = "1 fit row has" if rows == 1 else f"{rows:,} fit rows have"
+    return (f"{have} a score within 2^-53 of 0 or 1; it was limited inside the logit.",) if rows else ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,15 +184,36 @@ class Solution:
         """Return the fit to the rows behind a grid table, where they can be seen again."""
         if rows is None or table.kind == "exact":
             return self
-        optimum = refined(
-            self.optimum,
-            self.frame,
-            family=self.family,
-            aim=self.aim,
-            rows=rows,
-            total_rows=table.total_rows,
-        )
-        return replace(self, optimum=optimum)
+        return replace(self, optimum=self._refined(rows, table.total_rows))
+
+    def _refined(self, rows: Rows, total_rows: int) -> Optimum:
+        """
+        Return the optimum over the rows, from the one over the cells that they were rounded to.
+
+        Returns:
+            The optimum; its gradient is that before the last step: the one after would take another pass.
+        """
+        if total_rows > _MOST_ROWS:
+            many = f"{total_rows:,} rows are more than the {_MOST_ROWS:,}"
+            msg = f"{many} that rounded scores can be fitted with"
+            raise InputProblem(msg, _KEEP)
+        frame, found = self.frame, self.optimum
+        ends = np.abs(self.family.features(np.array([0.0, 1.0])))
+        inside = np.sum(np.abs(frame.triangle) * np.abs(frame.design).max(axis=1)[:, np.newaxis], axis=0)
+        scale = np.maximum(np.maximum(ends.max(axis=1), inside), 1.0)
+        at, curvature = found.at, found.slopes.curvature
+        for passes in range(1, _MOST_PASSES + 1):
+            summing = RowGradient(self.family, self.aim, frame.coefficients(at), scale)
+            gradient = frame.gradient(summing.gradient(rows.summed(summing), total_rows))
+            step = -np.linalg.solve(curvature, gradient)
+            at = at + step
+            if float(np.max(np.abs(step), initial=0.0)) < _EXACT_STEP * float(
+                np.max(np.abs(at), initial=1.0)
+            ):
+                here = Slopes(found.slopes.loss, gradient, curvature)
+                return Optimum(at, found.steps + passes, here)
+        msg = f"the fit to cells and the fit to rows differ by more than {_MOST_PASSES} passes can mend"
+        raise NotConverged(msg, _KEEP)
 
     def record(self, table: Table) -> Record:
         """Return how the fit went."""

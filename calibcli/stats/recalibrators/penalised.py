@@ -341,15 +341,13 @@ def _steps(cells: Integers, ordered: Sequence[int]) -> Floats:
 @dataclass(frozen=True, slots=True, eq=False)
 class Here:
     """
-    The summed log loss of rows at some coefficients, without and with its penalty.
+    The summed log loss of rows at some coefficients, with its penalty.
 
     Args:
-        gradient: Of both together.
         pulls: Sums over leaves of p less the label.
         weights: Sums over leaves of p (1 - p) times 1, the logit about its centre and its square.
     """
 
-    rows_loss: float
     loss: float
     gradient: Floats
     pulls: Floats
@@ -391,7 +389,6 @@ class Problem:
             weights.append(np.add.reduceat(bend, starts))
         held = self.penalty @ coefficients
         return Here(
-            loss,
             loss + 0.5 * float(coefficients @ held),
             design.gathered(by_leaf, by_leaf_z) + held,
             by_leaf,
@@ -416,9 +413,8 @@ class Problem:
         spread = np.sqrt(np.maximum(np.diagonal(inverse), 0.0))
         offset, slope = self.design.curves(spread)
         about = np.abs(self.design.z - self.design.centre)
-        leverage = float(
-            np.max(np.repeat(offset, self.design.lengths) + np.repeat(slope, self.design.lengths) * about)
-        )
+        offset, slope = (np.repeat(one, self.design.lengths) for one in (offset, slope))
+        leverage = float(np.max(offset + slope * about))
         x = decrement * leverage
         if not x < 1.0:
             return math.inf
@@ -528,7 +524,7 @@ def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
     variances, at = np.zeros(0), np.zeros(GLOBAL)
     for many in range(1, min(design.grid.depth, len(design.grid.varied)) + 1):
         if many > 1:
-            held = Problem(design, problem.ones, problem.rows, design.penalty(variances.tolist()))
+            held = replace(problem, design=design, penalty=design.penalty(variances.tolist()))
             at, here = descend(held, at, within=1e-3)
             wider = design.crossing(many, here)
             if wider is design:
@@ -544,7 +540,7 @@ def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
 def _penalised(problem: Problem, design: Design, variances: Floats) -> tuple[Problem, tuple[float, ...]]:
     """Return the problem with these terms, and their variances as they are kept."""
     kept = tuple(2.0 ** (round(4.0 * math.log2(one)) / 4.0) for one in variances.tolist())
-    return Problem(design, problem.ones, problem.rows, design.penalty(kept)), kept
+    return replace(problem, design=design, penalty=design.penalty(kept)), kept
 
 
 def _settled(
@@ -554,7 +550,7 @@ def _settled(
     design, inverse = problem.design, None
     for _ in range(_ROUNDS):
         penalty = design.penalty(found.tolist())
-        held = Problem(design, problem.ones, problem.rows, penalty)
+        held = replace(problem, design=design, penalty=penalty)
         at, here = descend(held, at, within=1e-3, curvature=inverse)
         curvature = design.crossed(here.weights)
         toward = curvature @ at - (here.gradient - penalty @ at)

@@ -91,11 +91,9 @@ def diagram(counts: Integers) -> Integers:
     return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
 
 
-def below_chords(
-    x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places
-) -> npt.NDArray[np.bool_]:
+def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places) -> Integers:
     """
-    Return which points lie below the chord of their block.
+    Return how far points lie above the chords of their blocks, times the width of the chord.
 
     Args:
         x: Abscissae, from 0 to `MOST_ROWS`, shape (n,).
@@ -103,11 +101,6 @@ def below_chords(
         ends: Abscissae and ordinates of the ends of the chords, shapes (n_blocks + 1,).
         sizes: How many points lie over each chord, one after the other.
     """
-    return np.less(_above(x, y, ends=ends, sizes=sizes), 0)
-
-
-def _above(x: Integers, y: Integers, *, ends: tuple[Integers, Integers], sizes: Places) -> Integers:
-    """Return how far points lie above the chords of their blocks, times the width of the chord."""
     width, height = np.diff(ends[0]), np.diff(ends[1])
     line = ends[1][:-1] * width - ends[0][:-1] * height
     # What is returned is the difference of two products from 0 to 2^63; sums on the way may wrap around.
@@ -328,7 +321,7 @@ def unsettled(table: GridTable | Pieces) -> Places:
     starts = bends(table.rows, table.positive_rows)
     x, y = diagram(table.rows), diagram(table.positive_rows)
     corner = x[:-1] + (table.rows - table.positive_rows)
-    found = below_chords(corner, y[:-1], ends=(x[starts], y[starts]), sizes=np.diff(starts))
+    found = _above(corner, y[:-1], ends=(x[starts], y[starts]), sizes=np.diff(starts)) < 0
     found[starts[:-1]] = True
     found[starts[1:] - 1] = True
     return np.flatnonzero(found)

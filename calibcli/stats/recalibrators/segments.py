@@ -12,7 +12,7 @@ from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size
 from calibcli.errors import EmptyTable, InputProblem, NotConverged
 from calibcli.names import FitMethod
 from calibcli.stats.recalibrators import FittedBin, checked_scores
-from calibcli.stats.recalibrators.logistic import Coefficient
+from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
 from calibcli.stats.recalibrators.penalised import (
     GLOBAL,
@@ -25,7 +25,7 @@ from calibcli.stats.recalibrators.penalised import (
     summed_loss,
     with_variances,
 )
-from calibcli.stats.table import Floats, Integers, ScoreTable
+from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import MISSING, OTHER, Levels, Mixed, interval_words, number_words
 from calibcli.stats.table.sliced import Leaves
@@ -291,9 +291,7 @@ class SegmentMap(Declared):
         found = []
         if not self.increasing:
             found.append("In some segment a higher score may get a lower probability.")
-        if self.limited_rows:
-            rows = "1 fit row has" if self.limited_rows == 1 else f"{self.limited_rows:,} fit rows have"
-            found.append(f"{rows} a score within 2^-53 of 0 or 1; it was limited inside the logit.")
+        found += limited_words(self.limited_rows)
         if self.coefficients_left_out:
             many = f"{self.coefficients_left_out:,} intersection{'s' * (self.coefficients_left_out > 1)}"
             found.append(f"Without a coefficient, for too few rows: {many}; larger segments count there.")
@@ -470,7 +468,7 @@ def _require_both(rows: Integers, ones: Integers) -> None:
 
 
 def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> Problem:
-    starts = np.flatnonzero(np.concatenate(([True], leaves.part[1:] != leaves.part[:-1])))
+    starts = run_starts(leaves.part)
     levels = levels_of_leaves(leaves.part[starts], columns)
     both = np.stack(levels), np.stack([one.crossed(own) for one, own in zip(columns, levels, strict=True)])
     ordered = [one.ordered for one in columns], [one.crossed_own if one.ordered else 0 for one in columns]

@@ -18,7 +18,7 @@ from calibcli.stats.recalibrators import (
     checked_scores,
     require_both_labels,
 )
-from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends
+from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends, diagram
 from calibcli.stats.table import Floats, Integers, ScoreTable, frozen
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
@@ -57,7 +57,7 @@ def _lines(rows: Integers, positive_rows: Integers, corners: Places) -> tuple[In
 
     The level of a score with the added row is the steepest of these lines from the points before it.
     """
-    x, y = (np.concatenate(([0], np.cumsum(column))) for column in (rows, positive_rows))
+    x, y = diagram(rows), diagram(positive_rows)
     if x[-1] >= MOST_ROWS:
         x, y = x.astype(np.float64), y.astype(np.float64)
     blocks = corners.size - 1

@@ -8,7 +8,7 @@ from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
-from calibcli.stats.recalibrators.logistic import Record, RowGradient, refined, solved
+from calibcli.stats.recalibrators.logistic import Record, RowGradient, solved
 from calibcli.stats.recalibrators.logits import Temperature
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, line, logit
 from calibcli.stats.table import ScoreTable
@@ -129,7 +129,7 @@ def test_gradient_of_as_many_rows_as_are_allowed_is_exact() -> None:
     with pytest.raises(
         InputProblem, match=r"68,719,476,737 rows are more than the 68,719,476,736"
     ) as problem:
-        refined(found.optimum, found.frame, family=family, aim=aim, rows=nothing, total_rows=2**36 + 1)
+        found._refined(nothing, 2**36 + 1)
     assert nothing.passes == 0
     assert "--exact" in str(problem.value.hint)
 

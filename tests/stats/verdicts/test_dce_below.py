@@ -9,7 +9,7 @@ import pytest
 from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.ece import DceGrowth, dce_below
+from calibcli.stats.gates.ece import dce_below
 from calibcli.stats.measures.distance import dictionary, distance, number_of_bins
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
@@ -102,6 +102,3 @@ def test_promised_rows_decide() -> None:
     best = verdict.needed.at_best
     assert 0.2 <= passing(best) <= 0.9
     assert passing(best // 2) <= 0.1
-    growth = DceGrowth(ScoreTable.from_rows(*rows_of(6, 500)))
-    more = growth.rows_to_pass(0.06, error=0.0, delta=0.05, power=0.95)
-    assert best < more < 2 * best

@@ -15,7 +15,7 @@ from calibcli.stats.recalibrators.classes import (
     log_of,
     require_several,
 )
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.values import dataclass
 
@@ -283,7 +283,7 @@ def _kept(parts: list[_Part], least: float) -> Kept:
     order = order[weight[order] > 0.0]
     hashes, weight = hashes[order], weight[order]
     if not any(one.weighted for one in parts):
-        starts = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
+        starts = run_starts(hashes)
         order, weight = order[starts], np.add.reduceat(weight, starts)
     draws = np.concatenate([one.draws for one in parts])[order]
     return Kept(_joined(parts, least), order, label[order], weight, draws).put_in_order()

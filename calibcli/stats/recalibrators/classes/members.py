@@ -144,12 +144,8 @@ class Members(Declared):
         """Return the ends of recalibrated scores, each by the map of its class."""
         lower, upper = np.empty(score.size), np.empty(score.size)
         for one, rows in _by_place(place):
-            lower[rows], upper[rows] = self.ends(one, score[rows])
+            lower[rows], upper[rows] = self.of(one).ends(score[rows])
         return lower, upper
-
-    def ends(self, place: int, score: Floats) -> tuple[Floats, Floats]:
-        """Return the ends of scores by the map of the class at a place."""
-        return self.of(place).ends(score)
 
 
 def notes_of(maps: Mapping[str, Recalibrator]) -> tuple[str, ...]:
@@ -237,7 +233,7 @@ class OneVsRest(ClassRecalibrator):
             return None
         lower, upper = np.empty_like(probability), np.empty_like(probability)
         for place in range(probability.shape[1]):
-            lower[:, place], upper[:, place] = self.members.ends(place, probability[:, place])
+            lower[:, place], upper[:, place] = self.members.of(place).ends(probability[:, place])
         return Ends(lower, upper)
 
     def predict(self, probability: Floats) -> Floats:
