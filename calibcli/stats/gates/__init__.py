@@ -1,7 +1,8 @@
 """Rules and what the rows say of them, rows needed, and plans."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from calibcli.names import Bound
 from calibcli.options.rules import Rule
@@ -13,14 +14,6 @@ if TYPE_CHECKING:
     from calibcli.stats.gates.segments import RowsBySegment
 
 __all__ = ["judge"]
-
-
-class Judge(Protocol):
-    """What judges the rules of a measure; the entry of the measure names it (`Facts.gate`)."""
-
-    def __call__(self, rows: Any, rule: Rule, /, *, ground: Ground) -> Verdict:  # noqa: ANN401 - what judge takes
-        """Return the verdict."""
-        ...
 
 
 def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdict:
@@ -42,5 +35,5 @@ def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdi
     elif isinstance(rows, ScoreTable | GridTable) and rows.weighted:
         way = "other_rules.interval_rule"
     module, _, name = way.partition(".")
-    found: Judge = getattr(import_module(f"calibcli.stats.gates.{module}"), name)
+    found: Callable[..., Verdict] = getattr(import_module(f"calibcli.stats.gates.{module}"), name)
     return found(rows, rule, ground=ground)

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size
-from calibcli.errors import EmptyTable, InputProblem, NotConverged
+from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitMethod
-from calibcli.stats.recalibrators import FittedBin, checked_scores
+from calibcli.stats.recalibrators import FittedBin, checked_scores, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
 from calibcli.stats.recalibrators.penalised import (
@@ -410,7 +410,7 @@ def fit_segments(
         generator: Draws the folds.
     """
     rows, ones = leaves.rows, leaves.positive
-    _require_both(rows, ones)
+    require_both_labels(ScoreTable(np.array([0.5]), np.array([rows.sum()]), np.array([ones.sum()])))
     score = (leaves.scores[0] + leaves.scores[1]) / rows
     score = np.clip(score, 0.0, 1.0)
     z = logit(score)
@@ -455,16 +455,6 @@ def levels_of_leaves(part: Integers, columns: Sequence[SegmentColumn]) -> list[I
         part, place = np.divmod(part, column.sizes[0])
         found.append(place)
     return found[::-1]
-
-
-def _require_both(rows: Integers, ones: Integers) -> None:
-    total, positive = int(rows.sum()), int(ones.sum())
-    if not total:
-        msg = "a fit needs rows"
-        raise EmptyTable(msg)
-    if positive in (0, total):
-        msg = f"a fit needs both labels: all {total:,} rows have label {1 if positive else 0}"
-        raise InputProblem(msg, "fit on rows of both labels; is --label the right column?")
 
 
 def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> Problem:

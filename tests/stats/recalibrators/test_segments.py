@@ -248,10 +248,12 @@ def test_labels_that_the_score_parts_have_a_fit() -> None:
 
 
 def test_one_label_is_refused() -> None:
-    """A fit needs both labels."""
+    """A fit needs both labels, in the words of every method."""
     score, label, columns = drawn(200, 1)
-    with pytest.raises(InputProblem, match="both labels"):
+    with pytest.raises(InputProblem, match="both labels: all 200 rows have label 1"):
         fitted((score, np.ones_like(label), columns))
+    with pytest.raises(InputProblem, match="both labels: the only row has label 1"):
+        fitted((score[:1], np.ones(1, bool), [column[:1] for column in columns]))
 
 
 def test_cross_validation_sees_other_rows() -> None:

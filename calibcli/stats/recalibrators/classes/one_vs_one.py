@@ -102,7 +102,10 @@ class OneVsOne(ClassRecalibrator):
         """Sentences about the fit that its user should read."""
         count = len(self.classes)
         alone = count * (count - 1) // 2 - len(self.pairs)
-        few = f"{alone:,} pairs of classes have too few fit rows for a map and stay as they are"
+        pairs = "1 pair of classes has" if alone == 1 else f"{alone:,} pairs of classes have"
+        few = (
+            f"{pairs} too few fit rows for a map and {'stays as it is' if alone == 1 else 'stay as they are'}"
+        )
         names = self.classes
         each = notes_of({f"pair {names[a]!r} and {names[b]!r}": one for (a, b), one in self.pairs.items()})
         return (few, *each) if alone else each

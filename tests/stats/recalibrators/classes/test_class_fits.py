@@ -228,6 +228,8 @@ def test_one_vs_one_says_which_pairs_stay_as_they_are() -> None:
     assert one.notes == ("3 pairs of classes have too few fit rows for a map and stay as they are",)
     rows = drawn(8).probability
     np.testing.assert_allclose(one.predict(rows), rows, rtol=0, atol=1e-9)
+    alone = fitted(ClassMethod.ONE_VS_ONE, drawn(3, rows=300, classes=2), least_rows=10_000)
+    assert alone.notes == ("1 pair of classes has too few fit rows for a map and stays as it is",)
 
 
 def test_outputs_of_binned_maps_are_listed_by_view() -> None:
