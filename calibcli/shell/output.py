@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from calibcli.reports.input import InputSummary
     from calibcli.shell.line import Line
-    from calibcli.show import Renderer, Report
+    from calibcli.show import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,13 @@ def _plain_locale() -> bool:
     return os.environ.get("LC_ALL") in {"C", "POSIX"} and "PYTHONIOENCODING" not in os.environ
 
 
-def renderer_for(kind: ReportFormat, to: str, out: Output, line: "Line | None" = None) -> "Renderer":
-    """Return the renderer of a format, suited to where the text goes, for what a line has asked."""
-    from calibcli.show import renderer_named
+def _text_for(report: "Report", kind: ReportFormat, to: str, out: Output, line: "Line | None" = None) -> str:
+    """Return the text of a report, suited to where it goes, for what a line has asked."""
+    from calibcli.show import text_of
 
     screen = screen_for(to, color=out.color)
-    return renderer_named(
+    return text_of(
+        report,
         kind,
         width=screen.width,
         color=screen.color,
@@ -114,12 +115,12 @@ def request_of(rows: RowRequest, out: Output) -> RowRequest:
 
 def write_report(report: "Report", kind: ReportFormat, out: Output, context: "Context") -> None:
     """Write a report where the options say; a file appears whole or not at all."""
-    write(renderer_for(kind, out.output, out, context.obj).render(report), out.output)
+    write(_text_for(report, kind, out.output, out, context.obj), out.output)
 
 
 def say_summary(report: "Report", out: Output) -> None:
     """Say on standard error what became of the rows, where standard output is for the result itself."""
-    say(renderer_for(ReportFormat.TABLE, STDERR, out).render(report), quiet=out.quiet)
+    say(_text_for(report, ReportFormat.TABLE, STDERR, out), quiet=out.quiet)
 
 
 def write(text: str, output: str) -> None:
@@ -221,10 +222,15 @@ def _wants_color(color: ColorWhen, *, terminal: bool) -> bool:
 
 def write_explanation(name: str, kind: ReportFormat, out: Output) -> None:
     """Write the definition of a measure or test, or the names of all."""
+    from calibcli.errors import UsageProblem
     from calibcli.options.measuring import one_metric
-    from calibcli.show.explain import definition_page, names_page, writer_of
+    from calibcli.show import writer_of
+    from calibcli.show.explain import definition_page, names_page
 
     check_output(out.output, force=out.force, inputs=())
+    if not kind.is_page:
+        msg = f"--explain writes text, not {kind.value.upper()}"
+        raise UsageProblem(msg, "leave it out, or pass --format md, html or latex")
     screen = screen_for(out.output, color=out.color)
     writer = writer_of(kind, width=screen.width, color=screen.color, unicode=screen.unicode)
     page = names_page() if name.strip().lower() == "all" else definition_page(one_metric(name))

@@ -1,6 +1,6 @@
 """Report to text: the one step from a format to its renderer."""
 
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import TYPE_CHECKING
 
 from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import SegmentsReport
     from calibcli.reports.verify import VerifyReport
+    from calibcli.show.markup import MarkupRenderer
+    from calibcli.show.terminal import TerminalRenderer
 
-if TYPE_CHECKING:
     Report = (
         MeasureReport
         | VerifyReport
@@ -34,42 +35,50 @@ if TYPE_CHECKING:
     )
 
 
-class Renderer(Protocol):
-    """A way to write reports."""
-
-    def render(self, report: "Report") -> str:
-        """Return the text of a report, ending in one newline."""
-        ...
-
-
-def renderer_named(
-    name: ReportFormat,
+def text_of(
+    report: "Report",
+    kind: ReportFormat,
     *,
     width: int | None = None,
     color: bool = False,
     verbose: bool = False,
     unicode: bool = True,
     settings: tuple[Setting, ...] = (),
-) -> Renderer:
-    """Return the renderer of a format."""
-    match name:
-        case ReportFormat.TABLE:
-            from calibcli.show.terminal import TerminalRenderer
-
-            return TerminalRenderer(width, color, verbose, unicode, settings)
+) -> str:
+    """Return the text of a report in a format, ending in one newline."""
+    match kind:
         case ReportFormat.JSON:
-            from calibcli.show.as_data import JsonRenderer
+            from calibcli.show.as_data import json_of
 
-            return JsonRenderer(settings)
-        case ReportFormat.JSON_LINES | ReportFormat.CSV:
-            from calibcli.show.as_data import CsvRenderer, JsonLinesRenderer
+            return json_of(report, settings)
+        case ReportFormat.JSON_LINES:
+            from calibcli.show.as_data import json_lines_of
 
-            if name is ReportFormat.CSV:
-                return CsvRenderer(unicode=unicode, settings=settings)
-            return JsonLinesRenderer(settings)
-        case ReportFormat.MARKDOWN | ReportFormat.HTML | ReportFormat.LATEX:
-            from calibcli.show.markup import DIALECTS, MarkupRenderer
+            return json_lines_of(report, settings)
+        case ReportFormat.CSV:
+            from calibcli.show.as_data import csv_of
 
-            return MarkupRenderer(verbose, unicode, settings, DIALECTS[name])
+            return csv_of(report, settings, unicode=unicode)
         case _:
-            assert_never(name)
+            from calibcli.show.pages import page_of, settings_page
+
+            page = (*page_of(report, verbose=verbose), *settings_page(settings))
+            return writer_of(kind, width=width, color=color, verbose=verbose, unicode=unicode).text(page)
+
+
+def writer_of(
+    kind: ReportFormat,
+    *,
+    width: int | None = None,
+    color: bool = False,
+    verbose: bool = False,
+    unicode: bool = True,
+) -> "TerminalRenderer | MarkupRenderer":
+    """Return what writes pages for people in a format."""
+    if kind is ReportFormat.TABLE:
+        from calibcli.show.terminal import TerminalRenderer
+
+        return TerminalRenderer(width, color, verbose, unicode)
+    from calibcli.show.markup import DIALECTS, MarkupRenderer
+
+    return MarkupRenderer(unicode, DIALECTS[kind])

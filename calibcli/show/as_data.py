@@ -3,43 +3,33 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import UsageProblem
 from calibcli.names import Target
-from calibcli.reports.compare import SCHEMA as COMPARE_SCHEMA
-from calibcli.reports.drift import SCHEMA as DRIFT_SCHEMA
 from calibcli.reports.input import Setting
-from calibcli.reports.leaderboard import SCHEMA as LEADERBOARD_SCHEMA
 from calibcli.reports.measure import MeasureReport
-from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import document_of
 from calibcli.show.words import in_ascii, printable
-from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.show import Report
 
 
-@dataclass(frozen=True, slots=True)
-class JsonRenderer:
+def json_of(report: "Report", settings: tuple[Setting, ...] = ()) -> str:
     """
-    Writes the one text that every calibcli document has: sorted keys,
-    shortest floats, ASCII, with a digest.
+    Return the one text that every calibcli document has: sorted keys, shortest floats, ASCII, with a digest.
+
+    Its shape is what `calibcli schema` prints.
     """
-
-    settings: tuple[Setting, ...] = ()
-
-    def render(self, report: "Report") -> str:
-        """Return the report as JSON; its shape is what `calibcli schema` prints."""
-        body = document_of(report)
-        if self.settings:
-            body["settings"] = [one.to_dict() for one in self.settings]
-        return sealed_text(body)
+    body = document_of(report)
+    if settings:
+        body["settings"] = [one.to_dict() for one in settings]
+    return sealed_text(body)
 
 
 COLUMNS = (
@@ -76,68 +66,43 @@ _INFINITE = "-inf"
 Row = dict[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class JsonLinesRenderer:
-    """Writes an object a line, with every column; what does not apply is null."""
-
-    settings: tuple[Setting, ...] = ()
-
-    def render(self, report: "Report") -> str:
-        """Return the rows of a report of `measure`, `verify` or `compare`."""
-        return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows_of(report, self.settings))
+def json_lines_of(report: "Report", settings: tuple[Setting, ...] = ()) -> str:
+    """Return an object a line, with every column; what does not apply is null."""
+    return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows_of(report, settings))
 
 
-@dataclass(frozen=True, slots=True)
-class CsvRenderer:
-    """
-    Writes CSV with a header; what does not apply is empty.
-
-    Args:
-        unicode: Whether the output can carry letters outside ASCII.
-    """
-
-    unicode: bool
-    settings: tuple[Setting, ...] = ()
-
-    def render(self, report: "Report") -> str:
-        """Return the rows of a report of `measure`, `verify` or `compare`."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        writer.writerows([_cell(value) for value in row.values()] for row in rows_of(report, self.settings))
-        return text.getvalue() if self.unicode else in_ascii(text.getvalue())
+def csv_of(report: "Report", settings: tuple[Setting, ...] = (), *, unicode: bool = True) -> str:
+    """Return CSV with a header; what does not apply is empty. Where there is no Unicode there are escapes."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([_cell(value) for value in row.values()] for row in rows_of(report, settings))
+    return text.getvalue() if unicode else in_ascii(text.getvalue())
 
 
-def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> list[Row]:
-    """Return a row for each slice and measure, test or rule, then for each setting; each has every column."""
+def rows_of(report: "Report", settings: tuple[Setting, ...] = ()) -> Iterator[Row]:
+    """Yield a row for each slice and measure, test or rule, then for each setting; each has every column."""
     body = cast("dict[str, Any]", report.to_dict())
-    if body.get("schema") == COMPARE_SCHEMA:
-        return [*_compared(body), *_settings(settings)]
-    if body.get("schema") == LEADERBOARD_SCHEMA:
-        return [*_ranked(body), *_settings(settings)]
-    if body.get("schema") == SEGMENTS_SCHEMA:
-        parts = (body, *body.get("slices", {}).values())
-        return [*(row for part in parts for row in _of_segments(part)), *_settings(settings)]
-    if body.get("schema") == DRIFT_SCHEMA:
-        return [*_of_drift(body), *_settings(settings)]
-    if not isinstance(report, MeasureReport | VerifyReport):
+    if isinstance(report, MeasureReport | VerifyReport):
+        yield from _measured(report, body)
+    elif report.page in _OTHERS:
+        yield from _OTHERS[report.page](body)
+    else:
         msg = "rows are written of what measure, verify, compare, segments and drift find"
         raise UsageProblem(msg, "pass --format json, md or table")
-    rows = list(_rows("", report, body))
-    for key, part in report.slices.items():
-        rows += _rows(key, part, body["slices"][key], body.get("groups", {}))
-    for key, differences in body.get("differences", {}).items():
-        same = _said_of(key, body["slices"][key])
-        rows += [
-            _row(same, "difference", name, {**one, "status": one["verdict"]})
-            for name, one in differences.items()
-        ]
-    return [*rows, *_settings(settings)]
-
-
-def _settings(settings: tuple[Setting, ...]) -> Iterator[Row]:
     for one in settings:
         yield _row({"slice": ""}, "setting", f"{one.key} = {one.shown}", {"method": one.source})
+
+
+def _measured(report: MeasureReport | VerifyReport, body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of a report, of its slices, and of how further scores differ from the first."""
+    yield from _rows("", report, body)
+    for key, part in report.slices.items():
+        yield from _rows(key, part, body["slices"][key], body.get("groups", {}))
+    for key, differences in body.get("differences", {}).items():
+        same = _said_of(key, body["slices"][key])
+        for name, one in differences.items():
+            yield _row(same, "difference", name, {**one, "status": one["verdict"]})
 
 
 def _compared(body: Mapping[str, Any]) -> Iterator[Row]:
@@ -180,6 +145,12 @@ def _contrast(same: Row, name: str, one: Mapping[str, Any]) -> Row:
 
 
 def _of_segments(body: Mapping[str, Any]) -> Iterator[Row]:
+    """Yield the rows of the segments of each score."""
+    for part in (body, *body.get("slices", {}).values()):
+        yield from _of_score(part)
+
+
+def _of_score(body: Mapping[str, Any]) -> Iterator[Row]:
     """Yield the multicalibration error, then two rows for each segment: its statistic and its bias."""
     for name in ("mce", "mce_sigma", "mce_p"):
         found = {**body[name], "p_value": body["mce_p"]["value"]}
@@ -208,6 +179,14 @@ def _of_drift(body: Mapping[str, Any]) -> Iterator[Row]:
                 share = {"value": level[f"{side}_share"]}
                 yield _row({**part, "rows": level[side]}, "level", f"{side}_share", share)
             yield _row({**part, "rows": level["new"]}, "level", "psi", {"value": level["psi"]})
+
+
+_OTHERS: dict[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
+    "compare": _compared,
+    "leaderboard": _ranked,
+    "segments": _of_segments,
+    "drift": _of_drift,
+}
 
 
 def _said_of(key: str, body: Mapping[str, Any]) -> Row:

@@ -1,15 +1,8 @@
 """What a measure or test is, on the command line; the methods page is made of the same words."""
 
-from typing import TYPE_CHECKING, assert_never
-
-from calibcli.errors import UsageProblem
 from calibcli.families import LABELS, Explained, Home
-from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
+from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, TestName
 from calibcli.show.blocks import Line, Listing, Page, Tone, paragraph
-
-if TYPE_CHECKING:
-    from calibcli.show.markup import MarkupRenderer
-    from calibcli.show.terminal import TerminalRenderer
 
 
 def _of(*homes: Home) -> tuple[Explained, ...]:
@@ -27,26 +20,6 @@ SECTIONS = {
     "Segments together": tuple(SegmentMeasure),
     'Tests of "every label is Bernoulli with its score"': tuple(TestName),
 }
-
-
-def writer_of(
-    kind: ReportFormat, *, width: int | None, color: bool, unicode: bool
-) -> "TerminalRenderer | MarkupRenderer":
-    """Return what writes pages of definitions as text."""
-    match kind:
-        case ReportFormat.TABLE:
-            from calibcli.show.terminal import TerminalRenderer
-
-            return TerminalRenderer(width=width, color=color, verbose=False, unicode=unicode)
-        case ReportFormat.MARKDOWN | ReportFormat.HTML | ReportFormat.LATEX:
-            from calibcli.show.markup import DIALECTS, MarkupRenderer
-
-            return MarkupRenderer(unicode=unicode, dialect=DIALECTS[kind])
-        case ReportFormat.JSON | ReportFormat.JSON_LINES | ReportFormat.CSV:
-            msg = f"--explain writes text, not {kind.value.upper()}"
-            raise UsageProblem(msg, "leave it out, or pass --format md, html or latex")
-        case _:
-            assert_never(kind)
 
 
 def definition_page(name: Explained) -> Page:

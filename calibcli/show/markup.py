@@ -3,18 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from calibcli.names import ReportFormat
-from calibcli.reports.input import Setting
 from calibcli.show.blocks import Bar, Block, Column, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
-from calibcli.show.pages import page_of, settings_page
 from calibcli.show.words import NONE, VALID, as_in_papers, printable
 from calibcli.values import dataclass
-
-if TYPE_CHECKING:
-    from calibcli.show import Report
 
 _HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # An underscore inside a word, as in ece_equal_mass, means nothing to GitHub.
@@ -188,18 +182,11 @@ class MarkupRenderer:
     Writes headings, tables and lists; what a name holds is never read as markup.
 
     Args:
-        verbose: Whether to add plain English and assumptions.
         unicode: Whether letters outside ASCII may be written.
     """
 
-    verbose: bool = False
-    unicode: bool = True
-    settings: tuple[Setting, ...] = ()
-    dialect: Dialect = field(default=DIALECTS[ReportFormat.MARKDOWN])
-
-    def render(self, report: "Report") -> str:
-        """Return the page of a report in this markup."""
-        return self.text((*page_of(report, verbose=self.verbose), *settings_page(self.settings)))
+    unicode: bool
+    dialect: Dialect
 
     def text(self, page: Page) -> str:
         """Return a page in this markup."""

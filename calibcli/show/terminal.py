@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from calibcli.reports.input import Setting
 from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Page, Paragraph, Tone, in_parts
-from calibcli.show.pages import page_of, settings_page
 from calibcli.show.words import in_ascii, listed, printable
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from calibcli.show import Report
 
 LEAST_WIDTH = 13
 
@@ -153,11 +149,6 @@ class TerminalRenderer:
     color: bool
     verbose: bool
     unicode: bool
-    settings: tuple[Setting, ...] = ()
-
-    def render(self, report: "Report") -> str:
-        """Return the page of a report as text without trailing spaces."""
-        return self.text((*page_of(report, verbose=self.verbose), *settings_page(self.settings)))
 
     def text(self, page: Page) -> str:
         """Return a page as text without trailing spaces."""

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import calibcli
 from calibcli.names import ReportFormat
 from calibcli.python.problems import said
-from calibcli.show import renderer_named
+from calibcli.show import text_of
 from html_pages import HOSTILE_GROUPS
 from same_rows import drawn_rows
 
@@ -61,10 +61,10 @@ def test_measures_are_attributes_members_and_rows(report: calibcli.Measured) -> 
 
 def test_representation_is_the_report_of_the_terminal(report: calibcli.Measured) -> None:
     """`repr` is what the command prints, without colour."""
-    printed = renderer_named(ReportFormat.TABLE).render(report.report)
+    printed = text_of(report.report, ReportFormat.TABLE)
     assert f"{report!r}\n" == printed
     assert "\x1b" not in printed
-    assert report.text(verbose=True) == renderer_named(ReportFormat.TABLE, verbose=True).render(report.report)
+    assert report.text(verbose=True) == text_of(report.report, ReportFormat.TABLE, verbose=True)
 
 
 class Tags(html.parser.HTMLParser):

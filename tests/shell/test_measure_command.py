@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 
 from calibcli.commands.measure import measure_files
-from calibcli.names import CompatTool, MeasureName, TestName
+from calibcli.names import CompatTool, MeasureName, ReportFormat, TestName
 from calibcli.options.measuring import GROUPS, MeasureOptions, metrics_of
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.reports.measure import MeasureReport
-from calibcli.show.as_data import CsvRenderer, JsonRenderer
+from calibcli.show import text_of
+from calibcli.show.as_data import csv_of, json_of
 from calibcli.show.blocks import Grid
 from calibcli.show.html.page import number_sections
-from calibcli.show.markup import MarkupRenderer
 from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers
 from calibcli.stats.table import ScoreTable
@@ -384,7 +384,7 @@ def test_every_format_shows_what_was_asked_for(everything: MeasureReport) -> Non
         blocks = group_blocks(report, slices)
         titles = _titles(blocks)
         grids = [block for block in blocks if isinstance(block, Grid)]
-        page = MarkupRenderer().render(report).replace("\\", "")
+        page = text_of(report, ReportFormat.MARKDOWN).replace("\\", "")
         for name in names:
             own = f"{name} p-value" if isinstance(name, TestName) else name
             assert titles.count(own) == 1, (names, titles)
@@ -402,8 +402,8 @@ def test_every_format_shows_what_was_asked_for(everything: MeasureReport) -> Non
 
 def test_rows_and_json_hold_every_measure_and_test_of_every_group(everything: MeasureReport) -> None:
     """CSV has a row for each, JSON a member."""
-    table = list(csv.DictReader(io.StringIO(CsvRenderer(unicode=True).render(everything))))
-    document = json.loads(JsonRenderer().render(everything))
+    table = list(csv.DictReader(io.StringIO(csv_of(everything))))
+    document = json.loads(json_of(everything))
     for key in ("by=a", "by=b", "score=other/by=a"):
         found = {row["name"] for row in table if row["slice"] == key}
         assert {*NAMES} <= found

@@ -9,8 +9,9 @@ import pytest
 
 from calibcli.families import LABELS, Explained, paragraphs_of
 from calibcli.names import ClassMeasure, MeasureName, ReportFormat, SegmentMeasure, TestName
+from calibcli.show import writer_of
 from calibcli.show.blocks import Line, Listing, paragraph
-from calibcli.show.explain import SECTIONS, writer_of
+from calibcli.show.explain import SECTIONS
 from command_line import ROOT, Run
 
 GOOD = "\n".join(f"{label}: the {label.lower()},\n    and more." for label in LABELS)

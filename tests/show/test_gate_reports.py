@@ -20,7 +20,7 @@ from calibcli.errors import InputProblem
 from calibcli.names import Bound, GateFormat, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
 from calibcli.shell.commands.gates import exit_code
-from calibcli.show.ci import gate_renderer_named
+from calibcli.show.ci import gate_text_of
 from calibcli.show.ci import github as g
 from calibcli.show.ci.cases import badness, cases_of, worst_first
 from calibcli.show.ci.junit import error_document
@@ -62,7 +62,7 @@ def for_every_name(law: Callable[..., None]) -> Callable[..., None]:
 
 def written(kind: GateFormat, report: VerifyReport) -> str:
     """Return a report of a kind."""
-    return gate_renderer_named(kind).render(report)
+    return gate_text_of(report, kind)
 
 
 def parsed(text: str) -> ET.Element:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from calibcli.names import DocumentKind, ReportFormat
-from calibcli.show import renderer_named
+from calibcli.show import text_of
 from published import validator
 
 _NAMES = (
@@ -35,7 +35,7 @@ _COMPARED = ("compare", "compare_fail", "compare_pass", "compare_blind", "hostil
 
 def written(report: Any) -> str:
     """Return a report as JSON."""
-    return renderer_named(ReportFormat.JSON).render(report)
+    return text_of(report, ReportFormat.JSON)
 
 
 @pytest.mark.parametrize("name", _NAMES)

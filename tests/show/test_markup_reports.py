@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from calibcli.names import ReportFormat
-from calibcli.show import renderer_named
+from calibcli.show import text_of, writer_of
 from calibcli.show.blocks import Column, Grid, Line
-from calibcli.show.markup import MarkupRenderer, escaped, in_latex
+from calibcli.show.markup import DIALECTS, MarkupRenderer, escaped, in_latex
 
 _CELL = re.compile(r"(?<!\\)\|")
 _NAMES = ("measure", "grid", "weighted", "atoms", "verify_fail", "verify_several", "fit", "apply", "inspect")
@@ -18,7 +18,7 @@ _HOSTILE = ("hostile_measure", "hostile_verify", "hostile_inspect")
 
 def written(report: Any, **manner: Any) -> str:
     """Return a report in Markdown."""
-    return renderer_named(ReportFormat.MARKDOWN, **manner).render(report)
+    return text_of(report, ReportFormat.MARKDOWN, **manner)
 
 
 def tables(text: str) -> list[list[list[str]]]:
@@ -82,8 +82,9 @@ def test_escaping_can_be_undone() -> None:
 @pytest.mark.parametrize("start", ["# x.csv", "- x", "+ x", "1. x", "1) x", "=== x"])
 def test_no_line_becomes_a_heading_or_a_list(start: str) -> None:
     """A plain line that begins as a heading or list would is escaped at its start."""
-    assert not re.match(r"#|[-+=]|\d+[.)]", MarkupRenderer().line(Line(start)))
-    assert MarkupRenderer().line(Line("50,000 rows")) == "50,000 rows"
+    markdown = MarkupRenderer(unicode=True, dialect=DIALECTS[ReportFormat.MARKDOWN])
+    assert not re.match(r"#|[-+=]|\d+[.)]", markdown.line(Line(start)))
+    assert markdown.line(Line("50,000 rows")) == "50,000 rows"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +105,7 @@ def test_latex_shows_letters_as_they_are(text: str, latex: str) -> None:
 @pytest.mark.parametrize("kind", [ReportFormat.HTML, ReportFormat.LATEX])
 def test_tables_for_a_paper_say_rows_and_methods(reports: dict[str, Any], kind: ReportFormat) -> None:
     """Below the table, in place of what speaks of options of the command line."""
-    text = renderer_named(kind).render(reports["measure"])
+    text = text_of(reports["measure"], kind)
     assert "50,000 rows, " in text
     assert "fixed-design, finite-sample" in text
     assert "-v says" not in text
@@ -114,7 +115,7 @@ def test_tables_for_a_paper_say_rows_and_methods(reports: dict[str, Any], kind: 
 
 def test_latex_tables_are_booktabs(reports: dict[str, Any]) -> None:
     """Three rules, a caption, one mark a column."""
-    text = renderer_named(ReportFormat.LATEX).render(reports["measure"])
+    text = text_of(reports["measure"], ReportFormat.LATEX)
     for table in text.split("\\begin{table}")[1:]:
         assert all(table.count(f"\\{rule}rule") == 1 for rule in ("top", "mid", "bottom"))
         assert "\\caption{" in table
@@ -129,14 +130,14 @@ def test_a_wide_latex_table_stands_in_parts() -> None:
         (Column("group"), *map(Column, titles), Column("verdict")),
         (("a", *(f"{k}.5" for k in range(9)), "a sentence " * 9), ("b", *"123456789", "short")),
     )
-    text = renderer_named(ReportFormat.LATEX).text((grid,))
+    text = writer_of(ReportFormat.LATEX).text((grid,))
     assert text.count("\\begin{table}") == 1
     parts = re.findall(r"\\toprule\n(.*) \\\\\n", text)
     assert [part.split(" & ")[0] for part in parts] == ["group"] * len(parts)
     assert [title for part in parts for title in part.split(" & ")[1:]] == [*titles, "verdict"]
     assert all(len(part) <= 100 for part in parts)
     assert re.search(r"\{l+p\{0\.\d\d\\linewidth\}\}", text)
-    html = renderer_named(ReportFormat.HTML).text((grid,))
+    html = writer_of(ReportFormat.HTML).text((grid,))
     assert html.count("<table>") == html.count("<thead>") == 1
 
 
@@ -145,6 +146,6 @@ def test_without_unicode_references_stand_in(reports: dict[str, Any]) -> None:
     text = written(reports["hostile_measure"], unicode=False)
     assert "&#20013;" in text
     text.encode("ascii")
-    latex = renderer_named(ReportFormat.LATEX, unicode=False).render(reports["hostile_measure"])
+    latex = text_of(reports["hostile_measure"], ReportFormat.LATEX, unicode=False)
     assert r"\symbol{20013}" in latex
     latex.encode("ascii")

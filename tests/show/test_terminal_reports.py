@@ -19,7 +19,7 @@ import pytest
 
 from calibcli import reports as reports_room
 from calibcli.names import ReportFormat
-from calibcli.show import renderer_named
+from calibcli.show import text_of
 from calibcli.show.blocks import Column, Grid, Tone
 from calibcli.show.terminal import TerminalRenderer
 
@@ -75,7 +75,7 @@ _ANSI = re.compile(r"\x1b\[[\d;]*m")
 
 def shown(report: Any, **manner: Any) -> str:
     """Return what the terminal shows of a report."""
-    return renderer_named(ReportFormat.TABLE, **manner).render(report)
+    return text_of(report, ReportFormat.TABLE, **manner)
 
 
 def compare(text: str, name: str) -> None:

@@ -201,15 +201,14 @@ def _files(inputs: Sequence[str]) -> tuple[list[str], InputProblem | None]:
 
 def write_reports(report: "VerifyReport", wanted: Sequence[RequestedReport]) -> None:
     """Write the reports that were asked for: files whole, GitHub's by adding to the files of its runner."""
-    from calibcli.show.ci import gate_renderer_named
+    from calibcli.show.ci import gate_text_of
 
     for one in wanted:
         if one.path is None:
             _tell_github(report, one.settings)
         else:
             unicode = screen_for(one.path, color=ColorWhen.NEVER).unicode
-            renderer = gate_renderer_named(one.kind, unicode=unicode, settings=one.settings)
-            _write(renderer.render(report), one.path)
+            _write(gate_text_of(report, one.kind, unicode=unicode, settings=one.settings), one.path)
 
 
 def write_error_reports(problem: CalibcliError, wanted: Sequence[RequestedReport]) -> None:
@@ -246,11 +245,10 @@ def _write_error(problem: CalibcliError, wanted: RequestedReport) -> None:
 
 def _tell_github(report: "VerifyReport", settings: "tuple[Setting, ...]") -> None:
     """Annotate on standard error, as standard output carries the report; the runner reads both."""
-    from calibcli.show.ci import gate_renderer_named
-    from calibcli.show.ci.github import outputs_of, summary_of
+    from calibcli.show.ci.github import annotations_of, outputs_of, summary_of
 
     code = exit_code(report.outcome, report.policy)
-    say(gate_renderer_named(GateFormat.GITHUB, settings=settings).render(report), commands=True)
+    say(annotations_of(report, settings), commands=True)
     _add(summary_of(report, settings), _SUMMARY)
     _add(outputs_of(report, exit_code=code), _OUTPUT)
 

@@ -1,48 +1,33 @@
 """The verdicts of a gate for machines that watch it."""
 
-from typing import TYPE_CHECKING, Protocol, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from calibcli.names import GateFormat, ReportFormat
 from calibcli.reports.input import Setting
+from calibcli.show import text_of
 
 if TYPE_CHECKING:
     from calibcli.reports.verify import VerifyReport
 
-__all__ = ["GateRenderer", "gate_renderer_named"]
 
-
-class GateRenderer(Protocol):
-    """A way to write the report of a gate."""
-
-    def render(self, report: "VerifyReport") -> str:
-        """Return the text of a report, ending in one newline."""
-        ...
-
-
-def gate_renderer_named(
-    name: GateFormat, *, unicode: bool = True, settings: tuple[Setting, ...] = ()
-) -> GateRenderer:
-    """Return the renderer of a report for continuous integration or monitoring."""
-    match name:
+def gate_text_of(
+    report: "VerifyReport", kind: GateFormat, *, unicode: bool = True, settings: tuple[Setting, ...] = ()
+) -> str:
+    """Return the text of a report for continuous integration or monitoring, ending in one newline."""
+    match kind:
         case GateFormat.JUNIT:
-            from calibcli.show.ci.junit import JunitRenderer
+            from calibcli.show.ci.junit import document_of
 
-            return JunitRenderer(settings)
+            return document_of(report, settings)
         case GateFormat.GITHUB:
-            from calibcli.show.ci.github import AnnotationRenderer
+            from calibcli.show.ci.github import annotations_of
 
-            return AnnotationRenderer(settings)
+            return annotations_of(report, settings)
         case GateFormat.OPENMETRICS:
-            from calibcli.show.ci.openmetrics import OpenMetricsRenderer
+            from calibcli.show.ci.openmetrics import metrics_of
 
-            return OpenMetricsRenderer(settings)
-        case GateFormat.MARKDOWN:
-            from calibcli.show import renderer_named
-
-            return renderer_named(ReportFormat.MARKDOWN, unicode=unicode, settings=settings)
-        case GateFormat.JSON:
-            from calibcli.show import renderer_named
-
-            return renderer_named(ReportFormat.JSON, settings=settings)
+            return metrics_of(report, settings)
+        case GateFormat.MARKDOWN | GateFormat.JSON:
+            return text_of(report, ReportFormat(kind.value), unicode=unicode, settings=settings)
         case _:
-            assert_never(name)
+            assert_never(kind)

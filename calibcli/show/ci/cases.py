@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable
-from enum import Enum, auto
+from enum import Enum
 
+from calibcli.errors import CalibcliError
 from calibcli.names import Bound, Inconclusive, Relation, VerdictName
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.words import printable, verdict_word
@@ -15,12 +16,21 @@ NOTHING_JUDGED = "every group has too few rows to be tested, so nothing is concl
 
 
 class Light(Enum):
-    """What a dashboard shows of a verdict: never green where the exit code is not 0."""
+    """
+    What a dashboard shows of a verdict: never green where the exit code is not 0.
 
-    GREEN = auto()
-    GREY = auto()
-    UNDECIDED = auto()
-    RED = auto()
+    Args:
+        level: Of its annotation on GitHub: an error wherever the exit code is not 0.
+        tag: The element of JUnit XML that shows it; None where the test case alone does.
+    """
+
+    GREEN = ("notice", None)
+    GREY = ("warning", "skipped")
+    UNDECIDED = ("error", "error")
+    RED = ("error", "failure")
+
+    def __init__(self, level: str, tag: str | None) -> None:
+        self.level, self.tag = level, tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +117,12 @@ def badness(verdict: Verdict) -> tuple[int, bool, float]:
     ranks = {VerdictName.FAIL: 0, VerdictName.INCONCLUSIVE: 1, VerdictName.PASS: 2}
     untested = verdict.outcome is VerdictName.INCONCLUSIVE and verdict.reason is not None
     return ranks[verdict.outcome], untested, -_excess(verdict)
+
+
+def error_lines(problem: CalibcliError) -> list[str]:
+    """Return why a gate never came to a verdict, and what to do."""
+    hint = [f"hint: {printable(problem.hint)}"] if problem.hint else []
+    return [printable(problem.message), *hint]
 
 
 def gate_word(report: VerifyReport) -> str:

@@ -3,19 +3,19 @@
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import assert_never
 
 from calibcli.errors import CalibcliError
 from calibcli.names import ReportFormat, VerdictName
 from calibcli.reports.input import Setting, settings_said
 from calibcli.reports.verify import VerifyReport
-from calibcli.show import renderer_named
+from calibcli.show import text_of
 from calibcli.show.ci.cases import (
     ALL,
     NOTHING_JUDGED,
     Case,
     Light,
     cases_of,
+    error_lines,
     gate_word,
     light_of,
     numbers_of,
@@ -24,7 +24,6 @@ from calibcli.show.ci.cases import (
 from calibcli.show.markup import escaped
 from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import ALARM, plural, printable, verdict_word
-from calibcli.values import dataclass
 
 # GitHub refuses a summary of more than 1 MiB whole, and shows 255 letters of a title.
 MOST_SUMMARY_BYTES = 1_000_000
@@ -33,33 +32,27 @@ _MOST_MESSAGE = 4_000
 _CUT = " ..."
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotationRenderer:
-    """Writes one annotation for every verdict that is not a pass, the worst first; one notice if all pass."""
-
-    settings: tuple[Setting, ...] = ()
-
-    def render(self, report: VerifyReport) -> str:
-        """Return workflow commands, one a line."""
-        cases = cases_of(report)
-        lines = [_annotation(case) for case in worst_first(cases) if case.light is not Light.GREEN]
-        if report.outcome is VerdictName.PASS:
-            said = [f"{_where(case)}{_headline(case)}" for case in cases]
-            lines.append(_command("notice", f"{gate_word(report)} {plural(len(cases), 'claim')}", *said))
-        if not cases:
-            level = _level(light_of(report.outcome, report.policy))
-            lines.append(_command(level, report.outcome.value.upper(), NOTHING_JUDGED))
-        if report.left_out:
-            words = f"{plural(len(report.left_out), 'group')} with too few rows, listed and not tested"
-            lines.append(_command("notice", "not tested", words))
-        lines += [_command("warning", "note", note) for note in report.notes]
-        lines += _set(self.settings)
-        return "".join(f"{line}\n" for line in lines)
+def annotations_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
+    """Return one annotation for every verdict that is not a pass, the worst first; one notice if all pass."""
+    cases = cases_of(report)
+    lines = [_annotation(case) for case in worst_first(cases) if case.light is not Light.GREEN]
+    if report.outcome is VerdictName.PASS:
+        said = [f"{_where(case)}{_headline(case)}" for case in cases]
+        lines.append(_command("notice", f"{gate_word(report)} {plural(len(cases), 'claim')}", *said))
+    if not cases:
+        light = light_of(report.outcome, report.policy)
+        lines.append(_command(light.level, report.outcome.value.upper(), NOTHING_JUDGED))
+    if report.left_out:
+        words = f"{plural(len(report.left_out), 'group')} with too few rows, listed and not tested"
+        lines.append(_command("notice", "not tested", words))
+    lines += [_command("warning", "note", note) for note in report.notes]
+    lines += _set(settings)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def error_annotation(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:
     """Return the annotation of a gate that never came to a verdict, and what was set for it."""
-    lines = [_command("error", "no verdict", *_error_lines(problem)), *_set(settings)]
+    lines = [_command("error", "no verdict", *error_lines(problem)), *_set(settings)]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -75,7 +68,7 @@ def summary_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
 
     It is cut with a sentence where GitHub would refuse it whole.
     """
-    whole = renderer_named(ReportFormat.MARKDOWN, settings=settings).render(report)
+    whole = text_of(report, ReportFormat.MARKDOWN, settings=settings)
     first, _, rest = whole.partition("\n\n")
     rows = ["| verdict | rule | group | found | lower | upper | rows |", "|---|---|---|---:|---:|---:|---:|"]
     rows += [_row(case) for case in worst_first(cases_of(report))]
@@ -86,19 +79,13 @@ def _row(case: Case) -> str:
     """Return what was found by a rule as a row of a table."""
     found = ["" if one is None else f"{one:.4g}" for one in numbers_of(case.verdict).values()]
     verdict = case.verdict
-    words = [
-        verdict_word(verdict),
-        escaped(case.name),
-        escaped(case.group),
-        *found,
-        f"{verdict.rows:,}",
-    ]
+    words = [verdict_word(verdict), escaped(case.name), escaped(case.group), *found, f"{verdict.rows:,}"]
     return f"| {' | '.join(words)} |"
 
 
 def error_summary(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:
     """Return the Markdown of a gate that never came to a verdict."""
-    first, *rest = _error_lines(problem)
+    first, *rest = error_lines(problem)
     lines = [f"**No verdict: {escaped(first)}**", *map(escaped, (*rest, *settings_said(settings)))]
     return cut_to("\n\n".join(lines) + "\n", MOST_SUMMARY_BYTES)
 
@@ -122,10 +109,8 @@ def outputs_of(report: VerifyReport, *, exit_code: int) -> str:
     }
     for case in cases:
         if case.group == ALL:
-            name = _key(case.rule, found)
-            verdict = case.verdict
-            numbers = numbers_of(verdict)
-            found[name] = verdict.outcome.value
+            name, numbers = _key(case.rule, found), numbers_of(case.verdict)
+            found[name] = case.verdict.outcome.value
             found |= {
                 f"{name}_{end}": "" if one is None else repr(float(one)) for end, one in numbers.items()
             }
@@ -137,7 +122,7 @@ def error_outputs(problem: CalibcliError) -> str:
     found = {
         "verdict": "error",
         "exit_code": str(problem.exit_code),
-        "message": "\n".join(_error_lines(problem)),
+        "message": "\n".join(error_lines(problem)),
     }
     return _key_values(found)
 
@@ -154,20 +139,7 @@ def cut_to(text: str, most: int) -> str:
 
 def _annotation(case: Case) -> str:
     word = verdict_word(case.verdict)
-    return _command(_level(case.light), f"{word} {case.name}{_of(case)}", *_lines(case))
-
-
-def _level(light: Light) -> str:
-    """Return the level of an annotation: an error wherever the exit code is not 0."""
-    match light:
-        case Light.RED | Light.UNDECIDED:
-            return "error"
-        case Light.GREY:
-            return "warning"
-        case Light.GREEN:
-            return "notice"
-        case _:
-            assert_never(light)
+    return _command(case.light.level, f"{word} {case.name}{_of(case)}", *_lines(case))
 
 
 def _command(level: str, title: str, *lines: str) -> str:
@@ -204,11 +176,6 @@ def _lines(case: Case) -> list[str]:
 
 def _headline(case: Case) -> str:
     return verdict_lines(case.verdict)[0]
-
-
-def _error_lines(problem: CalibcliError) -> list[str]:
-    hint = [f"hint: {printable(problem.hint)}"] if problem.hint else []
-    return [printable(problem.message), *hint]
 
 
 def _key(rule: str, found: Mapping[str, str]) -> str:

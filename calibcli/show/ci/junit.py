@@ -7,104 +7,66 @@ and without an error is written if and only if the exit code is 0.
 """
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
-from typing import assert_never
+from collections.abc import Mapping, Sequence
 
 from calibcli.errors import CalibcliError
 from calibcli.reports.input import Setting
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import small_segments
-from calibcli.show.ci.cases import NOTHING_JUDGED, Case, Light, cases_of, gate_word, group_names, light_of
+from calibcli.show.ci.cases import (
+    NOTHING_JUDGED,
+    Case,
+    cases_of,
+    error_lines,
+    gate_word,
+    group_names,
+    light_of,
+)
 from calibcli.show.pages import file_words
 from calibcli.show.pages.verify import verdict_lines
 from calibcli.show.words import ALARM, plural, printable
-from calibcli.values import dataclass
 from calibcli.version import __version__
 
 SUITE = "calibcli verify"
 
 
-@dataclass(frozen=True, slots=True)
-class JunitRenderer:
-    """Writes one test case for every rule and group; the text of each case is the whole verdict."""
-
-    settings: tuple[Setting, ...] = ()
-
-    def render(self, report: VerifyReport) -> str:
-        """Return the report as XML."""
-        cases = [_case(case) for case in cases_of(report)]
-        names = group_names(report)
-        least = report.least_group_rows
-        cases += [_left_out(names[group], rows, least) for group, rows in report.left_out.items()]
-        cases += [small for case in cases_of(report) for small in _small(case)]
-        if not report.every_verdict:
-            cases.append(_nothing_judged(light_of(report.outcome, report.policy)))
-        said = "\n\n".join("\n".join(_said(case)) for case in cases_of(report))
-        found = {**_properties(report), **_set(self.settings)}
-        return _document(cases, properties=found, output=f"{said}\n")
+def document_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
+    """Return one test case for every rule and group; the text of each case is the whole verdict."""
+    cases, names = cases_of(report), group_names(report)
+    elements = [
+        _element(one.group, one.name, one.light.tag, one.verdict.outcome.value, _said(one)) for one in cases
+    ]
+    # Nobody shall take for passed what was listed and not judged.
+    few = "too few to be tested"
+    if report.least_group_rows is not None:
+        few = f"fewer than --min-group-rows {report.least_group_rows}"
+    for group, rows in report.left_out.items():
+        said = [f"{plural(rows, 'row')}: {few}"]
+        elements.append(_element(names[group], "too few rows to be tested", "skipped", "left out", said))
+    for one in cases:
+        judged = one.verdict.segments
+        if judged is not None and judged.small:
+            name, said = f"{one.name}: too small to be tested", small_segments(one.verdict, judged)
+            elements.append(_element(one.group, name, "skipped", "left out", said))
+    if not report.every_verdict:
+        light = light_of(report.outcome, report.policy)
+        elements.append(_element(SUITE, "gate", light.tag, "inconclusive", [NOTHING_JUDGED]))
+    output = "\n\n".join("\n".join(_said(one)) for one in cases)
+    return _document(elements, {**_properties(report), **_set(settings)}, output=f"{output}\n")
 
 
 def error_document(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:
     """Return XML for a gate that never came to a verdict, with the reason as its one error."""
-    case = ET.Element("testcase", classname=SUITE, name="gate")
-    words = [printable(problem.message), *([f"hint: {printable(problem.hint)}"] if problem.hint else [])]
-    kind = type(problem).__name__
-    ET.SubElement(case, "error", type=kind, message=words[0]).text = "\n".join(words)
+    case = _element(SUITE, "gate", "error", type(problem).__name__, error_lines(problem))
     code = {"exit_code": str(problem.exit_code), "calibcli": __version__}
-    return _document([case], properties={**code, **_set(settings)}, output="")
+    return _document([case], {**code, **_set(settings)})
 
 
-def _case(case: Case) -> ET.Element:
-    element = ET.Element("testcase", classname=case.group, name=case.name)
-    said = _said(case)
-    kind = case.verdict.outcome.value
-    tag = _tag(case.light)
+def _element(group: str, name: str, tag: str | None, kind: str, lines: Sequence[str]) -> ET.Element:
+    """Return a test case with what is said of it, unless it passed."""
+    element = ET.Element("testcase", classname=group, name=name)
     if tag is not None:
-        ET.SubElement(element, tag, type=kind, message=said[0]).text = "\n".join(said)
-    return element
-
-
-def _tag(light: Light) -> str | None:
-    """Return the element that shows a verdict; one left undecided is an error unless a policy says more."""
-    match light:
-        case Light.GREEN:
-            return None
-        case Light.GREY:
-            return "skipped"
-        case Light.UNDECIDED:
-            return "error"
-        case Light.RED:
-            return "failure"
-        case _:
-            assert_never(light)
-
-
-def _left_out(group: str, rows: int, least: int | None) -> ET.Element:
-    """Return a case for a group that was listed and not judged, so that nobody takes it for passed."""
-    element = ET.Element("testcase", classname=group, name="too few rows to be tested")
-    message = f"{plural(rows, 'row')}: too few to be tested"
-    if least is not None:
-        message = f"{plural(rows, 'row')}: fewer than --min-group-rows {least}"
-    ET.SubElement(element, "skipped", type="left out", message=message).text = message
-    return element
-
-
-def _small(case: Case) -> list[ET.Element]:
-    """Return a case for segments that were counted and not judged, so that nobody takes them for passed."""
-    judged = case.verdict.segments
-    said = [] if judged is None else small_segments(case.verdict, judged)
-    element = ET.Element("testcase", classname=case.group, name=f"{case.name}: too small to be tested")
-    for message in said:
-        ET.SubElement(element, "skipped", type="left out", message=message).text = message
-    return [element] * len(said)
-
-
-def _nothing_judged(light: Light) -> ET.Element:
-    """Return a case for a gate that judged nothing, so that nobody takes that for a pass."""
-    element = ET.Element("testcase", classname=SUITE, name="gate")
-    tag = _tag(light)
-    if tag is not None:
-        ET.SubElement(element, tag, type="inconclusive", message=NOTHING_JUDGED).text = NOTHING_JUDGED
+        ET.SubElement(element, tag, type=kind, message=lines[0]).text = "\n".join(lines)
     return element
 
 
@@ -144,13 +106,11 @@ def _set(settings: tuple[Setting, ...]) -> dict[str, str]:
     return {f"setting {one.key}": f"{one.shown} ({one.source})" for one in settings}
 
 
-def _document(cases: list[ET.Element], *, properties: Mapping[str, str], output: str) -> str:
-    counts = {
-        "tests": str(len(cases)),
-        "failures": str(sum(case.find("failure") is not None for case in cases)),
-        "errors": str(sum(case.find("error") is not None for case in cases)),
-    }
-    skipped = str(sum(case.find("skipped") is not None for case in cases))
+def _document(cases: list[ET.Element], properties: Mapping[str, str], *, output: str = "") -> str:
+    failures, errors, skipped = (
+        str(sum(case.find(tag) is not None for case in cases)) for tag in ("failure", "error", "skipped")
+    )
+    counts = {"tests": str(len(cases)), "failures": failures, "errors": errors}
     root = ET.Element("testsuites", {"name": "calibcli", **counts})
     suite = ET.SubElement(root, "testsuite", {"name": SUITE, **counts, "skipped": skipped})
     listed = ET.SubElement(suite, "properties")

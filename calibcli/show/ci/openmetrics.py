@@ -6,7 +6,6 @@ It uses gauges only, so that what reads the older text format of Prometheus read
 
 import math
 import re
-from dataclasses import field
 
 from calibcli.names import VerdictName
 from calibcli.reports.input import Setting
@@ -18,6 +17,7 @@ from calibcli.version import __version__
 
 _ERROR = "error"
 _END = "# EOF\n"
+_Sample = tuple[dict[str, str], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _Family:
 
     name: str
     means: str
-    samples: list[tuple[dict[str, str], float]] = field(default_factory=list)
+    samples: list[_Sample]
     unit: str = ""
 
     def lines(self) -> list[str]:
@@ -42,18 +42,12 @@ class _Family:
         return [*head, *(f"{self.name}{_labels(labels)} {_number(value)}" for labels, value in self.samples)]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenMetricsRenderer:
-    """Writes estimates and bounds, limits, verdicts and rows, for all rows and for every group."""
-
-    settings: tuple[Setting, ...] = ()
-
-    def render(self, report: VerifyReport) -> str:
-        """Return the report as metrics."""
-        cases = cases_of(report)
-        families = [_gate(report.outcome.value), *_measures(cases), *_claims(cases), *_counts(report, cases)]
-        families.append(_alarms(cases))
-        return _text([*families, _about(report), _set(self.settings)])
+def metrics_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
+    """Return estimates and bounds, limits, verdicts and rows, for all rows and for every group."""
+    cases = cases_of(report)
+    families = [_gate(report.outcome.value), *_measures(cases), *_claims(cases), *_counts(report, cases)]
+    families.append(_alarms(cases))
+    return _text([*families, _about(report), _set(settings)])
 
 
 def error_metrics(settings: tuple[Setting, ...] = ()) -> str:
@@ -73,21 +67,20 @@ def _gate(state: str) -> _Family:
 
 def _alarms(cases: tuple[Case, ...]) -> _Family:
     """Return a family for rules that only warn: 0 of one proves no calibration, as a pass seems to."""
-    alarms = _Family("calibcli_alarm", "1 for an alarm that rings, 0 for none, which is no pass.")
     words = [(case, verdict_word(case.verdict)) for case in cases]
-    alarms.samples.extend((_keys(case), float(word == ALARM)) for case, word in words if ALARM in word)
-    return alarms
+    alarms = [(_keys(case), float(word == ALARM)) for case, word in words if ALARM in word]
+    return _Family("calibcli_alarm", "1 for an alarm that rings, 0 for none, which is no pass.", alarms)
 
 
 def _measures(cases: tuple[Case, ...]) -> list[_Family]:
     """Return a family for every measure that a rule speaks of; bounds that do not exist are left out."""
     families: dict[str, _Family] = {}
     for case in cases:
-        verdict = case.verdict
-        name = f"calibcli_{re.sub('[^a-zA-Z0-9_]', '_', verdict.claim.measure)}"
-        means = f"{printable(verdict.claim.measure)} by the rules of a gate, with one-sided bounds."
-        family = families.setdefault(name, _Family(name, _plain(means)))
-        found = numbers_of(verdict)
+        measure = case.verdict.claim.measure
+        name = f"calibcli_{re.sub('[^a-zA-Z0-9_]', '_', measure)}"
+        means = f"{printable(measure)} by the rules of a gate, with one-sided bounds."
+        family = families.setdefault(name, _Family(name, _plain(means), []))
+        found = numbers_of(case.verdict)
         family.samples.extend(
             ({**_keys(case), "bound": end}, one) for end, one in found.items() if one is not None
         )
@@ -95,50 +88,50 @@ def _measures(cases: tuple[Case, ...]) -> list[_Family]:
 
 
 def _claims(cases: tuple[Case, ...]) -> list[_Family]:
-    limits = _Family("calibcli_limit", "The limit of a rule.")
-    confidences = _Family("calibcli_confidence", "The confidence of a pass.")
-    verdicts = _Family("calibcli_verdict", "1 for the verdict on a rule, 0 for the others.")
+    verdicts, limits, confidences = [], [], []
     for case in cases:
-        claim = case.verdict.claim
+        claim, keys = case.verdict.claim, _keys(case)
         words = {"measure": printable(claim.measure), "relation": claim.relation.value}
-        limits.samples.append(({**_keys(case), **words}, claim.limit))
-        confidences.samples.append((_keys(case), claim.confidence))
-        verdicts.samples.extend(
-            ({**_keys(case), "verdict": one.value}, float(one is case.verdict.outcome)) for one in VerdictName
-        )
-    return [verdicts, limits, confidences]
+        limits.append(({**keys, **words}, claim.limit))
+        confidences.append((keys, claim.confidence))
+        verdicts += [
+            ({**keys, "verdict": one.value}, float(one is case.verdict.outcome)) for one in VerdictName
+        ]
+    return [
+        _Family("calibcli_verdict", "1 for the verdict on a rule, 0 for the others.", verdicts),
+        _Family("calibcli_limit", "The limit of a rule.", limits),
+        _Family("calibcli_confidence", "The confidence of a pass.", confidences),
+    ]
 
 
 def _counts(report: VerifyReport, cases: tuple[Case, ...]) -> list[_Family]:
-    judged = _Family("calibcli_judged_rows", "Rows that a rule was evaluated on.", unit="rows")
-    judged.samples.extend((_keys(case), case.verdict.rows) for case in cases)
-    source, names = report.input, group_names(report)
-    dropped = _Family("calibcli_dropped_rows", "Rows with a missing value, left out on request.", unit="rows")
-    dropped.samples.append(({}, source.dropped))
-    others = _Family("calibcli_not_selected_rows", "Rows read but not selected.", unit="rows")
-    others.samples.append(({}, 0 if source.selected is None else source.selected.unselected))
-    unseen = _Family(
-        "calibcli_unseen_ratio", "Largest share of future rows with values not seen here.", unit="ratio"
-    )
-    unseen.samples.extend(
-        (_keys(case), case.verdict.unseen_share) for case in cases if case.verdict.unseen_share is not None
-    )
-    small = _Family("calibcli_left_out_rows", "Rows of groups too small for a verdict.", unit="rows")
-    small.samples.extend(({"group": names[group]}, rows) for group, rows in report.left_out.items())
-    parts = _Family("calibcli_judged_segments", "Segments of a rule by verdict; none for those too small.")
+    source, names, state = report.input, group_names(report), report.state
+    judged: list[_Sample] = [(_keys(case), case.verdict.rows) for case in cases]
+    shares = [(_keys(case), case.verdict.unseen_share) for case in cases]
+    unseen: list[_Sample] = [(keys, one) for keys, one in shares if one is not None]
+    others = 0 if source.selected is None else source.selected.unselected
+    small: list[_Sample] = [({"group": names[group]}, rows) for group, rows in report.left_out.items()]
+    parts: list[_Sample] = []
     for case in cases:
         found = case.verdict.segments
         if found is not None:
-            parts.samples.extend(
-                ({**_keys(case), "verdict": one.value}, found.count(one)) for one in VerdictName
-            )
-            parts.samples.append(({**_keys(case), "verdict": "none"}, found.small))
-    kept = _Family("calibcli_state_rows", "Rows that the state of the gate holds.", unit="rows")
-    batches = _Family("calibcli_state_batches", "Batches that the state holds.", unit="batches")
-    if report.state is not None:
-        kept.samples.append(({}, report.state.rows))
-        batches.samples.append(({}, report.state.batches))
-    return [judged, unseen, dropped, others, small, parts, kept, batches]
+            counts = {**{one.value: found.count(one) for one in VerdictName}, "none": found.small}
+            parts += [({**_keys(case), "verdict": name}, many) for name, many in counts.items()]
+    kept: list[_Sample] = [] if state is None else [({}, state.rows)]
+    batches: list[_Sample] = [] if state is None else [({}, state.batches)]
+    future = "Largest share of future rows with values not seen here."
+    missing = "Rows with a missing value, left out on request."
+    each = "Segments of a rule by verdict; none for those too small."
+    return [
+        _Family("calibcli_judged_rows", "Rows that a rule was evaluated on.", judged, "rows"),
+        _Family("calibcli_unseen_ratio", future, unseen, "ratio"),
+        _Family("calibcli_dropped_rows", missing, [({}, source.dropped)], "rows"),
+        _Family("calibcli_not_selected_rows", "Rows read but not selected.", [({}, others)], "rows"),
+        _Family("calibcli_left_out_rows", "Rows of groups too small for a verdict.", small, "rows"),
+        _Family("calibcli_judged_segments", each, parts),
+        _Family("calibcli_state_rows", "Rows that the state of the gate holds.", kept, "rows"),
+        _Family("calibcli_state_batches", "Batches that the state holds.", batches, "batches"),
+    ]
 
 
 def _about(report: VerifyReport) -> _Family:

@@ -19,14 +19,7 @@ from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import answer_of, segmented
 from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Paragraph, Tone, paragraph
 from calibcli.show.explain import SECTIONS, definition_listing
-from calibcli.show.pages import (
-    artifact_lines,
-    note_lines,
-    repair_lines,
-    source_line,
-    table_lines,
-    view_lines,
-)
+from calibcli.show.pages import note_lines, read_lines
 from calibcli.show.pages.compare import compare_page
 from calibcli.show.pages.measure import (
     class_blocks,
@@ -254,15 +247,7 @@ _MOST_LISTED = 100
 
 def top_of(report: MeasureReport, settings: tuple[Setting, ...]) -> Paragraph:
     """Return what was read and what became of it, and what files and variables have set."""
-    return paragraph(
-        source_line(report.input),
-        *table_lines(report.table),
-        *view_lines(report.input),
-        *artifact_lines(report.artifact),
-        *repair_lines(report.input),
-        *note_lines(report.notes),
-        *(Line(said, Tone.NOTE) for said in settings_said(settings)),
-    )
+    return paragraph(*read_lines(report), *(Line(said, Tone.NOTE) for said in settings_said(settings)))
 
 
 def verdict_sections(report: MeasureReport, verdicts: VerifyReport | None) -> tuple[Section, ...]:

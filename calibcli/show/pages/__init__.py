@@ -13,7 +13,9 @@ from calibcli.show.words import count, first_of, four, listed, plural, quoted, r
 if TYPE_CHECKING:
     from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
     from calibcli.reports.maps import ApplyReport, FolderApplyReport
-    from calibcli.reports.measure import TableSummary
+    from calibcli.reports.measure import MeasureReport, TableSummary
+    from calibcli.reports.segments import SegmentsReport
+    from calibcli.reports.verify import VerifyReport
     from calibcli.show import Report
 
 
@@ -71,6 +73,21 @@ def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
     if table.discrete:
         lines.append(Line("The score takes so few values that each is measured by itself."))
     return lines
+
+
+def read_lines(
+    report: "MeasureReport | VerifyReport | SegmentsReport", *more: Line, verbose: bool = False
+) -> list[Line]:
+    """Return what was read, what was applied to it, perhaps more, and what became of the rows."""
+    return [
+        Line(source_line(report.input)),
+        *table_lines(report.table, verbose=verbose),
+        *view_lines(report.input),
+        *artifact_lines(report.artifact),
+        *more,
+        *repair_lines(report.input),
+        *note_lines(report.notes),
+    ]
 
 
 def repair_lines(source: "InputSummary") -> list[Line]:

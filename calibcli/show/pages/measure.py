@@ -45,10 +45,8 @@ from calibcli.show.pages import (
     artifact_lines,
     left_out_words,
     note_lines,
-    repair_lines,
-    source_line,
+    read_lines,
     table_lines,
-    view_lines,
 )
 from calibcli.show.words import (
     BY_CHANCE,
@@ -510,15 +508,7 @@ _UNBOUNDED = "no interval"
 
 def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
-    top = paragraph(
-        Line(source_line(report.input)),
-        *table_lines(report.table, verbose=verbose),
-        *view_lines(report.input),
-        *artifact_lines(report.artifact),
-        *cluster_lines(report.clusters),
-        *repair_lines(report.input),
-        *note_lines(report.notes),
-    )
+    top = paragraph(*read_lines(report, *cluster_lines(report.clusters), verbose=verbose))
     meaning = _meanings(report) if verbose else ()
     groups = group_blocks(report, report.slices)
     further = {} if verbose else report.further_scores

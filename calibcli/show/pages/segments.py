@@ -1,19 +1,13 @@
 """The page of `segments`: where scores are wrong by more than chance, by how much, and what is not tested."""
 
 from collections import Counter
+from dataclasses import replace
 
 from calibcli.options.numerals import percent
 from calibcli.reports.segments import Ends, Segment, SegmentsReport
 from calibcli.show.answers import segment_name, segmented, untested_words
 from calibcli.show.blocks import Block, Cells, Column, Line, Listing, Page, Tone, grid_of, paragraph
-from calibcli.show.pages import (
-    artifact_lines,
-    note_lines,
-    repair_lines,
-    source_line,
-    table_lines,
-    view_lines,
-)
+from calibcli.show.pages import note_lines, read_lines
 from calibcli.show.words import count, first_of, four, listed, p_words, plural, printable, quoted, three
 
 # So many segments are in the table, unless more is asked for.
@@ -26,14 +20,8 @@ _READING = (
 
 def segments_page(report: SegmentsReport, *, verbose: bool) -> Page:
     """Return the page of segments; `verbose` lists all that were tested, and how they were."""
-    top = paragraph(
-        Line(source_line(report.input), Tone.TITLE),
-        *table_lines(report.table),
-        *view_lines(report.input),
-        *artifact_lines(report.artifact),
-        *repair_lines(report.input),
-        *note_lines(report.notes),
-    )
+    source, *more = read_lines(report)
+    top = paragraph(replace(source, tone=Tone.TITLE), *more)
     how = (_levels(report), _method(report)) if verbose else ()
     answer = paragraph(*(Line(one, Tone.TITLE) for one in segmented(report)))
     further = [block for one in report.slices.values() for block in _of_score(one, verbose=verbose)]

@@ -22,15 +22,7 @@ from calibcli.show.blocks import (
     paragraph,
 )
 from calibcli.show.ci.cases import Case, cases_of, worst_first
-from calibcli.show.pages import (
-    artifact_lines,
-    left_out_words,
-    note_lines,
-    repair_lines,
-    source_line,
-    table_lines,
-    view_lines,
-)
+from calibcli.show.pages import left_out_words, read_lines
 from calibcli.show.words import (
     NONE,
     about,
@@ -268,16 +260,7 @@ def _bottom(report: VerifyReport, *, verbose: bool) -> Paragraph:
     policy = []
     if report.outcome is VerdictName.INCONCLUSIVE and report.policy is not Inconclusive.ERROR:
         policy.append(f"Inconclusive counts as {report.policy.value} (--inconclusive {report.policy.value}).")
-    return paragraph(
-        *policy,
-        source_line(report.input),
-        *table_lines(report.table, verbose=verbose),
-        *view_lines(report.input),
-        *artifact_lines(report.artifact),
-        *_state_lines(report.state),
-        *repair_lines(report.input),
-        *note_lines(report.notes),
-    )
+    return paragraph(*policy, *read_lines(report, *_state_lines(report.state), verbose=verbose))
 
 
 def _state_lines(state: StateSummary | None) -> list[Line]:
