@@ -19,44 +19,23 @@ _COMPRESSIONS = {
 }
 
 # Names of what is neither rows nor compressed, so that nothing else is written under them.
-_OTHERS = {
-    ".json": "json",
-    ".md": "md",
+_BY_THEIR_SUFFIX = (
+    "json md html xml yaml toml sql onnx pickle png jpeg svg pdf npy orc avro hdf5 sqlite zip xz 7z tar"
+)
+_OTHERS = {f".{word}": word for word in _BY_THEIR_SUFFIX.split()} | {
     ".markdown": "md",
-    ".html": "html",
     ".htm": "html",
     ".tex": "latex",
-    ".xml": "xml",
-    ".yaml": "yaml",
     ".yml": "yaml",
-    ".toml": "toml",
-    ".sql": "sql",
     ".py": "python",
     ".ipynb": "notebook",
-    ".onnx": "onnx",
-    ".pkl": "pickle",
-    ".pickle": "pickle",
-    ".joblib": "pickle",
-    ".png": "png",
+    **dict.fromkeys((".pkl", ".joblib"), "pickle"),
     ".jpg": "jpeg",
-    ".jpeg": "jpeg",
-    ".svg": "svg",
-    ".pdf": "pdf",
     ".docx": "Word",
-    ".xlsx": "Excel",
-    ".xls": "Excel",
+    **dict.fromkeys((".xlsx", ".xls"), "Excel"),
     ".ods": "OpenDocument",
-    ".npy": "npy",
-    ".orc": "orc",
-    ".avro": "avro",
     ".h5": "hdf5",
-    ".hdf5": "hdf5",
-    ".sqlite": "sqlite",
     ".db": "sqlite",
-    ".zip": "zip",
-    ".xz": "xz",
-    ".7z": "7z",
-    ".tar": "tar",
     ".tgz": "tar",
 }
 
@@ -122,17 +101,13 @@ _COMPRESSED = (
 
 _UNREAD = {
     ".npy": "numpy.savez(FILE, score=..., label=...) makes one file of all columns",
-    ".pkl": "a pickle can run code when it is opened: export CSV or Parquet instead",
-    ".pickle": "a pickle can run code when it is opened: export CSV or Parquet instead",
-    ".xlsx": "save the sheet as CSV",
-    ".xls": "save the sheet as CSV",
-    ".ods": "save the sheet as CSV",
-    ".orc": "convert it to Parquet",
-    ".avro": "convert it to Parquet",
+    **dict.fromkeys(
+        (".pkl", ".pickle"), "a pickle can run code when it is opened: export CSV or Parquet instead"
+    ),
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
+    **dict.fromkeys((".orc", ".avro"), "convert it to Parquet"),
     ".h5": "convert it to Parquet, or numpy.savez(FILE, score=..., label=...)",
-    ".zip": "unpack it first",
-    ".tar": "unpack it first",
-    ".tgz": "unpack it first",
+    **dict.fromkeys((".zip", ".tar", ".tgz"), "unpack it first"),
 }
 
 _WIDE = (b"\xff\xfe", b"\xfe\xff")

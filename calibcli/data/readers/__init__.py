@@ -9,7 +9,7 @@ import codecs
 import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import PurePath
@@ -137,15 +137,10 @@ def batch_rows(width: int) -> int:
 _ASKED_AT_ONCE = 16
 
 
-@contextmanager
-def unchanged(fragments: Sequence[Fragment]) -> Iterator[None]:
-    """
-    Refuse what was read inside, if a file was written to, cut short or
-    replaced since it was first looked at.
-    """
-    paths = {os.path.join(one.folder, one.path): one.stamp for one in fragments}  # noqa: PTH118 - as it is opened
-    with unchanged_files(paths):
-        yield
+def unchanged(fragments: Sequence[Fragment]) -> AbstractContextManager[None]:
+    """Refuse what was read inside, if a file was written to, cut short or replaced since it was looked at."""
+    # By their names as they are opened.
+    return unchanged_files({os.path.join(one.folder, one.path): one.stamp for one in fragments})  # noqa: PTH118
 
 
 @contextmanager
