@@ -381,13 +381,13 @@ def segment_share(
     rule: Rule, truth: np.ndarray, wanted: VerdictName, generator: np.random.Generator, rows: int
 ) -> float:
     """Return the share of tables of so many rows that get a verdict."""
-    level, score = np.arange(truth.size)[None], np.full(truth.size, 0.5)
+    part, score = np.arange(truth.size), np.full(truth.size, 0.5)
     each = np.full(truth.size, max(1, rows // truth.size))
     given = 0
     for _ in range(200):
         ones = generator.binomial(each, truth)
         halves = (0.5 * ones, 0.5 * (each - ones))
-        entries = Entries.of_table(level, (truth.size,), score, rows=each, positive=ones, scores=halves)
+        entries = Entries.of_parts(part, (truth.size,), score, rows=each, positive=ones, scores=halves)
         found = segments_of(entries, depth=1)
         table = ScoreTable(np.array([0.5]), np.array([each.sum()]), np.array([ones.sum()]))
         judged = RowsBySegment(table, found, entries, [()] * found.size, ("segment",), 1, 1)

@@ -13,7 +13,7 @@ from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.rows import RowRequest
 from calibcli.reports.compat import CompatNumber, CompatReport, OurNumber
 from calibcli.stats.measures import Estimate, TestResult
-from calibcli.stats.measures.compat import Counterpart, OrderedRows, Part, Peer, peer_numbers
+from calibcli.stats.measures.compat import OrderedRows, Part, Peer, PeerNumber, peer_numbers
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import Table
 
@@ -49,7 +49,7 @@ def compat_files(rows: RowRequest, *, tool: CompatTool, options: MeasureOptions)
         package=peer.package,
         version=peer.version,
         numbers=tuple(
-            CompatNumber(one.name, one.value, _our_number(one.beside, ours), one.why) for one in peer.numbers
+            CompatNumber(one.name, one.value, _our_number(one, ours), one.why) for one in peer.numbers
         ),
         notes=(*peer.notes, *measured.notes, *evaluation.notes),
     )
@@ -71,25 +71,20 @@ def _exact(table: Table, tool: CompatTool) -> ScoreTable:
 
 def _metrics(peer: Peer) -> Metrics:
     """Return what answers the same questions here, each once."""
-    names = dict.fromkeys(one.beside.name for one in peer.numbers if one.beside is not None)
+    names = dict.fromkeys(one.beside for one in peer.numbers if one.beside is not None)
     measures = tuple(name for name in names if isinstance(name, MeasureName))
     return Metrics(measures, tuple(name for name in names if isinstance(name, TestName)))
 
 
-def _our_number(beside: Counterpart | None, ours: Ours) -> OurNumber | None:
-    if beside is None:
+def _our_number(theirs: PeerNumber, ours: Ours) -> OurNumber | None:
+    name, part = theirs.beside, theirs.part
+    if name is None:
         return None
-    found = ours[beside.name]
+    found = ours[name]
     if isinstance(found, TestResult):
-        value = found.p_value if beside.part is Part.P_VALUE else found.statistic
-        return OurNumber(beside.name, beside.part, value, None)
+        return OurNumber(name, part, found.p_value if part is Part.P_VALUE else found.statistic, None)
     partition = found.details.get("partition")
-    return OurNumber(
-        beside.name,
-        beside.part,
-        _of_estimate(found, beside.part),
-        partition if isinstance(partition, str) else None,
-    )
+    return OurNumber(name, part, _of_estimate(found, part), partition if isinstance(partition, str) else None)
 
 
 def _of_estimate(estimate: Estimate, part: Part) -> float | None:

@@ -18,8 +18,8 @@ from calibcli.options.rows import RowRequest, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
 from calibcli.show.words import rounded_words
+from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
-from calibcli.stats.measures.tests import holm
 from calibcli.stats.numerics import stream
 from calibcli.stats.table.grid import GridTable, Table, cell_and_edge, upper_edge
 from calibcli.stats.table.levels import Mixed, RunningValues

@@ -61,12 +61,13 @@ from calibcli.reports.measure import (
     TableSummary,
     ViewSummary,
 )
+from calibcli.stats.bounds import holm
 from calibcli.stats.curves.net_benefit import against_first, net_benefits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve
 from calibcli.stats.measures import Estimate, measure_named
 from calibcli.stats.measures.differences import Difference
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Settings
-from calibcli.stats.measures.tests import calibration_tests, holm
+from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
 from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows

@@ -15,9 +15,10 @@ def entries_of(
 ) -> Entries:
     """Return an entry for each row."""
     ones = label.astype(np.int64)
-    return Entries.of_table(
-        level,
-        sizes or tuple(int(one.max()) + 1 for one in level),
+    sizes = sizes or tuple(int(one.max()) + 1 for one in level)
+    return Entries.of_parts(
+        np.ravel_multi_index(tuple(level), sizes),
+        sizes,
         score,
         rows=np.ones_like(ones),
         positive=ones,
@@ -43,8 +44,8 @@ def added_up(level: np.ndarray, score: np.ndarray, label: np.ndarray, sizes: tup
     """Return an entry for all rows of a score in a combination of levels, as they are read."""
     key, place = np.unique(np.vstack((level, score)), axis=1, return_inverse=True)
     rows, ones = (np.bincount(place.reshape(-1), weights=one) for one in (np.ones(label.size), label))
-    return Entries.of_table(
-        key[:-1].astype(int),
+    return Entries.of_parts(
+        np.ravel_multi_index(tuple(key[:-1].astype(int)), sizes),
         sizes,
         key[-1],
         rows=rows.astype(int),

@@ -1,6 +1,7 @@
-"""Intervals that know nothing of calibration."""
+"""Intervals, and p-values of several tests, that know nothing of calibration."""
 
 import math
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from calibcli.codec import AnyNumber, Chance, Declared
@@ -43,3 +44,19 @@ class Interval(Declared):
 def stated(end: float | None) -> float | None:
     """Return an end of an interval, or None where it excludes nothing."""
     return end if end is not None and math.isfinite(end) else None
+
+
+def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
+    """
+    Return p-values that hold for all tests at once, however they depend on each other.
+
+    References:
+        Holm (1979), Scandinavian Journal of Statistics 6.
+    """
+    order = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
+    found: list[float | None] = [None] * len(p_values)
+    largest = 0.0
+    for rank, (p, place) in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p))
+        found[place] = largest
+    return tuple(found)

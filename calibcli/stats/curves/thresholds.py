@@ -60,6 +60,11 @@ class Thresholds(Arrays):
         """Share of label 1."""
         return self.positive / self.total
 
+    @property
+    def odds(self) -> Floats:
+        """The thresholds, which are below 1, as odds."""
+        return self.at / (1.0 - self.at)
+
 
 def thresholds_of(table: Table, at: Sequence[float] | None = None) -> Thresholds:
     """
@@ -219,8 +224,7 @@ def decision_curve(
     if benefit is Benefit.STANDARDISED and not found.positive:
         msg = "no row has label 1, so that no net benefit can be standardised"
         raise EmptyTable(msg, hint="--benefit net")
-    odds = found.at / (1.0 - found.at)
-    everyone = found.base - (1.0 - found.base) * odds
+    everyone = found.base - (1.0 - found.base) * found.odds
     net, gain = net_benefit(found, confidence=confidence), gain_over_all(found, confidence=confidence)
     clear = None if found.weighted else _ranges(found.at, (net.lower > 0.0) & (gain.lower > 0.0))
 
@@ -232,29 +236,26 @@ def decision_curve(
             return worth - np.maximum(found.base - (1.0 - found.base) * at / (1.0 - at), 0.0)
         return worth
 
-    def of_raw(places: Thresholds) -> tuple[Floats, Floats]:
-        return places.at, scaled(places.at, _worth(places))
-
+    before = None if raw is None else _below_one(thresholds_of(raw))
     shown = net
     if benefit is Benefit.STANDARDISED:
         shown = standardised_net_benefit(found, confidence=confidence)
     elif benefit is Benefit.GAIN:
         over_all = everyone > 0.0
         shown = Worth(*(np.where(over_all, *ends) for ends in zip(gain.columns, net.columns, strict=True)))
-    own = f"pointwise {percent(confidence)}, {SHARES}"
     return DecisionCurve(
         at=found.at,
         value=shown.value,
         lower=shown.lower,
         upper=shown.upper,
         all=scaled(found.at, everyone),
-        raw=None if raw is None else of_raw(_below_one(thresholds_of(raw))),
+        raw=None if before is None else (before.at, scaled(before.at, _worth(before))),
         better=_ranges(found.at, (net.value > 0.0) & (gain.value > 0.0)),
         clearly_better=clear,
         ends=found.ends,
         base=found.base,
         confidence=confidence,
-        band=NO_WEIGHTED_THRESHOLDS if found.weighted else own,
+        band=_band(found, confidence),
         benefit=benefit,
     )
 
@@ -280,8 +281,7 @@ def _below_one(found: Thresholds) -> Thresholds:
 
 
 def _worth(found: Thresholds) -> Floats:
-    odds = found.at / (1.0 - found.at)
-    return np.asarray((found.positive - found.missed - odds * found.alarms) / found.total)
+    return np.asarray((found.positive - found.missed - found.odds * found.alarms) / found.total)
 
 
 def _bounds(
@@ -293,17 +293,21 @@ def _bounds(
     return Shares.of(np.stack(counts), rows=found.total, confidence=confidence).bounds(np.stack(factors))
 
 
+def _band(found: Thresholds, confidence: float) -> str:
+    return NO_WEIGHTED_THRESHOLDS if found.weighted else f"pointwise {percent(confidence)}, {SHARES}"
+
+
 def net_benefit(found: Thresholds, *, confidence: float) -> Worth:
     """Return the net benefit of treating by the score: what it is worth more than treating none."""
-    odds = found.at / (1.0 - found.at)
     counts = found.positive - found.missed, found.alarms
-    lower, upper = _bounds(found, counts, (np.ones_like(odds), -odds), confidence=confidence)
+    factors = np.ones_like(found.at), -found.odds
+    lower, upper = _bounds(found, counts, factors, confidence=confidence)
     return Worth(_worth(found), lower, np.minimum(upper, 1.0))
 
 
 def gain_over_all(found: Thresholds, *, confidence: float) -> Worth:
     """Return what treating by the score is worth more than treating every row."""
-    odds, spared = found.at / (1.0 - found.at), (found.total - found.positive) - found.alarms
+    odds, spared = found.odds, (found.total - found.positive) - found.alarms
     ends = _bounds(found, (found.missed, spared), (-np.ones_like(odds), odds), confidence=confidence)
     return Worth((odds * spared - found.missed) / found.total, *ends)
 
@@ -314,15 +318,14 @@ _HALVINGS, _LEAST_SHARE = 80, 1e-9
 
 def standardised_net_benefit(found: Thresholds, *, confidence: float) -> Worth:
     """Return the net benefit over the share of label 1, the most there can be; NaN without label 1."""
-    odds = found.at / (1.0 - found.at)
-    nothing = np.full_like(odds, math.nan)
+    nothing = np.full_like(found.at, math.nan)
     if found.positive == 0.0:
         return Worth(nothing, nothing, nothing)
     scaled = _worth(found) / found.base
     if found.weighted:
         return Worth(scaled, nothing, nothing)
     counts = np.stack((found.positive - found.missed, found.missed, found.alarms))
-    lower, upper = standardised_ends(Shares.of(counts, rows=found.total, confidence=confidence), odds)
+    lower, upper = standardised_ends(Shares.of(counts, rows=found.total, confidence=confidence), found.odds)
     return Worth(scaled, np.minimum(lower, scaled), np.maximum(upper, scaled))
 
 
@@ -408,31 +411,20 @@ def murphy_curve(table: Table, *, confidence: float = 0.95) -> MurphyCurve:
     """
     found = thresholds_of(table)
     low, high = 2.0 * (1.0 - found.at), 2.0 * found.at
-    lower, upper, band = _murphy_bounds(found, (low, high), confidence=confidence)
+    lower, upper = _bounds(found, (found.missed, found.alarms), (low, high), confidence=confidence)
     base = found.base
     return MurphyCurve(
         at=found.at,
         value=(low * found.missed + high * found.alarms) / found.total,
-        lower=lower,
-        upper=upper,
+        lower=np.maximum(lower, 0.0),
+        upper=np.minimum(upper, np.maximum(low, high)),
         recalibrated=_recalibrated(table, found),
         constant=np.where(found.at < base, high * (1.0 - base), low * base),
         base=base,
         ends=found.ends,
         confidence=confidence,
-        band=band,
+        band=_band(found, confidence),
     )
-
-
-def _murphy_bounds(
-    found: Thresholds, factors: tuple[Floats, Floats], *, confidence: float
-) -> tuple[Floats, Floats, str]:
-    if found.weighted:
-        nothing = np.full_like(found.at, math.nan)
-        return nothing, nothing, NO_WEIGHTED_THRESHOLDS
-    lower, upper = _bounds(found, (found.missed, found.alarms), factors, confidence=confidence)
-    band = f"pointwise {percent(confidence)}, {SHARES}"
-    return np.maximum(lower, 0.0), np.minimum(upper, np.maximum(*factors)), band
 
 
 def _recalibrated(table: Table, found: Thresholds) -> Floats:

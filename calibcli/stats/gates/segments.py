@@ -546,8 +546,8 @@ def segments_of_sums(sums: Sums, partition: Partition, segments: FrozenSegments)
     some, level, count, below = _occupied(sums, partition, segments)
     upper = partition.upper[some % partition.cells]
     scores = count * upper - below / UNIT
-    entries = Entries.of_table(
-        level,
+    entries = Entries.of_parts(
+        np.ravel_multi_index(tuple(level), segments.sizes),
         segments.sizes,
         upper,
         rows=count.sum(axis=0).astype(np.int64),

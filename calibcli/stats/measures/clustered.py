@@ -33,7 +33,6 @@ LIMIT_LAW = "no interval: rows of one cluster are dependent, and this interval n
 NO_TEST = "no test: rows of one cluster are dependent, and under the null hypothesis rows are independent"
 NO_BAND = "no interval: rows of one cluster are dependent"
 _METHOD = "cluster-robust (jackknife sandwich), Student's t"
-_NONE: Name = ()
 _BUFFER_ROWS = 1 << 18
 
 
@@ -73,16 +72,12 @@ class Clusters:
 
     def sums(self, name: MeasureName) -> Floats:
         """Return the sums of a measure that is a mean over rows."""
-        match name:
-            case MeasureName.BIAS:
-                return self.residual
-            case MeasureName.BRIER:
-                return self.squared
-            case MeasureName.LOG_LOSS:
-                return self.log
-            case _:
-                msg = f"{name} is no mean over rows"
-                raise ValueError(msg)
+        of = {
+            MeasureName.BIAS: self.residual,
+            MeasureName.BRIER: self.squared,
+            MeasureName.LOG_LOSS: self.log,
+        }
+        return of[name]
 
 
 def _effective(weight: Floats) -> float:
@@ -107,7 +102,7 @@ class ClusterSums:
         score: Floats,
         label: npt.NDArray[np.bool_],
         *,
-        names: Sequence[Name] = (_NONE,),
+        names: Sequence[Name] = ((),),
         code: Integers | None = None,
         weight: npt.NDArray[np.int64] | Floats | None = None,
     ) -> None:
@@ -132,11 +127,13 @@ class ClusterSums:
     def whole(self) -> Clusters:
         """Return the clusters of all rows."""
         part = self._merged()
-        return _clusters(summed([Sums(np.zeros_like(part.part), part.point, real=part.real)]))
+        whole = summed([Sums(np.zeros_like(part.part), part.point, real=part.real)])
+        return Clusters(whole.point, *whole.real)
 
     def of(self, name: Name) -> Clusters:
         """Return the clusters of the rows of one part."""
-        return _clusters(self._merged().of(self._registry.names.index(name)))
+        part = self._merged().of(self._registry.names.index(name))
+        return Clusters(part.point, *part.real)
 
     def _take(self, part: Sums) -> None:
         self._parts.add(part)
@@ -152,10 +149,6 @@ class ClusterSums:
             each = ", each counted once in every group" if len(self._registry) > 1 else ""
             msg = f"there are over {MOST_CLUSTERS:,} clusters{each}"
             raise InputProblem(msg, "if nearly every row is a cluster of its own, leave out --cluster")
-
-
-def _clusters(sums: Sums) -> Clusters:
-    return Clusters(sums.point, *sums.real)
 
 
 def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) -> Estimate:
@@ -227,12 +220,8 @@ def _within_range(interval: Interval, name: MeasureName) -> Interval:
     """Return an interval cut to the values that the measure can take."""
     least = -1.0 if name is MeasureName.BIAS else 0.0
     most = math.inf if name is MeasureName.LOG_LOSS else 1.0
-    lower, upper = interval.lower, interval.upper
-    return replace(
-        interval,
-        lower=None if lower is None else max(least, lower),
-        upper=None if upper is None else min(most, upper),
-    )
+    lower, upper = interval.ends
+    return replace(interval, lower=stated(max(least, lower)), upper=stated(min(most, upper)))
 
 
 def clustered_difference(

@@ -27,20 +27,6 @@ class Part(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Counterpart:
-    """
-    What answers the same question here.
-
-    Args:
-        name: The measure or test.
-        part: Which of its numbers; the value of a test is its statistic.
-    """
-
-    name: MeasureName | TestName
-    part: Part = Part.VALUE
-
-
-@dataclass(frozen=True, slots=True)
 class PeerNumber:
     """
     A number as another tool gives it with its default settings.
@@ -48,14 +34,16 @@ class PeerNumber:
     Args:
         name: What the tool calls it.
         value: The number; None where the tool gives none.
-        beside: What answers the same question here, or None where nothing does.
+        beside: The measure or test that answers the same question here, or None where none does.
         why: In one line, why the two differ where they do.
+        part: Which of its numbers; the value of a test is its statistic.
     """
 
     name: str
     value: float | None
-    beside: Counterpart | None
+    beside: MeasureName | TestName | None
     why: str
+    part: Part = Part.VALUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +124,13 @@ def peer_numbers(  # noqa: PLR0911 - one return for each tool
             assert_never(tool)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Cells:
-    """
-    Rows gathered by score, or by the probability of the predicted label.
+# Rows by score, or by the probability of the predicted label: scores, rows, and for how many it happened.
+Cells = tuple[Floats, Integers, Integers]
 
-    Args:
-        positive: For how many of them it happened.
-    """
 
-    score: Floats
-    rows: Integers
-    positive: Integers
+def cells_of(table: ScoreTable) -> Cells:
+    """Return rows by their scores."""
+    return table.score, table.rows, table.positive_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,10 +178,10 @@ class Gaps:
 def gaps_in(index: Integers, cells: Cells) -> Gaps:
     """Return the occupied bins."""
     kept = index >= 0
-    place, rows, score = index[kept], cells.rows[kept], cells.score[kept]
+    place, (score, rows, positive) = index[kept], (one[kept] for one in cells)
     count = np.bincount(place, weights=rows).astype(np.float64)
     total = np.bincount(place, weights=rows * score)
-    positive = np.bincount(place, weights=cells.positive[kept])
+    positive = np.bincount(place, weights=positive)
     some = count > 0
     return Gaps(count[some], total[some] / count[some], positive[some] / count[some])
 
@@ -215,22 +198,13 @@ def right_closed(edges: Floats, score: Floats) -> Integers:
 
 _CLIP = 1e-7
 
-_NAMES = (
-    "COX coef",
-    "COX intercept",
-    "COX coef lowerci",
-    "COX coef upperci",
-    "COX intercept lowerci",
-    "COX intercept upperci",
-)
-
-_BESIDE = (
-    Counterpart(MeasureName.COX_SLOPE),
-    Counterpart(MeasureName.COX_INTERCEPT),
-    Counterpart(MeasureName.COX_SLOPE, Part.LOWER),
-    Counterpart(MeasureName.COX_SLOPE, Part.UPPER),
-    Counterpart(MeasureName.COX_INTERCEPT, Part.LOWER),
-    Counterpart(MeasureName.COX_INTERCEPT, Part.UPPER),
+_COX = (
+    ("COX coef", MeasureName.COX_SLOPE, Part.VALUE),
+    ("COX intercept", MeasureName.COX_INTERCEPT, Part.VALUE),
+    ("COX coef lowerci", MeasureName.COX_SLOPE, Part.LOWER),
+    ("COX coef upperci", MeasureName.COX_SLOPE, Part.UPPER),
+    ("COX intercept lowerci", MeasureName.COX_INTERCEPT, Part.LOWER),
+    ("COX intercept upperci", MeasureName.COX_INTERCEPT, Part.UPPER),
 )
 
 
@@ -243,14 +217,14 @@ def cox_numbers(table: ScoreTable) -> tuple[PeerNumber, ...]:
     fitted = _fit(table, np.log(score / (1.0 - score)))
     if fitted is None:
         none = "none: the labels have no finite fit, and its steps stop somewhere"
-        lines = [PeerNumber(name, None, beside, none) for name, beside in zip(_NAMES, _BESIDE, strict=True)]
+        lines = [PeerNumber(name, None, beside, none, part) for name, beside, part in _COX]
         return (*lines, PeerNumber("COX ICI", None, None, none))
     at, spread = fitted
     margin = normal_quantile(0.975) * spread
     values = (at[1], at[0], at[1] - margin[1], at[1] + margin[1], at[0] - margin[0], at[0] + margin[0])
     lines = [
-        PeerNumber(name, float(value), beside, clipped if beside.part is Part.VALUE else wald)
-        for name, value, beside in zip(_NAMES, values, _BESIDE, strict=True)
+        PeerNumber(name, float(value), beside, clipped if part is Part.VALUE else wald, part)
+        for value, (name, beside, part) in zip(values, _COX, strict=True)
     ]
     moved = logistic(at[0] + at[1] * np.log(score / (1.0 - score)))
     ici = float((table.rows * np.abs(moved - score)).sum()) / table.total_rows
@@ -272,10 +246,6 @@ def _fit(table: ScoreTable, logit: Floats) -> tuple[Floats, Floats] | None:
     return (optimum.at, spread) if math.isfinite(float(spread.sum())) else None
 
 
-PACKAGE = "calzone-tool"
-
-CALZONE_VERSION = "0.1.0"
-
 CALZONE_BINS = 10
 
 _WIDTH = f"{CALZONE_BINS} equal-width bins (a, b]; rows with a score of 0 are left out"
@@ -285,7 +255,7 @@ _MASS = f"{CALZONE_BINS} bins between quantiles; rows with the smallest score ar
 
 def calzone_numbers(table: ScoreTable) -> Peer:
     """Return what `CalibrationMetrics` gives for the columns 1 - score and score."""
-    own, top = Cells(table.score, table.rows, table.positive_rows), _predicted(table)
+    own, top = cells_of(table), _predicted(table)
     even, mass = np.linspace(0.0, 1.0, CALZONE_BINS + 1), _quantiles
     numbers = (
         *_calzone_spiegelhalter(table),
@@ -295,33 +265,33 @@ def calzone_numbers(table: ScoreTable) -> Peer:
         *_hosmer_lemeshow("C", _in(mass(own), own), _MASS),
         *cox_numbers(table),
     )
-    return Peer(PACKAGE, CALZONE_VERSION, numbers, ("calzone's Loess ICI is not reproduced; see ici",))
+    return Peer("calzone-tool", "0.1.0", numbers, ("calzone's Loess ICI is not reproduced; see ici",))
 
 
 def _predicted(table: ScoreTable) -> Cells:
     """Return the rows by the probability of the label that the score predicts; a half predicts 0."""
     other = 1.0 - table.score
     right = np.where(table.score > other, table.positive_rows, table.rows - table.positive_rows)
-    return Cells(np.maximum(table.score, other), table.rows, right)
+    return np.maximum(table.score, other), table.rows, right
 
 
 def _quantiles(cells: Cells) -> Floats:
     """Return the tenths of the scores, linear between neighbouring rows."""
-    rows = np.repeat(cells.score, cells.rows)
-    return np.asarray(np.quantile(rows, np.linspace(0.0, 1.0, CALZONE_BINS + 1)))
+    score, rows, _ = cells
+    return np.asarray(np.quantile(np.repeat(score, rows), np.linspace(0.0, 1.0, CALZONE_BINS + 1)))
 
 
 def _in(edges: Floats, cells: Cells) -> Gaps:
-    return gaps_in(right_closed(edges, cells.score), cells)
+    return gaps_in(right_closed(edges, cells[0]), cells)
 
 
 def _errors(letter: str, own: Gaps, top: Gaps, bins: str, name: MeasureName) -> tuple[PeerNumber, ...]:
     """Return mean and largest distance over bins, of label 1 and of the predicted label."""
     predicted = "of the predicted label, which has no measure here"
     none = "none: no row is left in any bin"
-    worst = Counterpart(MeasureName.LINF) if letter == "H" else None
+    worst = MeasureName.LINF if letter == "H" else None
     return (
-        PeerNumber(f"ECE-{letter}", own.mean, Counterpart(name), bins if own.rows.size else none),
+        PeerNumber(f"ECE-{letter}", own.mean, name, bins if own.rows.size else none),
         PeerNumber(f"MCE-{letter}", own.largest, worst, bins),
         PeerNumber(f"ECE-{letter} topclass", top.mean, None, f"{predicted}; {bins}"),
         PeerNumber(f"MCE-{letter} topclass", top.largest, None, f"{predicted}; {bins}"),
@@ -346,8 +316,8 @@ def _hosmer_lemeshow(letter: str, gaps: Gaps, bins: str) -> tuple[PeerNumber, ..
     )
     test = TestName.HOSMER_LEMESHOW
     return (
-        PeerNumber(f"HL-{letter} score", statistic, Counterpart(test), f"{variance}; {bins}"),
-        PeerNumber(f"HL-{letter} p-value", p, Counterpart(test, Part.P_VALUE), f"{degrees}; {bins}"),
+        PeerNumber(f"HL-{letter} score", statistic, test, f"{variance}; {bins}"),
+        PeerNumber(f"HL-{letter} p-value", p, test, f"{degrees}; {bins}", Part.P_VALUE),
     )
 
 
@@ -357,12 +327,10 @@ def _calzone_spiegelhalter(table: ScoreTable) -> tuple[PeerNumber, ...]:
     test, same = TestName.SPIEGELHALTER, "the same formula"
     tail = "2 (1 - cdf) of the normal law, 0 where z is beyond 8.3; here by draws for few rows or values"
     return (
-        PeerNumber("SpiegelhalterZ score", z, Counterpart(test), same),
-        PeerNumber("SpiegelhalterZ p-value", p, Counterpart(test, Part.P_VALUE), tail),
+        PeerNumber("SpiegelhalterZ score", z, test, same),
+        PeerNumber("SpiegelhalterZ p-value", p, test, tail, Part.P_VALUE),
     )
 
-
-MAPIE_VERSION = "1.6.0"
 
 EDGES = 50
 
@@ -376,7 +344,7 @@ _PRECISION = 1e-8
 def mapie_numbers(table: ScoreTable, rows: OrderedRows) -> Peer:
     """Return what MAPIE's metrics give for a score of one column."""
     index = right_closed(np.linspace(0.0, 1.0, EDGES), table.score) + 1
-    error = gaps_in(index, Cells(table.score, table.rows, table.positive_rows)).mean
+    error = gaps_in(index, cells_of(table)).mean
     bins = f"num_bins={EDGES} counts edges: {EDGES - 1} equal-width bins (a, b] and one for scores of 0"
     ks, kuiper = _cumulative(rows)
     z = _spiegelhalter(table)
@@ -388,12 +356,12 @@ def mapie_numbers(table: ScoreTable, rows: OrderedRows) -> Peer:
     kuiper_p = kuiper_p_value(kuiper) if _usual(kuiper) else None
     z_p = None if z is None else 1.0 - 0.5 * math.erfc(-z / math.sqrt(2.0))
     numbers = (
-        PeerNumber("expected_calibration_error", error, Counterpart(MeasureName.ECE), bins),
+        PeerNumber("expected_calibration_error", error, MeasureName.ECE, bins),
         *_test("kolmogorov_smirnov", TestName.KS, (ks, path), (ks_p, law)),
         *_test("kuiper", TestName.KUIPER, (kuiper, path), (kuiper_p, law)),
         *_test("spiegelhalter", TestName.SPIEGELHALTER, (z, "the same formula"), (z_p, one_sided)),
     )
-    return Peer("mapie", MAPIE_VERSION, numbers)
+    return Peer("mapie", "1.6.0", numbers)
 
 
 def _test(
@@ -403,7 +371,7 @@ def _test(
     undefined = "none: every score is 0, 1/2 or 1, or there is one row"
     parts = ((Part.VALUE, "statistic", statistic), (Part.P_VALUE, "p_value", p))
     return tuple(
-        PeerNumber(f"{name}_{word}", value, Counterpart(test, part), undefined if value is None else why)
+        PeerNumber(f"{name}_{word}", value, test, undefined if value is None else why, part)
         for part, word, (value, why) in parts
     )
 
@@ -449,8 +417,6 @@ def _spiegelhalter(table: ScoreTable) -> float | None:
     return ratio(float(((table.positive_rows - table.rows * table.score) * tilt).sum()), math.sqrt(variance))
 
 
-NETCAL_VERSION = "1.4.0"
-
 BINS = 10
 
 CLIP = 2.0**-52
@@ -462,17 +428,17 @@ def netcal_numbers(table: ScoreTable) -> Peer:
     """Return what netcal's `measure` gives for a score of one column."""
     score = np.clip(table.score, CLIP, 1.0 - CLIP)
     index = left_closed(np.linspace(0.0, 1.0, BINS + 1), score)
-    gaps = gaps_in(index, Cells(score, table.rows, table.positive_rows))
+    gaps = gaps_in(index, (score, table.rows, table.positive_rows))
     bins = f"{BINS} equal-width bins [a, b), edges by linspace, whose 0.3 lies above the double 0.3"
     equal = "mean over bins, each with the same weight, of equal width; here bins are of equal mass"
     right = "a score is compared with whether rounding it gives the label; here with the label"
     numbers = (
-        PeerNumber("ECE", gaps.mean, Counterpart(MeasureName.ECE), bins),
-        PeerNumber("MCE", gaps.largest, Counterpart(MeasureName.LINF), bins),
-        PeerNumber("ACE", gaps.plain_mean, Counterpart(MeasureName.ACE), f"{equal}; {bins}"),
-        PeerNumber("MMCE", _mmce(table), Counterpart(MeasureName.MMCE), right),
+        PeerNumber("ECE", gaps.mean, MeasureName.ECE, bins),
+        PeerNumber("MCE", gaps.largest, MeasureName.LINF, bins),
+        PeerNumber("ACE", gaps.plain_mean, MeasureName.ACE, f"{equal}; {bins}"),
+        PeerNumber("MMCE", _mmce(table), MeasureName.MMCE, right),
     )
-    return Peer("netcal", NETCAL_VERSION, numbers)
+    return Peer("netcal", "1.4.0", numbers)
 
 
 def _mmce(table: ScoreTable) -> float:
@@ -486,8 +452,6 @@ def _mmce(table: ScoreTable) -> float:
     pairs = float((gap**2).sum() + 2.0 * (gap * np.exp(-RATE * score) * before).sum())
     return math.sqrt(max(pairs, 0.0)) / table.total_rows
 
-
-RELPLOT_VERSION = "1.0.3"
 
 FIXED = 0.05
 
@@ -504,7 +468,7 @@ def relplot_numbers(table: ScoreTable) -> Peer:
     steps = f"bandwidths in steps of 1/{2**_HALVINGS:,}, and {grid}"
     error = _binned(table)
     bins = f"{BINS} equal-width bins [a, b) by dividing and cutting off, a score of 1 in a bin of its own"
-    ece, smece = Counterpart(MeasureName.ECE), Counterpart(MeasureName.SMECE)
+    ece, smece = MeasureName.ECE, MeasureName.SMECE
     numbers = (
         PeerNumber("smECE", smece_by_halving(table), smece, steps),
         PeerNumber(f"smECE_sigma({FIXED})", smece_at(table, FIXED), smece, f"at one fixed bandwidth; {grid}"),
@@ -512,7 +476,7 @@ def relplot_numbers(table: ScoreTable) -> Peer:
         PeerNumber("metrics.binnedECEw", error + 1.0 / BINS, ece, f"the width of a bin is added; {bins}"),
     )
     note = "relplot's intCE_rand and laplace_calibration_approx draw random numbers and are not reproduced"
-    return Peer("relplot", RELPLOT_VERSION, numbers, (note,))
+    return Peer("relplot", "1.0.3", numbers, (note,))
 
 
 def smece_by_halving(table: ScoreTable) -> float:
@@ -563,9 +527,6 @@ def _binned(table: ScoreTable) -> float:
     return float(np.abs(residual).sum()) / table.total_rows
 
 
-SKLEARN_VERSION = "1.9.1"
-
-
 def sklearn_numbers(table: ScoreTable) -> Peer:
     """Return what scikit-learn gives for a score and labels 0 and 1."""
     loss = _log_loss(table, table.score)
@@ -573,17 +534,17 @@ def sklearn_numbers(table: ScoreTable) -> Peer:
     clipped = f"scores are limited to [2.2e-16, 1 - 2.2e-16] there{_cost(wrong)}"
     shares = "one less the loss over that of the base rate of these rows"
     numbers = (
-        PeerNumber("brier_score_loss", _brier(table), Counterpart(MeasureName.BRIER), "the same formula"),
-        PeerNumber("log_loss", loss, Counterpart(MeasureName.LOG_LOSS), clipped),
-        PeerNumber("d2_brier_score", _brier_share(table), Counterpart(MeasureName.BRIER_SKILL), shares),
+        PeerNumber("brier_score_loss", _brier(table), MeasureName.BRIER, "the same formula"),
+        PeerNumber("log_loss", loss, MeasureName.LOG_LOSS, clipped),
+        PeerNumber("d2_brier_score", _brier_share(table), MeasureName.BRIER_SKILL, shares),
         PeerNumber(
             "d2_log_loss_score",
             _log_share(table, loss),
-            Counterpart(MeasureName.LOG_LOSS_SKILL),
+            MeasureName.LOG_LOSS_SKILL,
             f"{shares}; {clipped}",
         ),
     )
-    return Peer("scikit-learn", SKLEARN_VERSION, numbers)
+    return Peer("scikit-learn", "1.9.1", numbers)
 
 
 def _cost(wrong: int) -> str:
@@ -630,20 +591,17 @@ def _limited(score: Floats) -> Floats:
     return np.clip(score, CLIP, 1.0 - CLIP)
 
 
-TORCHMETRICS_VERSION = "1.9.0"
-
 TORCHMETRICS_BINS = 15
 
 
 def torchmetrics_numbers(table: ScoreTable) -> Peer:
     """Return what `binary_calibration_error` gives for tensors of 64-bit floats."""
-    index = left_closed(edges(TORCHMETRICS_BINS), table.score)
-    gaps = gaps_in(index, Cells(table.score, table.rows, table.positive_rows))
+    gaps = gaps_in(left_closed(edges(TORCHMETRICS_BINS), table.score), cells_of(table))
     bins = f"{TORCHMETRICS_BINS} equal-width bins [a, b), a score of 1 in a bin of its own"
     square = gaps.mean_square
     root = None if square is None else math.sqrt(square)
     numbers = tuple(
-        PeerNumber(f"binary_calibration_error norm={norm}", value, Counterpart(name), bins)
+        PeerNumber(f"binary_calibration_error norm={norm}", value, name, bins)
         for norm, value, name in (
             ("l1", gaps.mean, MeasureName.ECE),
             ("l2", root, MeasureName.L2_PLUG_IN),
@@ -651,7 +609,7 @@ def torchmetrics_numbers(table: ScoreTable) -> Peer:
         )
     )
     note = "tensors of 32-bit floats round scores, which can move a score across an edge"
-    return Peer("torchmetrics", TORCHMETRICS_VERSION, numbers, (note,))
+    return Peer("torchmetrics", "1.9.0", numbers, (note,))
 
 
 def edges(count: int) -> Floats:
@@ -666,8 +624,6 @@ def edges(count: int) -> Floats:
     low = [float(k * step) for k in range(half)]
     return np.array([*low, *(float(1 - (count - k) * step) for k in range(half, count + 1))])
 
-
-UC_VERSION = "0.1.4"
 
 UC_BINS = 15
 
@@ -684,19 +640,17 @@ def uncertainty_calibration_numbers(table: ScoreTable) -> Peer:
     width = f"{UC_BINS} equal-width bins (a, b]"
     mass = f"{UC_BINS} equal-mass bins, larger ones first, cut midway between neighbouring rows"
     numbers = (
-        PeerNumber("get_ece", _bins_of_uc(table, _ends(UC_BINS)).mean, Counterpart(MeasureName.ECE), width),
+        PeerNumber("get_ece", _bins_of_uc(table, _ends(UC_BINS)).mean, MeasureName.ECE, width),
         PeerNumber(
             "get_ece_em",
             _bins_of_uc(table, equal_mass_ends(table)).mean,
-            Counterpart(MeasureName.ECE_EQUAL_MASS),
+            MeasureName.ECE_EQUAL_MASS,
             mass,
         ),
-        PeerNumber(
-            name, math.sqrt(max(squared, 0.0)), Counterpart(MeasureName.L2), f"{subtracts}; {partition}"
-        ),
+        PeerNumber(name, math.sqrt(max(squared, 0.0)), MeasureName.L2, f"{subtracts}; {partition}"),
     )
     note = "its bootstrap intervals are drawn anew at every call and are not reproduced"
-    return Peer("uncertainty-calibration", UC_VERSION, numbers, (note,))
+    return Peer("uncertainty-calibration", "0.1.4", numbers, (note,))
 
 
 def debiased_square(gaps: Gaps) -> float:
@@ -734,4 +688,4 @@ def _ends(count: int) -> Floats:
 
 def _bins_of_uc(table: ScoreTable, ends: Floats) -> Gaps:
     index = np.searchsorted(ends, table.score, side="left").astype(np.int64)
-    return gaps_in(index, Cells(table.score, table.rows, table.positive_rows))
+    return gaps_in(index, cells_of(table))

@@ -1,6 +1,7 @@
 """Answers of several models to the same questions: each row has a score and a label of its own."""
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from functools import reduce
 from typing import Self
 
@@ -64,15 +65,9 @@ class Answers:
 
     def some(self, which: npt.NDArray[np.intp]) -> Self:
         """Return some of the answers."""
-        return type(self)(
-            self.ids[which],
-            self.score[which],
-            self.label[which],
-            self.repeated,
-            None if self.probability is None else self.probability[which],
-            None if self.place is None else self.place[which],
-            None if self.cluster is None else self.cluster[which],
-        )
+        columns = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "repeated"}
+        some = {name: column[which] for name, column in columns.items() if column is not None}
+        return replace(self, **some)
 
     def to(self, other: "Answers") -> Self:
         """Return the answers to questions that another answered too."""

@@ -17,13 +17,14 @@ import numpy.typing as npt
 
 from calibcli.ahead import in_order
 from calibcli.names import DEFAULT_SEED, Purpose
+from calibcli.stats.bounds import holm
 from calibcli.stats.bounds.proportion import rate_bounds, sum_margin
 from calibcli.stats.bounds.resampling import DrawCells, calibrated_positives, range_tail
 from calibcli.stats.measures.if_calibrated import DRAWS
 from calibcli.stats.numerics import crossing, normal_quantile, stream
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.crossed import CrossedCells, segments_within, sets_of_columns
-from calibcli.stats.table.sliced import Leaves, Sums
+from calibcli.stats.table.sliced import Sums
 from calibcli.values import dataclass
 
 Booleans = npt.NDArray[np.bool_]
@@ -79,21 +80,6 @@ class Entries:
     tied: bool
 
     @classmethod
-    def of_table(
-        cls,
-        level: Integers,
-        sizes: Sequence[int],
-        at: Floats,
-        *,
-        rows: Integers,
-        positive: Integers,
-        scores: tuple[Floats, Floats],
-    ) -> "Entries":
-        """Return entries; `scores` are the sums of the scores of rows with label 1 and with label 0."""
-        part = np.ravel_multi_index(tuple(level), tuple(sizes))
-        return cls.of_parts(part, sizes, at, rows=rows, positive=positive, scores=scores)
-
-    @classmethod
     def of_parts(
         cls,
         part: Integers,
@@ -104,7 +90,17 @@ class Entries:
         positive: Integers,
         scores: tuple[Floats, Floats] | None = None,
     ) -> "Entries":
-        """Return entries of numbered combinations, the first column counting most; see `of_table`."""
+        """
+        Return entries of numbered combinations, the first column counting most.
+
+        Args:
+            part: The combination of levels of each entry.
+            sizes: How many levels each column has.
+            at: The score, or the cell of it.
+            rows: How many rows.
+            positive: How many of them have label 1.
+            scores: The sums of the scores of rows with label 1 and with label 0; None if `at` is the score.
+        """
         parts, leaf = _numbered(part)
         order, tied = _order(at)
         leaf, at, many, ones = leaf[order], at[order], _narrow(rows)[order], _narrow(positive)[order]
@@ -177,7 +173,14 @@ class InCells:
         """Return the rows by the levels of some columns alone, of a segment only where one is named."""
         own = {column: within[column] for column in columns if within and within[column] != ANY}
         leaves = self.cells.of(columns, own)
-        return _of_leaves(leaves, self.sizes)
+        return Entries.of_parts(
+            leaves.part,
+            self.sizes,
+            leaves.at,
+            rows=leaves.rows,
+            positive=leaves.positive,
+            scores=leaves.scores,
+        )
 
     def combined(self) -> tuple[Whole, Floats]:
         """Return all combinations of levels, shape (n_columns, n), and the rows of each."""
@@ -187,12 +190,6 @@ class InCells:
 
 Crossed = Entries | InCells
 """Rows by the levels of any few columns and by score."""
-
-
-def _of_leaves(leaves: Leaves, sizes: Sequence[int]) -> Entries:
-    return Entries.of_parts(
-        leaves.part, sizes, leaves.at, rows=leaves.rows, positive=leaves.positive, scores=leaves.scores
-    )
 
 
 def entries_of(found: Sums | CrossedCells, sizes: Sequence[int]) -> Crossed:
@@ -460,7 +457,7 @@ def joint(entries: Crossed, found: Segments, tested: Booleans, *, depth: int, er
         Holm (1979), Scand. J. Statist. 6; Westfall & Young (1993), Resampling-Based Multiple Testing.
     """
     places = np.flatnonzero(tested)
-    by_law = holm(found.p_values()[places])
+    by_law = np.array(holm(found.p_values()[places].tolist()), np.float64)
     choices = list(sets_of_columns(len(entries.sizes), depth))
     draws = _draws(entries.rows.size * len(choices), places.size) if isinstance(entries, Entries) else 0
     if not (draws and isinstance(entries, Entries)):
@@ -503,20 +500,6 @@ def _drawn(
             low, high, _ = _reach(residual[:, order], entries.at[order] if tied else None, new)
             size.append(high - low)
         yield _over(np.concatenate(size, axis=1), unit)
-
-
-def holm(p_values: Floats) -> Floats:
-    """
-    Return p-values that hold for all at once, by steps from the smallest.
-
-    References:
-        Holm (1979), Scand. J. Statist. 6.
-    """
-    order = np.argsort(p_values, kind="stable")
-    steps = np.minimum(1.0, p_values[order] * np.arange(p_values.size, 0, -1))
-    found = np.empty_like(p_values)
-    found[order] = np.maximum.accumulate(steps)
-    return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

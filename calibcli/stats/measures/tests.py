@@ -363,22 +363,6 @@ _ONE_SIDED = "one-sided: sees scores that are too low"
 _TOO_OFTEN = "right rates are rejected more often than the level says where few events are expected"
 
 
-def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
-    """
-    Return p-values that hold for all tests at once, however they depend on each other.
-
-    References:
-        Holm (1979), Scandinavian Journal of Statistics 6.
-    """
-    order = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
-    found: list[float | None] = [None] * len(p_values)
-    largest = 0.0
-    for rank, (p, place) in enumerate(order):
-        largest = max(largest, min(1.0, (len(order) - rank) * p))
-        found[place] = largest
-    return tuple(found)
-
-
 def bin_information(sums: BinnedTable) -> float:
     """Return the harmonic mean of V_k: with that in each bin H would be as near to chi-squared as it is."""
     variance = sums.variance[sums.variance > 0.0]

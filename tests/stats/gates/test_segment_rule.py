@@ -263,7 +263,7 @@ def test_cells_of_the_score_can_hide_no_more_than_is_allowed_for() -> None:
     ones = label.astype(int)
     rows, positive = np.bincount(place), np.bincount(place[label])
     sums = np.bincount(place, score * ones), np.bincount(place, score * (1 - ones))
-    entries = Entries.of_table(np.zeros((1, 2), int), (1,), cell, rows=rows, positive=positive, scores=sums)
+    entries = Entries.of_parts(np.zeros(2, int), (1,), cell, rows=rows, positive=positive, scores=sums)
     kept = replace(exact, entries=entries, found=segments_of(entries, depth=1), is_grid=True)
     # The mean of a cell stands for its scores, whatever their labels: a bound of the variance needs that.
     squares = ((label - np.array([0.305, 0.605])[place]) ** 2).sum()

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from calibcli.stats.bounds import holm
 from calibcli.stats.bounds.resampling import range_tail
 from calibcli.stats.measures import segments
 from calibcli.stats.measures.segments import (
@@ -19,7 +20,6 @@ from calibcli.stats.measures.segments import (
     are_tested,
     beyond,
     bias_bounds,
-    holm,
     joint,
     segments_of,
     smallest_detectable,
@@ -95,8 +95,9 @@ def test_entries_that_agree_may_be_added_up_before(drawn: tuple) -> None:
     rows = np.bincount(place)
     ones = np.bincount(place, weights=label).astype(np.int64)
     value = keys[3]
-    merged = Entries.of_table(
-        keys[:3].astype(np.int64), (3, 2, 4), value, rows=rows, positive=ones,
+    part = np.ravel_multi_index(tuple(keys[:3].astype(np.int64)), (3, 2, 4))
+    merged = Entries.of_parts(
+        part, (3, 2, 4), value, rows=rows, positive=ones,
         scores=(value * ones, value * (rows - ones)),
     )  # fmt: skip
     one, other = (
@@ -138,7 +139,9 @@ def test_segments_of_the_same_rows_are_tested_once() -> None:
 
 def test_joint_values_are_those_of_holm() -> None:
     """The smallest is multiplied by their number, and none is below one before it."""
-    assert holm(np.array([0.04, 0.001, 0.03, 0.9])).tolist() == pytest.approx([0.09, 0.004, 0.09, 0.9])
+    first, none, *others = holm([0.04, None, 0.001, 0.03, 0.9])
+    assert none is None
+    assert [first, *others] == pytest.approx([0.09, 0.004, 0.09, 0.9])
 
 
 @pytest.mark.parametrize("few", [False, True], ids=["single rows", "equal scores"])
@@ -174,12 +177,12 @@ def test_the_law_joins_what_draws_cannot_tell() -> None:
     seen = are_tested(found, least_rows=20)
     together = joint(entries, found, seen, depth=1, error=0.05)
     assert (together.draws, together.p_values.max() < 1e-3) == (999, True)
-    assert together.p_values.tolist() == holm(found.p_values()[seen]).tolist()
+    assert together.p_values.tolist() == list(holm(found.p_values()[seen].tolist()))
     level, score, rng = drawn_rows(50_000, 2)
     found = segments_of(entries := entries_of(level, score, rng.random(50_000) < score), depth=1)
     together = joint(entries, found, np.ones(3, np.bool_), depth=1, error=0.05)
     assert (together.draws, together.each) == (0, pytest.approx(0.05 / 3))
-    assert together.p_values.tolist() == holm(found.p_values()).tolist()
+    assert together.p_values.tolist() == list(holm(found.p_values().tolist()))
 
 
 def test_fewer_labels_are_drawn_of_larger_tables_of_small_segments(monkeypatch: pytest.MonkeyPatch) -> None:

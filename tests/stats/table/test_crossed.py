@@ -81,8 +81,9 @@ def test_rows_in_cells_are_those_of_combinations_in_cells(data: Any) -> None:
     key, place = np.unique(np.vstack((level, at)), axis=1, return_inverse=True)
     ones, others = (np.bincount(place.reshape(-1), counts * one) for one in (label, ~label))
     sums = [np.bincount(place.reshape(-1), counts * one * score) for one in (label, ~label)]
-    slow = Entries.of_table(
-        key[:-1].astype(int), SIZES, key[-1], rows=(ones + others).astype(int),
+    parts = np.ravel_multi_index(tuple(key[:-1].astype(int)), SIZES)
+    slow = Entries.of_parts(
+        parts, SIZES, key[-1], rows=(ones + others).astype(int),
         positive=ones.astype(int), scores=(sums[0], sums[1]),
     )  # fmt: skip
     fast = entries_of(found, SIZES)
@@ -91,8 +92,8 @@ def test_rows_in_cells_are_those_of_combinations_in_cells(data: Any) -> None:
         assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9), name
     assert path(one) == pytest.approx(path(other), abs=1e-7)
     exact = segments_of(
-        Entries.of_table(
-            level, SIZES, score, rows=counts, positive=counts * label,
+        Entries.of_parts(
+            np.ravel_multi_index(tuple(level), SIZES), SIZES, score, rows=counts, positive=counts * label,
             scores=(counts * label * score, counts * ~label * score),
         ),
         depth=2,
