@@ -7,6 +7,7 @@ from pkgutil import iter_modules
 import pytest
 
 import calibcli.reports
+from calibcli.commands.pictures.of_tables import DRAWN
 from calibcli.families import LABELS, Explained, Facts, Home
 from calibcli.names import (
     ClassMeasure,
@@ -112,6 +113,12 @@ def test_every_picture_is_made_and_drawn_by_what_its_entry_names() -> None:
             function = getattr(import_module(f"{room}.{module}"), name)
             assert callable(function), found
         assert ("scale" in signature(function).parameters) == kind.facts.logit, kind
+
+
+def test_every_picture_of_tables_is_drawn_by_a_function_of_its_own() -> None:
+    """No kind is drawn as another, and none is drawn that no entry sends there."""
+    assert {*DRAWN} == {kind for kind in PlotKind if kind.facts.made == "of_tables.diagram_of_tables"}
+    assert len({*DRAWN.values()}) == len(DRAWN)
 
 
 def test_what_is_loaded_by_its_name_is_there() -> None:

@@ -16,7 +16,7 @@ from calibcli.commands.measure import (
 from calibcli.commands.partition import may_cut_cells
 from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
-from calibcli.commands.pictures.of_tables import drawn_of_tables, mcb_dsc_drawn
+from calibcli.commands.pictures.of_tables import Asked, drawn_of_tables, mcb_dsc_drawn
 from calibcli.commands.pictures.over_time import bias_alone, shows_trend, trend_drawn
 from calibcli.commands.pictures.reliability import (
     MOST,
@@ -74,7 +74,7 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
     raw = evaluation.tables[RAW] if evaluation.recalibrated and len(tables) == 1 else None
 
     def drawn(kind: PlotKind, tables: Mapping[str, Table]) -> Shown:
-        return kind, drawn_of_tables(kind, tables, report.input, raw=raw, options=options)
+        return kind, drawn_of_tables(kind, tables, Asked(report.input, options, raw=raw))
 
     yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= MOST else one)
     yield drawn(PlotKind.CUMULATIVE, one)

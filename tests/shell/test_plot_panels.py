@@ -296,8 +296,9 @@ def fitted(run: Run, thousand: Path) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_pictures_of_the_fit_rows_say_so(kind: PlotKind, thousand: Path, fitted: str) -> None:
-    """Whatever is drawn through the artifact; without it nothing is said."""
+    """Whatever is drawn through the artifact, and it is what was asked for; without it nothing is said."""
     flattering = diagram_of(PlotRequest([str(thousand)], CHOSEN, kind=kind, artifact=fitted))
+    assert flattering.drawn.picture.kind is kind
     assert FIT_ROWS in flattering.notes
     assert IN_PICTURE in flattering.drawn.foot
     if kind is PlotKind.BINNED:

@@ -28,8 +28,6 @@ from calibcli.commands.slices import Slices, extras_request_of, sorted_groups, v
 from calibcli.errors import EmptyTable, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
-    Band,
-    Benefit,
     Binning,
     FitLoss,
     MeasureName,
@@ -145,39 +143,31 @@ def diagram_of_tables(request: PlotRequest) -> Diagram:
     found, look = tables_of(request), request.look
     kind = PlotKind.ISOTONIC if request.kind is None else request.kind
     return found.diagram(
-        drawn_of_tables(kind, found.tables, found.source, raw=found.raw, options=request.options, look=look)
+        drawn_of_tables(kind, found.tables, Asked(found.source, request.options, look, found.raw))
     )
 
 
-def drawn_of_tables(
-    kind: PlotKind,
-    tables: Mapping[str, Table],
-    source: InputSummary,
-    *,
-    options: MeasureOptions,
-    raw: Table | None = None,
-    look: PictureOptions | None = None,
-) -> Drawn:
-    """Return the picture of one table, `raw` being it before recalibration, or of several by name."""
-    look = look or PictureOptions()
-    drawn = {}
-    for name, table in tables.items():
-        match kind:
-            case PlotKind.CUMULATIVE:
-                drawn[name] = cumulative_drawn(table, options=options)
-            case PlotKind.MURPHY:
-                drawn[name] = murphy_drawn(table, options=options)
-            case PlotKind.RISK_COVERAGE:
-                drawn[name] = risk_coverage_drawn(table, options=options)
-            case PlotKind.DECISION:
-                drawn[name] = decision_drawn(
-                    table, raw=raw, options=options, benefit=look.benefit, looks=len(tables)
-                )
-            case PlotKind.CLINICAL:
-                drawn[name] = clinical_drawn(table, source, options=options, band=look.band)
-            case _:
-                drawn[name] = isotonic_drawn(table, options=options, band=look.band)
-    return _together(kind, drawn, tables)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """
+    What the picture of a table goes by.
+
+    Args:
+        raw: The table before recalibration, or None.
+        looks: How many tables the picture is of.
+    """
+
+    source: InputSummary
+    options: MeasureOptions
+    look: PictureOptions = PictureOptions()
+    raw: Table | None = None
+    looks: int = 1
+
+
+def drawn_of_tables(kind: PlotKind, tables: Mapping[str, Table], asked: Asked) -> Drawn:
+    """Return the picture of one table, or of several by name."""
+    asked = replace(asked, looks=len(tables))
+    return _together(kind, {name: DRAWN[kind](table, asked) for name, table in tables.items()}, tables)
 
 
 def _together(kind: PlotKind, drawn: Mapping[str, Drawn], tables: Mapping[str, Table]) -> Drawn:
@@ -232,20 +222,20 @@ def rows_of(tables: Iterable[Table]) -> str:
     return f"{least:,} rows each" if least == most else f"{least:,} to {most:,} rows each"
 
 
-def cumulative_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
+def cumulative_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the path of cumulative differences and, as caption, what KS and Kuiper say of it."""
-    curve = cumulative_curve(table)
+    curve, seed = cumulative_curve(table), asked.options.seed
     bins = binned(table, bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=table))
     calibrated = None
     if not table.weighted:
         calibrated = CalibratedDraws(
             table,
             partitions=(bins,),
-            generator=stream(options.seed, Purpose.MONTE_CARLO),
-            smece_generator=stream(options.seed, Purpose.SMECE_NULL),
+            generator=stream(seed, Purpose.MONTE_CARLO),
+            smece_generator=stream(seed, Purpose.SMECE_NULL),
         )
     names = (TestName.KS, TestName.KUIPER)
-    tests, _ = calibration_tests(names, table, bins=bins, calibrated=calibrated, seed=options.seed)
+    tests, _ = calibration_tests(names, table, bins=bins, calibrated=calibrated, seed=seed)
     rows = rows_line(table.total_rows, table.total_positive_rows)
     how = {test.p_method for test in tests if test.p_value is not None} - {"contradiction"}
     method = f"; p-values: {', '.join(sorted(how))}" if how else ""
@@ -271,10 +261,11 @@ _PARTS = (
 )
 
 
-def isotonic_drawn(table: Table, *, options: MeasureOptions, band: Band = Band.POINTWISE) -> Drawn:
+def isotonic_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the isotonic fit and, as caption, the Brier score in its parts."""
+    options = asked.options
     generator = stream(options.seed, Purpose.CONSISTENCY_BAND)
-    curve = isotonic_curve(table, generator=generator, confidence=options.confidence, band=band)
+    curve = isotonic_curve(table, generator=generator, confidence=options.confidence, band=asked.look.band)
     shared, drawn = Shared(), stream(options.seed, Purpose.CORP)
     mcb = corp_part(MeasureName.BRIER_MCB, table, generator=drawn, shared=shared)
     dsc, unc = (
@@ -313,19 +304,10 @@ def _diagonal(curve: IsotonicCurve) -> tuple[str, ...]:
 _MOST_RANGES = 3
 
 
-def decision_drawn(
-    table: Table,
-    *,
-    raw: Table | None,
-    options: MeasureOptions,
-    benefit: Benefit = Benefit.NET,
-    looks: int = 1,
-) -> Drawn:
-    """
-    Return the decision curve with the range of thresholds in which the
-    score is better than all and none; it is one of `looks` in the picture.
-    """
-    curve = decision_curve(table, raw=raw, confidence=options.confidence, benefit=benefit)
+def decision_drawn(table: Table, asked: Asked) -> Drawn:
+    """Return the decision curve with the thresholds at which the score is better than all and none."""
+    options, benefit = asked.options, asked.look.benefit
+    curve = decision_curve(table, raw=asked.raw, confidence=options.confidence, benefit=benefit)
     curve = replace(curve, marked=tuple(sorted(options.thresholds)))
     rows = rows_line(table.total_rows, table.total_positive_rows)
     kind = "weighted base rate" if table.weighted else "base rate"
@@ -341,7 +323,7 @@ def decision_drawn(
     counted = bool(curve.better), "better than treating all or none at some threshold, by the estimate alone"
     if not table.weighted:
         words = f"clearly worth using at some threshold ({percent(options.confidence)}, all at once)"
-        counted = worth_somewhere(table, confidence=options.confidence, looks=looks), words
+        counted = worth_somewhere(table, confidence=options.confidence, looks=asked.looks), words
     return Drawn(curve, caption, foot, Brief(((where,),), foot, counted=counted))
 
 
@@ -400,13 +382,12 @@ _REPORTED = {
 }
 
 
-def clinical_drawn(
-    table: Table, source: InputSummary, *, options: MeasureOptions, band: Band = Band.POINTWISE
-) -> Drawn:
+def clinical_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the calibration plot of a prediction model, with what is reported of it."""
+    options, band = asked.options, asked.look.band
     smoother = options.smoother or Smoother.SPLINE
     requested = replace(options, metrics=Metrics(tuple(_REPORTED), ()), drawn=False, complete=False)
-    measures = {one.name: one for one in measure_table(table, source, options=requested).measures}
+    measures = {one.name: one for one in measure_table(table, asked.source, options=requested).measures}
     words = {**_REPORTED, MeasureName.ICI: f"ICI ({smoother.value})"}
     box = tuple((word, _reported(measures[name])) for name, word in words.items())
     curve = clinical_curve(
@@ -449,9 +430,9 @@ def _reported(one: Estimate) -> str:
     return f"{value} ({bounds[0]} to {bounds[1]})" if bounds else value
 
 
-def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
+def murphy_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the Murphy curve with its Brier score and the parts of it."""
-    confidence, shared = options.confidence, Shared()
+    confidence, shared = asked.options.confidence, Shared()
     score = brier(table, confidence=confidence)
     mcb, dsc, unc = (
         corp_part(name, table, confidence=confidence, shared=shared).value
@@ -476,10 +457,10 @@ def murphy_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
 _TOLD = (0.8, 0.5)
 
 
-def risk_coverage_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
+def risk_coverage_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the risk-coverage curve with the area under it and, as caption, the risk of some coverages."""
-    curve = risk_coverage_curve(table, confidence=options.confidence)
-    area = aurc(table, confidence=options.confidence)
+    curve = risk_coverage_curve(table, confidence=asked.options.confidence)
+    area = aurc(table, confidence=asked.options.confidence)
     places, rows = places_for(area.value), rows_line(table.total_rows, table.total_positive_rows)
     found = [(one, float(curve.risk[np.searchsorted(curve.coverage, one)])) for one in _TOLD]
     told = ", ".join(f"{100.0 * risk:.3g} % of the surest {percent(one)}" for one, risk in found)
@@ -492,6 +473,17 @@ def risk_coverage_drawn(table: Table, *, options: MeasureOptions) -> Drawn:
         ("AURC: area under the curve.", *rounding_foot(table)),
         Brief(((f"{area.value:.{places}f}",),), rounding_foot(table), ("AURC", area.value)),
     )
+
+
+# What draws one table for each kind whose entry names `diagram_of_tables`.
+DRAWN = {
+    PlotKind.CUMULATIVE: cumulative_drawn,
+    PlotKind.MURPHY: murphy_drawn,
+    PlotKind.RISK_COVERAGE: risk_coverage_drawn,
+    PlotKind.DECISION: decision_drawn,
+    PlotKind.CLINICAL: clinical_drawn,
+    PlotKind.ISOTONIC: isotonic_drawn,
+}
 
 
 M = MeasureName

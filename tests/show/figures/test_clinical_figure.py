@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from calibcli.commands.pictures.of_tables import clinical_drawn
+from calibcli.commands.pictures.of_tables import Asked, clinical_drawn
 from calibcli.names import AxisScale, FigureSize, Smoother, Theme
 from calibcli.options.measuring import MeasureOptions
 from calibcli.reports.input import InputSummary
@@ -76,7 +76,7 @@ def test_the_index_of_rare_events_has_digits() -> None:
     score = logistic(rng.normal(-8.0, 1.0, 5_000))
     table = ScoreTable.from_rows(score, rng.random(score.size) < 5.0 * score)
     source = InputSummary(("rows",), "score", "label", None, 5_000, 0, 0)
-    curve = clinical_drawn(table, source, options=MeasureOptions()).picture
+    curve = clinical_drawn(table, Asked(source, MeasureOptions())).picture
     assert isinstance(curve, ClinicalCurve)
     ((name, said),) = curve.box[3:4]
     digits = re.findall(r"[.\d]+", said)
