@@ -259,7 +259,7 @@ def _after_blank(text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-_BRACE, _SPACE, _TAB, _RETURN, _NEWLINE = b"} \t\r\n"
+_OPEN, _BRACE, _SPACE, _TAB, _RETURN, _NEWLINE = b"{} \t\r\n"
 
 _STEPS = 4
 
@@ -336,13 +336,13 @@ def _write_lines(
     """Write stretches from one last brace to the next, with the new keys between them."""
     starts, ends = where
     colon, comma = (": ", ", ") if spaced else (":", ",")
-    braces = ends
-    bare: Any = None
-    if keys.kept is not None:
+    if keys.kept is None:
+        braces, empty = ends, _without_a_key(content, starts, ends)
+    else:
         content, braces, empty = with_some_keys(
             content, starts, ends, kept=keys.kept, comma=comma, encoding=keys.encoding
         )
-        bare = None if not empty.any() else pa.array(empty)
+    bare: Any = pa.array(empty) if empty.any() else None
     parts: list[Any] = [stretches(np.concatenate(([0], braces)), content)]
     for place, (name, column) in enumerate(zip(keys.names, values, strict=True)):
         key = json.dumps(name, ensure_ascii=keys.encoding != "utf-8") + colon
@@ -352,6 +352,15 @@ def _write_lines(
         parts += [between, _text(column_of(column), keys)]
     write(written(pc.binary_join_element_wise(*parts, bytes_scalar(b""))))
     write(content[int(braces[-1]) :])
+
+
+def _without_a_key(content: bytes, starts: Integers, ends: Integers) -> Booleans:
+    """Return which objects are empty: before their last brace stands the first one, and perhaps blanks."""
+    before = np.frombuffer(content, np.uint8)[ends - 1]
+    empty: Booleans = before == _OPEN
+    for place in np.flatnonzero((before == _SPACE) | (before == _TAB)).tolist():
+        empty[place] = content[int(starts[place]) : int(ends[place])].rstrip().endswith(b"{")
+    return empty
 
 
 def _text(column: "pa.Array[Any]", keys: NewKeys) -> "pa.Array[Any]":

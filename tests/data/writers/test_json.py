@@ -88,6 +88,15 @@ def test_kept_keys_keep_their_text(rows: list[dict[str, Any]], kept: set[str]) -
     assert result.decode() == "".join(expected)
 
 
+def test_an_object_without_a_key_gets_its_first() -> None:
+    """And no comma before it."""
+    lines = b'\xef\xbb\xbf{}\n{ \t}\r\n{"a":{} }\n{"b":"{"}'
+    assert spliced([lines], [[0.5] * 4], names=("p", "q")) == (
+        b'\xef\xbb\xbf{"p":0.5,"q":0.5}\n{ \t"p":0.5,"q":0.5}\r\n'
+        b'{"a":{} ,"p":0.5,"q":0.5}\n{"b":"{","p":0.5,"q":0.5}'
+    )
+
+
 def test_numbers_keep_their_digits_where_other_keys_go() -> None:
     """And blanks within a pair."""
     line = b'{"a" :  0.10, "x": 1, "b":12345678901234567890.10}\n'
