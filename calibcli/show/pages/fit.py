@@ -2,6 +2,7 @@
 
 import math
 
+from calibcli.errors import any_of
 from calibcli.names import FitLoss, RecalibratorName
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
 from calibcli.show.answers import answer_of
@@ -9,14 +10,13 @@ from calibcli.show.blocks import Cells, Column, Grid, Line, Listing, Page, Tone,
 from calibcli.show.pages import loss_words, note_lines, repair_lines, source_line
 from calibcli.show.words import count, four, listed, plural, quoted, share
 from calibcli.stats.recalibrators.segments import SegmentMap, StrengthTrial
-from calibcli.stats.recalibrators.selection import NOTHING_CHANGED, RAW, Selection, Trial
+from calibcli.stats.recalibrators.selection import CHEAP, NOTHING_CHANGED, RAW, Selection, Trial
 
 _PAIRED = "Standard errors are of the difference to the best method, paired by fold."
 
 _RULE = (
     "Chosen: the simplest method whose loss exceeds the best by at most one standard error. "
-    "The raw score counts as simplest, unless intercept, temperature or platt beats it by more than half a "
-    "standard error."
+    f"The raw score counts as simplest, unless {any_of(CHEAP)} beats it by more than half a standard error."
 )
 
 

@@ -23,8 +23,9 @@ FROM_SIMPLE_TO_COMPLEX = tuple(
 )
 # What is tried unless the user names candidates: not the methods whose few outputs serve another purpose.
 DEFAULT_CANDIDATES = tuple(name for name in FROM_SIMPLE_TO_COMPLEX if name.facts.candidate)
-# What costs one or two parameters is worth them sooner: half a standard error speaks against the raw scores.
-_CHEAP, _HALF = FROM_SIMPLE_TO_COMPLEX[:3], 0.5
+# What is as simple as Platt's line is worth it sooner: half a standard error speaks against the raw scores.
+CHEAP = FROM_SIMPLE_TO_COMPLEX[: 1 + FROM_SIMPLE_TO_COMPLEX.index(RecalibratorName.PLATT)]
+_HALF = 0.5
 # Of a difference of losses, relative to them where they are above 1.
 _ROUNDING = 1e-9
 
@@ -156,7 +157,7 @@ def choose(found: FoldLosses, *, unchanged: bool = True) -> tuple[Trial, ...]:
         Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, 3.4.3 (unpaired).
     """
     fitted = found.fitted
-    unchanged = unchanged and not any(found.beats_raw(fitted[name]) for name in _CHEAP if name in fitted)
+    unchanged = unchanged and not any(found.beats_raw(fitted[name]) for name in CHEAP if name in fitted)
     eligible: dict[str, Floats] = {RAW: found.raw} if unchanged else {}
     eligible |= {name.value: losses for name, losses in fitted.items()}
     means = {name: found.mean(losses) for name, losses in eligible.items()}
