@@ -16,7 +16,7 @@ from calibcli.options.rows import DocumentSource
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import SCHEMA
 from calibcli.stats.bounds import FROM_BOTH, Interval, stated
-from calibcli.stats.gates.claim import Ground, Verdict, claim_of, outcome_of
+from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.other_rules import bounded
 from calibcli.stats.measures import HOEFFDING, Estimate
 from calibcli.stats.measures.differences import (
@@ -307,8 +307,8 @@ def _of_differences(above: Difference, below: Difference, method: str, partition
 def _verdict(table: Table, name: MeasureName, gap: _Gap, limit: float, *, ground: Ground) -> Verdict:
     key = f"regression:{name.value}"
     rule = Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)
-    claim = claim_of(rule, ground, measure=f"{name.value} - baseline")
-    outcome, reason = outcome_of(table, claim, ground, lower=gap.lower, upper=gap.upper)
+    claim = ground.claim_of(rule, measure=f"{name.value} - baseline")
+    outcome, reason = ground.outcome_of(table, claim, lower=gap.lower, upper=gap.upper)
     if outcome is VerdictName.INCONCLUSIVE and reason is None:
         reason = next(
             (one for one in gap.assumptions if one.startswith(("no interval", "no difference"))), None

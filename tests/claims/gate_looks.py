@@ -8,7 +8,7 @@ from scipy.stats import binom
 from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import rate_bounds
-from calibcli.stats.gates.claim import Ground, too_few
+from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.plan import Gate, Plan, is_given, planned
 from calibcli.stats.table.bins import ATOMS
 from claims.gate_streams import World
@@ -56,7 +56,7 @@ def verdicts(name: str, *, error: float, rows: int, repetitions: int) -> Shares:
     counts = [0, 0]
     for _ in range(repetitions):
         table = case.draw(generator, rows, error)
-        if too_few(table, case.ground) is None:
+        if case.ground.too_few(table) is None:
             given = [is_given(gate, table) for gate in gates]
             assert not all(given), "a pass and a fail at once"
             counts = [count + one for count, one in zip(counts, given, strict=True)]

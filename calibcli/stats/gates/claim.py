@@ -58,6 +58,50 @@ class Ground:
         """Largest probability of a fail of this one claim that is wrong."""
         return self.delta / self.claims
 
+    def levels(self, rule: Rule) -> tuple[float, float]:
+        """
+        Return the error probabilities of the lower and of the upper bound.
+
+        The bound that can pass the claim has delta, the one that can fail it delta / claims.
+        """
+        at_most = rule.relation is Relation.AT_MOST
+        return (self.fail_delta, self.delta) if at_most else (self.delta, self.fail_delta)
+
+    def claim_of(self, rule: Rule, *, measure: str) -> "Claim":
+        """Return the claim that a rule makes of a measure by its name in reports."""
+        fail_confidence = None if self.claims == 1 else 1.0 - self.fail_delta
+        return Claim(measure, rule.limit, self.confidence, rule.bound, rule.relation, fail_confidence)
+
+    def too_few(self, table: Table) -> str | None:
+        """Return why so few rows are not judged, or None."""
+        return too_few_counted(table.total_rows, table.total_positive_rows, least=self.least_rows)
+
+    def outcome_of(
+        self, table: Table, claim: "Claim", *, lower: float | None, upper: float | None
+    ) -> tuple[VerdictName, str | None]:
+        """Return the verdict and, where too few rows forbid one, the reason."""
+        if (reason := self.too_few(table)) is not None:
+            return VerdictName.INCONCLUSIVE, reason
+        return claim.by_bounds(lower=lower, upper=upper), None
+
+    def refuse_many_values(self, table: Table, *, words: str) -> None:
+        """
+        Refuse an error of a score with many values, value by value: no number of rows bounds it from above.
+
+        Rows whose scores are all different cannot be told from rows whose labels are settled by their scores,
+        and of those the error is |label - score| itself.
+        """
+        if self.bins.edges is None and table.kind == "exact":
+            return
+        missed = table.positive * (1.0 - table.score_of_positive)
+        missed += (table.weight - table.positive) * table.score_of_negative
+        least = float(missed.sum()) / float(table.weight.sum())
+        msg = (
+            f"the {words} error of a score with many values cannot be bounded (Theorem 12.5): a valid upper "
+            f"bound is never below the mean of |label - score|, here {least:.4g}"
+        )
+        raise UsageProblem(msg, "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce")
+
 
 @dataclass(frozen=True, slots=True)
 class Claim(Declared):
@@ -100,6 +144,26 @@ class Claim(Declared):
     ]:
         """The confidence with which a fail is right."""
         return self.confidence if self.fail_confidence is None else self.fail_confidence
+
+    def by_bounds(self, *, lower: float | None, upper: float | None) -> VerdictName:
+        """Return the verdict that bounds give, however few the rows are."""
+        if self.relation is Relation.AT_MOST:
+            held = upper is not None and upper <= self.limit
+            refuted = lower is not None and lower > self.limit
+        else:
+            held = lower is not None and lower >= self.limit
+            refuted = upper is not None and upper < self.limit
+        if held or (self.only_not_refuted and not refuted):
+            return VerdictName.PASS
+        return VerdictName.FAIL if refuted else VerdictName.INCONCLUSIVE
+
+    def compared(self, value: float, *, few: str | None, undefined: str) -> tuple[VerdictName, str | None]:
+        """Return how a number stands to the limit, or why that is not said."""
+        reason = undefined if few is None and math.isnan(value) else few
+        if reason is not None:
+            return VerdictName.INCONCLUSIVE, reason
+        kept = value <= self.limit if self.relation is Relation.AT_MOST else value >= self.limit
+        return (VerdictName.PASS if kept else VerdictName.FAIL), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,88 +375,11 @@ FEWER = "fewer than --min-rows"
 ONE_LOOK = "valid for one check; check again only on new rows"
 
 
-def claim_of(rule: Rule, ground: Ground, *, measure: str) -> Claim:
-    """Return the claim that a rule makes of a measure by its name in reports."""
-    fail_confidence = None if ground.claims == 1 else 1.0 - ground.fail_delta
-    return Claim(measure, rule.limit, ground.confidence, rule.bound, rule.relation, fail_confidence)
-
-
 def refuse_weights(table: Table) -> None:
     """Refuse importance weights, for which no bound of a gate holds."""
     if table.weighted:
         msg = "a gate has no valid bound for importance weights"
         raise UsageProblem(msg, "leave out --weight, or pass --weights-are frequency if weights count rows")
-
-
-def refuse_many_values(table: Table, ground: Ground, *, words: str) -> None:
-    """
-    Refuse an error of a score with many values, value by value: no number of rows bounds it from above.
-
-    Rows whose scores are all different cannot be told from rows whose labels are settled by their scores, and
-    of those the error is |label - score| itself.
-    """
-    if ground.bins.edges is None and table.kind == "exact":
-        return
-    missed = table.positive * (1.0 - table.score_of_positive)
-    missed += (table.weight - table.positive) * table.score_of_negative
-    least = float(missed.sum()) / float(table.weight.sum())
-    msg = (
-        f"the {words} error of a score with many values cannot be bounded (Theorem 12.5): a valid upper "
-        f"bound is never below the mean of |label - score|, here {least:.4g}"
-    )
-    raise UsageProblem(msg, "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce")
-
-
-def levels(rule: Rule, ground: Ground) -> tuple[float, float]:
-    """
-    Return the error probabilities of the lower and of the upper bound.
-
-    The bound that can pass the claim has delta, the one that can fail it delta / claims.
-    """
-    if rule.relation is Relation.AT_MOST:
-        return ground.fail_delta, ground.delta
-    return ground.delta, ground.fail_delta
-
-
-def outcome_of(
-    table: Table, claim: Claim, ground: Ground, *, lower: float | None, upper: float | None
-) -> tuple[VerdictName, str | None]:
-    """Return the verdict and, where too few rows forbid one, the reason."""
-    reason = too_few(table, ground)
-    if reason is not None:
-        return VerdictName.INCONCLUSIVE, reason
-    return by_bounds(claim, lower=lower, upper=upper), None
-
-
-def by_bounds(claim: Claim, *, lower: float | None, upper: float | None) -> VerdictName:
-    """Return the verdict that bounds give, however few the rows are."""
-    most = claim.relation is Relation.AT_MOST
-    if most:
-        held = upper is not None and upper <= claim.limit
-        refuted = lower is not None and lower > claim.limit
-    else:
-        held = lower is not None and lower >= claim.limit
-        refuted = upper is not None and upper < claim.limit
-    if held or (claim.only_not_refuted and not refuted):
-        return VerdictName.PASS
-    return VerdictName.FAIL if refuted else VerdictName.INCONCLUSIVE
-
-
-def compared(
-    claim: Claim, value: float, *, few: str | None, undefined: str
-) -> tuple[VerdictName, str | None]:
-    """Return how a number stands to the limit, or why that is not said."""
-    reason = undefined if few is None and math.isnan(value) else few
-    if reason is not None:
-        return VerdictName.INCONCLUSIVE, reason
-    kept = value <= claim.limit if claim.relation is Relation.AT_MOST else value >= claim.limit
-    return (VerdictName.PASS if kept else VerdictName.FAIL), None
-
-
-def wants_rows(claim: Claim, ground: Ground, *, outcome: VerdictName, reason: str | None) -> bool:
-    """Whether to say how many rows would decide: nothing but the bounds left "at most" open."""
-    left_open = outcome is VerdictName.INCONCLUSIVE and reason is None
-    return left_open and ground.rows_wanted and claim.relation is Relation.AT_MOST
 
 
 @dataclass(frozen=True, slots=True)
@@ -424,34 +411,29 @@ class Bounds:
     any_time: bool = False
     fixed_design_upper: float | None = None
 
-
-def verdict_by_bounds(table: Table, claim: Claim, ground: Ground, found: Bounds) -> Verdict:
-    """Return the verdict that bounds give, with the rows that would decide where they leave it open."""
-    outcome, reason = outcome_of(table, claim, ground, lower=found.lower, upper=found.upper)
-    wanted = found.needed is not None and wants_rows(claim, ground, outcome=outcome, reason=reason)
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=found.value,
-        lower=found.lower,
-        upper=found.upper,
-        method=found.method,
-        target=found.target,
-        partition=found.partition,
-        any_time=found.any_time,
-        assumptions=found.assumptions,
-        rows=table.total_rows,
-        fixed_design_upper=found.fixed_design_upper,
-        needed=found.needed(claim).unless_above(found.value, claim)
-        if found.needed is not None and wanted
-        else None,
-        reason=reason,
-    )
-
-
-def too_few(table: Table, ground: Ground) -> str | None:
-    """Return why so few rows are not judged, or None."""
-    return too_few_counted(table.total_rows, table.total_positive_rows, least=ground.least_rows)
+    def verdict(self, table: Table, claim: Claim, ground: Ground) -> Verdict:
+        """Return the verdict, with the rows that would decide where nothing but the bounds left it open."""
+        outcome, reason = ground.outcome_of(table, claim, lower=self.lower, upper=self.upper)
+        needed = None
+        left_open = outcome is VerdictName.INCONCLUSIVE and reason is None
+        if left_open and self.needed and ground.rows_wanted and claim.relation is Relation.AT_MOST:
+            needed = self.needed(claim).unless_above(self.value, claim)
+        return Verdict(
+            claim=claim,
+            outcome=outcome,
+            value=self.value,
+            lower=self.lower,
+            upper=self.upper,
+            method=self.method,
+            target=self.target,
+            partition=self.partition,
+            any_time=self.any_time,
+            assumptions=self.assumptions,
+            rows=table.total_rows,
+            fixed_design_upper=self.fixed_design_upper,
+            needed=needed,
+            reason=reason,
+        )
 
 
 def fewer_rows(rows: int, *, least: int) -> str | None:

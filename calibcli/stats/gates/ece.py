@@ -17,10 +17,7 @@ from calibcli.stats.gates.claim import (
     Ground,
     RowsNeeded,
     Verdict,
-    claim_of,
-    levels,
     refuse_weights,
-    verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise, rows_needed
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -53,11 +50,11 @@ def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Waudby-Smith & Ramdas (2024), JRSS-B 86; the product over bins is proved in `docs/methods.md`.
     """
     refuse_weights(table)
-    claim = claim_of(rule, ground, measure="ece" if ground.bins is ATOMS else "binned_ece")
+    claim = ground.claim_of(rule, measure="ece" if ground.bins is ATOMS else "binned_ece")
     rows, variance = table.total_rows, ground.variance
     sums = binned(table, ground.bins)
     residuals = grouped_residuals(table, sums)
-    at_lower, at_upper = levels(rule, ground)
+    at_lower, at_upper = ground.levels(rule)
     upper = residuals.upper_bound(stakes_of_gate(rows, variance, delta=at_upper), delta=at_upper)
     lower = residuals.lower_bound(stakes_of_gate(rows, variance, delta=at_lower), delta=at_lower)
     value = float(np.abs(sums.residual).sum()) / sums.total
@@ -74,7 +71,7 @@ def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         any_time=any_time,
         fixed_design_upper=min(1.0, value + deviation_of_a_mean(rows, at_upper)),
     )
-    return verdict_by_bounds(table, claim, ground, found)
+    return found.verdict(table, claim, ground)
 
 
 def _assumptions(ground: Ground, *, any_time: bool) -> tuple[str, ...]:
@@ -213,8 +210,8 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
     """
     refuse_weights(table)
-    claim = claim_of(rule, ground, measure="dce")
-    at_lower, at_upper = levels(rule, ground)
+    claim = ground.claim_of(rule, measure="dce")
+    at_lower, at_upper = ground.levels(rule)
     found = distance(table, confidence=1.0 - 2.0 * at_upper)
     upper = None if found.interval is None else found.interval.upper
     level, tilt = dictionary(table, delta=at_lower)
@@ -238,4 +235,4 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         if upper is None
         else lambda claim: dce_rows_needed(table, claim, ground, value=found.value, upper=upper),
     )
-    return verdict_by_bounds(table, claim, ground, bounds)
+    return bounds.verdict(table, claim, ground)

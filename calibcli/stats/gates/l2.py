@@ -16,11 +16,7 @@ from calibcli.stats.gates.claim import (
     Ground,
     RowsNeeded,
     Verdict,
-    claim_of,
-    levels,
-    refuse_many_values,
     refuse_weights,
-    verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -161,9 +157,9 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Clopper & Pearson (1934), Biometrika 26; Berger (1982), Technometrics 24.
     """
     refuse_weights(table)
-    refuse_many_values(table, ground, words="l-infinity")
-    claim = claim_of(rule, ground, measure="linf")
-    at_lower, at_upper = levels(rule, ground)
+    ground.refuse_many_values(table, words="l-infinity")
+    claim = ground.claim_of(rule, measure="linf")
+    at_lower, at_upper = ground.levels(rule)
     sums = binned(table, ground.bins)
     some = sums.occupied
     share = unseen_share(sums.rows[some], delta=ground.delta) if ground.outputs is None else None
@@ -182,7 +178,7 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         if upper is None
         else lambda claim: linf_rows_needed(table, sums, claim, ground=ground, ends=(lower, upper)),
     )
-    verdict = verdict_by_bounds(table, claim, ground, found)
+    verdict = found.verdict(table, claim, ground)
     if unseen and verdict.reason is None and verdict.outcome is VerdictName.INCONCLUSIVE:
         verdict = replace(verdict, reason=unseen)
     if verdict.needed is not None:
@@ -341,9 +337,9 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         values, and where no value has two rows, Hoeffding (1963).
     """
     refuse_weights(table)
-    refuse_many_values(table, ground, words="l2")
-    claim = claim_of(rule, ground, measure="l2")
-    at_lower, at_upper = levels(rule, ground)
+    ground.refuse_many_values(table, words="l2")
+    claim = ground.claim_of(rule, measure="l2")
+    at_lower, at_upper = ground.levels(rule)
     sums = binned(table, ground.bins)
     upper, above = _upper(table, sums, delta=at_upper)
     lower, below = lower_bound(table, sums, delta=at_lower)
@@ -359,7 +355,7 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         ground.bins.described,
         needed=lambda claim: rows_needed(table, sums, claim, ground=ground, ends=(lower, upper)),
     )
-    return of_seen(verdict_by_bounds(table, claim, ground, found), sums, share)
+    return of_seen(found.verdict(table, claim, ground), sums, share)
 
 
 def _upper(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str]:

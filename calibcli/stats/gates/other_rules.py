@@ -4,6 +4,7 @@ together, and about numbers as they are.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -31,15 +32,8 @@ from calibcli.stats.gates.claim import (
     Claim,
     Ground,
     Verdict,
-    by_bounds,
-    claim_of,
-    compared,
     fewer_rows,
-    levels,
-    outcome_of,
-    refuse_many_values,
     refuse_weights,
-    too_few,
 )
 from calibcli.stats.measures import (
     HOEFFDING,
@@ -67,6 +61,7 @@ from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
+E = TypeVar("E", Estimate, ClassEstimate)
 APPROXIMATE = "each bound holds only approximately, and better with more rows"
 _NO_INTERVAL = "no interval: "
 _SETTLED = "one row with a score of 0 or 1 and the other label decides it"
@@ -152,18 +147,20 @@ def one_ended(ends: Ends) -> str | None:
 
 
 def verdict_by_ends(
-    claim: Claim,
-    estimate: Estimate | ClassEstimate,
-    ends: Ends,
-    *,
-    said: tuple[VerdictName, str | None],
-    rows: int,
+    claim: Claim, estimate: Estimate | ClassEstimate, ends: Ends, *, few: str | None, rows: int
 ) -> Verdict:
-    """Return a verdict with the bounds that it rests on."""
+    """Return a verdict by bounds, or none for the reason that few rows give."""
+    outcome, reason = claim.by_bounds(lower=ends.lower, upper=ends.upper), few
+    if reason is None and ends.lower is None and ends.upper is None:
+        reason = why_none(estimate)
+    if reason is not None:
+        outcome = VerdictName.INCONCLUSIVE
+    elif outcome is VerdictName.INCONCLUSIVE:
+        reason = why_open(estimate, claim, ends)
     approximate = () if ends.finite_sample else (APPROXIMATE,)
     return Verdict(
         claim=claim,
-        outcome=said[0],
+        outcome=outcome,
         value=estimate.value,
         lower=ends.lower,
         upper=ends.upper,
@@ -174,15 +171,25 @@ def verdict_by_ends(
         assumptions=(*estimate.assumptions, *approximate, ONE_LOOK),
         rows=rows,
         finite_sample=ends.finite_sample,
-        reason=said[1],
+        reason=reason,
     )
+
+
+def _both_ends(bounds: Callable[[float], E], rule: Rule, ground: Ground) -> tuple[E, Ends]:
+    """Return an estimate with its bounds, each of its own error probability."""
+    at_lower, at_upper = ground.levels(rule)
+    estimate = bounds(at_upper)
+    ends = ends_of(estimate)
+    if at_lower != at_upper:
+        ends = replace(ends, lower=ends_of(bounds(at_lower)).lower)
+    return estimate, ends
 
 
 def verdict_by_value(
     claim: Claim, estimate: Estimate | ClassEstimate, *, few: str | None, rows: int
 ) -> Verdict:
     """Return a verdict by an estimate as it is, without confidence."""
-    outcome, reason = compared(claim, estimate.value, few=few, undefined=why_none(estimate))
+    outcome, reason = claim.compared(estimate.value, few=few, undefined=why_none(estimate))
     return Verdict(
         claim=claim,
         outcome=outcome,
@@ -223,28 +230,15 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     """
     name = _with_interval(rule)
     if table.weighted and name in _BY_VALUE:
-        refuse_many_values(table, ground, words=_BY_VALUE[name])
-    claim = claim_of(rule, ground, measure=_named(name, ground))
-    at_lower, at_upper = levels(rule, ground)
-    estimate = bounded(name, table, ground.bins, confidence=_coverage(name, at_upper))
-    ends = ends_of(estimate)
-    if at_lower != at_upper:
-        other = bounded(name, table, ground.bins, confidence=_coverage(name, at_lower))
-        ends = replace(ends, lower=ends_of(other).lower)
-    outcome, reason = outcome_of(table, claim, ground, lower=ends.lower, upper=ends.upper)
-    if reason is None:
-        reason = _few_carry(estimate)
-        outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
-    decided = reason is None and outcome is not VerdictName.INCONCLUSIVE
-    if decided and name in (MeasureName.BIAS, MeasureName.OE) and not table.weighted:
-        reason = _of_other_rows(table, rule, ground, claim=claim, outcome=outcome)
-        outcome = outcome if reason is None else VerdictName.INCONCLUSIVE
-    if reason is None and ends.lower is None and ends.upper is None:
-        outcome, reason = VerdictName.INCONCLUSIVE, why_none(estimate)
-    elif reason is None and outcome is VerdictName.INCONCLUSIVE:
-        reason = why_open(estimate, claim, ends)
-    said = outcome, reason
-    return verdict_by_ends(claim, estimate, ends, said=said, rows=table.total_rows)
+        ground.refuse_many_values(table, words=_BY_VALUE[name])
+    claim = ground.claim_of(rule, measure=_named(name, ground))
+    estimate, ends = _both_ends(
+        lambda delta: bounded(name, table, ground.bins, confidence=_coverage(name, delta)), rule, ground
+    )
+    few = ground.too_few(table) or _few_carry(estimate)
+    if few is None and name in (MeasureName.BIAS, MeasureName.OE) and not table.weighted:
+        few = _of_other_rows(table, rule, ground, claim=claim, ends=ends)
+    return verdict_by_ends(claim, estimate, ends, few=few, rows=table.total_rows)
 
 
 def _named(name: MeasureName, ground: Ground) -> str:
@@ -275,9 +269,6 @@ def bounded(name: MeasureName, table: Table, bins: Bins, *, confidence: float) -
         moved = range_of_mean(table, losses_of(table, _LOSSES[name]))
         return with_margin(estimate, moved, confidence=confidence)
     return _weighted(estimate)
-
-
-E = TypeVar("E", Estimate, ClassEstimate)
 
 
 def with_margin(estimate: E, moved: float, *, confidence: float) -> E:
@@ -327,17 +318,18 @@ def _with_interval(rule: Rule) -> MeasureName:
     return MeasureName(name)
 
 
-def _of_other_rows(
-    table: Table, rule: Rule, ground: Ground, *, claim: Claim, outcome: VerdictName
-) -> str | None:
+def _of_other_rows(table: Table, rule: Rule, ground: Ground, *, claim: Claim, ends: Ends) -> str | None:
     """Return why bounds that settle bias or O/E of these scores do not settle the population's, or None."""
-    at_lower, at_upper = levels(rule, ground)
+    outcome = claim.by_bounds(lower=ends.lower, upper=ends.upper)
+    if outcome is VerdictName.INCONCLUSIVE:
+        return None
+    at_lower, at_upper = ground.levels(rule)
     claimed, factor = claim, 1.0
     if rule.subject is MeasureName.OE:
         # O/E is above a limit where the mean of label - limit * score is above 0.
         claimed, factor = replace(claim, limit=0.0), claim.limit
     lower, upper = population_bounds(table, lower=at_lower, upper=at_upper, factor=factor)
-    if by_bounds(claimed, lower=lower, upper=upper) is outcome:
+    if claimed.by_bounds(lower=lower, upper=upper) is outcome:
         return None
     why = "the bounds decide for these very scores, but not for the population, whose mean score may differ"
     return why if claimed is not claim else f"{why}: there it is {lower:.4g} to {upper:.4g}, approximately"
@@ -376,18 +368,18 @@ def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
         Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
         interval is approximate. A rule on the value compares the estimate.
     """
-    claim = claim_of(rule, ground, measure=rule.subject.value)
+    claim = ground.claim_of(rule, measure=rule.subject.value)
     if rule.bound is Bound.VALUE:
         estimate = _measured(views, rule, confidence=ground.confidence)
         few = fewer_rows(views.rows, least=ground.least_rows)
         return verdict_by_value(claim, estimate, few=few, rows=views.rows)
-    at_lower, at_upper = levels(rule, ground)
-    estimate = _bounded(views, rule, confidence=1.0 - 2.0 * at_upper)
-    ends = ends_of(estimate)
-    if at_lower != at_upper:
-        ends = replace(ends, lower=ends_of(_bounded(views, rule, confidence=1.0 - 2.0 * at_lower)).lower)
-    said = _outcome(views, claim, ground, ends=ends, estimate=estimate)
-    return verdict_by_ends(claim, estimate, ends, said=said, rows=views.rows)
+    estimate, ends = _both_ends(
+        lambda delta: _bounded(views, rule, confidence=1.0 - 2.0 * delta), rule, ground
+    )
+    few = fewer_rows(views.rows, least=ground.least_rows)
+    if few is None and not ends.finite_sample:
+        few = ground.too_few(views.whole)
+    return verdict_by_ends(claim, estimate, ends, few=few, rows=views.rows)
 
 
 def _measured(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstimate:
@@ -408,20 +400,6 @@ def _bounded(views: ClassViews, rule: Rule, *, confidence: float) -> ClassEstima
         return _weighted(estimate)
     moved = ranges[estimate.name] / math.sqrt(effective_rows(views.whole))
     return with_margin(estimate, moved, confidence=confidence)
-
-
-def _outcome(
-    views: ClassViews, claim: Claim, ground: Ground, *, ends: Ends, estimate: ClassEstimate
-) -> tuple[VerdictName, str | None]:
-    """Return the verdict, and the reason where it is not the bounds."""
-    few = fewer_rows(views.rows, least=ground.least_rows)
-    few = few if few is not None or ends.finite_sample else too_few(views.whole, ground)
-    if few is not None:
-        return VerdictName.INCONCLUSIVE, few
-    if ends.lower is None and ends.upper is None:
-        return VerdictName.INCONCLUSIVE, why_none(estimate)
-    outcome = by_bounds(claim, lower=ends.lower, upper=ends.upper)
-    return outcome, why_open(estimate, claim, ends) if outcome is VerdictName.INCONCLUSIVE else None
 
 
 _NO_EVIDENCE = "not rejected, which does not show that the score is calibrated: few rows reject little"
@@ -447,14 +425,14 @@ def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         msg = f"{subject.value} is a test: its statistic says nothing without its p-value"
         raise UsageProblem(msg, f"write {subject.value}.p>=0.05 to fail where calibration is rejected at 5 %")
     name = MeasureName(subject)
-    claim = claim_of(rule, ground, measure=_named(name, ground))
+    claim = ground.claim_of(rule, measure=_named(name, ground))
     estimate = measured(name, table, ground.bins, confidence=ground.confidence)
-    return verdict_by_value(claim, estimate, few=too_few(table, ground), rows=table.total_rows)
+    return verdict_by_value(claim, estimate, few=ground.too_few(table), rows=table.total_rows)
 
 
 def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verdict:
     refuse_weights(table)
-    claim = claim_of(rule, ground, measure=name.value)
+    claim = ground.claim_of(rule, measure=name.value)
     sums = binned(table, ground.bins)
     drawn = CalibratedDraws(
         table,
@@ -465,8 +443,8 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
     ((result,), _) = calibration_tests((name,), table, bins=sums, calibrated=drawn)
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"
-    few = too_few(table, ground) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
-    outcome, reason = compared(claim, p, few=few, undefined=undefined)
+    few = ground.too_few(table) or _below_draws(p, rule, drawn=result.p_method.startswith("monte-carlo"))
+    outcome, reason = claim.compared(p, few=few, undefined=undefined)
     exact = result.p_method != JEFFREYS and (
         result.p_asymptotic is None or result.p_value != result.p_asymptotic
     )

@@ -23,13 +23,7 @@ from calibcli.stats.gates.claim import (
     JudgedSegments,
     RowsNeeded,
     Verdict,
-    by_bounds,
-    claim_of,
-    compared,
-    levels,
     refuse_weights,
-    too_few,
-    verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -111,13 +105,13 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         Berger (1982), Technometrics 24; `calibcli.stats.measures.segments.bias_bounds`.
     """
     refuse_weights(rows.table)
-    claim = claim_of(rule, ground, measure="segment_bias")
+    claim = ground.claim_of(rule, measure="segment_bias")
     large, distinct = rows.found.rows >= rows.least_rows, ~rows.found.same
     places = np.flatnonzero(large & distinct)
     some = subset(rows.found, places)
     by_value = rule.bound is Bound.VALUE
     size = np.abs(some.bias)
-    lower, upper = (size, size) if by_value else sizes_of(some, *_each(levels(rule, ground), some.size))
+    lower, upper = (size, size) if by_value else sizes_of(some, *_each(ground.levels(rule), some.size))
     judged = judged_segments(rows, places, claim, ends=(lower, upper), by_value=by_value)
     bounded = places.size > 0 and not by_value
 
@@ -126,25 +120,21 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         first = names.index(judged.segments[0].where)
         return _rows_needed(some, first, claim, ground, rows=rows.table.total_rows)
 
-    verdict = verdict_by_bounds(
-        rows.table,
-        claim,
-        ground,
-        Bounds(
-            float(size.max()) if places.size else math.nan,
-            float(lower.max()) if bounded else None,
-            float(upper.max()) if bounded else None,
-            _BY_VALUE if by_value else SEGMENT_METHOD,
-            Target.FIXED_DESIGN,
-            (NO_CONFIDENCE,) if by_value else _ASSUMPTIONS,
-            f"{places.size:,} segments by {', '.join(rows.columns)}",
-            needed=wanted if bounded else None,
-        ),
+    found = Bounds(
+        float(size.max()) if places.size else math.nan,
+        float(lower.max()) if bounded else None,
+        float(upper.max()) if bounded else None,
+        _BY_VALUE if by_value else SEGMENT_METHOD,
+        Target.FIXED_DESIGN,
+        (NO_CONFIDENCE,) if by_value else _ASSUMPTIONS,
+        f"{places.size:,} segments by {', '.join(rows.columns)}",
+        needed=wanted if bounded else None,
     )
+    verdict = found.verdict(rows.table, claim, ground)
     few = None if places.size else f"no segment has {rows.least_rows:,} rows (--min-segment-rows)"
     if by_value:
-        few = few or too_few(rows.table, ground)
-        outcome, reason = compared(claim, verdict.value, few=few, undefined="")
+        few = few or ground.too_few(rows.table)
+        outcome, reason = claim.compared(verdict.value, few=few, undefined="")
         verdict = replace(verdict, outcome=outcome, reason=reason, target=None, finite_sample=False)
     elif few is not None:
         verdict = replace(verdict, reason=verdict.reason or few)
@@ -170,7 +160,7 @@ def judged_segments(
     """Return what bounds of the size of every bias say of some segments, and how many are not judged."""
     some, (lower, upper) = subset(rows.found, places), ends
     outcomes = tuple(
-        by_bounds(claim, lower=low, upper=high)
+        claim.by_bounds(lower=low, upper=high)
         for low, high in zip(lower.tolist(), upper.tolist(), strict=True)
     )
     order = _worst_first(some, outcomes, limit=claim.limit, ends=ends)
@@ -227,12 +217,12 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         nothing. A rule on the value compares the estimate.
     """
     refuse_weights(rows.table)
-    claim = claim_of(rule, ground, measure=rule.subject.value)
+    claim = ground.claim_of(rule, measure=rule.subject.value)
     tested = are_tested(rows.found, least_rows=rows.least_rows)
     places = np.flatnonzero(tested)
     some, ends = subset(rows.found, places), None
     scope: tuple[str, ...] = (NO_CONFIDENCE,)
-    few = too_few(rows.table, ground)
+    few = ground.too_few(rows.table)
     if few is None and not places.size:
         few = f"no segment has {rows.least_rows:,} rows (--min-segment-rows) and events enough to be tested"
     unit = in_probability(1.0, rows.entries) if rule.subject is SegmentMeasure.MCE else 1.0
@@ -243,13 +233,13 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         exact = together.draws > 0 and rule.limit * (together.draws + 1) >= 1.0
         scope = (*_ASSUMPTIONS[:-1], _size_of(rule, exact=exact), ONE_LOOK)
     elif rule.bound is not Bound.VALUE:
-        ends = _mce_ends(some, unit, *levels(rule, ground))
+        ends = _mce_ends(some, unit, *ground.levels(rule))
         if rows.is_grid:
             hidden = _largest_steps(rows.entries, some) / np.sqrt(some.variance)
             ends = ends[0], ends[1] + unit * hidden
         method, exact, scope = _RANGE, True, _ASSUMPTIONS
     outcomes = [
-        by_bounds(claim, lower=low, upper=high) if ends else compared(claim, low, few=None, undefined="")[0]
+        claim.by_bounds(lower=low, upper=high) if ends else claim.compared(low, few=None, undefined="")[0]
         for low, high in zip(*(one.tolist() for one in ends or (values, values)), strict=True)
     ]
     rank = np.array([_RANKS[one] for one in outcomes], np.int64)

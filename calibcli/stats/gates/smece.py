@@ -14,10 +14,7 @@ from calibcli.stats.gates.claim import (
     Ground,
     RowsNeeded,
     Verdict,
-    claim_of,
-    levels,
     refuse_weights,
-    verdict_by_bounds,
 )
 from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -158,14 +155,14 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Blasiok & Nakkiran (2023), Definition 5; the bounds are proved in `docs/methods.md`.
     """
     refuse_weights(table)
-    claim = claim_of(rule, ground, measure="smece")
+    claim = ground.claim_of(rule, measure="smece")
     series = residual_series(table)
     value = 0.0 if not np.any(series.coefficients) else fixpoint(series)
     if 0.0 < value <= LEAST_BANDWIDTH:
         value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
     lower = upper = None
     if table.total_rows >= 2:
-        at_lower, at_upper = levels(rule, ground)
+        at_lower, at_upper = ground.levels(rule)
         upper = min(1.0, upper_bound(table, series, delta=at_upper, variance=ground.variance))
         lower = least_error(
             table,
@@ -181,7 +178,7 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         _ASSUMPTIONS,
         needed=lambda claim: smece_rows_needed(table, series, claim, ground=ground),
     )
-    return verdict_by_bounds(table, claim, ground, found)
+    return found.verdict(table, claim, ground)
 
 
 def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delta: float) -> float:
