@@ -1,6 +1,7 @@
 """Every option, in the one place where it is declared and in both doors that are made from it."""
 
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,13 +11,13 @@ from enum import StrEnum
 import pytest
 
 import calibcli
-from calibcli.options import fitting, gating, measuring, output, pictures, rows
+from calibcli.options import fitting, gating, measuring, output, pictures, rows, segmenting
 from calibcli.options.declaring import Option, Parameter, in_order, is_group, option, parameters_of
 from calibcli.shell.commands import COMMANDS
 from calibcli.shell.door import options_of
 from command_line import ROOT
 
-ROOMS = (fitting, gating, measuring, output, pictures, rows)
+ROOMS = (fitting, gating, measuring, output, pictures, rows, segmenting)
 FUNCTIONS = ("compare", "drift", "fit", "measure", "plot", "segments", "verify")
 # What a function returns, it need not be told how to print, where to write and how loudly.
 OF_A_TERMINAL = {
@@ -61,6 +62,15 @@ def test_every_declaration_is_taken_by_a_door() -> None:
     for one in declared():
         assert one.option.help or one.option.doc, one
         assert one.option in keys or not one.key or flags.issuperset(one.option.flags), one
+
+
+def test_every_option_is_read_by_somebody() -> None:
+    """A field of a group that nothing asks for would be taken, and have no effect."""
+    code = "".join(path.read_text() for path in (ROOT / "calibcli").rglob("*.py"))
+    groups = {found for room in ROOMS for found in vars(room).values() if is_group(found)}
+    fields = {name for group in groups - {gating.Limits} for name in group.__dataclass_fields__}
+    # Limits are read field by field, and these two before their group is made.
+    assert fields - {*re.findall(r"\.(\w+)", code)} <= {"debug", "state_key_file"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
