@@ -19,7 +19,7 @@ from calibcli.stats.gates.claim import (
     Verdict,
     refuse_weights,
 )
-from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise, rows_needed
+from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise, rows_needed
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import error_shares
 from calibcli.stats.measures.binned import grouped_residuals, mean_size
@@ -189,7 +189,8 @@ def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float,
         error,
         width=2.0 * (upper - value),
         rows=table.total_rows,
-        at_best=at_best(growth.rows_to_pass(claim.limit, error=0.0, delta=ground.delta), ground),
+        best=growth.rows_to_pass(claim.limit, error=0.0, delta=ground.delta),
+        least=ground.least_rows,
         to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=ground.delta),
         to_fail=lambda: growth.rows_to_fail(claim.limit, delta=ground.fail_delta),
     )

@@ -18,7 +18,7 @@ from calibcli.stats.gates.claim import (
     Verdict,
     refuse_weights,
 )
-from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
+from calibcli.stats.gates.rows_needed import first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.binned import each_of, farthest
 from calibcli.stats.measures.l2 import (
@@ -113,7 +113,8 @@ def linf_rows_needed(
         float(np.abs(errors).max()),
         width=ends[1] - ends[0],
         rows=table.total_rows,
-        at_best=at_best(best, ground),
+        best=best,
+        least=ground.least_rows,
         to_pass=lambda: growth.rows_to_pass(claim.limit, errors=errors, delta=ground.delta),
         to_fail=lambda: growth.rows_to_fail(claim.limit, errors=errors, delta=ground.fail_delta),
     )
@@ -310,7 +311,8 @@ def l2_rows_needed(
         error,
         width=ends[1] - ends[0],
         rows=table.total_rows,
-        at_best=at_best(best, ground),
+        best=best,
+        least=ground.least_rows,
         to_pass=lambda: growth.rows_to_pass(claim.limit, error=error, delta=delta, wider=wider),
         to_fail=lambda: growth.rows_to_fail(claim.limit, error=error, delta=ground.fail_delta),
     )

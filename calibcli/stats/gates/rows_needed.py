@@ -117,7 +117,8 @@ def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground
         error,
         width=width,
         rows=table.total_rows,
-        at_best=at_best(best, ground),
+        best=best,
+        least=ground.least_rows,
         to_pass=lambda: growth.rows_to_pass(room),
         to_fail=lambda: failing.rows_to_fail(-room, one_sign=mean - claim.limit),
     )
@@ -148,7 +149,8 @@ def promise(
     *,
     width: float,
     rows: int,
-    at_best: int,
+    best: int,
+    least: int,
     to_pass: Callable[[], int],
     to_fail: Callable[[], int | None],
 ) -> RowsNeeded:
@@ -160,11 +162,12 @@ def promise(
         error: The estimate less its noise.
         width: Width of the interval now.
         rows: Rows now.
-        at_best: Rows for a pass if the score were perfectly calibrated, 0 if no number does.
+        best: Rows for a pass if the score were perfectly calibrated, 0 if no number does.
+        least: Fewer are not judged at all.
         to_pass: Rows for a pass, wanted where there is room.
         to_fail: Rows for a fail, wanted where there is none; None if the bound cannot show it.
     """
-    room = limit - error
+    room, at_best = limit - error, max(least, best) if best else 0
     if room == 0.0 or abs(room) < width / 2.0:
         return RowsNeeded(None, None, at_best, within_noise=True)
     deciding = to_pass() if room > 0.0 else to_fail()
@@ -174,11 +177,6 @@ def promise(
     if room > 0.0:
         return RowsNeeded(deciding, None, at_best, within_noise=False, error=error)
     return RowsNeeded(None, deciding, at_best, within_noise=False, error=error)
-
-
-def at_best(rows: int, ground: Ground) -> int:
-    """Return the rows for a pass at best, which are never fewer than are judged at all; 0 stays 0."""
-    return max(ground.least_rows, rows) if rows else 0
 
 
 def first_rows(evidence: Callable[[float], float], *, most: float = _MOST_ROWS) -> int:

@@ -25,7 +25,7 @@ from calibcli.stats.gates.claim import (
     Verdict,
     refuse_weights,
 )
-from calibcli.stats.gates.rows_needed import at_best, first_rows, promise
+from calibcli.stats.gates.rows_needed import first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.segments import (
     ANY,
@@ -428,7 +428,8 @@ def _rows_needed(some: Segments, first: int, claim: Claim, ground: Ground, *, ro
         size,
         width=upper - lower,
         rows=rows,
-        at_best=at_best(best, ground),
+        best=best,
+        least=ground.least_rows,
         to_pass=lambda: known.rows_to_pass(claim.limit),
         to_fail=lambda: known.rows_to_fail(claim.limit),
     )

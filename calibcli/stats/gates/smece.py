@@ -16,7 +16,7 @@ from calibcli.stats.gates.claim import (
     Verdict,
     refuse_weights,
 )
-from calibcli.stats.gates.rows_needed import at_best, first_rows, price_of_bets, promise
+from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
 from calibcli.stats.measures.if_calibrated import mean_spread
@@ -126,7 +126,8 @@ def smece_rows_needed(table: Table, series: CosineSeries, claim: Claim, *, groun
         error,
         width=2.0 * growth.margin(rows, delta=ground.delta),
         rows=table.total_rows,
-        at_best=at_best(growth.rows_to_pass(error=0.0, delta=ground.delta), ground),
+        best=growth.rows_to_pass(error=0.0, delta=ground.delta),
+        least=ground.least_rows,
         to_pass=lambda: growth.rows_to_pass(error=error, delta=ground.delta),
         to_fail=lambda: growth.rows_to_fail(error=error, mean=mean, delta=ground.fail_delta),
     )

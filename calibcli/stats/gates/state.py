@@ -556,7 +556,24 @@ def verdict_on_file(state: GateState) -> Verdict:
 
 
 def _said(state: GateState, look: Look, *, least_rows: int) -> Verdict:
-    return _alarm(state, look) if state.terms.alarm else _gate(state, look, least_rows=least_rows)
+    terms = state.terms
+    since = state.change if terms.alarm and state.failed_at is not None else None
+    passed, failed = state.passed_at, state.failed_at
+    plain = Verdict(
+        claim=_claim(terms),
+        outcome=VerdictName.PASS,
+        value=look.value,
+        lower=None,
+        upper=None,
+        method="betting, any time",
+        target=Target.POPULATION,
+        partition=terms.partition.described,
+        any_time=True,
+        assumptions=_assumptions(state),
+        rows=look.rows,
+        evidence=Evidence(look.log_pass, look.log_fail, terms.threshold, passed, failed, state.looks, since),
+    )
+    return _alarm(state, plain, since) if terms.alarm else _gate(state, look, plain, least_rows=least_rows)
 
 
 def measure_word(measure: MeasureName | SegmentMeasure, partition: Partition) -> str:
@@ -564,32 +581,17 @@ def measure_word(measure: MeasureName | SegmentMeasure, partition: Partition) ->
     return measure.value if partition.outputs or measure is not MeasureName.ECE else "binned_ece"
 
 
-def _gate(state: GateState, look: Look, *, least_rows: int) -> Verdict:
-    terms = state.terms
-    delta = 1.0 - terms.confidence
+def _gate(state: GateState, look: Look, plain: Verdict, *, least_rows: int) -> Verdict:
+    terms, bets = state.terms, state.bets
     outcome, reason = _outcome(state, look, least_rows=least_rows)
-    bets = state.bets
-    lower = bets.lower_bound(terms.stakes, delta=delta)
-    upper = bets.upper_bound(terms.stakes, delta=delta)
+    lower = bets.lower_bound(terms.stakes, delta=1.0 - terms.confidence)
+    upper = bets.upper_bound(terms.stakes, delta=1.0 - terms.confidence)
     needed = None
     if outcome is VerdictName.INCONCLUSIVE and reason is None and terms.measure is MeasureName.ECE:
-        needed = _needed(state, least_rows, width=upper - lower).unless_above(look.value, _claim(terms))
-    return Verdict(
-        claim=_claim(terms),
-        outcome=outcome,
-        value=look.value,
-        lower=lower,
-        upper=upper,
-        method="betting, any time",
-        target=Target.POPULATION,
-        partition=terms.partition.described,
-        any_time=True,
-        assumptions=_assumptions(state),
-        rows=look.rows,
-        needed=needed,
-        reason=reason,
-        evidence=_evidence(state, look),
-        segments=_judged(state),
+        needed = _needed(state, least_rows, width=upper - lower).unless_above(look.value, plain.claim)
+    judged = _judged(state)
+    return replace(
+        plain, outcome=outcome, lower=lower, upper=upper, needed=needed, reason=reason, segments=judged
     )
 
 
@@ -629,7 +631,11 @@ def _outcome(state: GateState, look: Look, *, least_rows: int) -> tuple[VerdictN
     if passed is None:
         return VerdictName.INCONCLUSIVE, state.too_few(least_rows)
     if look.value > (state.terms.limit or 0.0):
-        return VerdictName.INCONCLUSIVE, _no_longer(passed, look)
+        still = (
+            f"it passed at {passed:,} rows, but over all {look.rows:,} rows the estimate is above the limit"
+        )
+        why = "the population may have changed; --alarm watches for that"
+        return VerdictName.INCONCLUSIVE, f"{still}: {why}"
     shown = look.log_pass is not None and look.log_pass >= level
     return VerdictName.PASS, None if shown else _shown_then(passed, look, "upper bound is")
 
@@ -639,35 +645,18 @@ def _shown_then(then: int, look: Look, bound_is: str) -> str:
     return f"shown at {then:,} rows; over all {look.rows:,} rows the {bound_is} above the limit"
 
 
-def _no_longer(passed: int, look: Look) -> str:
-    return (
-        f"it passed at {passed:,} rows, but over all {look.rows:,} rows the estimate is above the limit: "
-        "the population may have changed; --alarm watches for that"
-    )
-
-
-def _alarm(state: GateState, look: Look) -> Verdict:
-    terms = state.terms
-    alarmed = state.failed_at is not None
-    within = "calibrated" if terms.limit is None else f"calibrated within {in_full(terms.limit)}"
+def _alarm(state: GateState, plain: Verdict, since: Change | None) -> Verdict:
+    limit = state.terms.limit
+    within = "calibrated" if limit is None else f"calibrated within {in_full(limit)}"
     reason = NO_ALARM
-    since = state.change if alarmed else None
     if since is not None:
         reason = f"no longer {within}: shown after {state.failed_at:,} rows; {since.words}"
-    return Verdict(
-        claim=_claim(terms),
-        outcome=VerdictName.FAIL if alarmed else VerdictName.PASS,
-        value=look.value,
-        lower=None,
-        upper=None,
+    return replace(
+        plain,
+        outcome=VerdictName.PASS if since is None else VerdictName.FAIL,
         method="betting from every starting point, any time",
-        target=Target.POPULATION,
-        partition=terms.partition.described,
-        any_time=True,
-        assumptions=(f"the alarm tests whether the score is {within}; {_EARLY}", *_assumptions(state)),
-        rows=look.rows,
+        assumptions=(f"the alarm tests whether the score is {within}; {_EARLY}", *plain.assumptions),
         reason=reason,
-        evidence=replace(_evidence(state, look), since=since),
     )
 
 
@@ -675,17 +664,6 @@ def _claim(terms: Terms) -> Claim:
     """Return the claim; that of an alarm is never shown, only not refuted."""
     bound = Bound.LOWER if terms.alarm else Bound.UPPER
     return Claim(measure_word(terms.measure, terms.partition), terms.limit or 0.0, terms.confidence, bound)
-
-
-def _evidence(state: GateState, look: Look) -> Evidence:
-    return Evidence(
-        log_pass=look.log_pass,
-        log_fail=look.log_fail,
-        threshold=state.terms.threshold,
-        passed_at=state.passed_at,
-        failed_at=state.failed_at,
-        looks=state.looks,
-    )
 
 
 def _assumptions(state: GateState) -> tuple[str, ...]:
