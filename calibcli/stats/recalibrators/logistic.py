@@ -267,17 +267,14 @@ def solved_or_smoothed(
     try:
         found = solved(family, points, aim=aim)
     except NotConverged:
-        if aim.smoothed or not _parted_by(family, points):
+        if aim.smoothed:
+            raise
+        # Weights do not matter for what parts labels.
+        equal = np.full(points.score.size, 1.0 / points.score.size)
+        if not parted_by(Frame.of(family.features(points.score), equal).design, points.label):
             raise
         found = solved(family, points, aim=Aim.of(table, options, separated=True))
     return found.over(table, rows)
-
-
-def _parted_by(family: Family, points: Labelled) -> bool:
-    """Whether a curve of the family parts the labels; weights do not matter for that."""
-    equal = np.full(points.score.size, 1.0 / points.score.size)
-    frame = Frame.of(family.features(points.score), equal)
-    return parted_by(frame.design, points.label)
 
 
 class LogitMap(Recalibrator):

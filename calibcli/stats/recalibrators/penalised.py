@@ -194,14 +194,14 @@ class Design:
 
     def some(self, which: npt.NDArray[np.bool_]) -> tuple["Design", Integers]:
         """Return the design with some of its terms, and which coefficients these are."""
-        terms: list[Term] = []
-        places = [np.arange(GLOBAL)]
-        first = GLOBAL
-        for term in (one for one, stays in zip(self.terms, which.tolist(), strict=True) if stays):
-            places.append(np.arange(term.first, term.first + term.size))
-            terms.append(replace(term, first=first))
-            first += term.size
-        return replace(self, terms=tuple(terms), size=first), np.concatenate(places)
+        kept = [term for term, stays in zip(self.terms, which.tolist(), strict=True) if stays]
+        places = [np.arange(self.size)[inside] for inside in (slice(GLOBAL), *(one.inside for one in kept))]
+        return self.bare.joined(kept), np.concatenate(places)
+
+    @property
+    def bare(self) -> "Design":
+        """The design of one curve for all rows."""
+        return replace(self, terms=(), size=GLOBAL)
 
     def shared(self, squares: Floats) -> "Design":
         """
@@ -651,8 +651,8 @@ def cross_validated(
 
 def _validated(problem: Problem, variances: Sequence[float], fold: Fold) -> tuple[float, Floats]:
     """Return losses of a fold by fits to the rest: of one curve for all, and for each strength."""
-    design, none = problem.design, np.zeros(len(problem.design.terms), np.bool_)
-    pooled = replace(problem, design=design.some(none)[0], penalty=np.eye(GLOBAL) / _WIDE)
+    design = problem.design
+    pooled = replace(problem, design=design.bare, penalty=design.bare.penalty())
     at, _ = descend(pooled, np.zeros(GLOBAL), within=1e-3)
     ends = summed_loss(pooled.design.logits(at), *fold)
     at = np.append(at, np.zeros(design.size - GLOBAL))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -529,15 +530,11 @@ def _optimum(
 ) -> tuple[Floats, float, Design]:
     """Return the coefficients, rounded, how far the loss may be from its least, and what they speak of."""
     design = problem.design
-    none = np.zeros(len(design.terms), np.bool_)
     if strength is None:
-        return np.zeros(GLOBAL), 0.0, design.some(none)[0]
+        return np.zeros(GLOBAL), 0.0, design.bare
     if math.isinf(strength):
-        design = design.some(none)[0]
-        penalty = design.penalty()
-    else:
-        penalty = design.penalty(variances, strength=strength)
-    one = Problem(design, problem.ones, problem.rows, penalty)
+        design, variances, strength = design.bare, (), 1.0
+    one = replace(problem, design=design, penalty=design.penalty(variances, strength=strength))
     at, here = descend(one, np.zeros(design.size), within=1e-6)
     # One step more, so that what is rounded has settled.
     at = at - np.linalg.solve(one.curvature(here), here.gradient)

@@ -65,7 +65,9 @@ class RunningValues:
         rest = int(number[~is_number].sum())
         if values.code is not None:
             some = values.code >= 0
-            found = _totals(values.code[some], number[some], len(values.texts))
+            # Of whole numbers below 2^53, so that sums of doubles are exact.
+            totals = np.bincount(values.code[some], weights=number[some], minlength=len(values.texts))
+            found = totals.astype(np.int64).tolist()
             self._texts.update({text: many for text, many in zip(values.texts, found, strict=True) if many})
             rest -= sum(found)
         self._missing += rest
@@ -156,11 +158,6 @@ def _size(part: tuple[Floats, Integers]) -> int:
 
 def _coarse(value: Floats) -> Floats:
     return (value.view(np.int64) & _KEPT_BITS).view(np.float64)
-
-
-def _totals(code: Integers, number: Integers, size: int) -> list[int]:
-    # Of whole numbers below 2^53, so that sums of doubles are exact.
-    return [int(one) for one in np.bincount(code, weights=number, minlength=size)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
