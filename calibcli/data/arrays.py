@@ -321,13 +321,13 @@ def lists_of(column: Column) -> Column:
 
 
 def list_lengths(column: Column) -> Integers:
-    """Return how many numbers each row's list holds, 0 where there is none; shape (n,)."""
+    """
+    Return how many numbers each row's list holds, shape (n,).
+
+    It is 0 where there is none, and -1 where Spark would write no such vector.
+    """
     if pa.types.is_struct(column.type):
-        struct = cast("pa.StructArray", column)
-        dense = _offsets_lengths(struct.field("values"))
-        size = floats(struct.field("size"))
-        whole = size.values if size.missing is None else np.where(size.missing, dense, size.values)
-        return np.asarray(whole, np.int64)
+        return _vector_lengths(column)
     if pa.types.is_fixed_size_list(column.type):
         lengths = np.full(len(column), cast("Any", column.type).list_size, np.int64)
     else:
@@ -344,7 +344,7 @@ def matrix_of_lists(column: Column, count: int) -> Decoded:
     lost = nulls(column)
     missing = np.zeros(len(column), np.bool_) if lost is None else lost
     if pa.types.is_struct(column.type):
-        matrix, gaps = _of_vectors(cast("pa.StructArray", column), count)
+        matrix, gaps = _of_vectors(column, count)
     elif lost is None:
         flat = floats(_flattened(column))
         matrix = np.array(flat.values.reshape(-1, count))
@@ -362,17 +362,48 @@ def matrix_of_lists(column: Column, count: int) -> Decoded:
     return Decoded(matrix, missing if missing.any() else None)
 
 
-def _of_vectors(column: pa.StructArray, count: int) -> tuple[Floats, Booleans]:
-    """Return Spark vectors, dense (type 1) and sparse (type 0), as rows."""
-    values, indices = column.field("values"), column.field("indices")
-    sparse = floats(column.field("type")).values == 0
-    lengths = _offsets_lengths(values)
+def _parts_of(column: Column) -> dict[str, Column]:
+    """Return the fields of Spark vectors, null where there is no vector."""
+    columns: list[Any] = cast("Any", column).flatten()
+    parts = {field.name: one for field, one in zip(cast("pa.StructType", column.type), columns, strict=True)}
+    if pa.types.is_null(parts["indices"].type):
+        parts["indices"] = parts["indices"].cast(pa.list_(pa.int32()))
+    return parts
+
+
+def _vector_lengths(column: Column) -> Integers:
+    """Return the lengths of Spark vectors, dense (type 1) and sparse (type 0), -1 of any others."""
+    parts = _parts_of(column)
+    kind, size = (_or_minus_one(floats(parts[name])) for name in ("type", "size"))
+    held, indexed = _offsets_lengths(parts["values"]), _offsets_lengths(parts["indices"])
+    index, row = (
+        _or_minus_one(floats(_flattened(parts["indices"]))),
+        np.repeat(np.arange(len(column)), indexed),
+    )
+    # Indices rise from 0 on and stay below the size.
+    least = np.where(np.diff(row, prepend=-1) > 0, 0, np.roll(index, 1) + 1)
+    off = np.bincount(row[(index < least) | (index >= size[row])], minlength=len(column)) > 0
+    sparse = (kind == 0) & (held == indexed) & ~off
+    dense = (kind == 1) & ((size == -1) | (size == held))
+    lengths: Integers = np.where(sparse, size, np.where(dense, held, -1)).astype(np.int64)
+    lost = nulls(column)
+    return lengths if lost is None else np.where(lost, 0, lengths)
+
+
+def _or_minus_one(decoded: Decoded) -> Floats:
+    return decoded.values if decoded.missing is None else np.where(decoded.missing, -1.0, decoded.values)
+
+
+def _of_vectors(column: Column, count: int) -> tuple[Floats, Booleans]:
+    """Return Spark vectors as rows; their lengths have been looked at."""
+    parts = _parts_of(column)
+    sparse = floats(parts["type"]).values == 0
+    lengths = _offsets_lengths(parts["values"])
     row = np.repeat(np.arange(len(column)), lengths)
-    within = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    flat = floats(_flattened(values))
-    place = within.astype(np.int64)
+    place = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    flat = floats(_flattened(parts["values"]))
     if sparse.any():
-        place[sparse[row]] = floats(_flattened(indices)).values.astype(np.int64)
+        place[sparse[row]] = floats(_flattened(parts["indices"])).values.astype(np.int64)
     matrix = np.zeros((len(column), count))
     matrix[row, place] = flat.values
     gaps = np.zeros(len(column), np.bool_)

@@ -270,7 +270,8 @@ class ClassIntake(Intake):
         if refused.any():
             first = int(np.argmax(refused))
             row = Places(self._before).row(first)
-            fault = Fault(int(np.count_nonzero(refused)), row, f"a list of {lengths[first]:,}")
+            what = "no vector that Spark writes" if lengths[first] < 0 else f"a list of {lengths[first]:,}"
+            fault = Fault(int(np.count_nonzero(refused)), row, what)
             self.findings.note(FaultKind.WRONG_LENGTH, fault)
             return Decoded(np.full((len(column), count), 1.0 / count), None)
         if wrong.any():

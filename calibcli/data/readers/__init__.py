@@ -259,7 +259,8 @@ class Reader:
             lost = nulls(column)
             first = 0 if lost is None else int(np.argmin(lost))
             if len(column) and (lost is None or not lost[first]):
-                return int(list_lengths(column)[first])
+                found = int(list_lengths(column)[first])
+                return found if found >= 0 else None
         return None
 
 

@@ -15,7 +15,7 @@ from calibcli.commands.fit import source_of
 from calibcli.commands.reading import read_tables
 from calibcli.data.columns import columns_of_classes
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import OnSum
+from calibcli.names import OnMissing, OnSum
 from calibcli.options.rows import Columns, RowRequest, RowSelection, SeveralClasses, bytes_of
 from calibcli.stats.table.again import ClassBlock
 
@@ -192,6 +192,39 @@ def test_lists_of_other_lengths_are_refused_where_they_are_asked_for(write: Writ
     assert np.array_equal(read(path, probs="p", classes=NAMES, rows=rows).probability, ROWS)
     with pytest.raises(InputProblem, match=r"1 of 6 lists does not hold 3 numbers; .* a list of 2 at row 5"):
         read(path, probs="p", classes=NAMES)
+
+
+VECTOR = pa.struct(
+    {"type": pa.int8(), "size": pa.int32(), "indices": pa.list_(pa.int32()), "values": pa.list_(pa.float64())}
+)
+
+
+@pytest.mark.parametrize(
+    "vector",
+    [
+        (0, 3, [0, 5], [0.4, 0.6]),
+        (0, 3, [0, -1], [0.4, 0.6]),
+        (0, 3, [2, 0], [0.4, 0.6]),
+        (0, 3, [1, 1], [0.4, 0.6]),
+        (0, 3, [0, None], [0.4, 0.6]),
+        (0, 3, [0], [0.4, 0.6]),
+        (0, 3, None, [0.4, 0.6]),
+        (0, None, [0, 2], [0.4, 0.6]),
+        (1, 3, None, [0.4, 0.6]),
+        (2, 3, None, [0.4, 0.6, 0.0]),
+        (None, None, None, [0.4, 0.6, 0.0]),
+    ],
+)
+def test_vectors_that_spark_would_not_write_are_refused(vector: tuple[Any, ...], write: Write) -> None:
+    """They would stand for other numbers than whoever wrote them meant, or for none."""
+    good = [(1, None, None, [0.2, 0.3, 0.5]), (0, 3, [0, 2], [0.4, 0.6])]
+    rows = [dict(zip(VECTOR.names, one, strict=True)) for one in (*good, vector)]
+    path = write({"p": pa.array(rows, VECTOR), "label": ["0", "1", "2"]})
+    with pytest.raises(InputProblem, match="the first is no vector that Spark writes at row 3"):
+        read(path, probs="p")
+    path = write({"p": pa.array([*rows[:2], None], VECTOR), "label": ["0", "1", "2"]})
+    found = read(path, probs="p", on_missing=OnMissing.DROP).probability
+    assert np.array_equal(found, [[0.2, 0.3, 0.5], [0.4, 0.0, 0.6]])
 
 
 def test_columns_that_are_no_lists_are_refused(write: Write) -> None:

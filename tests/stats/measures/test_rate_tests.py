@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy.stats import beta, binom, binomtest
 
 from calibcli.names import TestName
-from calibcli.stats.measures.tests import holm, rate_test
+from calibcli.stats.bounds import holm
+from calibcli.stats.measures.tests import rate_test
 from calibcli.stats.table import ScoreTable
 
 P_VALUES = st.lists(st.floats(0.0, 1.0) | st.none(), max_size=8)
