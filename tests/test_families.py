@@ -76,7 +76,8 @@ def test_every_measure_of_classes_is_computed() -> None:
 
 
 def test_every_recalibrator_is_fitted_by_a_class_of_its_own() -> None:
-    """No method is named that no class fits, and no two share one."""
+    """No method is named that no class fits, and no two share one; each has its words for --help."""
+    assert all(name.words for name in (*RecalibratorName, *ClassMethod))
     classes = [recalibrator_class(name) for name in RecalibratorName]
     assert len(set(classes)) == len(RecalibratorName)
     assert [one.name for one in classes] == list(RecalibratorName)

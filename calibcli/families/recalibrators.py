@@ -38,32 +38,39 @@ def _logistic(made: str, complexity: int, *heeds: str) -> MapFacts:
     return MapFacts(made, ("loss", "smooth_targets", *heeds), complexity, base=True, exact=True)
 
 
+# fmt: off
 class RecalibratorName(Known):
-    """Recalibration methods, as `fit --method` takes them."""
+    """Recalibration methods, as `fit --method` takes them, each with what `fit --help` says of it."""
 
     facts: MapFacts
 
-    IDENTITY = "identity", MapFacts("logits.Identity", candidate=False, exact=True)
-    INTERCEPT = "intercept", _logistic("logits.Intercept", 10)
-    TEMPERATURE = "temperature", _logistic("logits.Temperature", 20)
-    PLATT = "platt", _logistic("logits.Platt", 30)
-    BETA = "beta", _logistic("beta.Beta", 40, "form")
-    QUADRATIC = "quadratic", _logistic("logits.Quadratic", 50)
-    SPLINE = "spline", _logistic("spline.Spline", 60)
-    HISTOGRAM = "histogram", MapFacts("histogram.Histogram", ("bins", "binning"), 80, candidate=False)
-    SCALING_BINNING = (
-        "scaling-binning",
+    IDENTITY = ("identity", MapFacts("logits.Identity", candidate=False, exact=True),
+        "changes nothing: the score is calibrated")
+    INTERCEPT = ("intercept", _logistic("logits.Intercept", 10),
+        "shifts the log odds; other base rate, few rows")
+    TEMPERATURE = ("temperature", _logistic("logits.Temperature", 20),
+        "divides the logit by T; too sure or not sure enough")
+    PLATT = "platt", _logistic("logits.Platt", 30), "a logistic curve on the logit; few rows, smooth"
+    BETA = "beta", _logistic("beta.Beta", 40, "form"), "three parameters, bends the two ends apart"
+    QUADRATIC = "quadratic", _logistic("logits.Quadratic", 50), "a parabola on the logit"
+    SPLINE = "spline", _logistic("spline.Spline", 60), "a smooth curve on the logit; some thousand rows"
+    HISTOGRAM = ("histogram", MapFacts("histogram.Histogram", ("bins", "binning"), 80, candidate=False),
+        "one probability a bin, with a finite-sample guarantee")
+    SCALING_BINNING = ("scaling-binning",
         MapFacts("scaling_binning.ScalingBinning", ("bins", "split", "base", "seed"), 70, candidate=False),
-    )
-    ISOTONIC = "isotonic", MapFacts("isotonic.Isotonic", ("step",), 110, base=True, exact=True)
-    CENTRED_ISOTONIC = (
-        "centred-isotonic",
+        "a smooth map, then bins: its error can be verified")
+    ISOTONIC = ("isotonic", MapFacts("isotonic.Isotonic", ("step",), 110, base=True, exact=True),
+        "any increasing map; many rows")
+    CENTRED_ISOTONIC = ("centred-isotonic",
         MapFacts("isotonic.CentredIsotonic", (), 100, base=True, exact=True),
-    )
-    VENN_ABERS = "venn-abers", MapFacts("venn_abers.VennAbers", ("folds", "seed"), 120)
-    SMOOTH = "smooth", MapFacts("smooth.Smooth", ("randomised", "seed"), 90, base=True)
+        "isotonic without flat parts but at 0 and 1")
+    VENN_ABERS = ("venn-abers", MapFacts("venn_abers.VennAbers", ("folds", "seed"), 120),
+        "isotonic with two ends that bracket each probability")
+    SMOOTH = ("smooth", MapFacts("smooth.Smooth", ("randomised", "seed"), 90, base=True),
+        "the kernel regression that smECE measures")
 
 
+# fmt: on
 class FitMethod(StrEnum):
     """
     What `fit --method` takes: every recalibration method, the one that looks at other columns beside the
@@ -113,16 +120,24 @@ class ClassMapFacts(NamedTuple):
     folds: bool = False
 
 
+# fmt: off
 class ClassMethod(Known):
-    """How predictions of several classes are recalibrated, as `fit --multiclass` takes it."""
+    """How predictions of several classes are recalibrated, as `fit --multiclass` takes it, likewise."""
 
     facts: ClassMapFacts
 
-    CONFIDENCE = "confidence", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)
-    TOP_LABEL = "top-label", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True)
-    ONE_VS_REST = "one-vs-rest", ClassMapFacts("members.OneVsRest", made_of_maps=True, from_tables=True)
-    ONE_VS_ONE = "one-vs-one", ClassMapFacts("one_vs_one.OneVsOne", made_of_maps=True)
-    TEMPERATURE = "temperature", ClassMapFacts("temperature.ClassTemperature")
-    VECTOR = "vector", ClassMapFacts("linear.Linear")
-    STRUCTURED = "structured", ClassMapFacts("linear.Linear", folds=True)
-    MATRIX = "matrix", ClassMapFacts("linear.Linear", folds=True)
+    CONFIDENCE = ("confidence", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True),
+        "--method on the largest probability")
+    TOP_LABEL = ("top-label", ClassMapFacts("top_label.TopLabel", made_of_maps=True, from_tables=True),
+        "--method on it for each predicted class")
+    ONE_VS_REST = ("one-vs-rest", ClassMapFacts("members.OneVsRest", made_of_maps=True, from_tables=True),
+        "--method on each class's probability, divided by the sum")
+    ONE_VS_ONE = ("one-vs-one", ClassMapFacts("one_vs_one.OneVsOne", made_of_maps=True),
+        "--method on each pair of classes")
+    TEMPERATURE = ("temperature", ClassMapFacts("temperature.ClassTemperature"),
+        "divides all log-probabilities by T; keeps the predicted class")
+    VECTOR = "vector", ClassMapFacts("linear.Linear"), "a slope and an intercept for each class"
+    STRUCTURED = ("structured", ClassMapFacts("linear.Linear", folds=True),
+        "the same, pulled towards one slope; few rows of many classes")
+    MATRIX = ("matrix", ClassMapFacts("linear.Linear", folds=True),
+        "all pairs of classes, off-diagonal part penalised (Dirichlet calibration)")

@@ -1,11 +1,13 @@
 """Commands of fitted maps: fit, apply and export."""
 
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 
 from calibcli.data.outputs import is_terminal
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
-from calibcli.names import STDOUT, EngineName, ExportTarget, OnUnseen
+from calibcli.families import Known
+from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, OnUnseen, RecalibratorName
 from calibcli.options.fitting import (
     NO_SCORE,
     OFF_SUM,
@@ -61,19 +63,7 @@ def fit(
 
     \b
     METHODS
-      identity          changes nothing: the score is calibrated
-      intercept         shifts the log odds; other base rate, few rows
-      temperature       divides the logit by T; too sure or not sure enough
-      platt             a logistic curve on the logit; few rows, smooth
-      beta              three parameters, bends the two ends apart
-      quadratic         a parabola on the logit
-      spline            a smooth curve on the logit; some thousand rows
-      histogram         one probability a bin, with a finite-sample guarantee
-      scaling-binning   a smooth map, then bins: its error can be verified
-      isotonic          any increasing map; many rows
-      centred-isotonic  isotonic without flat parts but at 0 and 1
-      venn-abers        isotonic with two ends that bracket each probability
-      smooth            the kernel regression that smECE measures
+      {methods}
       auto              one of these, chosen by cross-validation; identity where
                         no repair is better
       segments          looks at the columns of --on, too: an offset and a slope
@@ -82,14 +72,7 @@ def fit(
 
     \b
     METHODS OF SEVERAL CLASSES
-      temperature       divides all log-probabilities by T; keeps the predicted class
-      vector            a slope and an intercept for each class
-      structured        the same, pulled towards one slope; few rows of many classes
-      matrix            all pairs of classes, off-diagonal part penalised (Dirichlet calibration)
-      confidence        --method on the largest probability
-      top-label         --method on it for each predicted class
-      one-vs-rest       --method on each class's probability, divided by the sum
-      one-vs-one        --method on each pair of classes
+      {class_methods}
     """
     from calibcli.commands.fit import fit_map
     from calibcli.data.formats import refuse_promise
@@ -100,6 +83,18 @@ def fit(
     report, artifact = fit_map(rows, which, options, cutting)
     write(artifact, out.output)
     say_summary(replace(report, output=None if out.output == STDOUT else out.output), out)
+
+
+def _listed(methods: Iterable[Known]) -> str:
+    """Return names with their words, as in the text of --help."""
+    return "\n      ".join(f"{one.value:18}{one.words}" for one in methods)
+
+
+# Those that are not made of maps of one score come first.
+_OF_CLASSES = sorted(ClassMethod, key=lambda one: one.facts.made_of_maps)
+fit.__doc__ = (fit.__doc__ or "").format(
+    methods=_listed(RecalibratorName), class_methods=_listed(_OF_CLASSES)
+)
 
 
 @command(
