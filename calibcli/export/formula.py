@@ -7,6 +7,7 @@ are limited, and no divisor is 0.
 """
 
 from enum import StrEnum
+from functools import reduce
 
 import numpy as np
 
@@ -151,10 +152,7 @@ def logistic_of(of: Formula) -> Formula:
 
 def total(parts: list[Formula]) -> Formula:
     """Return the sum of one or more numbers, from left to right."""
-    found = parts[0]
-    for part in parts[1:]:
-        found = plus(found, part)
-    return found
+    return reduce(plus, parts)
 
 
 def lines(of: Formula, knots: Floats, values: Floats) -> Formula:

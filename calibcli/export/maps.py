@@ -44,7 +44,7 @@ from calibcli.stats.recalibrators.logits import (
     Temperature,
     odds_shares,
 )
-from calibcli.stats.recalibrators.lookup import BinMap, Polyline
+from calibcli.stats.recalibrators.lookup import Polyline
 from calibcli.stats.recalibrators.newton import NEAREST, logistic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
 from calibcli.stats.recalibrators.segments import SegmentMap
@@ -84,6 +84,7 @@ def turning_points(knots: Floats, values: Floats) -> Floats:
 
 
 Ordinals = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 def ordinals_of(numbers: Floats) -> Ordinals:
@@ -120,12 +121,22 @@ def steps_of_scaling_binning(recalibrator: ScalingBinning) -> tuple[Floats, Floa
 
 def _crossings(recalibrator: ScalingBinning, low: Ordinals, high: Ordinals, *, level: int) -> Ordinals:
     """Return the first number of each stretch that lies on the other side of an edge than its beginning."""
-    base, edges = recalibrator.base, recalibrator.table.edges
-    above = bin_index(edges, base.predict(numbers_at(low))) > level
-    while np.any(high - low > 1):
-        middle = low + (high - low) // 2
-        same = (bin_index(edges, base.predict(numbers_at(middle))) > level) == above
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
+
+    def above(scores: Floats) -> Flags:
+        bins = bin_index(recalibrator.table.edges, recalibrator.base.predict(scores))
+        return np.asarray(bins > level)
+
+    before = above(numbers_at(low))
+    return _first(lambda scores: above(scores) != before, low, high)
+
+
+def _first(holds: Callable[[Floats], Flags], low: Ordinals, high: Ordinals) -> Ordinals:
+    """Return the place of the first number behind each low one for which a condition holds, by halving."""
+    while np.any(low + 1 < high):
+        # Half of each, since their sum may be too large, as may their difference.
+        middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
+        held = holds(numbers_at(middle))
+        low, high = np.where(held, low, middle), np.where(held, middle, high)
     return high
 
 
@@ -142,8 +153,6 @@ def _monotone_between(base: Recalibrator) -> Floats:
             inner = np.zeros(0)
     return np.unique(np.concatenate(([0.0], np.clip(inner, 0.0, 1.0), [1.0])))
 
-
-Flags = npt.NDArray[np.bool_]
 
 # e to less than this is less than the smallest normal number, and is taken for 0.
 _LEAST_POWER = -708.0
@@ -190,23 +199,13 @@ def range_of(scale: Scale) -> tuple[float, float]:
             assert_never(scale)
 
 
-def in_units_of_scores(
-    formulas: tuple[Formula, ...], before: Formula, score: Formula, *, scale: Scale
-) -> tuple[Formula, ...]:
+class _Moved:
     """
-    Return the same formulas with the steps of a probability made steps of the score it is made of.
+    A formula with the steps of a probability made steps of the score it is made of.
 
     An exponential that is one digit off would put a score that lies on a step, as those of the fit rows do,
-    onto the other side of it; comparing the score itself cannot.
+    onto the other side of it; comparing the score itself cannot. What is used twice stays one object.
     """
-    if scale is Scale.PROB:
-        return formulas
-    moved = _Moved(before, score, scale)
-    return tuple(moved.of(one) for one in formulas)
-
-
-class _Moved:
-    """A formula whose steps are made those of the score; what is used twice stays one object."""
 
     def __init__(self, before: Formula, score: Formula, scale: Scale) -> None:
         self.before, self.score, self.scale = before, score, scale
@@ -266,14 +265,8 @@ def _beside(scores: Floats) -> Floats:
 
 def _least_number(enough: Callable[[Floats], Flags], count: int) -> Floats:
     """Return the least number for which each condition holds, found by halving; infinity where none does."""
-    low = ordinals_of(np.full(count, -np.inf))
-    high = ordinals_of(np.full(count, np.inf))
-    while np.any(low + 1 < high):
-        # Half of each, since their sum may be too large, as may their difference.
-        middle = low // 2 + high // 2 + (low % 2 + high % 2) // 2
-        held = enough(numbers_at(middle))
-        low, high = np.where(held, low, middle), np.where(held, middle, high)
-    return numbers_at(high)
+    ends = (ordinals_of(np.full(count, end)) for end in (-np.inf, np.inf))
+    return numbers_at(_first(enough, *ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +288,10 @@ def formulas_on(
     """Return the probability, and its lower and upper end where the map has them, of a score on a scale."""
     before = probability(score, scale)
     found = formulas_of(recalibrator, before, shift=shift)
-    return in_units_of_scores(found, before, score, scale=scale)
+    if scale is Scale.PROB:
+        return found
+    moved = _Moved(before, score, scale)
+    return tuple(moved.of(one) for one in found)
 
 
 def formulas_of(
@@ -310,16 +306,16 @@ def formulas_of(
     return formulas if shift is None else tuple(_shifted(one, shift) for one in formulas)
 
 
-def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0911 - one for each kind
+def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:
     match recalibrator:
         case Identity():
             return score
-        case Isotonic(curve=curve):
-            return _curve(curve, score)
-        case CentredIsotonic(curve=curve):
-            return _curve(curve, score)
-        case Histogram(table=table):
-            return _curve(table, score)
+        case Isotonic(curve=curve) | CentredIsotonic(curve=curve) | Histogram(table=curve):
+            if isinstance(curve, Polyline):
+                return lines(score, curve.knots, curve.values)
+            # Intervals end with a cut each, and begin at 0 and right after every cut.
+            starts = np.concatenate(([0.0], np.nextafter(curve.edges[1:-1], 2.0)))
+            return steps(score, starts, curve.values)
         case ScalingBinning():
             return steps(score, *steps_of_scaling_binning(recalibrator))
         case Smooth(values=values):
@@ -363,17 +359,6 @@ def _inside(score: Formula) -> Formula:
     """Return a score moved off 0 and 1, as logits need."""
     below = Pair(Operator.LEAST, score, Number(1.0 - NEAREST))
     return Pair(Operator.GREATEST, below, Number(NEAREST))
-
-
-def _curve(curve: Polyline | BinMap, score: Formula) -> Formula:
-    if isinstance(curve, Polyline):
-        return lines(score, curve.knots, curve.values)
-    return steps(score, starts_after(curve.edges[1:-1]), curve.values)
-
-
-def starts_after(cuts: Floats) -> Floats:
-    """Return where intervals begin that end with a cut each: at 0, and right after every cut."""
-    return np.concatenate(([0.0], np.nextafter(cuts, 2.0)))
 
 
 def _spline(recalibrator: Spline, z: Formula) -> Formula:
@@ -441,11 +426,11 @@ class GroupMaps:
     """
 
     column: str
-    maps: "tuple[Recalibrator, ...]"
+    maps: tuple[Recalibrator, ...]
     places: Mapping[str, int]
     pooled: bool
 
-    def formulas(self, scale: "Scale") -> list[tuple[Formula, ...]]:
+    def formulas(self, scale: Scale) -> list[tuple[Formula, ...]]:
         """Return for each map its probability and its ends, of a score on a scale."""
         return [formulas_on(one, Score(), scale=scale) for one in self.maps]
 
@@ -485,18 +470,13 @@ class Origin:
             "method": self.method,
             "scale": self.scale.value,
             "rows": self.rows,
+            "prior": self.prior,
+            "classes": list(self.classes) or None,
+            "positive": self.positive,
+            "by": self.by,
+            "on": list(self.on) or None,
         }
-        if self.prior is not None:
-            known["prior"] = self.prior
-        if self.classes:
-            known["classes"] = list(self.classes)
-        if self.positive is not None:
-            known["positive"] = self.positive
-        if self.by is not None:
-            known["by"] = self.by
-        if self.on:
-            known["on"] = list(self.on)
-        return {key: plain(value) for key, value in known.items()}
+        return {key: plain(value) for key, value in known.items() if value is not None}
 
     def lines(self) -> list[str]:
         """Return the facts as lines of text."""

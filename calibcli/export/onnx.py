@@ -66,12 +66,12 @@ class Graph:
         self._count += 1
         return f"{self.prefix}{self._count}"
 
-    def op(self, kind: str, *inputs: str, to: str | None = None, **attributes: int) -> str:
+    def op(self, kind: str, *inputs: str, called: str | None = None, **attributes: int) -> str:
         """Add a node with one output, named or not, and return the name of that."""
         from onnx import helper
 
-        output = to or self.new()
-        node = helper.make_node(kind, list(inputs), [output])
+        output = called or self.new()
+        node = helper.make_node(kind, inputs, [output])
         node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
         self.nodes.append(node)
         return output
@@ -90,14 +90,6 @@ class Graph:
     def of(self, formula: Formula, score: str) -> str:
         """Return the name of what a formula makes of each score."""
         return _Formula(self, score).of(formula)
-
-    def cast(self, value: str, kind: int, *, to: str | None = None) -> str:
-        """Return the name of a value as another type, by its number in ONNX."""
-        from onnx import helper
-
-        output = to or self.new()
-        self.nodes.append(helper.make_node("Cast", [value], [output], to=kind))
-        return output
 
 
 class _Formula:
@@ -165,11 +157,10 @@ def place_among(graph: Graph, which: str, starts: Floats) -> str:
     return graph.op("Max", graph.op("Min", before, last), graph.constant(0, np.int64))
 
 
-_BOOL = 9
+# Types by their numbers in ONNX.
+_INT64, _BOOL, _DOUBLE = 7, 9, 11
 
-_DOUBLE = 11
-
-_SMALLEST = 2.2250738585072014e-308
+_SMALLEST = 2.0**-1022
 
 # Times this, a number becomes the one before it.
 _JUST_BELOW = 1.0 - 2.0**-53
@@ -218,17 +209,17 @@ def _round(count: int) -> "GraphProto":
 
     inside = Graph("_c")
     zero, one, axis = inside.constant(0.0), inside.constant(1.0), inside.constant([1], np.int64)
-    full = inside.cast("_full_in", _BOOL)
+    full = inside.op("Cast", "_full_in", to=_BOOL)
     taken = inside.op("ReduceSum", inside.op("Where", full, "_most_in", zero), axis, keepdims=1)
     left = inside.op("Sub", inside.op("Sub", one, "_new_in"), taken)
     total = inside.op("ReduceSum", inside.op("Where", full, zero, "_had_in"), axis, keepdims=1)
     divisor = inside.op("Where", inside.op("Greater", total, zero), total, one)
     scale = inside.op("Div", inside.op("Max", left, zero), divisor)
-    inside.op("Where", full, "_most_in", inside.op("Mul", "_had_in", scale), to="_shares_out")
+    inside.op("Where", full, "_most_in", inside.op("Mul", "_had_in", scale), called="_shares_out")
     over = inside.op("Greater", "_shares_out", "_most_in")
-    inside.cast(inside.op("Or", full, over), _DOUBLE, to="_full_out")
+    inside.op("Cast", inside.op("Or", full, over), to=_DOUBLE, called="_full_out")
     for name in ("_go", "_had", "_new", "_most"):
-        inside.op("Identity", f"{name}_in", to=f"{name}_out")
+        inside.op("Identity", f"{name}_in", called=f"{name}_out")
     value, widths = helper.make_tensor_value_info, dict(zip(_STATE, (count, count, count, 1, 1), strict=True))
 
     def state(end: str) -> list["ValueInfoProto"]:
@@ -240,9 +231,6 @@ def _round(count: int) -> "GraphProto":
 
 
 _MOST_OFF = 1e-3
-
-# Types by their numbers in ONNX.
-_INT64, _CLASSES_BOOL = 7, 9
 
 
 def probabilities(graph: Graph, scores: str, scale: Scale) -> str:
@@ -265,11 +253,13 @@ def refused_rows(graph: Graph, before: str) -> str:
         graph.op("GreaterOrEqual", before, graph.constant(0.0)),
         graph.op("LessOrEqual", before, graph.constant(1.0)),
     )
-    least = graph.op("ReduceMin", graph.cast(inside, _INT64), graph.constant([1], np.int64), keepdims=0)
+    least = graph.op(
+        "ReduceMin", graph.op("Cast", inside, to=_INT64), graph.constant([1], np.int64), keepdims=0
+    )
     total = graph.op("ReduceSum", before, graph.constant([1], np.int64), keepdims=0)
     off = graph.op("Abs", graph.op("Sub", total, graph.constant(1.0)))
     fine = graph.op("LessOrEqual", off, graph.constant(_MOST_OFF))
-    return graph.op("Not", graph.op("And", graph.cast(least, _CLASSES_BOOL), fine))
+    return graph.op("Not", graph.op("And", graph.op("Cast", least, to=_BOOL), fine))
 
 
 def class_nodes(recalibrator: ClassRecalibrator, graph: Graph, before: str, *, count: int) -> str:
@@ -398,7 +388,7 @@ def model_of_one(
     refused = graph.op("Or", graph.op("Or", below, above), graph.op("IsNaN", score))
     outputs = []
     for one, formula in zip((name, f"{name}_lower", f"{name}_upper"), formulas, strict=False):
-        graph.op("Where", refused, graph.constant(np.nan), graph.of(formula, score), to=one)
+        graph.op("Where", refused, graph.constant(np.nan), graph.of(formula, score), called=one)
         outputs.append(helper.make_tensor_value_info(one, double, ["N"]))
     return _model(graph, _input(given, ["N"], single=single), outputs, origin=origin)
 
@@ -425,11 +415,11 @@ def model_of_classes(
     after = class_nodes(recalibrator, graph, before, count=count)
     refused = refused_rows(graph, before)
     column = graph.op("Unsqueeze", refused, graph.constant([1], np.int64))
-    graph.op("Where", column, graph.constant(np.nan), after, to=name)
+    graph.op("Where", column, graph.constant(np.nan), after, called=name)
     judged = before if recalibrator.keeps_prediction else after
     largest = graph.op("ArgMax", judged, axis=1, keepdims=0)
-    graph.op("Where", refused, graph.constant(-1, np.int64), largest, to=f"{name}_class")
-    graph.op("ReduceMax", name, graph.constant([1], np.int64), to=f"{name}_confidence", keepdims=0)
+    graph.op("Where", refused, graph.constant(-1, np.int64), largest, called=f"{name}_class")
+    graph.op("ReduceMax", name, graph.constant([1], np.int64), called=f"{name}_confidence", keepdims=0)
     outputs = [
         helper.make_tensor_value_info(name, double, ["N", count]),
         helper.make_tensor_value_info(f"{name}_class", TensorProto.INT64, ["N"]),
@@ -457,9 +447,7 @@ def _checked(names: tuple[str, str]) -> tuple[str, str]:
 
 
 def _as_double(graph: Graph, given: str, *, single: bool) -> str:
-    from onnx import TensorProto
-
-    return graph.cast(given, TensorProto.DOUBLE) if single else given
+    return graph.op("Cast", given, to=_DOUBLE) if single else given
 
 
 def _input(name: str, shape: list[str | int | None], *, single: bool) -> "ValueInfoProto":

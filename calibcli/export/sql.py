@@ -5,7 +5,8 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Protocol, assert_never
+from itertools import zip_longest
+from typing import assert_never
 
 import numpy as np
 
@@ -56,6 +57,20 @@ from calibcli.values import dataclass
 _INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 
 
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """
+    What stands beside the rows of a query.
+
+    Args:
+        join: How it is joined; None where the dialect needs no join.
+        definition: What it is, as a member of a WITH clause; None where it is worked out for each row.
+    """
+
+    join: str | None = None
+    definition: str | None = None
+
+
 @dataclass(slots=True)
 class StepTable:
     """
@@ -96,31 +111,27 @@ class StepTable:
             case _:
                 assert_never(spelling.steps)
 
-    def definition(self) -> str | None:
-        """Return the table as a member of a WITH clause, or None where the dialect needs none."""
-        columns = {"starts": self.places.starts} | {f"v{i + 1}": one for i, one in enumerate(self.columns)}
-        match SPELLINGS[self.dialect].steps:
-            case Lookup.JOIN:
-                parts = [_unnested(one, key) for key, one in columns.items()]
-            case Lookup.RANGES:
-                parts = [f"[{_of_bigquery(one)}] AS {key}" for key, one in columns.items()]
-            case _:
-                return None
-        listed = ",\n    ".join(parts)
-        return f"{self.name} AS (\n  SELECT\n    {listed}\n)"
+    @property
+    def numbers(self) -> dict[str, Floats]:
+        """The numbers of the table by the names of its columns."""
+        return {"starts": self.places.starts} | {f"v{i + 1}": one for i, one in enumerate(self.columns)}
 
-    def join(self) -> str | None:
-        """Return how the table is joined, or None where the dialect needs no join."""
+    def joined(self) -> Joined:
+        """Return how the table is joined, as the dialect can do best."""
         match SPELLINGS[self.dialect].steps:
             case Lookup.JOIN:
-                return f"ASOF LEFT JOIN {self.name} ON {self.score} >= {self.name}.starts"
+                parts = [_unnested(one, key) for key, one in self.numbers.items()]
+                join = f"ASOF LEFT JOIN {self.name} ON {self.score} >= {self.name}.starts"
             case Lookup.RANGES:
-                return f"CROSS JOIN {self.name}"
+                parts = [f"[{_of_bigquery(one)}] AS {key}" for key, one in self.numbers.items()]
+                join = f"CROSS JOIN {self.name}"
             case Lookup.BUCKETS:
                 bucket = f"WIDTH_BUCKET({self.score}, {array_of(self.places.starts, self.dialect)})"
-                return f"CROSS JOIN LATERAL (SELECT {bucket} AS i) AS {self.name}"
+                return Joined(f"CROSS JOIN LATERAL (SELECT {bucket} AS i) AS {self.name}")
             case _:
-                return None
+                return Joined()
+        listed = ",\n    ".join(parts)
+        return Joined(join, f"{self.name} AS (\n  SELECT\n    {listed}\n)")
 
     def _place_in_spark(self) -> str:
         """Return a search by halving, in as many rounds as the number of intervals has binary digits."""
@@ -129,42 +140,6 @@ class StepTable:
         starts = array_of(self.places.starts, self.dialect)
         ahead = f"i + h <= {size} AND element_at({starts}, least(i + h, {size})) <= {self.score}"
         return f"aggregate(array({halves}), 0, (i, h) -> if({ahead}, i + h, i))"
-
-
-@dataclass(frozen=True, slots=True)
-class GroupSteps:
-    """
-    Many steps of the maps of several groups, which DuckDB joins as one table.
-
-    Args:
-        member: The expression of the place of a row's map.
-        tables: The steps by the place of their map.
-    """
-
-    name: str
-    member: str
-    tables: Mapping[int, StepTable]
-
-    def definition(self) -> str:
-        """Return the table as a member of a WITH clause."""
-        width = max(len(one.columns) for one in self.tables.values())
-        parts = [self._part(place, one, width=width) for place, one in self.tables.items()]
-        listed = "\n  UNION ALL\n".join(parts)
-        return f"{self.name} AS (\n{listed}\n)"
-
-    def join(self) -> str:
-        """Return how the table is joined."""
-        (score,) = {one.score for one in self.tables.values()}
-        return (
-            f"ASOF LEFT JOIN {self.name} ON {self.member} = {self.name}.member"
-            f" AND {score} >= {self.name}.starts"
-        )
-
-    def _part(self, place: int, table: StepTable, *, width: int) -> str:
-        columns = {"starts": table.places.starts} | {f"v{i + 1}": one for i, one in enumerate(table.columns)}
-        listed = [f"    {place} AS member", *(f"    {_unnested(one, key)}" for key, one in columns.items())]
-        listed += [f"    NULL AS v{i + 1}" for i in range(len(table.columns), width)]
-        return "  SELECT\n" + ",\n".join(listed)
 
 
 def branching(which: str, starts: Floats, values: Floats, *, ways: int, dialect: SqlDialect) -> str:
@@ -292,6 +267,10 @@ class SqlText:
             return branching(self.of(places.of), places.starts, values, ways=32, dialect=self.dialect)
         return self._table(places).looked_up(values)
 
+    def joined(self) -> list[Joined]:
+        """Return how the tables are joined, once all formulas are written."""
+        return [one.joined() for one in self.tables]
+
     def _table(self, places: Places) -> StepTable:
         for one in self.tables:
             if one.places is places:
@@ -308,20 +287,6 @@ def _cases(which: str, cuts: list[str], parts: list[str]) -> str:
 
 
 ROWS = "r"
-
-_STEPS = "steps_"
-
-
-class Joined(Protocol):
-    """A table of a query's own."""
-
-    def definition(self) -> str | None:
-        """Return the table as a member of a WITH clause, or None where the dialect needs none."""
-        ...
-
-    def join(self) -> str | None:
-        """Return how the table is joined, or None where the dialect needs no join."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +306,11 @@ class SqlAsk:
     table: str
     name: str
     places: int | None = None
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        """What the probability of one score is called, and its ends."""
+        return self.name, f"{self.name}_lower", f"{self.name}_upper"
 
     def written_scores(self) -> tuple[str, ...]:
         """Return how the score, or that of each class, is written."""
@@ -367,13 +337,10 @@ def query_of_one(
     A score that is NULL, NaN or out of range gets NULL.
     """
     formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
-    text = _text(ask)
-    names = (ask.name, f"{ask.name}_lower", f"{ask.name}_upper")
-    columns = {one: text.of(formula) for one, formula in zip(names, formulas, strict=False)}
+    text = SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table))
+    columns = {one: text.of(formula) for one, formula in zip(ask.names, formulas, strict=False)}
     valid = valid_score(ask, origin.scale)
-    return assembled(
-        ask, tables=text.tables, columns=columns, valid=valid, origin=origin, read=ask.scores, said=()
-    )
+    return assembled(ask, joined=text.joined(), columns=columns, valid=valid, origin=origin, read=ask.scores)
 
 
 def valid_score(ask: SqlAsk, scale: Scale) -> str:
@@ -385,33 +352,29 @@ def valid_score(ask: SqlAsk, scale: Scale) -> str:
 
 def prefix_beside(table: str) -> str:
     """Return what names of tables of steps begin with, so that none is that of the table."""
-    prefix = _STEPS
+    prefix = "steps_"
     while table.casefold().startswith(prefix):
         prefix += "_"
     return prefix
 
 
-def _text(ask: SqlAsk) -> SqlText:
-    return SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table))
-
-
 def assembled(
     ask: SqlAsk,
     *,
-    tables: Sequence[Joined],
+    joined: Sequence[Joined],
     columns: dict[str, str],
     valid: str,
     origin: Origin,
     read: Sequence[str],
-    said: Sequence[str],
+    said: Sequence[str] = (),
 ) -> str:
     """Return the query with its comments."""
     _refuse_names(list(columns), read)
-    definitions = [one for one in (table.definition() for table in tables) if one is not None]
-    joins = [one for one in (table.join() for table in tables) if one is not None]
+    definitions = [one.definition for one in joined if one.definition is not None]
+    joins = [one.join for one in joined if one.join is not None]
     head = [f"-- {line}" for line in (*origin.lines(), *said)]
     head.append("-- NULL, NaN and what is out of range become NULL (apply has options that do the same)")
-    if any(isinstance(table, StepTable) for table in tables) and joins:
+    if definitions:
         head.append("-- a join may change the order of rows: add ORDER BY where it matters")
     if ask.dialect is SqlDialect.SNOWFLAKE:
         # Names are quoted here, and unquoted ones are stored in capitals there.
@@ -463,14 +426,16 @@ def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
     range gets NULL; a value without a level of its own counts as other values do.
     """
     prefix = prefix_beside(ask.table)
-    levels = SegmentLevels(found, f"{prefix}levels", ask.dialect)
-    sums = SegmentSums(found, f"{prefix}sums", levels, ask.dialect)
-    scores = (*ask.written_scores(), f"{sums.name}.shift", f"{sums.name}.bend")
-    text = SqlText(ask.dialect, scores, prefix)
+    levels, sums = f"{prefix}levels", f"{prefix}sums"
+    joined = (
+        beside_each_row(_levels(found, ask.dialect), levels, ask.dialect),
+        beside_each_row(_sums(found, levels, ask.dialect), sums, ask.dialect),
+    )
+    text = SqlText(ask.dialect, (*ask.written_scores(), f"{sums}.shift", f"{sums}.bend"), prefix)
     columns = {ask.name: text.of(formula_of_segments(found, scale=origin.scale))}
     return assembled(
         ask,
-        tables=(levels, sums),
+        joined=joined,
         columns=columns,
         valid=valid_score(ask, origin.scale),
         origin=origin,
@@ -479,7 +444,9 @@ def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
     )
 
 
-def beside_each_row(columns: Mapping[str, str], alias: str, dialect: SqlDialect, *, source: str = "") -> str:
+def beside_each_row(
+    columns: Mapping[str, str], alias: str, dialect: SqlDialect, *, source: str = ""
+) -> Joined:
     """Return a join that works columns out for each row, where others may use them."""
     named_columns = ",\n  ".join(f"{text} AS {one}" for one, text in columns.items())
     if not SPELLINGS[dialect].lateral:
@@ -487,100 +454,69 @@ def beside_each_row(columns: Mapping[str, str], alias: str, dialect: SqlDialect,
         msg = f"{dialect.value} has no {joins}, which a map by segments needs"
         raise UsageProblem(msg, "use --to python, or another --dialect")
     if dialect is SqlDialect.BIGQUERY:
-        return f"CROSS JOIN UNNEST([STRUCT(\n  {named_columns}\n)]) AS {alias}"
-    return f"CROSS JOIN LATERAL (SELECT\n  {named_columns}\n{source}) AS {alias}"
+        return Joined(f"CROSS JOIN UNNEST([STRUCT(\n  {named_columns}\n)]) AS {alias}")
+    return Joined(f"CROSS JOIN LATERAL (SELECT\n  {named_columns}\n{source}) AS {alias}")
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentLevels:
-    """The level of each column of a row."""
-
-    found: SegmentMap
-    name: str
-    dialect: SqlDialect
-
-    def level(self, place: int, *, crossed: bool) -> str:
-        """Return the expression of the level of a column, by itself or in intersections."""
-        fewer = crossed and self.found.columns[place].together > 1
-        return f"{self.name}.{'k' if fewer else 'l'}{place}"
-
-    def definition(self) -> str | None:
-        """Return None: it is worked out for each row."""
-        return None
-
-    def join(self) -> str:
-        """Return how it is joined."""
-        columns = {f"l{place}": self._case(one) for place, one in enumerate(self.found.columns)}
-        fewer = {place: one for place, one in enumerate(self.found.columns) if one.together > 1}
-        columns |= {
-            f"k{place}": self._numbers(one, one.crossed_numbers, one.crossed_own)
-            for place, one in fewer.items()
-        }
-        return beside_each_row(columns, self.name, self.dialect)
-
-    def _case(self, column: SegmentColumn) -> str:
-        dialect, gap = self.dialect, column.own + 1
-        if column.kind == "numbers" or not column.texts:
-            return self._numbers(column, column.numbers, column.own)
-        written = f"{ROWS}.{name(column.name, dialect)}"
-        text = f"COALESCE({stripped_text(written, dialect)}, '')"
-        if {"true", "false"} & set(column.texts):
-            # These are one value however they are written.
-            text = f"CASE WHEN LOWER({text}) IN ('true', 'false') THEN LOWER({text}) ELSE {text} END"
-        values = ["", *map(number_words, column.numbers), *column.texts]
-        quoted = [string(one, dialect, what="value", hint=_VALUES_HINT) for one in values]
-        places = (gap, *range(column.own))
-        arms = [f"WHEN {one} THEN {place}" for one, place in zip(quoted, places, strict=True)]
-        return f"CASE {text} {' '.join(arms)} ELSE {column.own} END"
-
-    def _numbers(self, column: SegmentColumn, numbers: Sequence[float], own: int) -> str:
-        """Return the level of a number, among intervals or categories."""
-        dialect, spelling = self.dialect, SPELLINGS[self.dialect]
-        written = f"{ROWS}.{name(column.name, dialect)}"
-        value = f"CAST({written} AS {spelling.double})"
-        none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {own + 1}"
-        sign = "<=" if column.kind == "numbers" else "="
-        arms = [f"WHEN {value} {sign} {number(one, dialect)} THEN {at}" for at, one in enumerate(numbers)]
-        return f"CASE {none} {' '.join(arms)} ELSE {len(numbers)} END"
+def _levels(found: SegmentMap, dialect: SqlDialect) -> dict[str, str]:
+    """Return the level of each column of a row, by itself and, where it is another, in intersections."""
+    levels = {f"l{place}": _level(one, dialect) for place, one in enumerate(found.columns)}
+    return levels | {
+        f"k{place}": _level_of_number(one, one.crossed_numbers, one.crossed_own, dialect)
+        for place, one in enumerate(found.columns)
+        if one.together > 1
+    }
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentSums:
-    """What the segments of a row add up to: its offset and its slope."""
+def _level(column: SegmentColumn, dialect: SqlDialect) -> str:
+    if column.kind == "numbers" or not column.texts:
+        return _level_of_number(column, column.numbers, column.own, dialect)
+    written = f"{ROWS}.{name(column.name, dialect)}"
+    text = f"COALESCE({stripped_text(written, dialect)}, '')"
+    if {"true", "false"} & set(column.texts):
+        # These are one value however they are written.
+        text = f"CASE WHEN LOWER({text}) IN ('true', 'false') THEN LOWER({text}) ELSE {text} END"
+    values = ["", *map(number_words, column.numbers), *column.texts]
+    quoted = [string(one, dialect, what="value", hint=_VALUES_HINT) for one in values]
+    places = (column.own + 1, *range(column.own))
+    arms = [f"WHEN {one} THEN {place}" for one, place in zip(quoted, places, strict=True)]
+    return f"CASE {text} {' '.join(arms)} ELSE {column.own} END"
 
-    found: SegmentMap
-    name: str
-    levels: SegmentLevels
-    dialect: SqlDialect
 
-    def definition(self) -> str | None:
-        """Return None: it is worked out for each row."""
-        return None
+def _level_of_number(column: SegmentColumn, numbers: Sequence[float], own: int, dialect: SqlDialect) -> str:
+    """Return the level of a number, among intervals or categories."""
+    spelling, written = SPELLINGS[dialect], f"{ROWS}.{name(column.name, dialect)}"
+    value = f"CAST({written} AS {spelling.double})"
+    none = f"WHEN {written} IS NULL OR LOWER(CAST({written} AS {spelling.text})) = 'nan' THEN {own + 1}"
+    sign = "<=" if column.kind == "numbers" else "="
+    arms = [f"WHEN {value} {sign} {number(one, dialect)} THEN {at}" for at, one in enumerate(numbers)]
+    return f"CASE {none} {' '.join(arms)} ELSE {len(numbers)} END"
 
-    def join(self) -> str:
-        """Return how it is joined."""
-        found = self.found
-        sums = {"shift": [number(found.intercept, self.dialect)], "bend": [number(found.slope, self.dialect)]}
-        for term in found.terms:
-            sums["bend" if term.slope else "shift"].append(self._term(term))
-        added = {key: "\n    + ".join(parts) for key, parts in sums.items()}
-        return beside_each_row(added, self.name, self.dialect)
 
-    def _term(self, term: SegmentTerm) -> str:
-        """Return the coefficient of a row: a CASE over the one number that its levels make."""
-        columns = self.found.columns
-        first, *rest = term.columns
-        code = self.levels.level(first, crossed=term.crosses)
-        for column in rest:
-            size, level = columns[column].sizes[term.crosses], self.levels.level(column, crossed=term.crosses)
-            code = f"({code}) * {size} + {level}"
-        arms = [
-            f"WHEN {one} THEN {number(value, self.dialect)}"
-            for one, value in zip(term.codes(columns), term.coefficients, strict=True)
-            if value
-        ]
-        zero = number(0.0, self.dialect)
-        return f"CASE {code} {' '.join(arms)} ELSE {zero} END" if arms else zero
+def _sums(found: SegmentMap, levels: str, dialect: SqlDialect) -> dict[str, str]:
+    """Return what the segments of a row add up to: its offset and its slope."""
+    sums = {"shift": [number(found.intercept, dialect)], "bend": [number(found.slope, dialect)]}
+    for term in found.terms:
+        sums["bend" if term.slope else "shift"].append(_coefficient(term, found.columns, levels, dialect))
+    return {key: "\n    + ".join(parts) for key, parts in sums.items()}
+
+
+def _coefficient(
+    term: SegmentTerm, columns: Sequence[SegmentColumn], levels: str, dialect: SqlDialect
+) -> str:
+    """Return the coefficient of a row: a CASE over the one number that its levels make."""
+    code = ""
+    for place in term.columns:
+        fewer = term.crosses and columns[place].together > 1
+        level = f"{levels}.{'k' if fewer else 'l'}{place}"
+        code = f"({code}) * {columns[place].sizes[term.crosses]} + {level}" if code else level
+    arms = [
+        f"WHEN {one} THEN {number(value, dialect)}"
+        for one, value in zip(term.codes(columns), term.coefficients, strict=True)
+        if value
+    ]
+    zero = number(0.0, dialect)
+    return f"CASE {code} {' '.join(arms)} ELSE {zero} END" if arms else zero
 
 
 _HINT = "use --to python, or fit again with groups of printable names"
@@ -594,25 +530,30 @@ def query_of_groups(groups: GroupMaps, ask: SqlAsk, *, origin: Origin) -> str:
     seen, unless such rows go through the map of all fit rows.
     """
     prefix = prefix_beside(ask.table)
-    members = GroupTable(f"{prefix}of", groups, ask.dialect)
+    known = f"{prefix}of"
+    member = f"COALESCE({known}.place, 0)" if groups.pooled else f"{known}.place"
+    # In DuckDB the tables of steps of all maps are joined as one.
+    as_one = SPELLINGS[ask.dialect].steps is Lookup.JOIN
     texts = [
-        SqlText(ask.dialect, ask.written_scores(), _steps_of(place, prefix, ask.dialect))
+        SqlText(ask.dialect, ask.written_scores(), prefix if as_one else f"{prefix}{place}_")
         for place in range(len(groups.maps))
     ]
     written = [
         [text.of(one) for one in formulas]
         for text, formulas in zip(texts, groups.formulas(origin.scale), strict=True)
     ]
-    names = (ask.name, f"{ask.name}_lower", f"{ask.name}_upper")
-    columns = {
-        one: _by_member(members.member, parts)
-        for one, parts in zip(names, zip(*written, strict=True), strict=False)
-    }
-    tables = _tables([text.tables for text in texts], members.member, prefix=prefix, dialect=ask.dialect)
+    columns = {}
+    for one, parts in zip(ask.names, zip(*written, strict=True), strict=False):
+        arms = "\n".join(f"      WHEN {place} THEN {part}" for place, part in enumerate(parts))
+        columns[one] = f"CASE {member}\n{arms}\n    END"
+    steps = [one for text in texts for one in text.joined()]
+    if as_one:
+        every = zip_longest(*(text.tables for text in texts))
+        steps = [_steps_by_group(dict(enumerate(one)), member) for one in every]
     becomes = "goes through the map of all rows" if groups.pooled else "becomes NULL"
     return assembled(
         ask,
-        tables=(members, *tables),
+        joined=(_known_groups(groups, known, ask.dialect), *steps),
         columns=columns,
         valid=valid_score(ask, origin.scale),
         origin=origin,
@@ -621,64 +562,38 @@ def query_of_groups(groups: GroupMaps, ask: SqlAsk, *, origin: Origin) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTable:
-    """The groups with the place of the map of each: a table, so that the text of a row is made once."""
-
-    name: str
-    groups: GroupMaps
-    dialect: SqlDialect
-
-    @property
-    def member(self) -> str:
-        """The expression of the place of a row's map; NULL where it has none."""
-        return f"COALESCE({self.name}.place, 0)" if self.groups.pooled else f"{self.name}.place"
-
-    def _place(self, place: int) -> str:
+def _known_groups(groups: GroupMaps, alias: str, dialect: SqlDialect) -> Joined:
+    """Return the groups with the place of the map of each, as a table: the text of a row is made once."""
+    rows = []
+    for group, place in groups.places.items():
         # Where no member is found, ClickHouse gives 0 for a number that cannot be NULL.
-        return f"CAST({place} AS INT)" if self.dialect is SqlDialect.CLICKHOUSE else str(place)
-
-    def definition(self) -> str:
-        """Return the table as a member of a WITH clause."""
-        rows = [
-            f"  SELECT {string(group, self.dialect, what='group', hint=_HINT)} AS member,"
-            f" {self._place(place)} AS place"
-            for group, place in self.groups.places.items()
-        ]
-        listed = " UNION ALL\n".join(rows)
-        return f"{self.name} AS (\n{listed}\n)"
-
-    def join(self) -> str:
-        """Return how the table is joined."""
-        text = stripped_text(f"{ROWS}.{name(self.groups.column, self.dialect)}", self.dialect)
-        missing = string(MISSING, self.dialect)
-        return f"LEFT JOIN {self.name} ON {self.name}.member = COALESCE(NULLIF({text}, ''), {missing})"
+        at = f"CAST({place} AS INT)" if dialect is SqlDialect.CLICKHOUSE else str(place)
+        member = string(group, dialect, what="group", hint=_HINT)
+        rows.append(f"  SELECT {member} AS member, {at} AS place")
+    text = stripped_text(f"{ROWS}.{name(groups.column, dialect)}", dialect)
+    missing = string(MISSING, dialect)
+    listed = " UNION ALL\n".join(rows)
+    return Joined(
+        f"LEFT JOIN {alias} ON {alias}.member = COALESCE(NULLIF({text}, ''), {missing})",
+        f"{alias} AS (\n{listed}\n)",
+    )
 
 
-def _by_member(member: str, parts: Sequence[str]) -> str:
-    arms = "\n".join(f"      WHEN {place} THEN {part}" for place, part in enumerate(parts))
-    return f"CASE {member}\n{arms}\n    END"
-
-
-def _steps_of(place: int, prefix: str, dialect: SqlDialect) -> str:
-    """Return what the names of the tables of a map begin with; in DuckDB all maps share tables."""
-    return prefix if SPELLINGS[dialect].steps is Lookup.JOIN else f"{prefix}{place}_"
-
-
-def _tables(
-    found: Sequence[Sequence[StepTable]], member: str, *, prefix: str, dialect: SqlDialect
-) -> list[StepTable | GroupSteps]:
-    if SPELLINGS[dialect].steps is not Lookup.JOIN:
-        return [table for tables in found for table in tables]
-    rounds = range(max((len(tables) for tables in found), default=0))
-    return [
-        GroupSteps(
-            f"{prefix}{which + 1}",
-            member,
-            {place: tables[which] for place, tables in enumerate(found) if which < len(tables)},
-        )
-        for which in rounds
-    ]
+def _steps_by_group(tables: Mapping[int, StepTable | None], member: str) -> Joined:
+    """Return many steps of the maps of several groups, by the place of their map, as one table."""
+    some = {place: one for place, one in tables.items() if one is not None}
+    width = max(len(one.columns) for one in some.values())
+    parts = []
+    for place, one in some.items():
+        listed = [f"{place} AS member", *(_unnested(values, key) for key, values in one.numbers.items())]
+        listed += [f"NULL AS v{i + 1}" for i in range(len(one.columns), width)]
+        parts.append("  SELECT\n    " + ",\n    ".join(listed))
+    first, every = next(iter(some.values())), "\n  UNION ALL\n".join(parts)
+    return Joined(
+        f"ASOF LEFT JOIN {first.name} ON {member} = {first.name}.member"
+        f" AND {first.score} >= {first.name}.starts",
+        f"{first.name} AS (\n{every}\n)",
+    )
 
 
 # Stands for the table of a model until the query is written; dbt says then what it is called.

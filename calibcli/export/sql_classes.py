@@ -90,10 +90,10 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
         )
         able = ", ".join(one.value for one, words in SPELLINGS.items() if words.lateral)
         raise UsageProblem(msg, f"use --to python or --to onnx; or --dialect {able}")
-    columns, valid, tables = found
+    columns, valid, joined = found
     return assembled(
         ask,
-        tables=tables,
+        joined=joined,
         columns=columns,
         valid=valid,
         origin=origin,
@@ -143,7 +143,7 @@ def _written_out(recalibrator: ClassRecalibrator, ask: SqlAsk, origin: Origin) -
     columns = _named(ask, origin, after, _first_largest(judged, origin.classes, ask.dialect), largest)
     if sum(map(len, columns.values())) > longest:
         return None
-    return columns, valid, text.tables
+    return columns, valid, text.joined()
 
 
 def _named(ask: SqlAsk, origin: Origin, after: Sequence[str], first: str, largest: str) -> dict[str, str]:
@@ -231,35 +231,6 @@ def _first_largest(columns: Sequence[str], classes: Sequence[str], dialect: SqlD
     return f"CASE {' '.join(arms)} ELSE {string(classes[-1], dialect)} END"
 
 
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    """
-    Numbers or a list that are worked out once for each row, where what follows may use them.
-
-    Args:
-        columns: Expressions by name.
-        sources: The row or the lists that they are made of.
-    """
-
-    name: str
-    columns: dict[str, str]
-    sources: tuple[str, ...]
-    dialect: SqlDialect
-
-    def definition(self) -> None:
-        """Return None: it is worked out for each row."""
-
-    def join(self) -> str:
-        """Return how it is joined."""
-        source = ""
-        if self.dialect is SqlDialect.POSTGRES:
-            # Each mention of what stands before would be a column, of which there are at most 1,664; and
-            # without the offset the expression would be written out wherever it is used.
-            mentioned = ", ".join(f"(SELECT {one}.*) AS {one}" for one in self.sources)
-            source = f"FROM {mentioned} OFFSET 0\n"
-        return beside_each_row(self.columns, self.name, self.dialect, source=source)
-
-
 # The numbers of the classes of a row: a list by its one text, or a text for each.
 _Numbers = tuple[str, ...]
 Pairs = Sequence[tuple[int, int]]
@@ -334,16 +305,20 @@ class _Stages(ABC):
 
     def __init__(self, ask: SqlAsk, count: int) -> None:
         self._dialect, self.count, self._prefix = ask.dialect, count, prefix_beside(ask.table)
-        self.joined: list[_Stage] = []
+        self.joined: list[Joined] = []
 
     def one(self, expression: str, *sources: str) -> str:
         """Work a number out of a row or of lists, and return its name."""
         return self._joined({"v": expression}, *sources)[0]
 
     def _joined(self, columns: dict[str, str], *sources: str) -> _Numbers:
-        name = f"{self._prefix}{len(self.joined) + 1}"
-        stages = tuple(one.partition(".")[0] for one in sources)
-        self.joined.append(_Stage(name, columns, stages, self._dialect))
+        name, source = f"{self._prefix}{len(self.joined) + 1}", ""
+        if self._dialect is SqlDialect.POSTGRES:
+            # Each mention of what stands before would be a column, of which there are at most 1,664; and
+            # without the offset the expression would be written out wherever it is used.
+            stages = (one.partition(".")[0] for one in sources)
+            source = f"FROM {', '.join(f'(SELECT {one}.*) AS {one}' for one in stages)} OFFSET 0\n"
+        self.joined.append(beside_each_row(columns, name, self._dialect, source=source))
         return tuple(f"{name}.{column}" for column in columns)
 
     def number(self, value: float) -> str:

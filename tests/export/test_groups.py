@@ -67,6 +67,16 @@ def test_module_takes_the_map_of_the_group(kind: str, scale: Scale) -> None:
                 given["calibrate"](score, group)  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("dialect", SqlDialect)
+def test_a_query_that_joins_a_table_says_that_the_order_of_rows_may_change(dialect: SqlDialect) -> None:
+    """A query names tables of its own exactly where it says so: DuckDB mixes rows at a join of groups."""
+    by_group = group_map("platt", groups=("1", "2"))
+    for artifact in (one_map("platt", Scale.PROB), one_map("isotonic", Scale.PROB), by_group):
+        query = written(artifact, dialect=dialect)
+        assert ("\nWITH " in query) == ("-- a join may change the order of rows" in query)
+    assert "\nWITH " in query
+
+
 @pytest.mark.parametrize(
     ("known", "column"),
     [
