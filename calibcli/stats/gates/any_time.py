@@ -9,13 +9,7 @@ import numpy.typing as npt
 
 from calibcli.codec import INLINE, Between, Declared
 from calibcli.names import MeasureName
-from calibcli.stats.bounds.betting import (
-    CELLS_AT_ONCE,
-    Stakes,
-    log_mean_over_signs,
-    log_sum,
-    stakes_for_any_time,
-)
+from calibcli.stats.bounds import betting
 from calibcli.stats.gates.cells import SPARSE, UNIT, Partition, Sums
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, run_starts
@@ -27,10 +21,10 @@ ROUNDING = 2.0**-46
 _DECIMALS = 9
 
 
-def frozen_stakes(*, delta: float, variance: float | None) -> Stakes:
+def frozen_stakes(*, delta: float, variance: float | None) -> betting.Stakes:
     """Return the bets that a state keeps for good."""
-    stakes = stakes_for_any_time(delta=delta, variance=0.25 if variance is None else variance)
-    return Stakes(tuple(round(size, _DECIMALS) for size in stakes.sizes), stakes.shares)
+    stakes = betting.stakes_for_any_time(delta=delta, variance=0.25 if variance is None else variance)
+    return betting.Stakes(tuple(round(size, _DECIMALS) for size in stakes.sizes), stakes.shares)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +96,7 @@ class Bets:
         gaps = np.add.reduceat((self._counts * self._gap).sum(axis=0), self._signed[0].starts)
         return min(1.0, (float(np.abs(gaps).sum()) + self._moved) / self.rows)
 
-    def log_pass(self, eps: float, stakes: Stakes) -> float:
+    def log_pass(self, eps: float, stakes: betting.Stakes) -> float:
         """Return the log of the e-value against "the error is at least eps"; grows with eps."""
         # 1 - l (x - eps) = (1 + l eps) (1 - a x) with a = l / (1 + l eps).
         sizes = np.array(stakes.sizes)
@@ -111,9 +105,9 @@ class Bets:
         wealth = (
             np.log(stakes.shares) + self.rows * np.log1p(sizes * eps) + np.minimum(plus, minus).sum(axis=1)
         )
-        return log_sum(wealth.tolist())
+        return betting.log_sum(wealth.tolist())
 
-    def log_fail(self, eps: float, stakes: Stakes) -> float:
+    def log_fail(self, eps: float, stakes: betting.Stakes) -> float:
         """Return the log of the e-value against "the error is at most eps"; falls with eps."""
         wealth: list[float] = []
         for terms in self._tests:
@@ -121,24 +115,24 @@ class Bets:
             bets = np.minimum(stakes.sizes, 0.95 / (1.0 + limit))
             b = bets / (1.0 - bets * limit)
             both = self._log_products(terms, b), self._log_products(terms, -b)
-            average = log_mean_over_signs(*both, terms.places, alone=stakes.alone)
+            average = betting.log_mean_over_signs(*both, terms.places, alone=stakes.alone)
             shares = np.array(stakes.shares) / len(self._tests)
             wealth += (np.log(shares) + self.rows * np.log1p(-bets * limit) + average).tolist()
-        return log_sum(wealth)
+        return betting.log_sum(wealth)
 
-    def upper_bound(self, stakes: Stakes, *, delta: float) -> float:
+    def upper_bound(self, stakes: betting.Stakes, *, delta: float) -> float:
         """Return the least eps at which "at least eps" is refuted at level delta; 1 if none is."""
         level = math.log(1.0 / delta)
         return crossing(lambda eps: self.log_pass(eps, stakes) - level, 0.0, 1.0)[1]
 
-    def lower_bound(self, stakes: Stakes, *, delta: float) -> float:
+    def lower_bound(self, stakes: betting.Stakes, *, delta: float) -> float:
         """Return the largest eps at which "at most eps" is refuted at level delta; 0 if none is."""
         level = math.log(1.0 / delta)
         return crossing(lambda eps: level - self.log_fail(eps, stakes), 0.0, 1.0)[0]
 
     def _log_products(self, terms: Factors, slopes: Floats) -> Floats:
         """Return sums of log(1 + slope x) over the rows of groups, or less, (slopes, groups); |slope| < 1."""
-        if self._counts.shape[1] > CELLS_AT_ONCE and slopes.size > 1:
+        if self._counts.shape[1] > betting.CELLS_AT_ONCE and slopes.size > 1:
             return np.concatenate([self._log_products(terms, one) for one in slopes[:, None]])
         slope = slopes[:, None, None]
         steep = slope / (1.0 - np.abs(slope))
@@ -225,7 +219,7 @@ def thinned(epochs: tuple[Epoch, ...]) -> tuple[Epoch, ...]:
 def starts_of(
     epochs: tuple[Epoch, ...],
     partition: Partition,
-    stakes: Stakes,
+    stakes: betting.Stakes,
     *,
     bets: Callable[[Sums], Bets],
     limit: float | None,
@@ -273,4 +267,4 @@ def changed_since(starts: list[Start], *, batches: int, confidence: float) -> tu
 
 def log_evidence(starts: list[Start]) -> float:
     """Return the log of the e-value against "the score has been calibrated throughout"."""
-    return log_sum([start.log_wealth for start in starts]) if starts else -math.inf
+    return betting.log_sum([start.log_wealth for start in starts]) if starts else -math.inf

@@ -43,18 +43,11 @@ from calibcli.stats.measures import (
     Estimate,
     effective_rows,
     measure_named,
+    scores,
 )
 from calibcli.stats.measures.bias import population_bounds
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, Settings
-from calibcli.stats.measures.scores import (
-    log_error,
-    losses_of,
-    range_of_mean,
-    spherical_error,
-    squared_error,
-    unseen_words,
-)
 from calibcli.stats.measures.tests import JEFFREYS, calibration_tests
 from calibcli.stats.numerics import normal_quantile, stream
 from calibcli.stats.table.bins import Bins, binned, bins_of
@@ -136,7 +129,7 @@ def why_open(estimate: Estimate | ClassEstimate, claim: Claim, ends: Ends) -> st
     if kept <= normal_quantile(1.0 - delta) * float(details["standard_error"]):
         return one_ended(ends)
     costly, largest = float(details["costly_rows"]), float(details["largest_loss"])
-    return unseen_words(costly, estimate.rows, largest=largest, delta=delta)
+    return scores.unseen_words(costly, estimate.rows, largest=largest, delta=delta)
 
 
 def one_ended(ends: Ends) -> str | None:
@@ -249,9 +242,9 @@ def _named(name: MeasureName, ground: Ground) -> str:
 _BY_VALUE = {MeasureName.LINF: "l-infinity", MeasureName.L2: "l2"}
 
 _LOSSES = {
-    MeasureName.BRIER: squared_error,
-    MeasureName.LOG_LOSS: log_error,
-    MeasureName.SPHERICAL: spherical_error,
+    MeasureName.BRIER: scores.squared_error,
+    MeasureName.LOG_LOSS: scores.log_error,
+    MeasureName.SPHERICAL: scores.spherical_error,
 }
 
 
@@ -266,7 +259,7 @@ def bounded(name: MeasureName, table: Table, bins: Bins, *, confidence: float) -
     if not table.weighted:
         return estimate
     if name in _LOSSES:
-        moved = range_of_mean(table, losses_of(table, _LOSSES[name]))
+        moved = scores.range_of_mean(table, scores.losses_of(table, _LOSSES[name]))
         return with_margin(estimate, moved, confidence=confidence)
     return _weighted(estimate)
 

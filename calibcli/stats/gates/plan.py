@@ -13,13 +13,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName, VerdictName
 from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
-from calibcli.stats.bounds.betting import (
-    Stakes,
-    log_gain,
-    log_mean_over_signs,
-    stakes_for_any_time,
-    stakes_of_gate,
-)
+from calibcli.stats.bounds import betting
 from calibcli.stats.bounds.means import bounded_differences
 from calibcli.stats.bounds.proportion import rate_bounds
 from calibcli.stats.gates import judge
@@ -211,7 +205,7 @@ def log_evidence(
     *,
     population: Population,
     limit: float,
-    stakes: Stakes,
+    stakes: betting.Stakes,
     above: bool = False,
 ) -> Floats:
     """Return logs of e-values: those of `GroupedResiduals.log_evidence_below`, or `_above`."""
@@ -223,8 +217,8 @@ def log_evidence(
     for place, (share, slope, growth) in enumerate(bets):
         plus, minus = products(place), products(place + len(bets))
         if above:
-            average = log_mean_over_signs(plus, minus, population.places, alone=stakes.alone)
-            average += log_gain(stakes, rows * slope * limit / (1.0 + slope * limit))
+            average = betting.log_mean_over_signs(plus, minus, population.places, alone=stakes.alone)
+            average += betting.log_gain(stakes, rows * slope * limit / (1.0 + slope * limit))
         else:
             average = np.minimum(plus, minus).sum(axis=-1)
         terms.append(math.log(share) + rows * growth + average)
@@ -249,7 +243,7 @@ def _log_products(
     return lambda place: np.asarray(sums[..., place, :])
 
 
-def _bets(stakes: Stakes, limit: float, *, above: bool) -> Iterator[tuple[float, float, float]]:
+def _bets(stakes: betting.Stakes, limit: float, *, above: bool) -> Iterator[tuple[float, float, float]]:
     """Yield the share, the slope and the growth in each row of every bet."""
     for size, share in zip(stakes.sizes, stakes.shares, strict=True):
         if above:
@@ -371,7 +365,7 @@ def share_by_theorem(looks: Looks, rows: int, times: int) -> float:
 
 
 def _by_bets(gate: Gate, population: Population, count: Integers, ones: Integers) -> Flags:
-    stakes = stakes_of_gate(int(count[0].sum()), gate.ground.variance, delta=gate.delta)
+    stakes = betting.stakes_of_gate(int(count[0].sum()), gate.ground.variance, delta=gate.delta)
     found = log_evidence(
         count, ones, population=population, limit=gate.limit, stakes=stakes, above=not gate.passes
     )
@@ -455,7 +449,7 @@ def is_given(gate: Gate, table: ScoreTable) -> bool:
 
 def _ece(gate: Gate, table: ScoreTable) -> bool:
     bets = grouped_residuals(table, binned(table, gate.ground.bins))
-    stakes = stakes_of_gate(table.total_rows, gate.ground.variance, delta=gate.delta)
+    stakes = betting.stakes_of_gate(table.total_rows, gate.ground.variance, delta=gate.delta)
     evidence = bets.log_evidence_below if gate.passes else bets.log_evidence_above
     return evidence(gate.limit, stakes) >= -math.log(gate.delta)
 
@@ -602,7 +596,7 @@ def first_verdicts(
     """
     size = population.score.size
     variance = 0.25 if gate.ground.variance is None else gate.ground.variance
-    stakes = stakes_for_any_time(delta=gate.delta, variance=variance)
+    stakes = betting.stakes_for_any_time(delta=gate.delta, variance=variance)
     at_once = max(1, _AT_ONCE // (looks * size))
     found: list[Floats] = []
     for start in range(0, times, at_once):

@@ -5,12 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from calibcli.stats.bounds.betting import (
-    GroupedResiduals,
-    Stakes,
-    log_sum,
-    stakes_of_gate,
-)
+from calibcli.stats.bounds import betting
 from calibcli.stats.gates.claim import Claim, Ground, RowsNeeded
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table.bins import BinnedTable
@@ -32,7 +27,7 @@ class Growth:
 
     def __init__(self, table: Table, sums: BinnedTable, *, delta: float, variance: float | None) -> None:
         weight, score = table.weight, table.score
-        self._expected = GroupedResiduals(
+        self._expected = betting.GroupedResiduals(
             score, positive=weight * score, negative=weight * (1.0 - score), starts=np.array([0, score.size])
         )
         some = sums.occupied
@@ -56,7 +51,7 @@ class Growth:
                 slope = size / (1.0 + size * room)
                 growth = math.log1p(size * room) + self._per_row(slope)
                 terms.append(math.log(share) + rows * growth - slope * cost)
-            return log_sum(terms) - math.log(1.0 / self._delta)
+            return betting.log_sum(terms) - math.log(1.0 / self._delta)
 
         return first_rows(evidence)
 
@@ -83,7 +78,7 @@ class Growth:
                 slope = bet / (1.0 + bet * excess)
                 growth = math.log1p(bet * excess) + self._per_row(slope)
                 terms.append(math.log(share) + rows * growth - cost + gain)
-            return log_sum(terms) - math.log(1.0 / self._delta)
+            return betting.log_sum(terms) - math.log(1.0 / self._delta)
 
         return first_rows(evidence)
 
@@ -93,7 +88,7 @@ class Growth:
         return 0.5 * float(both.sum()) / self._expected.rows
 
     def _bets(self, rows: float) -> list[tuple[float, float]]:
-        stakes = stakes_of_gate(rows, self._variance, delta=self._delta)
+        stakes = betting.stakes_of_gate(rows, self._variance, delta=self._delta)
         return list(zip(stakes.sizes, stakes.shares, strict=True))
 
 
@@ -185,7 +180,7 @@ def first_rows(evidence: Callable[[float], float], *, most: float = _MOST_ROWS) 
     return math.ceil(float(10.0**digits))
 
 
-def price_of_bets(stakes: Stakes, rows: float, variance: float, *, level: float) -> float:
+def price_of_bets(stakes: betting.Stakes, rows: float, variance: float, *, level: float) -> float:
     """
     Return how far a bound lies beyond the mean it speaks of.
 

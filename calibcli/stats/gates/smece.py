@@ -21,15 +21,8 @@ from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_by_mean, least_error
 from calibcli.stats.measures.if_calibrated import mean_spread
 from calibcli.stats.measures.smooth_ece import BY_BETS, in_few_places, noise_of_norm, stakes_for, upper_bound
+from calibcli.stats.table import kernel
 from calibcli.stats.table.grid import Table, residuals
-from calibcli.stats.table.kernel import (
-    LEAST_BANDWIDTH,
-    CosineSeries,
-    cosine_series_of_cells,
-    fixpoint,
-    in_cells,
-    residual_series,
-)
 
 
 class SmeceGrowth:
@@ -45,10 +38,10 @@ class SmeceGrowth:
     def __init__(self, table: Table, *, limit: float, expected: float | None = None) -> None:
         self.limit, rows = limit, table.total_rows
         self._table, self._expected = table, expected
-        self._bandwidth = max(limit, LEAST_BANDWIDTH)
+        self._bandwidth = max(limit, kernel.LEAST_BANDWIDTH)
         variance = table.weight * table.score * (1.0 - table.score)
-        held = in_cells(table.score, variance)
-        series = cosine_series_of_cells(held)
+        held = kernel.in_cells(table.score, variance)
+        series = kernel.cosine_series_of_cells(held)
         self._spread = mean_spread(series, held, bandwidth=self._bandwidth) / math.sqrt(rows)
         self._variance = float(variance.sum()) / rows
         self._strays = noise_of_norm(in_few_places(table), self._bandwidth) * math.sqrt(rows)
@@ -103,12 +96,14 @@ class SmeceGrowth:
         found = float(residuals(self._table).sum()) / rows
         return math.sqrt(max(0.0, found**2 - self._variance / rows))
 
-    def error(self, series: CosineSeries, rows: float) -> float:
+    def error(self, series: kernel.CosineSeries, rows: float) -> float:
         """Return the norm at the bandwidth of the limit without noise, which adds up as squares do."""
         return math.sqrt(max(0.0, float(series.l1_norm(self._bandwidth)) ** 2 - self.noise(rows) ** 2))
 
 
-def smece_rows_needed(table: Table, series: CosineSeries, claim: Claim, *, ground: Ground) -> RowsNeeded:
+def smece_rows_needed(
+    table: Table, series: kernel.CosineSeries, claim: Claim, *, ground: Ground
+) -> RowsNeeded:
     """
     Extrapolate from the smoothed residuals, less their noise, to the rows that would decide.
 
@@ -157,10 +152,10 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     """
     refuse_weights(table)
     claim = ground.claim_of(rule, measure="smece")
-    series = residual_series(table)
-    value = 0.0 if not np.any(series.coefficients) else fixpoint(series)
-    if 0.0 < value <= LEAST_BANDWIDTH:
-        value = min(value, float(series.l1_norm(LEAST_BANDWIDTH)))
+    series = kernel.residual_series(table)
+    value = 0.0 if not np.any(series.coefficients) else kernel.fixpoint(series)
+    if 0.0 < value <= kernel.LEAST_BANDWIDTH:
+        value = min(value, float(series.l1_norm(kernel.LEAST_BANDWIDTH)))
     lower = upper = None
     if table.total_rows >= 2:
         at_lower, at_upper = ground.levels(rule)
@@ -182,7 +177,7 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     return found.verdict(table, claim, ground)
 
 
-def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delta: float) -> float:
+def lower_bound_at(table: Table, series: kernel.CosineSeries, *, bandwidth: float, delta: float) -> float:
     """
     Return a lower bound of smECE at these scores that exceeds a bandwidth iff the norm there shows as much.
 
@@ -193,12 +188,12 @@ def lower_bound_at(table: Table, series: CosineSeries, *, bandwidth: float, delt
     noise adds less at wider bandwidths, that takes N to stray at theta, which is fixed. It exceeds one of
     theta < s only if N strays at s.
     """
-    at = max(bandwidth, LEAST_BANDWIDTH)
+    at = max(bandwidth, kernel.LEAST_BANDWIDTH)
     strays = norm_may_stray(table, at, delta=delta)
     here = float(series.l1_norm(at)) - strays
     if here <= at:
         return max(0.0, here)
-    return max(math.nextafter(at, 1.0), fixpoint(series, added=-strays))
+    return max(math.nextafter(at, 1.0), kernel.fixpoint(series, added=-strays))
 
 
 def norm_may_stray(table: Table, bandwidth: float, *, delta: float) -> float:

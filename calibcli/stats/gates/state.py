@@ -43,16 +43,7 @@ from calibcli.names import (
 )
 from calibcli.options.numerals import in_full, phrases_said
 from calibcli.stats.bounds.betting import Stakes
-from calibcli.stats.gates.any_time import (
-    MOST_EPOCHS,
-    Bets,
-    Epoch,
-    Start,
-    changed_since,
-    log_evidence,
-    starts_of,
-    thinned,
-)
+from calibcli.stats.gates import any_time
 from calibcli.stats.gates.cells import SPARSE, Partition, Sums, sums_of, table_of
 from calibcli.stats.gates.claim import (
     Change,
@@ -187,7 +178,7 @@ class Terms(Declared):
         """log(1 / delta)."""
         return -math.log(1.0 - self.confidence)
 
-    def bets_on(self, sums: Sums) -> Bets:
+    def bets_on(self, sums: Sums) -> any_time.Bets:
         """Return the bets on some rows."""
         return bets_on(sums, self.partition, measure=self.measure)
 
@@ -297,8 +288,8 @@ class GateState(Declared):
 
     terms: Annotated[Terms, INLINE]
     epochs: Annotated[
-        tuple[Epoch, ...],
-        Size(0, MOST_EPOCHS),
+        tuple[any_time.Epoch, ...],
+        Size(0, any_time.MOST_EPOCHS),
         "The rows: one sum in a gate, one for each starting point in an alarm.",
     ] = ()
     batches: Annotated[tuple[Batch, ...], "What was counted, in order; in a merged state by name."] = ()
@@ -365,7 +356,7 @@ class GateState(Declared):
         return reduce(add, [epoch.sums for epoch in self.epochs] or [Sums.none(self.terms.partition.size)])
 
     @property
-    def bets(self) -> Bets:
+    def bets(self) -> any_time.Bets:
         """Bets on all rows."""
         return self.terms.bets_on(self.sums)
 
@@ -380,10 +371,12 @@ class GateState(Declared):
         return sum(batch.look is not None for batch in self.batches)
 
     @property
-    def starts(self) -> list[Start]:
+    def starts(self) -> list[any_time.Start]:
         """What each starting point of an alarm has made, the latest first."""
         terms = self.terms
-        return starts_of(self.epochs, terms.partition, terms.stakes, bets=terms.bets_on, limit=terms.limit)
+        return any_time.starts_of(
+            self.epochs, terms.partition, terms.stakes, bets=terms.bets_on, limit=terms.limit
+        )
 
     @property
     def change(self) -> Change:
@@ -391,7 +384,9 @@ class GateState(Declared):
         if self.changed is not None:
             return self.changed
         confidence, batches = self.terms.confidence, self.batches
-        first, earliest, latest = changed_since(self.starts, batches=len(batches), confidence=confidence)
+        first, earliest, latest = any_time.changed_since(
+            self.starts, batches=len(batches), confidence=confidence
+        )
         return Change(first, batches[first - 1].called, earliest, latest, confidence)
 
     @property
@@ -417,9 +412,9 @@ class GateState(Declared):
         number = len(self.batches) + 1
         epochs = self.epochs
         if self.terms.alarm or not epochs:
-            epochs = thinned((*epochs, Epoch(number, sums)))
+            epochs = any_time.thinned((*epochs, any_time.Epoch(number, sums)))
         else:
-            epochs = (Epoch(epochs[0].first, epochs[0].sums + sums),)
+            epochs = (any_time.Epoch(epochs[0].first, epochs[0].sums + sums),)
         known = self.ids if ids is None else np.sort(np.concatenate((self.ids, ids)))
         new = batch or Batch(key, "", sums.total_rows)
         if self.terms.measure is MeasureName.ECE:
@@ -433,7 +428,7 @@ class GateState(Declared):
         """Return what the rows say now; there are some."""
         bets, terms = self.bets, self.terms
         if terms.alarm:
-            return Look(self.rows, bets.value, None, log_evidence(self.starts))
+            return Look(self.rows, bets.value, None, any_time.log_evidence(self.starts))
         limit = terms.limit or 0.0
         return Look(
             self.rows, bets.value, bets.log_pass(limit, terms.stakes), bets.log_fail(limit, terms.stakes)

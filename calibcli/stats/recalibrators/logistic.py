@@ -12,25 +12,7 @@ from calibcli.codec import Between, Declared, Node
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitLoss
 from calibcli.options.fitting import FitOptions
-from calibcli.stats.recalibrators import Recalibrator, checked_scores
-from calibcli.stats.recalibrators.newton import (
-    CHUNK,
-    Aim,
-    Family,
-    Frame,
-    Labelled,
-    Optimum,
-    Points,
-    Slopes,
-    limited_rows,
-    log_loss,
-    logistic,
-    minimise,
-    parted,
-    parted_by,
-    require_distinct,
-    squared_loss,
-)
+from calibcli.stats.recalibrators import Recalibrator, checked_scores, newton
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
@@ -64,8 +46,8 @@ class RowGradient:
         scale: About the largest size of each feature, shape (k,); terms are divided by it.
     """
 
-    family: Family
-    aim: Aim
+    family: newton.Family
+    aim: newton.Aim
     coefficients: Floats
     scale: Floats
 
@@ -100,7 +82,7 @@ class RowGradient:
         t = np.zeros(score.size) if self.family.offset is None else self.family.offset(score)
         for coefficient, feature in zip(self.coefficients.tolist(), features, strict=True):
             t = t + coefficient * feature
-        curve = logistic(t)
+        curve = newton.logistic(t)
         pull = curve - self.aim.targets(label)
         if self.aim.loss is FitLoss.BRIER:
             pull = 2.0 * pull * curve * (1.0 - curve)
@@ -170,10 +152,10 @@ class Solution:
         frame: The basis in which it was found.
     """
 
-    family: Family
-    aim: Aim
-    frame: Frame
-    optimum: Optimum
+    family: newton.Family
+    aim: newton.Aim
+    frame: newton.Frame
+    optimum: newton.Optimum
 
     @property
     def coefficients(self) -> tuple[float, ...]:
@@ -186,7 +168,7 @@ class Solution:
             return self
         return replace(self, optimum=self._refined(rows, table.total_rows))
 
-    def _refined(self, rows: Rows, total_rows: int) -> Optimum:
+    def _refined(self, rows: Rows, total_rows: int) -> newton.Optimum:
         """
         Return the optimum over the rows, from the one over the cells that they were rounded to.
 
@@ -210,8 +192,8 @@ class Solution:
             if float(np.max(np.abs(step), initial=0.0)) < _EXACT_STEP * float(
                 np.max(np.abs(at), initial=1.0)
             ):
-                here = Slopes(found.slopes.loss, gradient, curvature)
-                return Optimum(at, found.steps + passes, here)
+                here = newton.Slopes(found.slopes.loss, gradient, curvature)
+                return newton.Optimum(at, found.steps + passes, here)
         msg = f"the fit to cells and the fit to rows differ by more than {_MOST_PASSES} passes can mend"
         raise NotConverged(msg, _KEEP)
 
@@ -221,13 +203,13 @@ class Solution:
             loss=self.aim.loss,
             smoothed=self.aim.smoothed,
             separated=self.aim.separated,
-            limited_rows=limited_rows(table),
+            limited_rows=newton.limited_rows(table),
             steps=self.optimum.steps,
             gradient=self.optimum.slopes.size,
         )
 
 
-def solved(family: Family, points: Labelled, *, aim: Aim) -> Solution:
+def solved(family: newton.Family, points: newton.Labelled, *, aim: newton.Aim) -> Solution:
     """Fit the coefficients to points, by maximum likelihood or by least squares started from there."""
     share = points.weight / np.sum(points.weight)
     target = aim.targets(points.label)
@@ -236,20 +218,20 @@ def solved(family: Family, points: Labelled, *, aim: Aim) -> Solution:
         msg = f"the weights differ by so many orders of magnitude that a {family.method.value} fit underflows"
         raise NotConverged(msg, "leave out rows that weigh next to nothing")
     features = family.features(points.score)
-    frame = Frame.of(features, share)
+    frame = newton.Frame.of(features, share)
     offset = None if family.offset is None else family.offset(points.score)
     start = np.zeros(features.shape[0])
     if offset is None and features.shape[0] and np.ptp(features[0]) == 0.0:
         start[0] = (math.log(ones) - math.log(zeros)) / frame.design[0, 0]
-    at = Points(frame.design, target, share, offset)
-    best = minimise(log_loss, at, start=start, what="log loss")
+    at = newton.Points(frame.design, target, share, offset)
+    best = newton.minimise(newton.log_loss, at, start=start, what="log loss")
     if aim.loss is FitLoss.BRIER:
-        best = minimise(squared_loss, at, start=best.at, what="squared error")
+        best = newton.minimise(newton.squared_loss, at, start=best.at, what="squared error")
     return Solution(family, aim, frame, best)
 
 
 def solved_or_smoothed(
-    family: Family, table: Table, rows: Rows | None, *, options: FitOptions, least: int
+    family: newton.Family, table: Table, rows: Rows | None, *, options: FitOptions, least: int
 ) -> Solution:
     """
     Fit to the labels, or to smoothed targets where some curve of the family parts the labels.
@@ -261,9 +243,9 @@ def solved_or_smoothed(
         options: What is asked.
         least: So many scores must differ.
     """
-    points = Labelled.of(table)
-    require_distinct(family.method, points, table=table, least=least)
-    aim = Aim.of(table, options, separated=parted(*points.logits))
+    points = newton.Labelled.of(table)
+    newton.require_distinct(family.method, points, table=table, least=least)
+    aim = newton.Aim.of(table, options, separated=newton.parted(*points.logits))
     try:
         found = solved(family, points, aim=aim)
     except NotConverged:
@@ -271,9 +253,9 @@ def solved_or_smoothed(
             raise
         # Weights do not matter for what parts labels.
         equal = np.full(points.score.size, 1.0 / points.score.size)
-        if not parted_by(Frame.of(family.features(points.score), equal).design, points.label):
+        if not newton.parted_by(newton.Frame.of(family.features(points.score), equal).design, points.label):
             raise
-        found = solved(family, points, aim=Aim.of(table, options, separated=True))
+        found = solved(family, points, aim=newton.Aim.of(table, options, separated=True))
     return found.over(table, rows)
 
 
@@ -294,9 +276,9 @@ class LogitMap(Recalibrator):
         scores = checked_scores(scores)
         probability = np.empty_like(scores)
         flat, out = scores.reshape(-1), probability.reshape(-1)
-        for start in range(0, flat.size, CHUNK):
-            part = slice(start, start + CHUNK)
-            out[part] = logistic(self.log_odds(flat[part]))
+        for start in range(0, flat.size, newton.CHUNK):
+            part = slice(start, start + newton.CHUNK)
+            out[part] = newton.logistic(self.log_odds(flat[part]))
         return probability
 
     @property

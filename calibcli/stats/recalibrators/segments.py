@@ -12,20 +12,9 @@ import numpy.typing as npt
 from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitMethod
-from calibcli.stats.recalibrators import FittedBin, checked_scores, require_both_labels
+from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, require_both_labels
 from calibcli.stats.recalibrators.logistic import Coefficient, limited_words
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, NEAREST, logistic, logit
-from calibcli.stats.recalibrators.penalised import (
-    GLOBAL,
-    Design,
-    Grid,
-    Losses,
-    Problem,
-    cross_validated,
-    descend,
-    summed_loss,
-    with_variances,
-)
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
 from calibcli.stats.table.grid import score_quantiles
 from calibcli.stats.table.levels import MISSING, OTHER, Levels, Mixed, interval_words, number_words
@@ -416,9 +405,9 @@ def fit_segments(
     score = np.clip(score, 0.0, 1.0)
     z = logit(score)
     whole = _problem(leaves, columns, z, depth)
-    problem, variances = with_variances(whole)
+    problem, variances = penalised.with_variances(whole)
     parts = _folds(rows, ones, folds, generator)
-    losses = cross_validated(problem, parts, variances=variances, whole=whole)
+    losses = penalised.cross_validated(problem, parts, variances=variances, whole=whole)
     trials = _trials(losses)
     strength = next(one.strength for one in trials if one.chosen)
     at, gap, design = _optimum(problem, variances, strength)
@@ -458,16 +447,18 @@ def levels_of_leaves(part: Integers, columns: Sequence[SegmentColumn]) -> list[I
     return found[::-1]
 
 
-def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> Problem:
+def _problem(leaves: Leaves, columns: Sequence[SegmentColumn], z: Floats, depth: int) -> penalised.Problem:
     starts = run_starts(leaves.part)
     levels = levels_of_leaves(leaves.part[starts], columns)
     both = np.stack(levels), np.stack([one.crossed(own) for one, own in zip(columns, levels, strict=True)])
     ordered = [one.ordered for one in columns], [one.crossed_own if one.ordered else 0 for one in columns]
     rows = np.add.reduceat(leaves.rows, starts)
     most = min(MOST_COEFFICIENTS, int(rows.sum()) // ROWS_FOR_ONE)
-    design = Design.of(starts, z, leaves.rows, Grid(both, ordered, rows, depth, LEAST_CELL, most))
+    design = penalised.Design.of(
+        starts, z, leaves.rows, penalised.Grid(both, ordered, rows, depth, LEAST_CELL, most)
+    )
     none = np.zeros((design.size, design.size))
-    return Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none)
+    return penalised.Problem(design, leaves.positive.astype(float), leaves.rows.astype(float), none)
 
 
 def _rounded_up(gap: float) -> float:
@@ -492,7 +483,7 @@ def _folds(
     return found
 
 
-def _trials(losses: Losses) -> tuple[StrengthTrial, ...]:
+def _trials(losses: penalised.Losses) -> tuple[StrengthTrial, ...]:
     """
     Return what was tried, and which was chosen.
 
@@ -526,16 +517,16 @@ def _difference(one: Floats, other: Floats, rows: Floats) -> tuple[float, float]
 
 
 def _optimum(
-    problem: Problem, variances: Sequence[float], strength: float | None
-) -> tuple[Floats, float, Design]:
+    problem: penalised.Problem, variances: Sequence[float], strength: float | None
+) -> tuple[Floats, float, penalised.Design]:
     """Return the coefficients, rounded, how far the loss may be from its least, and what they speak of."""
     design = problem.design
     if strength is None:
-        return np.zeros(GLOBAL), 0.0, design.bare
+        return np.zeros(penalised.GLOBAL), 0.0, design.bare
     if math.isinf(strength):
         design, variances, strength = design.bare, (), 1.0
     one = replace(problem, design=design, penalty=design.penalty(variances, strength=strength))
-    at, here = descend(one, np.zeros(design.size), within=1e-6)
+    at, here = penalised.descend(one, np.zeros(design.size), within=1e-6)
     # One step more, so that what is rounded has settled.
     at = at - np.linalg.solve(one.curvature(here), here.gradient)
     at = np.rint(at / _UNIT) * _UNIT + 0.0
@@ -553,7 +544,7 @@ def _measured(found: SegmentMap, leaves: Leaves, score: Floats) -> SegmentFit:
     total = float(rows.sum())
     before = _raw_loss(score, ones, rows)
     places = levels_of_leaves(leaves.part, found.columns)
-    after = before if found.strength is None else summed_loss(found.logits(z, places), ones, rows)
+    after = before if found.strength is None else penalised.summed_loss(found.logits(z, places), ones, rows)
     curve = found.predict_at(score, places)
     spread = float(np.sum(rows * curve * (1.0 - curve))) / total
     outputs = ScoreTable.from_rows(curve, np.zeros(curve.size, np.bool_), counts=leaves.rows)
