@@ -40,9 +40,8 @@ from calibcli.show.words import between, count, four
 from calibcli.stats.curves import CurvePanels, Picture, axis_for
 from calibcli.stats.curves.clinical import ClinicalCurve
 from calibcli.stats.curves.cumulative import CumulativeCurve
-from calibcli.stats.curves.isotonic import IsotonicCurve
+from calibcli.stats.curves.isotonic import IsotonicCurve, McbDsc
 from calibcli.stats.curves.map import MapCurve
-from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.reliability import BinnedCurve, ReliabilityCurve, ResidualCurve, SmoothCurve
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from calibcli.stats.table import Floats

@@ -22,8 +22,7 @@ from calibcli.options.rows import Columns, RowRequest
 from calibcli.show.figures.clinical import ClinicalPlots
 from calibcli.stats.curves import MOST_LINES, CurvePanels, Picture, curves_of
 from calibcli.stats.curves.clinical import ClinicalCurve
-from calibcli.stats.curves.isotonic import IsotonicCurve
-from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.curves.isotonic import IsotonicCurve, McbDsc
 from calibcli.stats.curves.segments import TrendCurve
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.table import ScoreTable

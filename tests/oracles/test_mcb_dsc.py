@@ -13,7 +13,7 @@ from calibcli.commands.plot import diagram_of
 from calibcli.names import FitLoss, PlotKind
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns
-from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.curves.isotonic import McbDsc
 
 FORECASTS = Path(__file__).parents[2] / "sample_data" / "forecasts.csv"
 

@@ -46,8 +46,7 @@ from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve, risk_coverage_curve
-from calibcli.stats.curves.isotonic import IsotonicCurve, isotonic_curve
-from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.curves.isotonic import IsotonicCurve, McbDsc, isotonic_curve
 from calibcli.stats.curves.net_benefit import net_benefits
 from calibcli.stats.curves.reliability import refuse_empty
 from calibcli.stats.curves.thresholds import (

@@ -15,7 +15,7 @@ from calibcli.show.figures.bars import Bars, draw_diagonal, draw_points, draw_ro
 from calibcli.show.figures.look import Look, band_fill, dashed
 from calibcli.show.figures.page import Entry, Sheet, Words, new_page
 from calibcli.show.figures.reliability import sides_of
-from calibcli.stats.curves.limits import Limits, band_sentence, has_band, limits_of
+from calibcli.stats.curves.limits import Extent, Limits, band_sentence, has_band, limits_of
 from calibcli.stats.curves.map import MapCurve
 from calibcli.stats.curves.reliability import BinnedCurve
 
@@ -62,14 +62,10 @@ def _limits(curve: MapCurve, scale: AxisScale) -> Limits:
         return Limits()
     output = np.interp(points.score, curve.score, curve.output)
     known = ~np.isnan(points.rate_lower)
-    return limits_of(
-        points.score,
-        points.rate,
-        mass=points.rows / points.rows.sum(),
-        lower=np.where(known, np.minimum(points.rate_lower, output), output),
-        upper=np.where(known, np.maximum(points.rate_upper, output), output),
-        scale=scale,
-    )
+    lower = np.where(known, np.minimum(points.rate_lower, output), output)
+    upper = np.where(known, np.maximum(points.rate_upper, output), output)
+    mass = points.rows / points.rows.sum()
+    return limits_of(Extent(points.score, points.rate, mass, lower, upper), scale)
 
 
 def _by_log_odds(curve: MapCurve) -> Limits:
@@ -78,7 +74,7 @@ def _by_log_odds(curve: MapCurve) -> Limits:
     first, last = (_FAR, 1.0 - _FAR) if spread is None else (spread.at(_STRAY), spread.at(1.0 - _STRAY))
     output = np.interp([first, last], curve.score, curve.output)
     both = np.sort(np.concatenate(([first, last], output)))
-    return limits_of(both, both, mass=np.ones(4), lower=both, upper=both, scale=AxisScale.LOGIT)
+    return limits_of(Extent(both, both, np.ones(4), both, both), AxisScale.LOGIT)
 
 
 def _bars(points: BinnedCurve, limits: Limits) -> Bars:

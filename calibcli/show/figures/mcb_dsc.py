@@ -28,7 +28,7 @@ from calibcli.show.figures.page import (
     printable,
     told_apart,
 )
-from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.curves.isotonic import McbDsc
 
 _SHEET = Sheet(aspect=0.85, strip=False, square=False)
 _WORDS = {MeasureName.BRIER: "Brier score", MeasureName.LOG_LOSS: "log loss"}

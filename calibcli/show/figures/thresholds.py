@@ -17,7 +17,7 @@ from calibcli.show.figures.lines import Lines, Reference, lines_figure
 from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Words
 from calibcli.stats.curves import Picture, curves_of
-from calibcli.stats.curves.limits import Limits, limits_of, with_margin
+from calibcli.stats.curves.limits import Extent, Limits, limits_of, with_margin
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
@@ -53,7 +53,7 @@ def threshold_axis(ends: tuple[float, float], scale: AxisScale) -> ThresholdAxis
     places = np.array(ends)
     if scale is AxisScale.LOGIT:
         places = np.clip(places, _LEAST, 1.0 - _LEAST)
-    found: Limits = limits_of(places, places, mass=np.ones(2), lower=places, upper=places, scale=scale)
+    found: Limits = limits_of(Extent(places, places, np.ones(2), places, places), scale)
     return ThresholdAxis(found.x, scale)
 
 

@@ -70,20 +70,6 @@ class Values:
         """Return the same with every sign turned."""
         return type(self)(-self.value, self.rows)
 
-    def evidence_below(self, mean: float, *, most: float) -> float:
-        """
-        Return how many standard deviations of evidence there are that the true mean is below a number.
-
-        Returns:
-            The normal quantile of the probability that the randomly weighted mean is below; inf or -inf
-            where it always or never is.
-        """
-        return _evidence_below(self.with_row(most), mean)
-
-    def with_row(self, value: float) -> Self:
-        """Return the same with one row more."""
-        return type(self)(np.append(self.value, value), np.append(self.rows, 1.0))
-
     def upper_bound(self, *, most: float, delta: float) -> float:
         """Return an upper bound of the true mean."""
         if math.isinf(most):
@@ -97,7 +83,7 @@ class Values:
         n, z = unit.total, normal_quantile(1.0 - delta)
         mean = n * unit.mean / (n + 1.0)
         spread = math.sqrt(float(unit.rows @ (unit.value - mean) ** 2) + mean * mean) / n
-        added = unit.with_row(0.0)
+        added = Values(np.append(unit.value, 0.0), np.append(unit.rows, 1.0))
         rises = cache(lambda at: _evidence_below(added, at) - z)
         high = min(0.0, mean + spread)
         while high < 0.0 and rises(high) < 0.0:
@@ -116,7 +102,17 @@ def as_many(mean: float, spread: float, *, rows: float) -> Values:
 
 
 def _evidence_below(values: Values, mean: float) -> float:
-    """Return what `Values.evidence_below` gives, of rows among which is the added one."""
+    """
+    Return how many standard deviations of evidence there are that the true mean is below a number.
+
+    Args:
+        values: Of rows, the added one among them.
+        mean: The number.
+
+    Returns:
+        The normal quantile of the probability that the randomly weighted mean is below; inf or -inf where it
+        always or never is.
+    """
     distance = values.value - mean
     least, most = float(distance.min()), float(distance.max())
     if most <= 0.0:
@@ -164,7 +160,7 @@ def _signed_root(distance: Floats, rows: Floats, *, least: float, most: float) -
 
 def evidence_below(distance: Floats, rows: Floats) -> Floats:
     """
-    Return what `Values.evidence_below` gives for several means at once, in half of the time.
+    Return what `_evidence_below` gives for several means at once, in half of the time.
 
     Args:
         distance: What every row is above the mean, and the added row, one mean a line; shape (k, n).

@@ -1,6 +1,6 @@
 """
-CORP's reliability curve: rates by isotonic regression, where they would lie if calibrated, and a band that
-holds all rates at once.
+CORP's pictures: rates by isotonic regression, where they would lie if calibrated, and a band that holds all
+rates at once; and scores by their miscalibration and discrimination.
 """
 
 import math
@@ -8,7 +8,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.names import Band, PlotKind
+from calibcli.names import Band, MeasureName, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import Spread, thinned
@@ -129,8 +129,8 @@ def isotonic_curve(
     x, rate = _corners(pooled(entries))
     cells = _cells(table)
     at, share, p_value = cells.score, cells.share, None
+    lower = upper = np.full_like(at, math.nan)
     if table.weighted:
-        lower = upper = np.full_like(at, math.nan)
         said = NO_WEIGHTED_BAND
     elif band is Band.SIMULTANEOUS:
         ends = _confidence_band(cells, confidence=confidence)
@@ -143,7 +143,6 @@ def isotonic_curve(
             lower = upper = np.full_like(at, math.nan)
             said = f"no {said}: rates fall somewhere as scores rise, and it needs rates that do not"
     elif (enough := enough_draws(draws, confidence=confidence)) is None:
-        lower = upper = np.full_like(at, math.nan)
         said = TOO_FEW_DRAWS
     else:
         lower, upper = _consistency_band(cells, generator=generator, confidence=confidence, draws=enough)
@@ -303,3 +302,38 @@ def _lengths(count: int) -> list[int]:
     while lengths[-1] < count:
         lengths.append(min(count, max(lengths[-1] + 1, lengths[-1] * 3 // 2)))
     return lengths
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class McbDsc(Arrays):
+    """
+    Mean scores in their parts, mean = MCB - DSC + UNC; arrays have shape (n_scores,).
+
+    Args:
+        measure: The mean score: Brier score or log loss.
+        names: Of the scores.
+        value: Their mean scores; infinite where a score of exactly 0 or 1 was wrong, for the log loss.
+        mcb: Miscalibration, what isotonic recalibration of these rows would save.
+        dsc: Discrimination, what is saved after that against the base rate.
+        unc: Uncertainty, the mean score of the base rate.
+        by_chance: The miscalibration that 95 % of perfectly calibrated scores stay below on such rows; NaN
+            where that is not known.
+
+    References:
+        Dimitriadis, Gneiting, Jordan & Vogel (2024), Int. J. Forecast. 40.
+    """
+
+    measure: MeasureName
+    names: tuple[str, ...]
+    value: Floats
+    mcb: Floats
+    dsc: Floats
+    unc: Floats
+    by_chance: Floats
+
+    kind = PlotKind.MCB_DSC
+
+    @property
+    def one_base(self) -> bool:
+        """Whether all scores have the uncertainty of the same labels."""
+        return bool(np.ptp(self.unc) <= 1e-12)

@@ -152,34 +152,47 @@ class Limits:
         return values if self.scale is AxisScale.LINEAR else np.clip(values, *self.x)
 
 
-def limits_of(
-    score: Floats,
-    rate: Floats,
-    *,
-    mass: Floats,
-    lower: Floats,
-    upper: Floats,
-    reach: tuple[float, float] | None = None,
-    scale: AxisScale = AxisScale.LINEAR,
-) -> Limits:
+@dataclass(frozen=True, slots=True, eq=False)
+class Extent:
     """
-    Return the unit square, or where the scores fill at most half of it, the part that holds the curve.
+    What a curve asks of the axes.
 
     Args:
-        score: Of each point, ascending, shape (n,); at least one.
+        score: Of each point, ascending, shape (n,).
         rate: Of each point.
         mass: Share of the rows at each point.
         lower: Lower end of each interval, NaN where there is none.
         upper: Upper end of each interval.
         reach: Between what the rows lie, where a point is the mean of many and the rows go farther than it.
+    """
+
+    score: Floats
+    rate: Floats
+    mass: Floats
+    lower: Floats
+    upper: Floats
+    reach: tuple[float, float] | None = None
+
+    @property
+    def columns(self) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """What is known of each point."""
+        return self.score, self.rate, self.mass, self.lower, self.upper
+
+
+def limits_of(extent: Extent, scale: AxisScale = AxisScale.LINEAR) -> Limits:
+    """
+    Return the unit square, or where the scores fill at most half of it, the part that holds the curve.
+
+    Args:
+        extent: What the curve asks for, of at least one point.
         scale: How axes are laid out; by log-odds they hold every score but strays, to whole powers of ten.
     """
+    score, rate, mass, lower, upper = extent.columns
     if scale is AxisScale.LOGIT:
         if np.any((score >= FARTHEST) & (score <= 1.0 - FARTHEST)):
-            return _by_log_odds(score, rate, mass=mass, lower=lower, upper=upper)
-        linear = limits_of(score, rate, mass=mass, lower=lower, upper=upper, reach=reach)
-        return replace(linear, certain=True)
-    least, most = (1.0, 0.0) if reach is None else reach
+            return _by_log_odds(extent)
+        return replace(limits_of(extent), certain=True)
+    least, most = extent.reach or (1.0, 0.0)
     if max(float(score[-1]), most) - min(float(score[0]), least) > _ZOOM_BELOW:
         return Limits()
     reached = np.cumsum(mass) / mass.sum()
@@ -205,24 +218,12 @@ def _beyond(ends: tuple[float, float], *some: Floats) -> bool:
     return any(bool(np.any((one < ends[0]) | (one > ends[1]))) for one in some)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Extent:
-    """What a curve asks of the axes: the arguments of `limits_of`."""
-
-    score: Floats
-    rate: Floats
-    mass: Floats
-    lower: Floats
-    upper: Floats
-    reach: tuple[float, float] | None = None
-
-
 def limits_for(extents: Sequence[Extent], scale: AxisScale = AxisScale.LINEAR) -> Limits:
     """Return what of the unit square curves need together, each counting as much as any other."""
     some = [one for one in extents if np.any(one.mass > 0.0)]
     if not some:
         return Limits()
-    parts = [np.stack((one.score, one.rate, one.mass, one.lower, one.upper)) for one in some]
+    parts = [np.stack(one.columns) for one in some]
     if len(parts) > 1:
         for part in parts:
             part[2] /= part[2].sum()
@@ -230,7 +231,7 @@ def limits_for(extents: Sequence[Extent], scale: AxisScale = AxisScale.LINEAR) -
     score, rate, mass, lower, upper = every[:, np.argsort(every[0], kind="stable")]
     reaches = [one.reach for one in some if one.reach is not None]
     reach = (min(low for low, _ in reaches), max(high for _, high in reaches)) if reaches else None
-    return limits_of(score, rate, mass=mass, lower=lower, upper=upper, reach=reach, scale=scale)
+    return limits_of(Extent(score, rate, mass, lower, upper, reach), scale)
 
 
 def smooth_extent(curve: SmoothCurve) -> Extent:
@@ -248,9 +249,7 @@ def smooth_extent(curve: SmoothCurve) -> Extent:
 def binned_extent(curve: BinnedCurve) -> Extent:
     """Return what bins ask for."""
     mass = curve.rows / curve.rows.sum()
-    return Extent(
-        curve.score, curve.rate, mass, curve.rate_lower, curve.rate_upper, reach=_reach_of_bins(curve)
-    )
+    return Extent(curve.score, curve.rate, mass, curve.rate_lower, curve.rate_upper, _reach_of_bins(curve))
 
 
 def smooth_limits(curve: SmoothCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
@@ -284,8 +283,9 @@ def _reach_of_bins(curve: BinnedCurve) -> tuple[float, float]:
     )
 
 
-def _by_log_odds(score: Floats, rate: Floats, *, mass: Floats, lower: Floats, upper: Floats) -> Limits:
+def _by_log_odds(extent: Extent) -> Limits:
     """Return ends at ticks that hold all scores but strays, and the rates where rows are many."""
+    score, rate, mass, lower, upper = extent.columns
     share = mass / mass.sum()
     inner = (score >= FARTHEST) & (score <= 1.0 - FARTHEST)
     reached = np.cumsum(share[inner]) / share[inner].sum()

@@ -81,12 +81,8 @@ def net_benefits(table: Table, at: Sequence[float], *, confidence: float) -> tup
     found = thresholds_of(table, at)
     everyone = found.base - (1.0 - found.base) * found.at / (1.0 - found.at)
     columns = [
-        _stated(worth, confidence=confidence)
-        for worth in (
-            net_benefit(found, confidence=confidence),
-            standardised_net_benefit(found, confidence=confidence),
-            gain_over_all(found, confidence=confidence),
-        )
+        _stated(worth(found, confidence=confidence), confidence=confidence)
+        for worth in (net_benefit, standardised_net_benefit, gain_over_all)
     ]
     return tuple(
         NetBenefit(threshold, net, standardised, float(everyone[place]), over_all)
@@ -136,7 +132,7 @@ def _less(one: float | None, other: float | None) -> float | None:
 def _stated(worth: "Worth", *, confidence: float) -> list[Stated]:
     """Return each value with its interval, none where it is not a number."""
     found = []
-    for value, lower, upper in zip(*(column.tolist() for column in worth.columns), strict=True):
+    for value, lower, upper in zip(*(column.tolist() for column in worth), strict=True):
         interval = None
         if math.isfinite(value) and not math.isnan(lower):
             ends = stated(lower), stated(upper)

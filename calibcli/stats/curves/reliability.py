@@ -328,8 +328,8 @@ def smooth_curve(
         weight * window.scale > _NOTHING
     )
     mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
+    lower = upper = np.full_like(at, math.nan)
     if table.weighted:
-        lower = upper = np.full_like(at, math.nan)
         said = NO_WEIGHTED_BAND
     elif band is Band.SIMULTANEOUS:
         of_ones, of_zeros = _certain(table, window, at=at, seen=seen, confidence=confidence)
@@ -341,7 +341,6 @@ def smooth_curve(
             f"scores at once, at any number of rows; the line of perfect calibration {found}"
         )
     elif (enough := enough_draws(draws, confidence=confidence)) is None:
-        lower = upper = np.full_like(at, math.nan)
         said = TOO_FEW_DRAWS
     else:
         spread = _spread_of_draws(table, window, rate=rate, generator=generator, draws=enough)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -140,8 +141,7 @@ Truths = npt.NDArray[np.bool_]
 _SHORT = 0.01
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Worth:
+class Worth(NamedTuple):
     """
     What something is worth at every threshold, with an interval at each; arrays have shape (n_points,).
 
@@ -152,11 +152,6 @@ class Worth:
     value: Floats
     lower: Floats
     upper: Floats
-
-    @property
-    def columns(self) -> tuple[Floats, Floats, Floats]:
-        """Value and both ends."""
-        return self.value, self.lower, self.upper
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -242,7 +237,7 @@ def decision_curve(
         shown = standardised_net_benefit(found, confidence=confidence)
     elif benefit is Benefit.GAIN:
         over_all = everyone > 0.0
-        shown = Worth(*(np.where(over_all, *ends) for ends in zip(gain.columns, net.columns, strict=True)))
+        shown = Worth(*(np.where(over_all, *ends) for ends in zip(gain, net, strict=True)))
     return DecisionCurve(
         at=found.at,
         value=shown.value,

@@ -347,8 +347,11 @@ class PairedSums:
         variance = squares * rows / (rows - 1) / (total * total)
         values = sums.values(mean, variance, rows=rows, weighted=self._weighted)
         reach = self.reach.get(name, (-sums.worst[0], sums.worst[1]))
-        method = RANKED_METHOD if name in RANKED else PAIRED_METHOD
-        interval = _interval(values, reach, confidence=confidence, method=method)
+        method, delta = RANKED_METHOD if name in RANKED else PAIRED_METHOD, (1.0 - confidence) / 2.0
+        # By a row added with the least or the largest difference that there can be.
+        lower = stated(values.lower_bound(least=reach[0], delta=delta))
+        upper = stated(values.upper_bound(most=reach[1], delta=delta))
+        interval = Interval(lower, upper, confidence, method, Target.POPULATION, finite_sample=False)
         if name in LOG_LOSSES:
             assumptions.append(NO_MORE_EXTREME)
         if self._weighted:
@@ -356,8 +359,8 @@ class PairedSums:
         why = _why_open(name, interval, values, reach)
         if name in RANKED:
             span = name.facts.most - name.facts.least
-            lower, upper = interval.ends
-            interval = replace(interval, lower=max(-span, lower), upper=min(span, upper))
+            low, high = interval.ends
+            interval = replace(interval, lower=max(-span, low), upper=min(span, high))
         return Difference(name, float(mean), interval, (*assumptions, *(() if why is None else (why,))))
 
     def difference_here(self, name: Compared, *, confidence: float) -> Difference:
@@ -510,14 +513,6 @@ def reach_of_maps(first: Map, second: Map, scores: Floats) -> dict[Compared, tup
     return found
 
 
-def _interval(values: Values, reach: tuple[float, float], *, confidence: float, method: str) -> Interval:
-    """Return the interval of a mean difference, by a row added with the least or the largest there can be."""
-    delta = (1.0 - confidence) / 2.0
-    lower = stated(values.lower_bound(least=reach[0], delta=delta))
-    upper = stated(values.upper_bound(most=reach[1], delta=delta))
-    return Interval(lower, upper, confidence, method, Target.POPULATION, finite_sample=False)
-
-
 def _why_open(name: Compared, interval: Interval, values: Values, reach: tuple[float, float]) -> str | None:
     """Return why rows that look as if they told two scores apart do not, which is the row that was added."""
     lower, upper = interval.ends
@@ -581,8 +576,8 @@ def difference_of_intervals(
         if not any(sentence.startswith("no interval") for sentence in assumptions):
             assumptions = (*assumptions, "no interval: one of the two scores has none")
         return Difference(first.name, value, None, assumptions)
-    lower = None if two.lower is None or one.upper is None else two.lower - one.upper
-    upper = None if two.upper is None or one.lower is None else two.upper - one.lower
+    (least, most), (lowest, highest) = one.ends, two.ends
+    lower, upper = stated(lowest - most), stated(highest - least)
     each = f"{100.0 * one.confidence:.6g} %"
     finite = one.finite_sample and two.finite_sample
     if one.target is Target.MIXED:

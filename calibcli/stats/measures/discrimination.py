@@ -4,6 +4,7 @@ risk-coverage curve.
 """
 
 import math
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -44,10 +45,11 @@ def auroc(table: Table, *, confidence: float = 0.95) -> Estimate:
         for the interval; van Klaveren, Gönen, Steyerberg & Vergouwe (2016), Statistics in Medicine 35, for
         the value if calibrated.
     """
-    ranked = _Ranked(table.positive, table.weight - table.positive)
-    if not (ranked.positive.any() and ranked.negative.any()):
+    positive, negative = table.positive, table.weight - table.positive
+    if not (positive.any() and negative.any()):
         because = HELD_OUT, "no interval: one label only, so that it is undefined"
         return Estimate.of(MeasureName.AUROC, table, math.nan, because=because)
+    ranked = _Ranked.of(positive, negative)
     if table.weighted:
         because = HELD_OUT, NO_WEIGHTED_INTERVAL
         return Estimate.of(MeasureName.AUROC, table, ranked.area, because=because)
@@ -81,7 +83,7 @@ def area_below_half(table: Table) -> float | None:
     if table.weighted or not 0 < ones < rows:
         return None
     error = math.sqrt((rows + 1.0) / (12.0 * ones * (rows - ones)))
-    area = _Ranked(table.positive, table.weight - table.positive).area
+    area = _Ranked.of(table.positive, table.weight - table.positive).area
     return area if 0.5 - area > max(_CLEARLY, _STANDARD_ERRORS * error) else None
 
 
@@ -93,26 +95,25 @@ class _Ranked:
     Args:
         positive: How many rows have label 1, shape (n,); with weights, how much they count for.
         negative: The same of label 0.
+        below_positive: The share of label 0 with less than each score, ties counting half, shape (n,).
+        above_negative: The share of label 1 with more than each score, likewise.
+        area: Area under the ROC curve.
     """
 
     positive: Floats
     negative: Floats
+    below_positive: Floats
+    above_negative: Floats
+    area: float
 
-    @property
-    def below_positive(self) -> Floats:
-        """The share of label 0 with less than each score, ties counting half, shape (n,)."""
-        return (np.cumsum(self.negative) - 0.5 * self.negative) / float(self.negative.sum())
-
-    @property
-    def above_negative(self) -> Floats:
-        """The share of label 1 with more than each score, ties counting half, shape (n,)."""
-        reached = np.cumsum(self.positive)
-        return (float(reached[-1]) - reached + 0.5 * self.positive) / float(reached[-1])
-
-    @property
-    def area(self) -> float:
-        """Area under the ROC curve."""
-        return min(1.0, float(self.positive @ self.below_positive) / float(self.positive.sum()))
+    @classmethod
+    def of(cls, positive: Floats, negative: Floats) -> Self:
+        """Rank rows; some have either label."""
+        below = (np.cumsum(negative) - 0.5 * negative) / float(negative.sum())
+        reached = np.cumsum(positive)
+        above = (float(reached[-1]) - reached + 0.5 * positive) / float(reached[-1])
+        area = min(1.0, float(positive @ below) / float(positive.sum()))
+        return cls(positive, negative, below, above, area)
 
     def interval(self, confidence: float) -> Interval:
         """
@@ -122,14 +123,13 @@ class _Ranked:
         label it has a bound as the mean of one label's rows, and DeLong's variance is the sum of two such.
         """
         below = above = 0.0
-        area = self.area
         for beaten, rows in ((self.below_positive, self.positive), (self.above_negative, self.negative)):
             least, most = interval_of_mean(
                 gathered((1.0 - beaten, rows)), most=1.0, confidence=confidence
             ).ends
-            below += (area - (1.0 - most)) ** 2
-            above += (1.0 - least - area) ** 2
-        lower, upper = max(0.0, area - math.sqrt(below)), min(1.0, area + math.sqrt(above))
+            below += (self.area - (1.0 - most)) ** 2
+            above += (1.0 - least - self.area) ** 2
+        lower, upper = max(0.0, self.area - math.sqrt(below)), min(1.0, self.area + math.sqrt(above))
         return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
 
@@ -164,7 +164,7 @@ class Influence:
             most = kept.area + kept.most
             ends = min(0.0, float(if_label.min())), max(most, float(if_label.max()))
             return cls(table.upper, if_label, (ends, ends))
-        ranked = _Ranked(table.positive, table.weight - table.positive)
+        ranked = _Ranked.of(table.positive, table.weight - table.positive)
         scale, offset = (2.0, -1.0) if name is MeasureName.GINI else (1.0, 0.0)
         share, area = table.total_positive_rows / table.total_rows, ranked.area
 
@@ -196,7 +196,7 @@ def _if_calibrated(table: Table) -> Reference:
     total, expected = float(weight.sum()), float((weight * score).sum())
     if min(expected, total - expected) < MANY_EVENTS:
         return UNKNOWN
-    likely = _Ranked(weight * score, weight * (1.0 - score))
+    likely = _Ranked.of(weight * score, weight * (1.0 - score))
     # No row is compared with itself: it would be a tie.
     alone = float((weight * score * (1.0 - score)).sum())
     pairs = expected * (total - expected)

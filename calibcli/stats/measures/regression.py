@@ -202,20 +202,6 @@ class _Found:
     carried: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Scatter:
-    """
-    The noise of a coefficient, whatever the truth is.
-
-    Args:
-        ratio: Its variance by the labels themselves over that by the likelihood, at least 1.
-        carried: How many rows of equal influence would leave this variance as uncertain.
-    """
-
-    ratio: float
-    carried: float
-
-
 def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) -> Estimate:
     """
     Fit log odds of label 1 = intercept + slope logit(score) by maximum likelihood, and return a coefficient.
@@ -315,19 +301,19 @@ def _found(name: MeasureName, table: Table, points: Labelled, *, confidence: flo
         return _Found(value, None, NO_WEIGHTED_INTERVAL)
     least = best.optimum.slopes.loss
     profile = Profile.of(_FAMILIES[name], points, rows=table.total_rows, least=least)
-    scatter = _scatter(profile, best)
-    quantile = student_quantile(0.5 + confidence / 2.0, max(scatter.carried - 1.0, 1.0))
-    level = quantile**2 * scatter.ratio
+    scatter, carried = _scatter(profile, best)
+    quantile = student_quantile(0.5 + confidence / 2.0, max(carried - 1.0, 1.0))
+    level = quantile**2 * scatter
     try:
         low, high = profile.around(best, level=level) if level < _FARTHEST else (math.nan, math.nan)
     except NotConverged:
         low, high = math.nan, math.nan
     if not (math.isfinite(low) and math.isfinite(high)):
-        return _Found(value, None, _ONE_ROW, scatter.carried)
-    if name is MeasureName.CITL_LOGIT and scatter.ratio > _FAR_OFF:
+        return _Found(value, None, _ONE_ROW, carried)
+    if name is MeasureName.CITL_LOGIT and scatter > _FAR_OFF:
         by_rate = _by_rate(table, points, confidence=confidence)
         low, high = min(low, by_rate[0]), max(high, by_rate[1])
-    return _Found(value, (min(low, value), max(high, value)), carried=scatter.carried)
+    return _Found(value, (min(low, value), max(high, value)), carried=carried)
 
 
 def _by_rate(table: Table, points: Labelled, *, confidence: float) -> tuple[float, float]:
@@ -344,9 +330,12 @@ def _by_rate(table: Table, points: Labelled, *, confidence: float) -> tuple[floa
     return shift(mean + lower), shift(mean + upper)
 
 
-def _scatter(profile: Profile, best: Solution) -> _Scatter:
+def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:
     """
     Return how far the labels scatter around the best line, by what each row does to the coefficient.
+
+    That is its variance by the labels themselves over that by the likelihood, at least 1; and how many rows
+    of equal influence would leave this variance as uncertain.
 
     Where the truth is not on the line, the curvature of the likelihood is not the variance of its gradient:
     that is the sum of squares of what the rows pull, each as if the line had been fitted without it (HC3).
@@ -363,7 +352,7 @@ def _scatter(profile: Profile, best: Solution) -> _Scatter:
     alone = np.maximum(1.0 - held, _LEAST_LEFT)
     own = float(inverse[-1, -1])
     ratio = float(np.sum(points.weight * squares / alone**2)) / own if own > 0.0 else 1.0
-    return _Scatter(max(1.0, ratio), carried)
+    return max(1.0, ratio), carried
 
 
 def _parted(name: MeasureName, table: Table, points: Labelled, *, level: float) -> _Found:

@@ -19,9 +19,8 @@ from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.cumulative import cumulative_curve, risk_coverage_curve
-from calibcli.stats.curves.isotonic import isotonic_curve
+from calibcli.stats.curves.isotonic import McbDsc, isotonic_curve
 from calibcli.stats.curves.map import Band, map_curve
-from calibcli.stats.curves.mcb_dsc import McbDsc
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, residual_curve, smooth_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve

@@ -18,7 +18,7 @@ from calibcli.show.figures import figure_of
 from calibcli.show.figures.bars import draw_spread, short_count
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, shortened
-from calibcli.stats.curves.limits import Limits, Spread, binned_limits, limits_of, smooth_limits
+from calibcli.stats.curves.limits import Extent, Limits, Spread, binned_limits, limits_of, smooth_limits
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
@@ -251,7 +251,7 @@ def limits(score: list[float], rate: list[float], mass: list[float] | None = Non
     """Without intervals."""
     nothing = np.full(len(score), np.nan)
     share = np.ones(len(score)) if mass is None else np.array(mass)
-    return limits_of(np.array(score), np.array(rate), mass=share, lower=nothing, upper=nothing)
+    return limits_of(Extent(np.array(score), np.array(rate), share, nothing, nothing))
 
 
 def test_scores_over_half_the_interval_show_the_unit_square() -> None:

@@ -14,8 +14,7 @@ from calibcli.show.figures.page import Words, inches_of, told_apart
 from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import RiskCoverageCurve, risk_coverage_curve
-from calibcli.stats.curves.isotonic import isotonic_curve
-from calibcli.stats.curves.mcb_dsc import McbDsc
+from calibcli.stats.curves.isotonic import McbDsc, isotonic_curve
 from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.table import ScoreTable
 from picture_checks import clashes, texts_of

@@ -10,7 +10,7 @@ from scipy.stats import beta, norm
 
 from added_row import bounds
 from calibcli.stats.bounds import means
-from calibcli.stats.bounds.means import Values, as_many, evidence_below
+from calibcli.stats.bounds.means import Values, _evidence_below, as_many, evidence_below
 from claims.simulation import generator_of, most_misses
 
 
@@ -87,8 +87,9 @@ def test_several_means_have_the_evidence_of_each(value: list[float], means: list
         found = values(np.tile(value, times))
         lines = [*means, found.mean, found.upper_bound(most=most, delta=0.05)]
         distance = np.append(found.value, most) - np.array(lines)[:, np.newaxis]
-        expected = [found.evidence_below(mean, most=most) for mean in lines]
         rows = np.append(found.rows, 1.0)
+        added = values(np.append(found.value, most), rows)
+        expected = [_evidence_below(added, mean) for mean in lines]
         np.testing.assert_allclose(evidence_below(distance, rows), expected, rtol=1e-9, atol=1e-9)
 
 
@@ -103,8 +104,8 @@ def test_several_means_arrive_in_few_turns(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(means, "_slope_and_bend", counted)
     found = values(np.linspace(0.0, 1.0, 40) ** 3)
-    mean = found.with_row(1.0).mean
-    distance = np.append(found.value, 1.0) - np.array([mean, 0.01, 0.9, *np.linspace(0.2, 0.6, 9)])[:, None]
+    value = np.append(found.value, 1.0)
+    distance = value - np.array([value.mean(), 0.01, 0.9, *np.linspace(0.2, 0.6, 9)])[:, None]
     evidence = evidence_below(distance, np.append(found.rows, 1.0))
     assert abs(evidence[0]) < 0.2
     assert len(turns) < 20

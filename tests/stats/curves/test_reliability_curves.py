@@ -19,7 +19,7 @@ from calibcli.stats.curves import axis_for
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
 from calibcli.stats.curves.kernel_band import kernel_mean_bounds
-from calibcli.stats.curves.limits import Limits, limits_of
+from calibcli.stats.curves.limits import Extent, Limits, limits_of
 from calibcli.stats.curves.reliability import (
     TOO_FEW_DRAWS,
     BinnedCurve,
@@ -405,8 +405,8 @@ def test_less_than_a_row_is_not_told_to_six_digits(outside: float, words: str) -
 def test_what_goes_on_beyond_an_axis_by_log_odds_is_said(lower: float, *, said: bool) -> None:
     """An interval from 0 has no end there: it is drawn to the edge, and the picture tells."""
     score = np.array([0.03, 0.2, 0.6])
-    ends = {"lower": np.full(3, lower), "upper": np.full(3, 0.7)}
-    limits = limits_of(score, score, mass=np.ones(3), scale=AxisScale.LOGIT, **ends)
+    extent = Extent(score, score, np.ones(3), np.full(3, lower), np.full(3, 0.7))
+    limits = limits_of(extent, AxisScale.LOGIT)
     assert ("intervals beyond an axis end at its edge" in limits.sentence) is said
 
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from calibcli.names import ClassMeasure
 from calibcli.stats.measures.differences import (
     PAIRED,
+    Compared,
     PairedSums,
     worst_log_loss,
     worst_of_scores,
@@ -33,6 +34,20 @@ class Predicted:
     probability: Floats
     place: Integers
 
+    @property
+    def top(self) -> Floats:
+        """The probability of the most probable class."""
+        return np.asarray(self.probability[np.arange(self.place.size), self.place])
+
+    def losses(self, label: Integers) -> dict[Compared, Floats]:
+        """Return what each row loses by its classes, and by its largest probability; 1 for a right class."""
+        right = self.place == label
+        found: dict[Compared, Floats] = {name: losses_of_rows(name, self.top, right) for name in PAIRED}
+        found[ClassMeasure.CLASS_LOG_LOSS] = log_loss_of(self.probability, label)
+        found[ClassMeasure.CLASS_BRIER] = brier_of(self.probability, label)
+        found[ClassMeasure.ACCURACY] = right.astype(np.float64)
+        return found
+
 
 @dataclass(slots=True, eq=False)
 class _OfClass:
@@ -48,6 +63,31 @@ class _OfClass:
     rest: PairedSums = field(default_factory=PairedSums)
     top: PairedSums = field(default_factory=PairedSums)
     moved: int = 0
+
+    def add(
+        self,
+        place: int,
+        first: Predicted,
+        second: Predicted,
+        label: Integers,
+        *,
+        counts: Integers | None,
+        weight: Floats | None,
+    ) -> None:
+        """Add rows."""
+        one, two = (np.ascontiguousarray(side.probability[:, place]) for side in (first, second))
+        positive = label == place
+        self.rest.add(one, two, positive, counts=counts, weight=weight)
+        before, after = first.place == place, second.place == place
+        self.moved += _number(before != after, counts)
+        both = np.flatnonzero(before & after)
+        self.top.add(
+            one[both],
+            two[both],
+            positive[both],
+            counts=None if counts is None else counts[both],
+            weight=None if weight is None else weight[both],
+        )
 
 
 class ClassDifferences:
@@ -74,41 +114,30 @@ class ClassDifferences:
         weight: Floats | None = None,
     ) -> None:
         """Add rows."""
-        pair = (first, second)
-        one, two = pair
-        right = [(side.place == label).astype(np.float64) for side in pair]
-        log_losses = [log_loss_of(side.probability, label) for side in pair]
-        briers = [brier_of(side.probability, label) for side in pair]
-        losses = (log_losses, briers, right)
-        least = [side.probability.min(axis=1) for side in pair]
-        worst = [worst_log_loss(each, counts=counts, weight=weight) for each in least]
+        one, two = (side.losses(label) for side in (first, second))
+        low, high = (
+            worst_log_loss(side.probability.min(axis=1), counts=counts, weight=weight)
+            for side in (first, second)
+        )
         self.joint.add_losses(
-            {name: (each[0], each[1]) for name, each in zip(JOINT, losses, strict=True)},
+            {name: (one[name], two[name]) for name in JOINT},
             worst={
-                ClassMeasure.CLASS_LOG_LOSS: (worst[0], worst[1]),
+                ClassMeasure.CLASS_LOG_LOSS: (low, high),
                 ClassMeasure.CLASS_BRIER: (2.0, 2.0),
                 ClassMeasure.ACCURACY: (1.0, 1.0),
             },
             counts=counts,
             weight=weight,
         )
-        tops = _top(one), _top(two)
         self.confidence.add_losses(
-            {
-                name: (
-                    losses_of_rows(name, tops[0], one.place == label),
-                    losses_of_rows(name, tops[1], two.place == label),
-                )
-                for name in PAIRED
-            },
-            worst=worst_of_scores(*tops, counts=counts, weight=weight),
+            {name: (one[name], two[name]) for name in PAIRED},
+            worst=worst_of_scores(first.top, second.top, counts=counts, weight=weight),
             counts=counts,
             weight=weight,
         )
-        other = one.place != two.place
-        self.changed += _number(other, counts)
+        self.changed += _number(first.place != second.place, counts)
         for place, sums in self._of.items():
-            self._add_class(sums, place, pair, label, counts=counts, weight=weight)
+            sums.add(place, first, second, label, counts=counts, weight=weight)
 
     def merge(self, later: "ClassDifferences") -> None:
         """Add the rows of a later part."""
@@ -129,39 +158,6 @@ class ClassDifferences:
         """Return the differences of the rows that predict a class, or None where the sides have others."""
         sums = self._of.get(place)
         return None if sums is None or sums.moved else sums.top
-
-    @staticmethod
-    def _add_class(
-        sums: _OfClass,
-        place: int,
-        pair: tuple[Predicted, Predicted],
-        label: Integers,
-        *,
-        counts: Integers | None,
-        weight: Floats | None,
-    ) -> None:
-        one, two = pair
-        positive = label == place
-        sums.rest.add(
-            np.ascontiguousarray(one.probability[:, place]),
-            np.ascontiguousarray(two.probability[:, place]),
-            positive,
-            counts=counts,
-            weight=weight,
-        )
-        sums.moved += _number((one.place == place) != (two.place == place), counts)
-        both = np.flatnonzero((one.place == place) & (two.place == place))
-        sums.top.add(
-            one.probability[both, place],
-            two.probability[both, place],
-            positive[both],
-            counts=None if counts is None else counts[both],
-            weight=None if weight is None else weight[both],
-        )
-
-
-def _top(side: Predicted) -> Floats:
-    return np.asarray(side.probability[np.arange(side.place.size), side.place])
 
 
 def _number(which: npt.NDArray[np.bool_], counts: Integers | None) -> int:
