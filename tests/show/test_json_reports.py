@@ -7,28 +7,10 @@ from typing import Any
 import pytest
 
 from calibcli.names import DocumentKind, ReportFormat
+from calibcli.reports.measure import MeasureReport
+from calibcli.reports.verify import VerifyReport
 from calibcli.show import text_of
 from published import validator
-
-_NAMES = (
-    "measure",
-    "grid",
-    "weighted",
-    "atoms",
-    "verify_pass",
-    "verify_fail",
-    "verify_within_noise",
-    "verify_to_pass",
-    "verify_to_fail",
-    "verify_too_few",
-    "verify_several",
-    "verify_kinds",
-    "verify_groups",
-    "verify_state",
-    "hostile_measure",
-    "hostile_verify",
-)
-
 
 _COMPARED = ("compare", "compare_fail", "compare_pass", "compare_blind", "hostile_compare")
 
@@ -38,10 +20,11 @@ def written(report: Any) -> str:
     return text_of(report, ReportFormat.JSON)
 
 
-@pytest.mark.parametrize("name", _NAMES)
-def test_report_fits_the_schema(reports: dict[str, Any], name: str) -> None:
+def test_reports_fit_the_schema(reports: dict[str, Any]) -> None:
     """Every measurement and verdict has the shape that `calibcli schema report` prints."""
-    validator(DocumentKind.REPORT).validate(json.loads(written(reports[name])))
+    for report in reports.values():
+        if isinstance(report, MeasureReport | VerifyReport):
+            validator(DocumentKind.REPORT).validate(json.loads(written(report)))
 
 
 @pytest.mark.parametrize("name", _COMPARED)
@@ -73,20 +56,12 @@ def test_schema_refuses_what_it_does_not_know(reports: dict[str, Any]) -> None:
     assert not validator(DocumentKind.REPORT).is_valid(document)
 
 
-def test_every_object_of_the_schema_is_closed_or_typed() -> None:
-    """No object of the schema lets anything in unlooked at."""
-    schema = validator(DocumentKind.REPORT).schema
-    objects = [*schema["anyOf"], *(one for one in schema["$defs"].values() if one.get("type") == "object")]
-    assert all("additionalProperties" in one for one in objects)
-
-
-@pytest.mark.parametrize("name", [*_NAMES, *_COMPARED, "fit", "fit_auto", "apply", "inspect"])
-def test_text_is_canonical(reports: dict[str, Any], name: str) -> None:
+def test_text_is_canonical(reports: dict[str, Any]) -> None:
     """Sorted keys, two spaces, ASCII, floats that read back, one newline: the same report, the same bytes."""
-    text = written(reports[name])
-    document = json.loads(text)
-    assert text == json.dumps(document, sort_keys=True, indent=2) + "\n"
-    text.encode("ascii")
+    for report in reports.values():
+        text = written(report)
+        assert text == json.dumps(json.loads(text), sort_keys=True, indent=2) + "\n"
+        text.encode("ascii")
 
 
 def test_infinity_is_a_string(reports: dict[str, Any]) -> None:
