@@ -135,43 +135,24 @@ def test_compressed_output(suffix: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message", "hint"),
     [
-        (
-            "score\n0.5\n\n",
-            "column 'score': 1 of the first 2 values is missing; the first is at row 2",
-            (
-                "`apply --on-missing null` leaves their probability empty; "
-                "`plan` and `drift` take --on-missing drop"
-            ),
-        ),
-        (
-            "score,x\n0.5,1\n7,1\n",
+        ("score\n0.5\n\n", "column 'score': 1 of the first 2 values is missing; the first is at row 2",
+            ("`apply --on-missing null` leaves their probability empty; "
+            "`plan` and `drift` take --on-missing drop")),
+        ("score,x\n0.5,1\n7,1\n",
             "column 'score': 1 of the first 2 values lies outside [0, 1]; the first is 7.0 at row 2",
-            "pass --scale percent, or --scale logit; `apply --on-range null` leaves their probability empty",
-        ),
-        (
-            "score,x\n0.5,1\n1.2,1\n",
+            "pass --scale percent, or --scale logit; `apply --on-range null` leaves their probability empty"),
+        ("score,x\n0.5,1\n1.2,1\n",
             "column 'score': 1 of the first 2 values lies outside [0, 1]; the first is 1.2 at row 2",
-            (
-                "they were read with --scale prob: is that their scale, and is the column right? "
-                "`apply --on-range null` leaves their probability empty"
-            ),
-        ),
-        (
-            "score,x\n0.5,1\nabc,1\n",
-            "column 'score': 'abc' at row 2 is not a number",
-            (
-                "nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-                "is it the right column? --score-map 'likely=.7' gives words a number; "
-                "`apply --on-missing null` leaves the probability of such rows empty"
-            ),
-        ),
-        (
-            "score,x\n0.5\n",
-            ": row 1 (line 2) has 1 field where the header has 2",
-            "fields that contain the separator must be quoted, and quotes must be closed",
-        ),
+            ("they were read with --scale prob: is that their scale, and is the column right? "
+            "`apply --on-range null` leaves their probability empty")),
+        ("score,x\n0.5,1\nabc,1\n", "column 'score': 'abc' at row 2 is not a number",
+            ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
+            "is it the right column? --score-map 'likely=.7' gives words a number; "
+            "`apply --on-missing null` leaves the probability of such rows empty")),
+        ("score,x\n0.5\n", ": row 1 (line 2) has 1 field where the header has 2",
+            "fields that contain the separator must be quoted, and quotes must be closed"),
     ],
-)
+)  # fmt: skip
 def test_bad_input_leaves_no_output(content: str, message: str, hint: str, tmp_path: Path) -> None:
     """What was there stays, and nothing new appears."""
     (tmp_path / "a.csv").write_text(content)

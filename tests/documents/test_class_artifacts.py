@@ -111,39 +111,24 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(document: Any, tmp_pat
 @pytest.mark.parametrize(
     ("method", "path", "value", "place", "complaint"),
     [
-        (
-            "temperature",
-            ("parameters", "temperature"),
-            0,
-            "$.parameters.temperature",
-            "is 0, should be a number",
-        ),
+        ("temperature", ("parameters", "temperature"), 0, "$.parameters.temperature",
+            "is 0, should be a number"),
         ("vector", ("parameters", "weight", 3), "a", "$.parameters.weight[3]", "should be a number"),
         ("vector", ("parameters", "penalty"), 0.1, "$.parameters.penalty", "is 0.1, but the rest"),
         ("structured", ("parameters", "intercept"), [0.0], "$.parameters.intercept", "should have 10"),
-        (
-            "matrix",
-            ("parameters", "weight", 1),
-            [1.0],
-            "$.parameters.weight[1]",
-            "has 1 elements, should have 10",
-        ),
+        ("matrix", ("parameters", "weight", 1), [1.0], "$.parameters.weight[1]",
+            "has 1 elements, should have 10"),
         ("matrix", ("keeps_prediction",), True, "$.keeps_prediction", "is true, but the rest"),
         ("top-label", ("parameters", "own"), {}, "$.parameters", "has no map for class"),
         ("one-vs-rest", ("parameters", "output_sum"), "two", "$.parameters.output_sum", "one of one, free"),
-        (
-            "one-vs-one",
-            ("parameters", "pairs", 0, "second"),
-            0,
-            "$.parameters.pairs[0].second",
-            "between 1 and 9",
-        ),
+        ("one-vs-one", ("parameters", "pairs", 0, "second"), 0, "$.parameters.pairs[0].second",
+            "between 1 and 9"),
         ("temperature", ("input", "classes", 1), "0", "$.input.classes", "two different classes or more"),
         ("temperature", ("fit", "class_rows", 0), 1, "$.fit.class_rows", "rows together, should have 898"),
         ("temperature", ("fit", "changed"), 899, "$.fit.changed", "between 0 and 898"),
         ("temperature", ("method",), "platt", "$.method", 'is "platt", should be one of confidence'),
     ],
-)
+)  # fmt: skip
 def test_inconsistent_artifact_is_refused_with_its_place(
     method: str, path: tuple[str | int, ...], value: object, place: str, complaint: str, *, tmp_path: Path
 ) -> None:

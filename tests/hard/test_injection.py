@@ -94,19 +94,8 @@ COMMANDS = {
     "github json": [*_VERIFY, *_ASK, "--json", "--report", "openmetrics=out.prom"],
     "openmetrics": [*_VERIFY, *_ASK, "--report", "openmetrics=out.prom"],
     "picture in letters": ["plot", "rows.csv", *_ASK, "--terminal", "--title", ":score:"],
-    "svg": [
-        "plot",
-        "rows.csv",
-        *_ASK,
-        "--by",
-        ":by:",
-        "--min-group-rows",
-        "1",
-        "--title",
-        ":score:",
-        "-o",
-        "out.svg",
-    ],
+    "svg": ["plot", "rows.csv", *_ASK, "--by", ":by:", "--min-group-rows", "1", "--title", ":score:", "-o",
+        "out.svg"],
     "inspect": ["inspect", "rows.csv"],
     "fit": ["fit", "rows.csv", *_ASK, "-m", "platt", "-o", "out.json"],
     "no such column": ["measure", "rows.csv", "-s", "nothing"],
@@ -115,7 +104,7 @@ COMMANDS = {
     "no such rule": ["verify", "rows.csv", *_ASK, "--rule", ":score:"],
     "not a number": ["measure", "rows.csv", "-s", ":by:", "-y", ":label:"],
     "strange labels": ["measure", "rows.csv", "-s", ":score:", "-y", ":by:"],
-}
+}  # fmt: skip
 SAID_TO_PEOPLE = [
     "table", "verdict", "picture in letters", "inspect", "fit", "no such column", "no such option",
     "no such file", "no such rule", "not a number", "strange labels",

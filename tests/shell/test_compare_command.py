@@ -323,38 +323,20 @@ _UNSURE = [f"{0.2 + y / 2},{0.3 + y / 4},0.4,{week},{y}" for y, week in ((0, 1),
 @pytest.mark.parametrize(
     ("rows", "asked", "first", "also", "never"),
     [
-        (
-            _SURE,
-            "-m log_loss",
+        (_SURE, "-m log_loss",
             "None is the best by log loss: each gave probability 0 to what happened in some row.",
-            "  no difference: both gave probability 0 to what happened in some rows",
-            "the best of",
-        ),
-        (
-            _UNSURE,
-            "-m brier",
-            "a has the best Brier score, shown to be better than b and c.",
-            "the best",
-            "Over",
-        ),
-        (
-            _UNSURE,
-            "-m brier --cluster week",
-            "a has the best Brier score, not judged against b and c.",
-            "  no interval: 4 clusters, fewer than 20",
-            "o clear difference",
-        ),
-        (
-            _UNSURE,
-            "-m brier --cluster week --reference c",
+            "  no difference: both gave probability 0 to what happened in some rows", "the best of"),
+        (_UNSURE, "-m brier", "a has the best Brier score, shown to be better than b and c.", "the best",
+            "Over"),
+        (_UNSURE, "-m brier --cluster week", "a has the best Brier score, not judged against b and c.",
+            "  no interval: 4 clusters, fewer than 20", "o clear difference"),
+        (_UNSURE, "-m brier --cluster week --reference c",
             "Against c by Brier score, not judged, for want of an interval: a and b.",
-            "  no interval: 4 clusters, fewer than 20",
-            "o clear difference",
-        ),
+            "  no interval: 4 clusters, fewer than 20", "o clear difference"),
         (_UNSURE, "-m ece --bins 5", "c has the best ECE", "Over 5 equal-width bins.", "15 equal"),
         (_SURE, "-m brier --on-missing pairwise", "", "Rows are taken as independent.", "--cluster"),
     ],
-)
+)  # fmt: skip
 def test_nothing_is_called_undecided_or_best_that_was_not_judged(
     run: Run, tmp_path: Path, rows: list[str], asked: str, first: str, also: str, never: str
 ) -> None:

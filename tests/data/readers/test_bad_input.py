@@ -23,334 +23,147 @@ SOFT = (
     "label 0 and weight 1 - p"
 )
 CASES = {
-    "empty": (
-        "",
-        ASKED,
-        "p.csv is empty",
-        "leave it out, or write it anew: even a table without rows has a header",
-    ),
+    "empty": ("", ASKED, "p.csv is empty",
+        "leave it out, or write it anew: even a table without rows has a header"),
     "header only": ("score,label\n", ASKED, "p.csv: there are no rows", None),
     "header without line end": ("score,label", ASKED, "p.csv: there are no rows", None),
-    "unknown column": (
-        "id,scores,label\n1,0.5,1\n",
-        ASKED,
+    "unknown column": ("id,scores,label\n1,0.5,1\n", ASKED,
         "p.csv: there is no column 'score'; the columns are 'id', 'scores', 'label'",
-        "did you mean 'scores'?",
-    ),
-    "nothing close": (
-        "a,b\n1,0\n",
-        Columns(score="a", label="outcome"),
-        "p.csv: there is no column 'outcome'; the columns are 'a', 'b'",
-        None,
-    ),
-    "no score by name": (
-        "a,label\n1,0\n",
-        Columns(),
-        "p.csv: no column looks like the score; the columns are 'a', 'label'",
-        "name it with --score",
-    ),
-    "two scores by name": (
-        "p,prob,label\n1,0,1\n",
-        Columns(),
-        "p.csv: 'p', 'prob' could each be the score column",
-        "name it with --score",
-    ),
-    "no label by name": (
-        "p,truth\n1,0\n",
-        Columns(),
-        "p.csv: no column looks like the label; the columns are 'p', 'truth'",
-        "name it with --label",
-    ),
-    "semicolons": (
-        "score;label\n1;0\n",
-        ASKED,
+        "did you mean 'scores'?"),
+    "nothing close": ("a,b\n1,0\n", Columns(score="a", label="outcome"),
+        "p.csv: there is no column 'outcome'; the columns are 'a', 'b'", None),
+    "no score by name": ("a,label\n1,0\n", Columns(),
+        "p.csv: no column looks like the score; the columns are 'a', 'label'", "name it with --score"),
+    "two scores by name": ("p,prob,label\n1,0,1\n", Columns(),
+        "p.csv: 'p', 'prob' could each be the score column", "name it with --score"),
+    "no label by name": ("p,truth\n1,0\n", Columns(),
+        "p.csv: no column looks like the label; the columns are 'p', 'truth'", "name it with --label"),
+    "semicolons": ("score;label\n1;0\n", ASKED,
         "p.csv: there is no column 'score'; the columns are 'score;label'",
-        "the file seems to separate its fields by ';': pass --delimiter ';'",
-    ),
-    "endless header": (
-        'score,"' + "x" * 140_000,
-        ASKED,
-        "p.csv: the header is not CSV: field larger than field limit (131072)",
-        None,
-    ),
-    "tabs": (
-        "score\tlabel\n1\t0\n",
-        ASKED,
+        "the file seems to separate its fields by ';': pass --delimiter ';'"),
+    "endless header": ('score,"' + "x" * 140_000, ASKED,
+        "p.csv: the header is not CSV: field larger than field limit (131072)", None),
+    "tabs": ("score\tlabel\n1\t0\n", ASKED,
         "p.csv: there is no column 'score'; the columns are 'score\\tlabel'",
-        "the file separates its fields by tabs: write path:tsv or pass --input-format tsv",
-    ),
-    "duplicate names": (
-        "score,label,score\n1,0,1\n",
-        ASKED,
-        "p.csv: the header has 'score' more than once",
-        "give every column a name of its own",
-    ),
-    "one column twice": (
-        "score,label\n1,0\n",
-        Columns(score="score", label="score"),
+        "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"),
+    "duplicate names": ("score,label,score\n1,0,1\n", ASKED, "p.csv: the header has 'score' more than once",
+        "give every column a name of its own"),
+    "one column twice": ("score,label\n1,0\n", Columns(score="score", label="score"),
         "column 'score' cannot be two of score, label and weight at once",
-        "name another column with --score, --label or --weight",
-    ),
-    "ambiguous case": (
-        "SCORE,Score,label\n1,0,1\n",
-        ASKED,
-        "p.csv: 'score' could be any of 'SCORE', 'Score'",
-        "spell it as the file does",
-    ),
-    "missing scores": (
-        "score,label\n0.5,1\n,0\nNaN,1\nnull,0\n",
-        ASKED,
-        "p.csv, column 'score': 3 of 4 values are missing; the first is at row 2",
-        DROP,
-    ),
-    "missing label": (
-        "score,label\n0.5,1\n0.2,\n",
-        ASKED,
-        "p.csv, column 'label': 1 of 2 values is missing; the first is at row 2",
-        DROP,
-    ),
-    "missing weight": (
-        "score,label,w\n0.5,1,\n",
-        WEIGHTED,
-        "p.csv, column 'w': 1 of 1 values is missing; the first is at row 1",
-        DROP,
-    ),
-    "logits": (
-        "score,label\n0.5,1\n1.04,0\n-3.5,1\n2,0\n",
-        ASKED,
+        "name another column with --score, --label or --weight"),
+    "ambiguous case": ("SCORE,Score,label\n1,0,1\n", ASKED, "p.csv: 'score' could be any of 'SCORE', 'Score'",
+        "spell it as the file does"),
+    "missing scores": ("score,label\n0.5,1\n,0\nNaN,1\nnull,0\n", ASKED,
+        "p.csv, column 'score': 3 of 4 values are missing; the first is at row 2", DROP),
+    "missing label": ("score,label\n0.5,1\n0.2,\n", ASKED,
+        "p.csv, column 'label': 1 of 2 values is missing; the first is at row 2", DROP),
+    "missing weight": ("score,label,w\n0.5,1,\n", WEIGHTED,
+        "p.csv, column 'w': 1 of 1 values is missing; the first is at row 1", DROP),
+    "logits": ("score,label\n0.5,1\n1.04,0\n-3.5,1\n2,0\n", ASKED,
         "p.csv, column 'score': 3 of 4 values lie outside [0, 1]; the first is 1.04 at row 2",
-        "these are no probabilities: pass --scale logit for logits, or name another column",
-    ),
-    "code of a gap": (
-        "score,label\n0.5,1\n-999,0\n0.25,0\n-999,1\n",
-        ASKED,
+        "these are no probabilities: pass --scale logit for logits, or name another column"),
+    "code of a gap": ("score,label\n0.5,1\n-999,0\n0.25,0\n-999,1\n", ASKED,
         "p.csv, column 'score': 2 of 4 values lie outside [0, 1]; the first is -999.0 at row 2",
-        (
-            "if -999.0 stands for a missing value, leave it empty; else these are no probabilities: pass "
-            "--scale logprob for log-probabilities, or name another column"
-        ),
-    ),
-    "percentages": (
-        "score,label\n55.5,1\n12,0\n",
-        ASKED,
+        ("if -999.0 stands for a missing value, leave it empty; else these are no probabilities: pass "
+        "--scale logprob for log-probabilities, or name another column")),
+    "percentages": ("score,label\n55.5,1\n12,0\n", ASKED,
         "p.csv, column 'score': 2 of 2 values lie outside [0, 1]; the first is 55.5 at row 1",
-        "these are no probabilities: pass --scale percent for percentages, or name another column",
-    ),
-    "log probabilities": (
-        "score,label\n-0.5,1\n",
-        ASKED,
+        "these are no probabilities: pass --scale percent for percentages, or name another column"),
+    "log probabilities": ("score,label\n-0.5,1\n", ASKED,
         "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is -0.5 at row 1",
-        (
-            "these are no probabilities: pass --scale logit for logits, "
-            "pass --scale logprob for log-probabilities, or name another column"
-        ),
-    ),
-    "rounding": (
-        "score,label\n1.0000000001,1\n",
-        ASKED,
+        ("these are no probabilities: pass --scale logit for logits, "
+        "pass --scale logprob for log-probabilities, or name another column")),
+    "rounding": ("score,label\n1.0000000001,1\n", ASKED,
         "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is 1.0000000001 at row 1",
-        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many",
-    ),
-    "rounding to seven digits": (
-        "score,label\n1.0000001,1\n-0.000001,1\n0.5,0\n",
-        ASKED,
+        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"),
+    "rounding to seven digits": ("score,label\n1.0000001,1\n-0.000001,1\n0.5,0\n", ASKED,
         "p.csv, column 'score': 2 of 3 values lie outside [0, 1]; the first is 1.0000001 at row 1",
-        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many",
-    ),
-    "rounded log probability": (
-        "score,label\n0.0001,1\n",
+        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"),
+    "rounded log probability": ("score,label\n0.0001,1\n",
         Columns(score="score", label="label", scale=Scale.LOGPROB),
-        (
-            "p.csv, column 'score': 1 of 1 values lies above 0, as no log-probability does; "
-            "the first is 0.0001 at row 1"
-        ),
-        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many",
-    ),
-    "neither rounding nor percent": (
-        "score,label\n1.2,1\n0.5,0\n",
-        ASKED,
+        ("p.csv, column 'score': 1 of 1 values lies above 0, as no log-probability does; "
+        "the first is 0.0001 at row 1"),
+        "if this is rounding, --on-range clip moves them to 0 or 1 and reports how many"),
+    "neither rounding nor percent": ("score,label\n1.2,1\n0.5,0\n", ASKED,
         "p.csv, column 'score': 1 of 2 values lies outside [0, 1]; the first is 1.2 at row 1",
-        "these are no probabilities: pass --scale logit for logits, or name another column",
-    ),
-    "dates": (
-        "score,label\n2022010000.0,1\n0.5,0\n",
-        ASKED,
+        "these are no probabilities: pass --scale logit for logits, or name another column"),
+    "dates": ("score,label\n2022010000.0,1\n0.5,0\n", ASKED,
         "p.csv, column 'score': 1 of 2 values lies outside [0, 1]; the first is 2022010000.0 at row 1",
-        "these are no probabilities: name another column",
-    ),
-    "a field of blanks": (
-        "score,label\n0.5,1\n  ,0\n",
-        ASKED,
+        "these are no probabilities: name another column"),
+    "a field of blanks": ("score,label\n0.5,1\n  ,0\n", ASKED,
         "p.csv, column 'score': the blanks at row 2 are not a number",
-        "nothing, NA, N/A, NaN, null and the like count as missing, blanks do not: leave the field empty",
-    ),
-    "infinite score": (
-        "score,label\ninf,1\n",
-        ASKED,
+        "nothing, NA, N/A, NaN, null and the like count as missing, blanks do not: leave the field empty"),
+    "infinite score": ("score,label\ninf,1\n", ASKED,
         "p.csv, column 'score': 1 of 1 values lies outside [0, 1]; the first is inf at row 1",
-        "these are no probabilities: name another column",
-    ),
-    "positive log probability": (
-        "score,label\n0.5,1\n",
+        "these are no probabilities: name another column"),
+    "positive log probability": ("score,label\n0.5,1\n",
         Columns(score="score", label="label", scale=Scale.LOGPROB),
-        (
-            "p.csv, column 'score': 1 of 1 values lies above 0, as no log-probability does; "
-            "the first is 0.5 at row 1"
-        ),
-        "leave out --scale logprob if these are probabilities",
-    ),
-    "text score": (
-        "score,label\n0.5,1\nabc,0\n",
-        ASKED,
+        ("p.csv, column 'score': 1 of 1 values lies above 0, as no log-probability does; "
+        "the first is 0.5 at row 1"), "leave out --scale logprob if these are probabilities"),
+    "text score": ("score,label\n0.5,1\nabc,0\n", ASKED,
         "p.csv, column 'score': 'abc' at row 2 is not a number",
-        (
-            "nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
-            "is it the right column? --score-map 'likely=.7' gives words a number; "
-            "`apply --on-missing null` leaves the probability of such rows empty"
-        ),
-    ),
-    "decimal comma": (
-        'score,label\n"0,5",1\n',
-        ASKED,
+        ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
+        "is it the right column? --score-map 'likely=.7' gives words a number; "
+        "`apply --on-missing null` leaves the probability of such rows empty")),
+    "decimal comma": ('score,label\n"0,5",1\n', ASKED,
         "p.csv, column 'score': '0,5' at row 1 is not a number",
-        "numbers need a decimal point, not a comma: --decimal , reads commas",
-    ),
-    "percent sign": (
-        "score,label\n50%,1\n",
-        ASKED,
-        "p.csv, column 'score': '50%' at row 1 is not a number",
-        "pass --scale percent for percentages; --score-map reads them beside phrases",
-    ),
-    "labels 1 and 2": (
-        "score,label\n0.5,1\n0.2,2\n",
-        ASKED,
+        "numbers need a decimal point, not a comma: --decimal , reads commas"),
+    "percent sign": ("score,label\n50%,1\n", ASKED, "p.csv, column 'score': '50%' at row 1 is not a number",
+        "pass --scale percent for percentages; --score-map reads them beside phrases"),
+    "labels 1 and 2": ("score,label\n0.5,1\n0.2,2\n", ASKED,
         "p.csv, column 'label': the labels are '1' and '2', not 0 and 1",
-        "pass --positive 1 or --positive 2: the label whose probability the score is",
-    ),
-    "labels yes and no": (
-        "score,label\n0.5,yes\n0.2,no\n",
-        ASKED,
+        "pass --positive 1 or --positive 2: the label whose probability the score is"),
+    "labels yes and no": ("score,label\n0.5,yes\n0.2,no\n", ASKED,
         "p.csv, column 'label': the labels are 'no' and 'yes', not 0 and 1",
-        "pass --positive no or --positive yes: the label whose probability the score is",
-    ),
-    "soft labels": (
-        "score,label\n0.5,1\n0.2,0.5\n",
-        ASKED,
-        "p.csv, column 'label': the labels are '0.5' and '1', not 0 and 1",
-        SOFT,
-    ),
-    "swapped columns": (
-        "risk,death\n0.5,1\n0.2,0\n0.3,0\n",
-        Columns(score="death", label="risk"),
-        (
-            "p.csv, column 'risk': 3 of 3 labels are neither 0 nor 1; the first is '0.5' at row 1; "
-            "there are '0.2', '0.3' and '0.5'"
-        ),
-        "are score and label swapped? Try -s risk -y death",
-    ),
-    "a trade's names for two scores": (
-        "pd,risk,default\n0.5,0.5,1\n",
-        Columns(),
-        "p.csv: 'pd', 'risk' could each be the score column",
-        "name it with --score",
-    ),
-    "a trade's names for two labels": (
-        "pd,death,default\n0.5,0,1\n",
-        Columns(),
-        "p.csv: 'death', 'default' could each be the label column",
-        "name it with --label",
-    ),
-    "one strange label": (
-        "score,label\n0.5,very good\n",
-        ASKED,
+        "pass --positive no or --positive yes: the label whose probability the score is"),
+    "soft labels": ("score,label\n0.5,1\n0.2,0.5\n", ASKED,
+        "p.csv, column 'label': the labels are '0.5' and '1', not 0 and 1", SOFT),
+    "swapped columns": ("risk,death\n0.5,1\n0.2,0\n0.3,0\n", Columns(score="death", label="risk"),
+        ("p.csv, column 'risk': 3 of 3 labels are neither 0 nor 1; the first is '0.5' at row 1; "
+        "there are '0.2', '0.3' and '0.5'"), "are score and label swapped? Try -s risk -y death"),
+    "a trade's names for two scores": ("pd,risk,default\n0.5,0.5,1\n", Columns(),
+        "p.csv: 'pd', 'risk' could each be the score column", "name it with --score"),
+    "a trade's names for two labels": ("pd,death,default\n0.5,0,1\n", Columns(),
+        "p.csv: 'death', 'default' could each be the label column", "name it with --label"),
+    "one strange label": ("score,label\n0.5,very good\n", ASKED,
         "p.csv, column 'label': the only label is 'very good', not 0 or 1",
-        "pass --positive 'very good' if it stands for 1",
-    ),
-    "half a label": (
-        "score,label\n0.5,1\n0.2,0\n0.3,0.5\n",
-        ASKED,
-        (
-            "p.csv, column 'label': 1 of 3 labels are neither 0 nor 1; the first is '0.5' at row 3; "
-            "there are '0', '0.5' and '1'"
-        ),
-        SOFT,
-    ),
-    "many labels": (
-        "score,label\n" + "".join(f"0.5,{i}\n" for i in range(9)),
-        ASKED,
-        (
-            "p.csv, column 'label': 7 of 9 labels are neither 0 nor 1; the first is '2' at row 3; "
-            "there are '0', '1', '2', '3', '4' and more"
-        ),
-        "pass --positive VALUE: that label counts as 1, all others as 0",
-    ),
-    "positive never occurs": (
-        "score,label\n0.5,a\n0.2,b\n",
+        "pass --positive 'very good' if it stands for 1"),
+    "half a label": ("score,label\n0.5,1\n0.2,0\n0.3,0.5\n", ASKED,
+        ("p.csv, column 'label': 1 of 3 labels are neither 0 nor 1; the first is '0.5' at row 3; "
+        "there are '0', '0.5' and '1'"), SOFT),
+    "many labels": ("score,label\n" + "".join(f"0.5,{i}\n" for i in range(9)), ASKED,
+        ("p.csv, column 'label': 7 of 9 labels are neither 0 nor 1; the first is '2' at row 3; "
+        "there are '0', '1', '2', '3', '4' and more"),
+        "pass --positive VALUE: that label counts as 1, all others as 0"),
+    "positive never occurs": ("score,label\n0.5,a\n0.2,b\n",
         Columns(score="score", label="label", positive="c"),
-        "p.csv, column 'label': no label is 'c', as --positive says",
-        "the labels are 'a' and 'b'",
-    ),
-    "negative weights": (
-        "score,label,w\n0.5,1,1\n0.2,0,-1\n0.1,0,inf\n",
-        WEIGHTED,
+        "p.csv, column 'label': no label is 'c', as --positive says", "the labels are 'a' and 'b'"),
+    "negative weights": ("score,label,w\n0.5,1,1\n0.2,0,-1\n0.1,0,inf\n", WEIGHTED,
         "p.csv, column 'w': 2 of 3 weights are negative or infinite; the first is -1 at row 2",
-        "weights must be finite and at least 0",
-    ),
-    "half a row": (
-        "score,label,w\n0.5,1,1\n0.2,0,1.5\n",
-        COUNTED,
+        "weights must be finite and at least 0"),
+    "half a row": ("score,label,w\n0.5,1,1\n0.2,0,1.5\n", COUNTED,
         "p.csv, column 'w': 1 of 2 frequency weights is not a whole number; the first is 1.5 at row 2",
-        "leave out --weights-are frequency if the weights do not count repeated rows",
-    ),
-    "more rows than can be counted": (
-        "score,label,w\n0.5,1,9007199254740991\n0.2,0,1\n0.2,0,1\n",
-        COUNTED,
+        "leave out --weights-are frequency if the weights do not count repeated rows"),
+    "more rows than can be counted": ("score,label,w\n0.5,1,9007199254740991\n0.2,0,1\n0.2,0,1\n", COUNTED,
         "p.csv, column 'w': frequency weights add up to 9,007,199,254,740,992 rows or more",
-        "leave out --weights-are frequency if the weights do not count repeated rows",
-    ),
-    "rows without number": (
-        "score,label,w\n0.5,1,1e308\n0.5,1,1e308\n",
-        COUNTED,
+        "leave out --weights-are frequency if the weights do not count repeated rows"),
+    "rows without number": ("score,label,w\n0.5,1,1e308\n0.5,1,1e308\n", COUNTED,
         "p.csv, column 'w': frequency weights add up to 9,007,199,254,740,992 rows or more",
-        "leave out --weights-are frequency if the weights do not count repeated rows",
-    ),
-    "weights without a square": (
-        "score,label,w\n0.5,1,1e141\n0.2,0,1e140\n0.2,0,1e300\n",
-        WEIGHTED,
-        (
-            "p.csv, column 'w': 2 of 3 weights are above 1e+140, or above 0 and below 1e-140; "
-            "the first is 1e+141 at row 1"
-        ),
-        "divide all weights by the same number: only their ratios matter",
-    ),
-    "weights whose squares vanish": (
-        "score,label,w\n0.5,1,1e-170\n0.2,0,1\n",
-        WEIGHTED,
-        (
-            "p.csv, column 'w': 1 of 2 weights is above 1e+140, or above 0 and below 1e-140; "
-            "the first is 1e-170 at row 1"
-        ),
-        "divide all weights by the same number: only their ratios matter",
-    ),
+        "leave out --weights-are frequency if the weights do not count repeated rows"),
+    "weights without a square": ("score,label,w\n0.5,1,1e141\n0.2,0,1e140\n0.2,0,1e300\n", WEIGHTED,
+        ("p.csv, column 'w': 2 of 3 weights are above 1e+140, or above 0 and below 1e-140; "
+        "the first is 1e+141 at row 1"), "divide all weights by the same number: only their ratios matter"),
+    "weights whose squares vanish": ("score,label,w\n0.5,1,1e-170\n0.2,0,1\n", WEIGHTED,
+        ("p.csv, column 'w': 1 of 2 weights is above 1e+140, or above 0 and below 1e-140; "
+        "the first is 1e-170 at row 1"), "divide all weights by the same number: only their ratios matter"),
     "no weight": ("score,label,w\n0.5,1,0\n0.2,0,0\n", COUNTED, "p.csv: every weight is 0", None),
-    "nothing left": (
-        "score,label\n,1\n",
-        Columns(score="score", label="label", on_missing=OnMissing.DROP),
+    "nothing left": ("score,label\n,1\n", Columns(score="score", label="label", on_missing=OnMissing.DROP),
         "p.csv: none of 1 rows has a value in every column that is read",
-        "always empty: 'score'; leave out such columns",
-    ),
-    "field missing": (
-        "score,label\n0.5,1\n0.5\n",
-        ASKED,
-        "p.csv: row 2 (line 3) has 1 field where the header has 2",
-        QUOTES,
-    ),
-    "field too many": (
-        "score,label\n0.5,1,2\n",
-        ASKED,
-        "p.csv: row 1 (line 2) has 3 fields where the header has 2",
-        QUOTES,
-    ),
+        "always empty: 'score'; leave out such columns"),
+    "field missing": ("score,label\n0.5,1\n0.5\n", ASKED,
+        "p.csv: row 2 (line 3) has 1 field where the header has 2", QUOTES),
+    "field too many": ("score,label\n0.5,1,2\n", ASKED,
+        "p.csv: row 1 (line 2) has 3 fields where the header has 2", QUOTES),
     "fields too many and missing": (
         'score,label\n\n0.5,1\n"0.5\n",1\n0.5,1,2\n0.5\n' + "0.5,1,2\n" * 10,
         ASKED,
@@ -360,31 +173,16 @@ CASES = {
         + " and 2 more",
         QUOTES,
     ),
-    "not UTF-8": (
-        b"score,label\n0.5,1\n0.5,\xff\n",
-        ASKED,
+    "not UTF-8": (b"score,label\n0.5,1\n0.5,\xff\n", ASKED,
         "p.csv, column 'label': the text at row 2 is not UTF-8",
-        "say which encoding it has, such as --encoding latin-1 or --encoding cp1252",
-    ),
-    "header not UTF-8": (
-        b"sc\xff,label\n0.5,1\n",
-        ASKED,
-        "p.csv: the header is not UTF-8 text",
-        "say which encoding it has, such as --encoding latin-1 or --encoding cp1252",
-    ),
-    "UTF-16": (
-        "score,label\n0.5,1\n".encode("utf-16"),
-        ASKED,
-        "p.csv is UTF-16 text",
-        "pass --encoding utf-16",
-    ),
-    "the first kind of fault wins": (
-        "score,label\n,7\n2,1\n",
-        ASKED,
-        "p.csv, column 'score': 1 of 2 values is missing; the first is at row 1",
-        DROP,
-    ),
-}
+        "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"),
+    "header not UTF-8": (b"sc\xff,label\n0.5,1\n", ASKED, "p.csv: the header is not UTF-8 text",
+        "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"),
+    "UTF-16": ("score,label\n0.5,1\n".encode("utf-16"), ASKED, "p.csv is UTF-16 text",
+        "pass --encoding utf-16"),
+    "the first kind of fault wins": ("score,label\n,7\n2,1\n", ASKED,
+        "p.csv, column 'score': 1 of 2 values is missing; the first is at row 1", DROP),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -215,35 +215,23 @@ BAD_JSON = {
     "cut short": (b'{"score": 0.5, "label": 1}\n{"score": 0.', "a.jsonl: row 2 is not JSON: "),
     "a comma": (b'{"score": 0.5, "label": 1,}\n', "a.jsonl: row 1 is not JSON: "),
     "twice": (b'{"score": 0.5, "score": 1, "label": 1}\n', "a.jsonl: row 1 has the key 'score' twice"),
-    "text": (
-        b'{"score": 0.5, "label": 1}\n{"score": "a", "label": 1}\n',
-        "a.jsonl, column 'score': \"a\" at row 2 is not a number",
-    ),
-    "an object": (
-        b'{"score": {"p": 1}, "label": 1}\n',
-        "a.jsonl, column 'score': an object at row 1 is not a number",
-    ),
-    "nested label": (
-        b'{"score": 1, "label": {}}\n',
-        "a.jsonl, column 'label': an object at row 1 is neither a number nor text",
-    ),
+    "text": (b'{"score": 0.5, "label": 1}\n{"score": "a", "label": 1}\n',
+        "a.jsonl, column 'score': \"a\" at row 2 is not a number"),
+    "an object": (b'{"score": {"p": 1}, "label": 1}\n',
+        "a.jsonl, column 'score': an object at row 1 is not a number"),
+    "nested label": (b'{"score": 1, "label": {}}\n',
+        "a.jsonl, column 'label': an object at row 1 is neither a number nor text"),
     "true score": (b'{"score": true, "label": 1}\n', "a.jsonl, column 'score': it holds bool, not numbers"),
-    "missing": (
-        b'{"label": 1}\n{"score": 0.5, "label": 1}\n',
-        "a.jsonl, column 'score': 1 of 2 values is missing; the first is at row 1",
-    ),
-    "no such key": (
-        b'{"p": 1, "label": 1}\n',
-        "a.jsonl: there is no column 'score'; the columns are 'p', 'label'",
-    ),
+    "missing": (b'{"label": 1}\n{"score": 0.5, "label": 1}\n',
+        "a.jsonl, column 'score': 1 of 2 values is missing; the first is at row 1"),
+    "no such key": (b'{"p": 1, "label": 1}\n',
+        "a.jsonl: there is no column 'score'; the columns are 'p', 'label'"),
     "deep": (b'{"score":' + b"[" * 100_000, "a.jsonl: row 1 is nested too deeply"),
     "blank": (b"\n \n\r\n", "a.jsonl: no row has a key"),
     "CSV": (b"score,label\n0.5,1\n", "a.jsonl: row 1 is not JSON: "),
-    "beyond": (
-        b'{"score": 1e400, "label": 1}\n',
-        "a.jsonl, column 'score': 1 of 1 values lies outside [0, 1]",
-    ),
-}
+    "beyond": (b'{"score": 1e400, "label": 1}\n',
+        "a.jsonl, column 'score': 1 of 1 values lies outside [0, 1]"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", BAD_JSON)
