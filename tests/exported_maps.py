@@ -33,15 +33,9 @@ from fits_of_classes import drawn, fitted
 
 R = RecalibratorName
 MAPS: dict[str, tuple[R, FitOptions]] = {
-    "identity": (R.IDENTITY, FitOptions()),
-    "intercept": (R.INTERCEPT, FitOptions()),
-    "temperature": (R.TEMPERATURE, FitOptions()),
-    "platt": (R.PLATT, FitOptions()),
-    "beta": (R.BETA, FitOptions()),
+    **{name.value: (name, FitOptions()) for name in R},
     "beta am": (R.BETA, FitOptions(form=BetaForm.AM)),
     "beta ab": (R.BETA, FitOptions(form=BetaForm.AB)),
-    "quadratic": (R.QUADRATIC, FitOptions()),
-    "spline": (R.SPLINE, FitOptions()),
     "histogram": (R.HISTOGRAM, FitOptions(bins=12)),
     "histogram width": (R.HISTOGRAM, FitOptions(bins=100, binning=Binning.EQUAL_WIDTH)),
     "scaling-binning": (R.SCALING_BINNING, FitOptions(bins=8)),
@@ -49,12 +43,8 @@ MAPS: dict[str, tuple[R, FitOptions]] = {
     "scaling-binning spline": (R.SCALING_BINNING, FitOptions(bins=8, base=R.SPLINE)),
     "scaling-binning smooth": (R.SCALING_BINNING, FitOptions(bins=8, base=R.SMOOTH)),
     "scaling-binning isotonic": (R.SCALING_BINNING, FitOptions(bins=8, base=R.ISOTONIC)),
-    "isotonic": (R.ISOTONIC, FitOptions()),
     "isotonic step": (R.ISOTONIC, FitOptions(step=True)),
-    "centred-isotonic": (R.CENTRED_ISOTONIC, FitOptions()),
-    "venn-abers": (R.VENN_ABERS, FitOptions()),
     "venn-abers cross": (R.VENN_ABERS, FitOptions(folds=4)),
-    "smooth": (R.SMOOTH, FitOptions()),
 }
 # Every map of probabilities, and of every sort one for each other scale.
 KINDS_AND_SCALES = [

@@ -16,6 +16,7 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 from calibcli.errors import InputProblem
+from calibcli.names import RecalibratorName
 from calibcli.shell.app import main
 
 OUT = Path("out")
@@ -25,21 +26,7 @@ _SCORED = ("-s", "score", "-y", "label")
 _PARTS = ("parquet", *_SCORED)
 _CLASSES = ("parquet", "--probs", "p_*", "-y", "kind")
 _GRID = ("--memory", "32K")
-_METHODS = (
-    "intercept",
-    "temperature",
-    "platt",
-    "beta",
-    "quadratic",
-    "spline",
-    "histogram",
-    "scaling-binning",
-    "isotonic",
-    "centred-isotonic",
-    "venn-abers",
-    "smooth",
-    "auto",
-)
+_METHODS = (*(name.value for name in RecalibratorName if name is not RecalibratorName.IDENTITY), "auto")
 
 
 def _commands() -> dict[str, list[str]]:
