@@ -298,7 +298,11 @@ def is_list_of_numbers(kind: pa.DataType) -> bool:
     kind = value_type(kind)
     if _is_list(kind):
         return is_number(value_type(cast("Any", kind).value_type))
-    return pa.types.is_struct(kind) and {field.name for field in kind} == VECTOR_KEYS
+    parts = {field.name: field.type for field in kind} if pa.types.is_struct(kind) else {}
+    if parts.keys() != VECTOR_KEYS or not is_list_of_numbers(parts["values"]):
+        return False
+    lists = pa.types.is_null(parts["indices"]) or is_list_of_numbers(parts["indices"])
+    return lists and all(is_number(one) or pa.types.is_null(one) for one in (parts["type"], parts["size"]))
 
 
 def matrix_of_batch(batch: pa.RecordBatch, names: Sequence[str]) -> Floats | None:

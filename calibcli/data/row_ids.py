@@ -53,8 +53,9 @@ def identities_of(column: Column) -> Identities:
     from calibcli.data.values import names_of
 
     if isinstance(column, pa.DictionaryArray):
-        column = cast("Column", column.dictionary_decode())
-    text = names_of(column)
+        text = names_of(cast("Column", column.dictionary)).take(column.indices)
+    else:
+        text = names_of(column)
     missing = arrays.nulls(text)
     data, offsets = bytes_of(text)
     if _has_outer_blanks(data, offsets):

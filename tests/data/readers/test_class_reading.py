@@ -231,6 +231,9 @@ def test_columns_that_are_no_lists_are_refused(write: Write) -> None:
     """One column of numbers is not several classes."""
     with pytest.raises(InputProblem, match="no list of numbers shows how many classes"):
         read(write(wide()), probs="p_ant")
+    words = [{"type": "a", "size": "b", "indices": [0], "values": [0.5]}] * 2
+    with pytest.raises(InputProblem, match="no list of numbers shows how many classes"):
+        read(write({"p": words, "label": ["0", "1"]}), probs="p")
 
 
 def test_softmax_in_single_precision_is_taken_as_it_is(write: Write) -> None:
