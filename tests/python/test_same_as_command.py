@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import calibcli
+from command_line import CHURN
 from same_rows import MAKES, drawn_rows, in_chunks, without_source, written
 
 FEW = ["ece", "bias", "brier", "kuiper"]
@@ -170,21 +171,7 @@ def test_more_rows_than_a_fragment_add_up_as_in_a_file(said: Said, tmp_path: Pat
         "weight": generator.exponential(1.0, size),
     }
     path = written(rows, tmp_path)
-    expected = said(
-        "measure",
-        path,
-        "-s",
-        "score",
-        "-y",
-        "label",
-        "-w",
-        "weight",
-        "--metric",
-        "ece",
-        "--metric",
-        "brier",
-        "--json",
-    )
+    expected = said("measure", path, *CHURN, "-w", "weight", "--metric", "ece", "--metric", "brier", "--json")
     table = in_chunks(pa.table(rows))
     found = calibcli.measure(table, score="score", label="label", weight="weight", metric=["ece", "brier"])
     assert without_source(found.to_json()) == without_source(expected)

@@ -482,20 +482,7 @@ def test_multiples_of_the_least_drawn_p_value_are_at_most_that(run: Run, tmp_pat
         for k in range(300)
     )
     path.write_text("score,label,part\n" + "\n".join(rows) + "\n")
-    told = run(
-        "measure",
-        path,
-        "-s",
-        "score",
-        "-y",
-        "label",
-        "--by",
-        "part",
-        "-m",
-        "hosmer_lemeshow",
-        "--format",
-        "md",
-    ).out
+    told = run("measure", path, *CHURN, "--by", "part", "-m", "hosmer_lemeshow", "--format", "md").out
     bad, good = (
         next(line for line in told.splitlines() if line.startswith(f"| part={part}"))
         for part in ("bad", "good")

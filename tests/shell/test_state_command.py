@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.documents.state import locked, read_state
-from command_line import SAMPLE, Make, Run
+from command_line import CHURN, SAMPLE, Make, Run
 from published import state_of
 
 GATE = ["-s", "score", "-y", "label", "--max-ece", "0.05"]
@@ -330,18 +330,7 @@ def test_a_discrete_artifact_is_judged_by_output(run: Run, artifact: Path, tmp_p
     assert document["partition"] == {"outputs": outputs, "bins": 0, "per_bin": 1}
     assert set(document["epochs"][0]["below_positive"]) == {0}
     refitted = tmp_path / "other.json"
-    run(
-        "fit",
-        SAMPLE / "churn_evaluation.parquet",
-        "-s",
-        "score",
-        "-y",
-        "label",
-        "-m",
-        "histogram",
-        "-o",
-        refitted,
-    )
+    run("fit", SAMPLE / "churn_evaluation.parquet", *CHURN, "-m", "histogram", "-o", refitted)
     other = run("verify", SAMPLE / "churn_calibration.parquet", *requested[:-3], refitted, "--state", state)
     assert other.code == 2
     assert "counts rows of another artifact" in other.err
@@ -380,19 +369,7 @@ def test_the_alarm_stays_silent_and_then_rings(run: Run, batch_of: Make, tmp_pat
     state, codes = tmp_path / "watch.json", []
     for day in range(7):
         batch = batch_of(f"{day}.csv", 1000, seed=day, off=0.2 if day >= 4 else 0.0)
-        ran = run(
-            "verify",
-            batch,
-            "-s",
-            "score",
-            "-y",
-            "label",
-            "--alarm",
-            "--state",
-            state,
-            "--batch",
-            f"day {day}",
-        )
+        ran = run("verify", batch, *CHURN, "--alarm", "--state", state, "--batch", f"day {day}")
         codes.append(ran.code)
         if day == 0:
             assert "which is no proof that it is 0." in ran.out

@@ -12,6 +12,7 @@ import pytest
 
 from calibcli.shell.app import main
 from calibcli.show.as_data import COLUMNS
+from command_line import CHURN
 
 STRANGE = ["=1+1", "+cmd", "-2", "@SUM(A1)", "\tx", 'a,"b"\nc', "\x1b[31mred", "Zürich", "plain"]
 Told = Callable[..., str]
@@ -65,19 +66,7 @@ def test_rows_hold_what_json_holds(said: Told, file: Path) -> None:
 
 def test_grades_have_what_their_table_has(said: Told, file: Path) -> None:
     """Predicted rates, p-values that hold for all grades at once, and lights; only of grades."""
-    words = [
-        "measure",
-        file,
-        "-s",
-        "score",
-        "-y",
-        "label",
-        "-q",
-        "-m",
-        "jeffreys,mean_score",
-        "--by",
-        "group",
-    ]
+    words = ["measure", file, *CHURN, "-q", "-m", "jeffreys,mean_score", "--by", "group"]
     cells = read(said(*words, "--format", "csv"))
     lights = {cell["slice"]: cell["status"] for cell in cells if cell["kind"] == "test"}
     assert lights.pop("") == ""

@@ -15,7 +15,7 @@ from calibcli.data.fragments import columns_of, list_fragments
 from calibcli.data.readers import jsonl, reader_of
 from calibcli.errors import InputProblem
 from calibcli.options.rows import Columns, InputFormat
-from command_line import ROOT
+from command_line import CHURN, ROOT
 from doors import ended
 from odd_files import DUCKDB, PYTHON, Found, Odd, by_others, number, odd_file, unpacked
 
@@ -122,20 +122,7 @@ def _known(name: str, odd: Odd) -> bool:
 def _check_commands(odd: Odd, path: Path, found: Found) -> None:
     """Hold `measure` to the rows that were read, and `apply` to rows that are as many for Python."""
     said = ["--delimiter", "tab" if odd.delimiter == "\t" else odd.delimiter] if odd.names else []
-    ran = ended(
-        "measure",
-        path,
-        *said,
-        "-s",
-        "score",
-        "-y",
-        "label",
-        "--metric",
-        "brier",
-        "--on-missing",
-        "drop",
-        "--json",
-    )
+    ran = ended("measure", path, *said, *CHURN, "--metric", "brier", "--on-missing", "drop", "--json")
     assert ran.code in (0, 3)
     if ran.code == 0:
         used = json.loads(ran.out)["input"]
