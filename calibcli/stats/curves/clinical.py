@@ -2,12 +2,11 @@
 
 import math
 from bisect import bisect_left
-from functools import partial
 
 import numpy as np
 
 from calibcli.errors import NotConverged
-from calibcli.names import Band, Binning, FitLoss, PlotKind, Purpose, RecalibratorName, Smoother
+from calibcli.names import Band, Binning, FitLoss, PlotKind, Purpose, Smoother
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves.limits import Spread
@@ -20,8 +19,8 @@ from calibcli.stats.curves.reliability import (
 )
 from calibcli.stats.numerics import normal_quantile, stream
 from calibcli.stats.recalibrators.logistic import solved
-from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, logistic, logit
-from calibcli.stats.recalibrators.spline import knots_of, spline_features
+from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
+from calibcli.stats.recalibrators.spline import spline_family
 from calibcli.stats.table import Arrays, Floats
 from calibcli.stats.table.bins import bins_of
 from calibcli.stats.table.grid import Table
@@ -182,10 +181,7 @@ _NEAR = (0.0, 1e-6, 1e-4, 1e-2)
 def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: ARG001 - one shape for all
     """Return log odds that are a restricted cubic spline of the score's, with the delta method's band."""
     points = Labelled.of(table)
-    alone = float(np.ptp(logit(points.score))) == 0.0
-    knots = () if alone else knots_of(table, None)
-    features = partial(spline_features, knots=knots) if knots else lambda score: np.ones((1, score.size))
-    family = Family(RecalibratorName.SPLINE, features)
+    knots, family = spline_family(table, points)
     at = _places(table)
     # By log-odds as well: there the places above are few near 0 and 1.
     low, high = logit(at[[0, -1]]).tolist()

@@ -1,7 +1,7 @@
 """What a gate that is asked again has seen, look by look."""
 
 import math
-from dataclasses import field, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +9,6 @@ import numpy.typing as npt
 from calibcli.names import PlotKind
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.values import dataclass
-
-_COLUMNS = ("value", "lower", "upper", "log_pass", "log_fail", "own")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,12 +45,12 @@ class MonitorCurve(Arrays):
         confidence: 1 - delta, of each bound by itself.
         limit: The error that is tolerated, or None.
         measure: What is estimated, in words.
+        own: The error of the last batch of each look by itself; NaN where none was kept.
+        stands_out: Which of these chance hardly explains.
         passed_at: Rows counted when a pass was shown, or None.
         failed_at: Rows counted when a fail or an alarm was shown, or None.
         since_first: Whether a look was kept of every batch, so that the first begins at no rows and wealth 1.
         starts: The bets of an alarm by the batch that they began with; None in a gate.
-        own: The error of the last batch of each look by itself; NaN where none was kept.
-        stands_out: Which of these chance hardly explains.
     """
 
     rows: Integers
@@ -65,20 +63,14 @@ class MonitorCurve(Arrays):
     confidence: float
     limit: float | None
     measure: str
+    own: Floats
+    stands_out: npt.NDArray[np.bool_]
     passed_at: int | None = None
     failed_at: int | None = None
     since_first: bool = True
     starts: Starts | None = None
-    own: Floats = field(default_factory=lambda: np.zeros(0))
-    stands_out: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
 
     kind = PlotKind.MONITOR
-
-    def __post_init__(self) -> None:
-        if not self.own.size:
-            object.__setattr__(self, "own", np.full(self.rows.size, math.nan))
-            object.__setattr__(self, "stands_out", np.zeros(self.rows.size, np.bool_))
-        Arrays.__post_init__(self)
 
     @property
     def total_rows(self) -> int:
@@ -115,5 +107,6 @@ def with_fewer_looks(curve: MonitorCurve, *, most: int) -> MonitorCurve:
         if at is not None:
             keep |= curve.rows == at
     keep |= curve.stands_out
-    columns = {name: getattr(curve, name)[keep] for name in ("rows", "stands_out", *_COLUMNS)}
+    names = ("rows", "value", "lower", "upper", "log_pass", "log_fail", "own", "stands_out")
+    columns = {name: getattr(curve, name)[keep] for name in names}
     return replace(curve, **columns)

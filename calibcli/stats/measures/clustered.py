@@ -173,30 +173,30 @@ def with_clusters(estimate: Estimate, clusters: Clusters, *, confidence: float) 
     # A cutoff is chosen by bounds that need independent rows.
     details = {name: one for name, one in estimate.details.items() if not name.startswith(("kept", "safe"))}
     details["clusters"] = clusters.count
-    estimate = replace(estimate, null_range=None)
-    assumptions: tuple[str, ...] = (INDEPENDENT_CLUSTERS, HELD_OUT)
-    kept = tuple(one for one in estimate.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT))
+    kept = [one for one in estimate.assumptions if one not in (INDEPENDENT_ROWS, HELD_OUT)]
+    none = [one for one in kept if one.startswith("no interval")]
+    interval, null = None, estimate.null
     if estimate.name not in MEANS:
-        reasons = (*kept, *_why_not(estimate, kept))
-        return replace(
-            estimate, interval=None, null=None, assumptions=(*assumptions, *reasons), details=details
-        )
-    assumptions = (*assumptions, _approximate(clusters))
-    if not math.isfinite(estimate.value):
-        kept = tuple(one for one in kept if one.startswith("no interval"))
-        return replace(estimate, interval=None, assumptions=(*assumptions, *kept), details=details)
-    sums = clusters.sums(estimate.name)
-    interval, reasons = _interval(estimate.value, sums, (clusters,), confidence=confidence)
-    interval = None if interval is None else _no_narrower(interval, estimate.interval)
-    interval = None if interval is None else _within_range(interval, estimate.name)
-    return replace(estimate, interval=interval, assumptions=(*assumptions, *reasons), details=details)
-
-
-def _why_not(estimate: Estimate, kept: tuple[str, ...]) -> tuple[str, ...]:
-    """Return why an estimate that is no mean has no interval, unless it says so already."""
-    if estimate.interval is not None:
-        return (EXACT if estimate.interval.finite_sample else LIMIT_LAW,)
-    return () if any(one.startswith("no interval") for one in kept) else (LIMIT_LAW,)
+        exact = estimate.interval is not None and estimate.interval.finite_sample
+        # What had no interval says so already.
+        why = [] if none and estimate.interval is None else [EXACT if exact else LIMIT_LAW]
+        null, reasons = None, [*kept, *why]
+    elif not math.isfinite(estimate.value):
+        reasons = [_approximate(clusters), *none]
+    else:
+        sums = clusters.sums(estimate.name)
+        found, why = _interval(estimate.value, sums, (clusters,), confidence=confidence)
+        reasons = [_approximate(clusters), *why]
+        if found is not None:
+            interval = _within_range(_no_narrower(found, estimate.interval), estimate.name)
+    return replace(
+        estimate,
+        interval=interval,
+        null=null,
+        null_range=None,
+        assumptions=(INDEPENDENT_CLUSTERS, HELD_OUT, *reasons),
+        details=details,
+    )
 
 
 def _no_narrower(interval: Interval, of_rows: Interval | None) -> Interval:
@@ -228,15 +228,18 @@ def clustered_difference(
     difference: Difference, first: Clusters, second: Clusters, *, confidence: float
 ) -> Difference:
     """Return the difference of two mean losses of the same rows with its interval over clusters."""
-    kept = tuple(one for one in difference.assumptions if one.startswith(("no interval", "no difference")))
-    assumptions = (INDEPENDENT_CLUSTERS, HELD_OUT, _approximate(first))
+    interval = None
     if difference.value is None or not math.isfinite(difference.value):
-        return replace(difference, interval=None, assumptions=(*assumptions, *kept))
-    name = MeasureName(difference.name)
-    sums = second.sums(name) - first.sums(name)
-    interval, reason = _interval(difference.value, sums, (first, second), confidence=confidence)
-    interval = None if interval is None else _no_narrower(interval, difference.interval)
-    return replace(difference, interval=interval, assumptions=(*assumptions, *reason))
+        none = ("no interval", "no difference")
+        reasons = [one for one in difference.assumptions if one.startswith(none)]
+    else:
+        name = MeasureName(difference.name)
+        sums = second.sums(name) - first.sums(name)
+        interval, reasons = _interval(difference.value, sums, (first, second), confidence=confidence)
+    if interval is not None:
+        interval = _no_narrower(interval, difference.interval)
+    assumptions = (INDEPENDENT_CLUSTERS, HELD_OUT, _approximate(first), *reasons)
+    return replace(difference, interval=interval, assumptions=assumptions)
 
 
 def clustered_tests(
@@ -249,29 +252,29 @@ def clustered_tests(
 
 def _interval(
     mean: float, sums: Floats, scores: Sequence[Clusters], *, confidence: float
-) -> tuple[Interval | None, tuple[str, ...]]:
+) -> tuple[Interval | None, list[str]]:
     """Return the interval of a mean over rows, by the clusters under each score, or why there is none."""
     clusters = scores[0]
     count, effective = clusters.count, clusters.effective
     if count < LEAST_CLUSTERS:
         some = f"{count} cluster" if count == 1 else f"{count} clusters"
-        return None, (f"no interval: {some}, fewer than {LEAST_CLUSTERS}",)
+        return None, [f"no interval: {some}, fewer than {LEAST_CLUSTERS}"]
     if effective < LEAST_CLUSTERS * (1.0 - 1e-9):
         like = f"{count:,} clusters so unequal that they count as {effective:.3g}"
-        return None, (f"no interval: {like}, fewer than {LEAST_CLUSTERS}",)
+        return None, [f"no interval: {like}, fewer than {LEAST_CLUSTERS}"]
     surprising, word = min(one.surprising for one in scores)
     if surprising < LEAST_SURPRISED:
         some = f"only in clusters that count as {surprising:.3g}, fewer than {LEAST_SURPRISED:.0f}"
-        return None, (f"no interval: label and score {word} {some}",)
+        return None, [f"no interval: label and score {word} {some}"]
     total = float(clusters.weight.sum())
     left_out = 1.0 - clusters.weight / total
     squares = float((((sums - mean * clusters.weight) / left_out) ** 2).sum())
     spread = math.sqrt(squares * (count - 1.0) / count) / total
     if spread <= 1e-12 * abs(mean):
-        return None, ("no interval: every cluster has the same mean, so nothing varies",)
+        return None, ["no interval: every cluster has the same mean, so nothing varies"]
     margin = student_quantile(0.5 + confidence / 2.0, effective - 1.0) * spread
     ends = (mean - margin, mean + margin)
-    return Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False), ()
+    return Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False), []
 
 
 def _approximate(clusters: Clusters) -> str:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -41,27 +41,12 @@ _PART, _MOST_RATIO = 1e-6, 1e12
 _CUBED = 1e-100
 
 
-@dataclass(frozen=True, slots=True)
-class _Constant:
-    """The constant forecast of the rate of label 1."""
+class _Constant(NamedTuple):
+    """The loss of the constant forecast of a rate, and its first two derivatives by the rate."""
 
     loss: float
     slope: float
     bend: float
-
-
-@dataclass(frozen=True, slots=True)
-class _Loss:
-    """
-    A loss.
-
-    Args:
-        of: What it makes of scores.
-        most: The largest there is, or None for what the scores at hand can have.
-    """
-
-    of: LossOf
-    most: float | None
 
 
 def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -76,9 +61,7 @@ def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         Murphy (1988), Monthly Weather Review 116, with the sample climatology as reference.
     """
-    constants = (_of_variance(_rate(table)), _of_variance(_mean_score(table)))
-    loss = _Loss(squared_error, 1.0)
-    return _skill(table, MeasureName.BRIER_SKILL, loss, constants, confidence=confidence)
+    return _skill(table, MeasureName.BRIER_SKILL, squared_error, _of_variance, confidence=confidence)
 
 
 def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -92,9 +75,7 @@ def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         McFadden (1974), Conditional logit analysis, for 1 - ratio of log likelihoods.
     """
-    constants = (_of_entropy(_rate(table)), _of_entropy(_mean_score(table)))
-    loss = _Loss(log_error, None)
-    return _skill(table, MeasureName.LOG_LOSS_SKILL, loss, constants, confidence=confidence)
+    return _skill(table, MeasureName.LOG_LOSS_SKILL, log_error, _of_entropy, confidence=confidence)
 
 
 def _of_variance(rate: float) -> _Constant:
@@ -108,10 +89,6 @@ def _of_entropy(rate: float) -> _Constant:
     return _Constant(float(entropy(np.array([rate]))[0]), slope, bend)
 
 
-def _mean_score(table: Table) -> float:
-    return float((table.weight * table.score).sum() / table.weight.sum())
-
-
 def _rate(table: Table) -> float:
     """Return the share of label 1, exactly 0 or 1 where there is one label only."""
     positive, negative = table.positive, table.weight - table.positive
@@ -123,15 +100,18 @@ def _rate(table: Table) -> float:
 def _skill(
     table: Table,
     name: MeasureName,
-    requested: _Loss,
-    constants: tuple[_Constant, _Constant],
+    loss_of: LossOf,
+    constant_of: Callable[[float], _Constant],
     *,
     confidence: float,
 ) -> Estimate:
-    """Return 1 - mean loss / that of the constant; the second one is that if labels follow the scores."""
-    constant, expected_constant = constants
-    losses = losses_of(table, requested.of)
-    largest = losses.largest if requested.most is None else requested.most
+    """Return 1 - mean loss / that of the constant forecast."""
+    constant = constant_of(_rate(table))
+    # If labels follow the scores.
+    expected_constant = constant_of(float((table.weight * table.score).sum() / table.weight.sum()))
+    losses = losses_of(table, loss_of)
+    unbounded = loss_of is log_error
+    largest = losses.largest if unbounded else 1.0
     positive, negative = table.positive, table.weight - table.positive
     step = losses.if_positive - losses.if_negative
     losses = losses.suffered(positive, negative)
@@ -152,15 +132,15 @@ def _skill(
     elif effective_rows(table) < 1.5:
         because.append("no interval: one row has the weight")
     else:
-        if requested.most is None:
+        if unbounded:
             because.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
         if table.weighted:
             because.append(NO_HEAVIER)
-            interval = _weighted_interval(table, losses, requested.of, largest, confidence=confidence)
+            interval = _weighted_interval(table, losses, loss_of, largest, confidence=confidence)
         else:
-            seen = _Rows.of(table, losses, requested.of, largest)
+            seen = _Rows.of(table, losses, loss_of, largest)
             interval = _interval(seen, confidence=confidence)
-            values, most = seen.excess(loss / constant.loss, _pair(requested.of, _rate(table)))
+            values, most = seen.excess(loss / constant.loss, _pair(loss_of, _rate(table)))
             rests = rests_on(values, largest=most, scale=1.0 / constant.loss)
     details = {"constant_loss": constant.loss, "loss": loss, **rests}
     return Estimate.of(name, table, value, interval, null=null, because=because, details=details)

@@ -3,12 +3,11 @@
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 
 from calibcli.errors import NotConverged
-from calibcli.names import FitLoss, MeasureName, Purpose, RecalibratorName, Target
+from calibcli.names import FitLoss, MeasureName, Purpose, Target
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, Reference
@@ -17,7 +16,7 @@ from calibcli.stats.measures.regression import one_logit
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators.logistic import Solution, solved
 from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, logistic, logit
-from calibcli.stats.recalibrators.spline import knots_of, spline_features
+from calibcli.stats.recalibrators.spline import spline_family
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
 from calibcli.values import dataclass
@@ -169,11 +168,7 @@ class _Curve:
     def of(cls, table: Table, *, draws: int, seed: int) -> "_Curve":
         """Fit the spline; a straight line or a constant where there are few scores."""
         points = Labelled.of(table)
-        knots = () if one_logit(points) else knots_of(table, None)
-        family = Family(
-            RecalibratorName.SPLINE,
-            partial(spline_features, knots=knots) if knots else lambda score: np.ones((1, score.size)),
-        )
+        knots, family = spline_family(table, points)
         features = family.features(table.score)
         found = _solved(family, points, Aim.of(table, FitOptions(), separated=False))
         notes = (_PARTED,) if found is None else ()

@@ -85,6 +85,14 @@ def bends_at_knots(knots: Floats, values: Floats) -> Floats:
     return bends
 
 
+def spline_family(table: Table, points: Labelled) -> tuple[tuple[float, ...], Family]:
+    """Return the knots of a table, and what is fitted: a constant where all scores have one logit."""
+    if float(np.ptp(logit(points.score))) == 0.0:
+        return (), Family(RecalibratorName.SPLINE, lambda score: np.ones((1, score.size)))
+    knots = knots_of(table, None)
+    return knots, Family(RecalibratorName.SPLINE, partial(spline_features, knots=knots))
+
+
 # Harrell (2015), table 2.3, for 3 to 5 knots; two, at the ends of the scores, make a straight line.
 # In thousandths, so that comparing them with whole weights is exact.
 _SHARES = ((50, 275, 500, 725, 950), (50, 350, 650, 950), (100, 500, 900), (0, 1000))

@@ -91,6 +91,8 @@ def watched(*, alarm: bool) -> MonitorCurve:
         confidence=0.95,
         limit=0.04,
         measure="binned ECE",
+        own=none,
+        stands_out=np.zeros(30, np.bool_),
         passed_at=None if alarm else 6_000,
         failed_at=13_500 if alarm else None,
         starts=Starts(rows - 500, 14.0 - 0.1 * (np.arange(30) - 20.0) ** 2) if alarm else None,

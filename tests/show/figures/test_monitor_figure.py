@@ -48,6 +48,8 @@ def gate(
         confidence=0.95,
         limit=limit,
         measure="binned ECE",
+        own=none,
+        stands_out=np.zeros(n, np.bool_),
         passed_at=rows[passed[0]] if passed.size else None,
         since_first=since_first,
         starts=starts,

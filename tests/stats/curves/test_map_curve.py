@@ -93,9 +93,11 @@ def curve_of(looks: int, *, since_first: bool = True, passed_at: int | None = No
     rows = 100 * np.arange(1, looks + 1)
     log = np.arange(looks) * math.log(10.0)
     value, none = np.full(looks, 0.1), np.full(looks, math.nan)
+    no = np.zeros(looks, np.bool_)
     return MonitorCurve(
-        rows, value, none, none, log, -log, math.log(20.0), 0.95, 0.2, "ECE", passed_at, None, since_first
-    )
+        rows, value, none, none, log, -log, math.log(20.0), 0.95, 0.2, "ECE", none, no,
+        passed_at=passed_at, since_first=since_first,
+    )  # fmt: skip
 
 
 def test_everyone_begins_with_one_before_the_first_row() -> None:
