@@ -10,7 +10,7 @@ from calibcli.codec import Between, Declared, Fraction
 from calibcli.errors import EmptyTable, InputProblem
 from calibcli.names import RecalibratorName, Target
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.table import Arrays, Floats, Integers
+from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -144,17 +144,6 @@ def distinct_outputs(recalibrator: Recalibrator) -> int | None:
         return len(values)
     probed = recalibrator.predict(np.linspace(0.0, 1.0, _PROBES))
     return 1 if probed.min() == probed.max() else None
-
-
-class ArrayParameters(Declared, Arrays):
-    """Parameters with arrays among them: equal where their documents are."""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 def checked_scores(scores: Floats) -> Floats:

@@ -5,15 +5,15 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.codec import Ascending, Between, Node, Size
-from calibcli.stats.recalibrators import ArrayParameters, FittedBin
-from calibcli.stats.table import Floats, Integers
+from calibcli.codec import Ascending, Between, Declared, Node, Size
+from calibcli.stats.recalibrators import FittedBin
+from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import bin_index
 from calibcli.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BinMap(ArrayParameters):
+class BinMap(Declared, Arrays):
     """One value for each bin (edge_{k-1}, edge_k]."""
 
     edges: Annotated[
@@ -93,7 +93,7 @@ def ranks(points: Floats, score: Floats) -> npt.NDArray[np.intp]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Polyline(ArrayParameters):
+class Polyline(Declared, Arrays):
     """A continuous function: linear between knots, constant outside them."""
 
     knots: Annotated[

@@ -9,12 +9,11 @@ from calibcli.codec import Between, Node, Size
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import (
-    ArrayParameters,
     Recalibrator,
     checked_scores,
     require_both_labels,
 )
-from calibcli.stats.table import Floats, Integers
+from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.kernel import cosine_series, fixpoint, residual_series
@@ -71,7 +70,7 @@ _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Smooth(ArrayParameters, Recalibrator):
+class Smooth(Recalibrator, Arrays):
     """
     The mean label of the fit rows, each weighing what a reflected Gaussian around it gives to the score.
 

@@ -7,19 +7,18 @@ from typing import Annotated, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.codec import HIDDEN, Ascending, Between, Node, Size
+from calibcli.codec import HIDDEN, Ascending, Between, Declared, Node, Size
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Purpose, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, MOST_FOLDS, FitOptions
 from calibcli.stats.numerics import stream
 from calibcli.stats.recalibrators import (
-    ArrayParameters,
     Recalibrator,
     checked_scores,
     require_both_labels,
 )
 from calibcli.stats.recalibrators.pooling import MOST_ROWS, Places, bends, diagram
-from calibcli.stats.table import Floats, Integers, ScoreTable, frozen
+from calibcli.stats.table import Arrays, Floats, Integers, ScoreTable, frozen
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.derived import split_table, with_scores
 from calibcli.stats.table.grid import Table
@@ -102,7 +101,7 @@ _INSIDE = Between(0.0, 1.0, inside=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bracket(ArrayParameters):
+class Bracket(Declared, Arrays):
     """The isotonic level of every score, had it come with one more row of label 0, or of label 1."""
 
     first: Annotated[Floats, Between(0.0, 1.0), Ascending(), "The scores from which a lower level holds."]

@@ -19,7 +19,8 @@ class Arrays:
     """
     A frozen data class that holds private, read-only copies of its arrays, also in another process.
 
-    Arrays are the fields that are declared as `Floats` or `Integers`.
+    Arrays are the fields that are declared as `Floats` or `Integers`. Values of one class are equal where
+    their fields are.
     """
 
     __slots__ = ()
@@ -28,6 +29,14 @@ class Arrays:
         cls: Any = type(self)
         for name, kind in _arrays_of(cls):
             object.__setattr__(self, name, frozen(getattr(self, name), kind))
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return False
+        both = ((getattr(self, one.name), getattr(other, one.name)) for one in fields(self))  # type: ignore[arg-type]
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in both)
+
+    __hash__ = None  # type: ignore[assignment]
 
     # A pickle is made anew from its fields: arrays alone would come back as ones that can be written to.
     def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
@@ -104,14 +113,6 @@ class ScoreTable(Arrays):
             msg = "positive_rows lies outside 0 .. rows"
             raise ValueError(msg)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ScoreTable) or (self.weights is None) != (other.weights is None):
-            return False
-        pairs = list(zip(self.columns, other.columns, strict=True))
-        return all(np.array_equal(mine, theirs) for mine, theirs in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
-
     @classmethod
     def empty(cls) -> Self:
         """Return the table of no rows, the unit of `merge`."""
@@ -150,7 +151,7 @@ class ScoreTable(Arrays):
 
     @property
     def columns(self) -> tuple[npt.NDArray[np.generic], ...]:
-        """Every stored column, for equality and digests."""
+        """Every stored column, for digests."""
         return (self.score, self.rows, self.positive_rows, *(self.weights.columns if self.weights else ()))
 
     @property

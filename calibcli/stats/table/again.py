@@ -91,13 +91,6 @@ class PartedGrid(GridTable):
 
     limit: Floats
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PartedGrid) or not np.array_equal(self.limit, other.limit):
-            return False
-        return super().__eq__(other)
-
-    __hash__ = None
-
     @property
     def upper(self) -> Floats:
         """What decides the bin of an entry: the edge that its part of a cell ends at."""
