@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from calibcli.names import DataFormat, PlotKind, RecalibratorName
 from calibcli.shell.app import main
 from command_line import ROOT
 
@@ -84,3 +85,13 @@ def test_every_link_of_the_site_leads_somewhere() -> None:
         [sys.executable, str(ROOT / "docs" / "make_site.py")], capture_output=True, text=True, check=False
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_pages_know_what_there_is() -> None:
+    """The front page counts pictures and repairs and names these; every suffix of a format is told."""
+    words = {12: "Twelve", 13: "Thirteen", 14: "Fourteen", 18: "Eighteen", 19: "Nineteen", 20: "Twenty"}
+    front, formats = (ROOT / "README.md").read_text(), (ROOT / "docs" / "inputs.md").read_text()
+    assert f"{words[len(RecalibratorName) - 1]} repairs of a score: " in front
+    assert f"{words[len(PlotKind)]} kinds of" in front
+    assert not [one for one in RecalibratorName if f"`{one}`" not in front]
+    assert not [suffix for one in DataFormat for suffix in one.facts.suffixes if f"`{suffix}`" not in formats]
