@@ -83,6 +83,7 @@ def compare_files(
     gathered = _gathered(replace(rows, columns=columns), loaded, requested.ranked)
     raw = gathered.as_fitted
     notes: list[str] = []
+    paired: PairedSums | None
     if not loaded:
         notes += read_notes(gathered, columns.read_as, further={_SECOND: gathered.resolved.further[0]})
     for path, artifact in loaded.items():
@@ -101,10 +102,10 @@ def compare_files(
     if several is None:
         for one, other in ((first, second), (second, first)):
             notes += shared_bins_of(one, other, requested)
-        paired: PairedSums | None = gathered.paired or PairedSums()
-        if paired is not None and loaded:
-            maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
-            paired.reach |= reach_between(maps, raw) if len(maps) == len(loaded) else {}
+        paired = gathered.paired or PairedSums()
+        maps = [one.recalibrator for one in loaded.values() if isinstance(one, Artifact)]
+        if maps and len(maps) == len(loaded):
+            paired.reach |= reach_between(maps, raw)
     else:
         notes += _change_notes(sides, several)
         paired = _paired(sides, several)

@@ -38,9 +38,7 @@ def compat_files(rows: RowRequest, *, tool: CompatTool, options: MeasureOptions)
         options=replace(options, metrics=_metrics(peer)),
         discrete=evaluation.outputs is not None,
     )
-    ours: dict[MeasureName | TestName, Estimate | TestResult] = {}
-    ours.update({one.name: one for one in measured.measures})
-    ours.update({one.name: one for one in measured.tests})
+    ours: Ours = {one.name: one for one in measured.measures} | {one.name: one for one in measured.tests}
     return CompatReport(
         input=evaluation.input,
         table=measured.table,

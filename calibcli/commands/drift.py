@@ -1,7 +1,7 @@
 """Compare the scores of new rows, and any other columns, with those of old ones; no label is needed."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -62,23 +62,12 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
     first, second = (_scores(score, one, in_cells=in_cells) for one in tables)
     values = [(first, second)]
     values += [(before.extras.values[k], after.extras.values[k]) for k in range(len(columns.on))]
-    few = options.bins is None and _few(one.numbers()[0] for one in values[0])
-    chance = _chance(options)
-    found = [
-        _shift(
-            *pair,
-            options,
-            most=options.cut.most_values if place else _MOST_GRADES,
-            categorical=kind,
-            error=(1.0 - options.confidence) / len(values),
-            chance=chance,
-        )
-        for place, (pair, kind) in enumerate(zip(values, (few, *kinds), strict=True))
-    ]
-    joint = holm([one.p_value for one in found])
-    listed = tuple(
-        _column(one, p or 0.0, confidence=options.confidence) for one, p in zip(found, joint, strict=True)
+    cut = zip(
+        (_few(values[0], options), *kinds),
+        (_MOST_GRADES, *len(kinds) * [options.cut.most_values]),
+        strict=True,
     )
+    listed = _shifted(values, cut, options)
     if options.sort is not None:
         scores = {}
         if options.sort is GroupOrder.SCORE:
@@ -118,26 +107,10 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
         raise UsageProblem(msg, "name another column with --by, or a second file")
     by, names = found.resolved.by[0], in_order(list(tables))
     values = {name: _scores(found.resolved.score, tables[name], in_cells=False) for name in names}
-    few = requested.bins is None and _few([one.numbers()[0] for one in values.values()])
     base, *others = names
-    error, chance = (1.0 - requested.confidence) / len(others), _chance(requested)
-    shifts = [
-        _shift(
-            values[base],
-            values[name],
-            requested,
-            most=_MOST_GRADES,
-            categorical=few,
-            error=error,
-            chance=chance,
-        )
-        for name in others
-    ]
-    joint = holm([one.p_value for one in shifts])
-    listed = tuple(
-        replace(_column(one, p or 0.0, confidence=requested.confidence), name=name)
-        for name, one, p in zip(others, shifts, joint, strict=True)
-    )
+    cut = len(others) * [(_few(values.values(), requested), _MOST_GRADES)]
+    shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
+    listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
     notes = (*_empty_notes(listed), *_grid_notes(tables.values()))
     return DriftReport(
         found.input,
@@ -151,33 +124,28 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     )
 
 
-def _few(values: Iterable[Iterable[float]]) -> bool:
+def _few(scores: Iterable[RunningValues], requested: DriftOptions) -> bool:
     """Whether scores are grades: of so few different values that each is a level."""
-    return len(set(chain.from_iterable(values))) <= _MOST_GRADES
+    distinct = set(chain.from_iterable(one.numbers()[0] for one in scores))
+    return requested.bins is None and len(distinct) <= _MOST_GRADES
 
 
-def _chance(requested: DriftOptions) -> Chance:
-    return Chance(lambda: stream(requested.seed, Purpose.DRIFT))
-
-
-def _shift(
-    old: RunningValues,
-    new: RunningValues,
+def _shifted(
+    pairs: Sequence[tuple[RunningValues, RunningValues]],
+    cut: Iterable[tuple[bool | None, int]],
     requested: DriftOptions,
-    *,
-    most: int,
-    categorical: bool | None,
-    error: float,
-    chance: Chance,
-) -> Shift:
-    return shift_of(
-        old,
-        new,
-        most=most,
-        categorical=categorical,
-        intervals=requested.bins or _QUANTILES,
-        error=error,
-        chance=chance,
+) -> tuple[DriftColumn, ...]:
+    """Compare old values with new ones, each pair cut into categories or not, and at most so many."""
+    chance = Chance(lambda: stream(requested.seed, Purpose.DRIFT))
+    error = (1.0 - requested.confidence) / len(pairs)
+    intervals = requested.bins or _QUANTILES
+    found = [
+        shift_of(*pair, most=most, categorical=categorical, intervals=intervals, error=error, chance=chance)
+        for pair, (categorical, most) in zip(pairs, cut, strict=True)
+    ]
+    joint = holm([one.p_value for one in found])
+    return tuple(
+        _column(one, p or 0.0, confidence=requested.confidence) for one, p in zip(found, joint, strict=True)
     )
 
 

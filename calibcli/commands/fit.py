@@ -1,13 +1,13 @@
 """Fit a map: of one score, of each group of rows, or of several classes."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 
 import numpy as np
 
-from calibcli.commands.cutting import cut_columns
+from calibcli.commands.cutting import cut_columns, rows_again
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
 from calibcli.commands.reading import read_tables
 from calibcli.commands.scale_checks import read_notes
@@ -95,9 +95,10 @@ def fit_map(
     _refuse_cutting(columns, cutting)
     if columns.several is not None:
         method = which.multiclass or ClassMethod.TEMPERATURE
-        _refuse_idle_class_options(method, which)
+        inner = inner_method(method, which.method)
+        _refuse_idle_class_options(method, which, inner, options)
         of_classes = ClassFitOptions(
-            inner_method(method, which.method),
+            inner,
             options,
             which.min_class_rows,
             which.output_sum,
@@ -223,19 +224,6 @@ def _rest(tables: Sequence[Table], left_out: int) -> Table:
 def _mean_loss(table: Table, loss: FitLoss) -> float:
     return (brier if loss is FitLoss.BRIER else log_loss)(table, confidence=None).value
 
-
-# What the command line calls the options that only some methods heed.
-_OPTIONS = {
-    "bins": "--bins",
-    "binning": "--binning",
-    "split": "--split",
-    "base": "--base",
-    "form": "--beta-form",
-    "folds": "--folds",
-    "randomised": "--randomised",
-    "step": "--step",
-    "smooth_targets": "--smooth-targets",
-}
 
 _WITHOUT_NOISE = "The loss after is that of the curve; the noise that apply adds to each score raises it."
 
@@ -363,33 +351,29 @@ def _phrases(columns: Columns) -> dict[str, float] | None:
 
 
 def _refuse_idle(columns: Columns, which: MapOptions, options: FitOptions) -> None:
-    """Refuse options that would change nothing."""
-    _refuse_idle_options(which.of_one_score, which.candidate, options)
-    if which.of_one_score is FitMethod.AUTO:
-        return
+    """Refuse options that would change nothing; losses are compared by any method."""
+    method, heeded = which.of_one_score, {"seed", "loss"}
+    auto = method is FitMethod.AUTO
+    if auto and options.randomised:
+        msg = "the noise of --randomised is not part of what auto compares"
+        raise IdleOption(msg, "leave it out, or fit with --method smooth", options=("randomised",))
+    methods = which.candidate or DEFAULT_CANDIDATES if auto else (RecalibratorName(method),)
+    heeded = heeded.union({"folds"} if auto else (), *map(options.used_by, methods))
+    _refuse_unheeded(f"--method {method.value}", heeded, options)
     for given, option in ((which.candidate, "--candidate"), (columns.group, "--group")):
-        if given:
+        if given and not auto:
             msg = f"{option} without --method auto"
             raise IdleOption(msg, f"pass --method auto, or leave out {option}", options=(option[2:],))
 
 
-def _refuse_idle_options(
-    method: FitMethod, candidates: Sequence[RecalibratorName], options: FitOptions
-) -> None:
-    """Refuse options that change nothing of what is asked for; losses are compared by any method."""
-    if method is FitMethod.AUTO:
-        if options.randomised:
-            msg = "the noise of --randomised is not part of what auto compares"
-            raise IdleOption(msg, "leave it out, or fit with --method smooth", options=("randomised",))
-        methods, heeded = tuple(candidates) or DEFAULT_CANDIDATES, {"folds", "seed", "loss"}
-    else:
-        methods, heeded = (RecalibratorName(method),), {"seed", "loss"}
-    heeded = heeded.union(*(options.used_by(name) for name in methods))
+def _refuse_unheeded(method: str, heeded: Collection[str], options: FitOptions) -> None:
+    """Refuse options that a method does not read."""
     default = FitOptions()
-    for name, option in _OPTIONS.items():
-        if name not in heeded and getattr(options, name) != getattr(default, name):
-            msg = f"{option} has no effect on --method {method.value}"
-            raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
+    for one in fields(FitOptions):
+        if one.name not in heeded and getattr(options, one.name) != getattr(default, one.name):
+            flag = one.metadata["option"].flags[-1]
+            msg = f"{flag} has no effect on {method}"
+            raise IdleOption(msg, f"leave out {flag}, or name a method that does", options=(flag[2:],))
 
 
 def _needs_exact(which: MapOptions, options: FitOptions) -> bool:
@@ -548,13 +532,10 @@ def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -
     columns = rows.columns
     _refuse_beside_segments(columns, options)
     gathered = read_tables(rows, twice=True)
-    table, again = gathered.tables[RAW], gathered.again
-    if again is None:
-        msg = "these rows can be read only once"
-        raise InputProblem(msg, "write them to a file first")
+    table = gathered.tables[RAW]
     found = cut_columns(gathered, columns, cutting, intervals=min(cutting.most_values, MOST_INTERVALS))
     kept, levels = completed(found)
-    leaves, kept_to = _in_leaves(again, levels, limit=rows.reading.limit)
+    leaves, kept_to = _in_leaves(rows_again(gathered), levels, limit=rows.reading.limit)
     folds = options.folds or DEFAULT_SEGMENT_FOLDS
     fitted = fit_segments(
         leaves, kept, depth=cutting.depth, folds=folds, generator=stream(options.seed, Purpose.FOLDS)
@@ -605,11 +586,11 @@ def _in_leaves(
 ) -> tuple[Leaves, tuple[str, ...]]:
     """Return the rows by level and score, and what is said of scores that were kept to cells."""
     try:
-        leaves, kept_to = again.in_leaves(levels, limit=limit)
+        found = again.by_levels(levels, limit=limit)
+        return found.leaves(), ((rounded_words("1/5,040"),) if found.is_grid else ())
     except TooManyCells:
-        leaves, _ = replace(again, change=_coarse).in_leaves(levels, limit=limit)
-        return leaves, (rounded_words(f"{_LOGIT_STEP:g}", what="logits of scores"),)
-    return leaves, ((rounded_words("1/5,040"),) if kept_to else ())
+        found = replace(again, change=_coarse).by_levels(levels, limit=limit)
+        return found.leaves(), (rounded_words(f"{_LOGIT_STEP:g}", what="logits of scores"),)
 
 
 def _coarse(score: Floats) -> Floats:
@@ -632,11 +613,7 @@ def _refuse_beside_segments(columns: Columns, options: FitOptions) -> None:
         if given:
             msg = f"--{option} and --method segments"
             raise IdleOption(msg, f"leave out --{option}, or use another --method", options=(option,))
-    default = FitOptions()
-    for name, option in {**_OPTIONS, "loss": "--loss"}.items():
-        if name != "folds" and getattr(options, name) != getattr(default, name):
-            msg = f"{option} has no effect on --method segments"
-            raise IdleOption(msg, f"leave out {option}, or name a method that does", options=(option[2:],))
+    _refuse_unheeded("--method segments", {"folds", "seed"}, options)
 
 
 _BYTES = 8
@@ -862,7 +839,9 @@ def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]
     return {"folds": options.folds} if method.facts.folds else {}
 
 
-def _refuse_idle_class_options(method: ClassMethod, which: MapOptions) -> None:
+def _refuse_idle_class_options(
+    method: ClassMethod, which: MapOptions, inner: RecalibratorName, options: FitOptions
+) -> None:
     """Refuse options that do nothing for a method of several classes."""
     output_sum = which.output_sum
     if which.min_class_rows != DEFAULT_LEAST_CLASS_ROWS and not method.facts.made_of_maps:
@@ -871,3 +850,10 @@ def _refuse_idle_class_options(method: ClassMethod, which: MapOptions) -> None:
     if output_sum is not OutputSum.ONE and method is not ClassMethod.ONE_VS_REST:
         msg = f"--output-sum {output_sum.value} has no effect on --multiclass {method.value}"
         raise IdleOption(msg, "leave it out, or pass --multiclass one-vs-rest", options=("output-sum",))
+    # Noise is refused for what it is, whatever the method.
+    heeded, name = {"seed", "randomised"}, f"--multiclass {method.value}"
+    if method.facts.made_of_maps:
+        heeded, name = heeded | {"loss", *options.used_by(inner)}, f"{name} with --method {inner.value}"
+    elif method.facts.folds:
+        heeded.add("folds")
+    _refuse_unheeded(name, heeded, options)

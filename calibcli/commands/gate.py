@@ -161,7 +161,7 @@ def frozen(evaluation: Gathered, requested: FrozenSegments, options: VerifyOptio
     levels = cut_columns(evaluation, evaluation.resolved.requested, options.segments.cut)
     columns, whole = completed(levels)
     partition = Partition.of_segments(replace(requested, columns=columns))
-    sums = sums_of_leaves(rows_again(evaluation).in_coarse_cells(whole), partition)
+    sums = sums_of_leaves(rows_again(evaluation).by_levels(whole, coarse=True).cells(), partition)
     _, found = segments_of_sums(sums, partition, replace(requested, columns=columns))
     large = (found.rows >= requested.least_rows) & ~found.same
     if large.sum() > MOST_SEGMENTS or not large.any():
@@ -529,7 +529,7 @@ def _within(evaluation: Gathered, partition: Partition) -> Table | Sums:
     """Return the table with no cell of its grid, where it is one, cut by a cell of the partition."""
     if partition.segments is not None:
         levels = tuple(one.levels for one in partition.segments.columns)
-        return sums_of_leaves(rows_again(evaluation).in_coarse_cells(levels), partition)
+        return sums_of_leaves(rows_again(evaluation).by_levels(levels, coarse=True).cells(), partition)
     if partition.outputs:
         return evaluation.table
     return parted(evaluation.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=evaluation.table_again)

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from calibcli.stats.table.crossed import CrossedCells, RunningCrossed
     from calibcli.stats.table.finer import CountedParts, Tree
     from calibcli.stats.table.levels import Levels
-    from calibcli.stats.table.sliced import Leaves, RunningSlices, Sums
+    from calibcli.stats.table.sliced import RunningSlices, Sums
 
 _LISTED = 10
 _OF_SCORES = (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE, FaultKind.NO_SCORE)
@@ -619,7 +620,7 @@ class SecondPass:
     def summed(self, work: RowWork) -> Integers:
         """Return the sum of what the work makes of every batch of rows."""
         total: Integers = np.zeros(1, np.int64)
-        for part in self._over(_Summed(work)):
+        for part in self._over(partial(_summed, work)):
             total = total + part
         return total
 
@@ -627,7 +628,7 @@ class SecondPass:
         """Return the exact table of the rows in the open leaves of a tree."""
         tables: list[ScoreTable] = []
         held: list[Rows] = []
-        for some in self._over(_InOpen(tree)):
+        for some in self._over(partial(_in_open, tree)):
             held.append(some)
             if sum(part.score.size for part in held) >= _SORTED:
                 tables.append(_table_of(held))
@@ -640,15 +641,10 @@ class SecondPass:
 
         total = CountedParts(tree)
         onto = total if self.engine.shares_interpreter else None
-        for part in self._over(_InParts(tree, onto)):
+        for part in self._over(partial(_in_parts, tree, onto)):
             if part is not total:
                 total.add(part)
         return total
-
-    def in_leaves(self, levels: "tuple[Levels, ...]", *, limit: int | None) -> "tuple[Leaves, bool]":
-        """Return the rows by levels and score, and whether this is kept to cells."""
-        total = self._by_levels(_InLeaves(levels, limit))
-        return total.leaves(), total.is_grid
 
     def crossed(
         self, levels: "tuple[Levels, ...]", *, depth: int, limit: int | None
@@ -665,11 +661,11 @@ class SecondPass:
                 total.add(part)
         return total.result()
 
-    def in_coarse_cells(self, levels: "tuple[Levels, ...]") -> "Sums":
-        """Return the rows by the levels of their columns and by cell, added up in whole numbers."""
-        return self._by_levels(_InLeaves(levels, None, coarse=True)).cells()
-
-    def _by_levels(self, counted: "_InLeaves") -> "RunningSlices":
+    def by_levels(
+        self, levels: "tuple[Levels, ...]", *, limit: int | None = None, coarse: bool = False
+    ) -> "RunningSlices":
+        """Return the rows by the levels of their columns and by score, or by cell where that is coarse."""
+        counted = _InLeaves(levels, limit, coarse=coarse)
         total = counted.none_yet()
         for part in self._over(counted):
             total.add(part)
@@ -711,15 +707,11 @@ def changed_meanwhile(fragment: Fragment, first: int, then: int) -> InputProblem
     return InputProblem(msg, "run again when nothing writes to it")
 
 
-@dataclass(frozen=True, slots=True)
-class _Summed:
-    work: RowWork
-
-    def __call__(self, batches: Iterator[Rows]) -> Integers:
-        total: Integers = np.zeros(1, np.int64)
-        for rows in batches:
-            total = total + self.work(rows.score, rows.label, rows.counts)
-        return total
+def _summed(work: RowWork, batches: Iterator[Rows]) -> Integers:
+    total: Integers = np.zeros(1, np.int64)
+    for rows in batches:
+        total = total + work(rows.score, rows.label, rows.counts)
+    return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -840,45 +832,28 @@ def _listed(batches: Iterator[Rows]) -> tuple[Floats, Booleans]:
     return np.concatenate(scores), np.concatenate(labels)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _InParts:
-    """
-    Rows counted in the parts of a tree.
+def _in_parts(tree: "Tree", onto: "CountedParts | None", batches: Iterator[Rows]) -> "CountedParts":
+    """Count rows in the parts of a tree, those of every fragment together where they are to be."""
+    from calibcli.stats.table.finer import CountedParts
 
-    Args:
-        onto: Where rows of every fragment are counted; None for one of each fragment's own.
-    """
-
-    tree: "Tree"
-    onto: "CountedParts | None"
-
-    def __call__(self, batches: Iterator[Rows]) -> "CountedParts":
-        from calibcli.stats.table.finer import CountedParts
-
-        found = self.onto or CountedParts(self.tree)
-        for rows in batches:
-            found.add_rows(rows.score, rows.label, rows.counts)
-        return found
+    found = onto or CountedParts(tree)
+    for rows in batches:
+        found.add_rows(rows.score, rows.label, rows.counts)
+    return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _InOpen:
-    tree: "Tree"
-
-    def __call__(self, batches: Iterator[Rows]) -> Rows:
-        scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
-        counted = False
-        for rows in batches:
-            counted = counted or rows.counts is not None
-            for start in range(0, rows.score.size, _CHUNK):
-                kept = self.tree.in_open(rows.score[start : start + _CHUNK])[0] + start
-                scores.append(rows.score[kept])
-                labels.append(rows.label[kept])
-                if rows.counts is not None:
-                    counts.append(rows.counts[kept])
-        return Rows(
-            np.concatenate(scores), np.concatenate(labels), np.concatenate(counts) if counted else None
-        )
+def _in_open(tree: "Tree", batches: Iterator[Rows]) -> Rows:
+    scores, labels, counts = [np.zeros(0)], [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
+    counted = False
+    for rows in batches:
+        counted = counted or rows.counts is not None
+        for start in range(0, rows.score.size, _CHUNK):
+            kept = tree.in_open(rows.score[start : start + _CHUNK])[0] + start
+            scores.append(rows.score[kept])
+            labels.append(rows.label[kept])
+            if rows.counts is not None:
+                counts.append(rows.counts[kept])
+    return Rows(np.concatenate(scores), np.concatenate(labels), np.concatenate(counts) if counted else None)
 
 
 def _table_of(parts: Sequence[Rows]) -> ScoreTable:

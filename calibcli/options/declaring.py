@@ -264,6 +264,12 @@ class Declared(NamedTuple):
     single: dict[str, Parameter]
     known: dict[str, Parameter]
 
+    def made_of(self, given: Mapping[str, object]) -> dict[str, Any]:
+        """Return these, made of options; what a function takes by itself is not given to its groups."""
+        own = {name: given[name] for name in self.single if name in given}
+        shared, apart = {name: one for name, one in given.items() if name not in own}, self.groups.values()
+        return own | {name: built(kind, shared, apart=apart) for name, kind in self.groups.items()}
+
 
 def declared_of(function: Callable[..., object], otherwise: Mapping[str, Option]) -> Declared:
     """Return what a function is given, by its annotations."""

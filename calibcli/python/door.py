@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from calibcli.errors import UsageProblem, any_of
-from calibcli.options.declaring import Option, Parameter, built, declared_of, in_order, parameters_of
+from calibcli.options.declaring import Option, Parameter, declared_of, in_order, parameters_of
 from calibcli.options.output import Trusting
 from calibcli.options.rows import listed
 from calibcli.python.documents import artifact_source, artifact_sources, report_source
@@ -50,9 +50,8 @@ def function(
     """
 
     def made(body: Callable[..., Result]) -> Callable[..., Result]:
-        groups, single, known = declared_of(body, otherwise)
-        known |= parameters_of(Trusting)
-        parameters = in_order(order, known)
+        declared = declared_of(body, otherwise)
+        parameters = in_order(order, declared.known | parameters_of(Trusting))
         signature = _signature(body, parameters, rows, both)
         first, second = both
         alone = second == "labels"
@@ -77,11 +76,7 @@ def function(
                 )
                 # Without labels these are rows of two kinds, else those of the request.
                 two = () if alone else (inputs, inputs_of(given[second], None, plain, labelled=False)[0])
-                apart, own = groups.values(), {name: values[name] for name in single if name in values}
-                # What a function takes by itself is not given to its groups.
-                shared = {"inputs": inputs} | {name: one for name, one in values.items() if name not in own}
-                options = {name: built(kind, shared, apart=apart) for name, kind in groups.items()}
-                return body(*two, **options, **own)
+                return body(*two, **declared.made_of({"inputs": inputs} | values))
 
         vars(call)["parameters"] = parameters
         call.__signature__ = signature  # type: ignore[attr-defined]

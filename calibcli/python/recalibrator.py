@@ -53,7 +53,7 @@ from calibcli.python.frames import (
 )
 from calibcli.python.problems import in_python, warn_of
 from calibcli.python.results import Shown
-from calibcli.python.rows import chosen, maybe_chosen
+from calibcli.python.rows import chosen
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def asked_of(
 ) -> Columns:
     """Return how scores are to be taken, from the words for it."""
     return Columns(
-        scale=maybe_chosen(Scale, scale, "scale"),
+        scale=None if scale is None else chosen(Scale, scale, "scale"),
         on_missing=chosen(OnMissing, on_missing, "on_missing"),
         on_range=chosen(OnRange, on_range, "on_range"),
         on_unseen=chosen(OnUnseen, unseen, "unseen"),

@@ -272,8 +272,3 @@ def chosen(kind: type[Word], word: str, keyword: str) -> Word:
     except ValueError:
         msg = f"{keyword}={word!r}: there is no such choice"
         raise UsageProblem(msg, f"one of {', '.join(repr(one.value) for one in kind)}") from None
-
-
-def maybe_chosen(kind: type[Word], word: str | None, keyword: str) -> Word | None:
-    """Return the member that a word is, and None for None."""
-    return None if word is None else chosen(kind, word, keyword)

@@ -18,7 +18,6 @@ from calibcli.options.declaring import (
     MOST_NEEDED,
     Option,
     Parameter,
-    built,
     declared_of,
     in_order,
     parameters_of,
@@ -151,13 +150,9 @@ def command(
                 given["score_map"] = score_map_of(given["score_map"])
             if instead is not None and instead(given):
                 return None
-            groups, single, _ = declared_of(body, otherwise)
-            own = {name: given[name] for name in ("context", *single) if name in given}
-            # What a function takes by itself is not given to its groups.
-            shared, apart = {name: one for name, one in given.items() if name not in own}, groups.values()
+            context = {"context": given["context"]} if "context" in given else {}
             with nullcontext({}) if within is None else within(given) as found:
-                made = {name: built(kind, shared, apart=apart) for name, kind in groups.items()}
-                return body(**own, **made, **found)
+                return body(**context, **declared_of(body, otherwise).made_of(given), **found)
 
         def taken() -> dict[str, Parameter]:
             known = declared_of(body, otherwise).known

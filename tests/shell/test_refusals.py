@@ -399,6 +399,13 @@ REFUSED: list[tuple[int, str, str, str]] = [
         )
     ),
     *(
+        (2, f"fit no.csv --probs p_* --multiclass {words}", f"{words.split()[-2]} has no effect", "leave out")
+        for words in (
+            "temperature --bins 5", "vector --folds 3", "matrix --loss brier", "top-label --bins 9",
+            "one-vs-rest --method isotonic --beta-form am", "one-vs-one --method isotonic --folds 3",
+        )
+    ),
+    *(
         (2, f"fit nowhere.csv --method {words}", f"{words.split()[1]} has no effect on --method", "")
         for words in (
             "identity --bins 5", "platt --folds 7", "platt --randomised", "isotonic --smooth-targets",
