@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from enum import StrEnum
-from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -231,7 +230,7 @@ def _anywhere(head: str, tail: str) -> Names:
     itself = set(tail.rstrip("/").split("/")) == {"**"}
 
     def fits(path: str) -> bool:
-        places = map(partial(_below, path), roots.folders)
+        places = (below for root in roots.folders if (below := _below(path, root)) is not None)
         return any(expression.fullmatch(below) and (below or itself) for below in places)
 
     found = Names(passed=roots.passed)
@@ -244,12 +243,12 @@ def _anywhere(head: str, tail: str) -> Names:
     return found
 
 
-def _below(path: str, root: str) -> str:
-    """Return how a path goes on below a directory; something that matches nothing where it does not."""
+def _below(path: str, root: str) -> str | None:
+    """Return how a path goes on below a directory, or None where it is not below it."""
     if path == root:
         return ""
     start = "" if root == "." else root.rstrip("/") + "/"
-    return path[len(start) :] if path.startswith(start) else "\0/"
+    return path[len(start) :] if path.startswith(start) else None
 
 
 def _objects(pattern: str) -> Names:

@@ -215,6 +215,14 @@ def test_links_to_directories_are_followed_once(place: Path) -> None:
     assert paths("d/*/") == ["d/far/c.csv", "d/far/deep/e.csv", "d/sub/b.csv"]
 
 
+def test_directories_below_several_do_not_match_by_each_other(place: Path) -> None:
+    """What is not below a directory is not how its names go on, even where a pattern may end in nothing."""
+    for name in ("e/p/top.csv", "e/p/sub/x.csv", "e/q/top.csv", "e/q/sub/deep/y.csv"):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(ROWS)
+    assert paths("e/*/**/*/") == ["e/p/sub/x.csv", "e/q/sub/deep/y.csv"]
+
+
 @pytest.mark.parametrize("kind", ["a named pipe", "a socket", "a device"])
 @pytest.mark.parametrize("named", ["d", "d/*.csv", "d/**/*.csv"])
 def test_what_is_no_file_is_refused(place: Path, named: str, kind: str) -> None:
