@@ -9,10 +9,13 @@ import pytest
 import calibcli.reports
 from calibcli.commands.pictures.of_tables import DRAWN
 from calibcli.families import LABELS, Explained, Facts, Home
+from calibcli.families.pictures import KIND_ALIASES
+from calibcli.families.recalibrators import METHOD_ALIASES
 from calibcli.names import (
     ClassMeasure,
     ClassMethod,
     EngineName,
+    FitMethod,
     MeasureName,
     PlotKind,
     RecalibratorName,
@@ -22,6 +25,7 @@ from calibcli.names import (
 from calibcli.options.declaring import parameters_of
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.options.gating import Limits
+from calibcli.options.measuring import ALIASES, GROUPS
 from calibcli.stats.gates.plan import SIMULATED
 from calibcli.stats.measures import measures_of
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
@@ -41,6 +45,13 @@ def test_entry_is_whole(name: Explained) -> None:
     assert len(name.definition) == len(LABELS)
     assert all(text.endswith((".", ")", ";")) and len(text) > 5 for text in name.definition)
     assert name.facts.least < name.facts.most
+
+
+def test_no_other_name_hides_a_member() -> None:
+    """What people and other packages call a member, or a group of them, is the name of no member itself."""
+    assert not {*ALIASES, *GROUPS} & {*MeasureName, *TestName, *ClassMeasure}
+    assert not {*METHOD_ALIASES} & {*FitMethod}
+    assert not {*KIND_ALIASES} & {*PlotKind}
 
 
 def test_every_measure_is_computed_by_its_home() -> None:
