@@ -249,17 +249,6 @@ def test_a_state_that_is_not_there_is_none(tmp_path: Path) -> None:
         read_state(tmp_path)
 
 
-@pytest.mark.parametrize("content", [b"", b'{"schema": "calibcli.ga', b"[]", b"{}", b"\xff\xfe"])
-def test_a_damaged_file_names_itself(tmp_path: Path, content: bytes) -> None:
-    """A cut or foreign file is never taken for an empty state, and no hint speaks of another kind of file."""
-    path = tmp_path / "gate.json"
-    path.write_bytes(content)
-    with pytest.raises(DocumentProblem) as problem:
-        read_state(path)
-    assert problem.value.path.startswith(str(path))
-    assert "calibcli fit" not in str(problem.value.hint)
-
-
 def test_places_that_cannot_hold_a_state_are_refused(tmp_path: Path) -> None:
     """Standard output, directories, pipes and inputs are refused before anything is read."""
     rows = tmp_path / "rows.csv"

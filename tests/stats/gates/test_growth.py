@@ -41,13 +41,6 @@ def test_a_batch_that_is_known_is_left_out_and_said() -> None:
     assert state_text(grown(first.state, (incoming("a", "1"),)).state) == state_text(first.state)
 
 
-def test_a_name_is_given_once() -> None:
-    """Other rows under the name of a batch are an error, not left out in silence."""
-    state = grown(begun(), (incoming("a", "1"),)).state
-    with pytest.raises(InputProblem, match="batch 'a' was counted before, with other rows"):
-        grown(state, (incoming("a", "2", 1),))
-
-
 def test_many_equal_rows_under_another_name_are_refused() -> None:
     """Rows that were counted are not counted again for having another name."""
     state = grown(begun(), (incoming("monday", "1", count=30),)).state
@@ -201,16 +194,6 @@ def test_verdicts_of_shards_are_not_taken_over() -> None:
     alone = begun().counted(table_of_rows(np.random.default_rng(1), 3000, outputs=TEN), key="z")
     assert alone.passed_at is not None
     assert merged([("z", alone), *shards()]).passed_at is None
-
-
-def test_a_batch_in_two_states_is_refused() -> None:
-    """Rows that two shards have counted would count twice."""
-    one = shards()[0]
-    other = grown(begun(), (incoming("0b", "02", 9), incoming("x", "7", 5))).state
-    with pytest.raises(
-        InputProblem, match=r"1 batch is in more than one state; the first is '0b', in s0.json and y"
-    ):
-        merged([one, ("y", other)])
 
 
 def test_rows_of_one_state_under_another_name_in_a_second_are_refused() -> None:

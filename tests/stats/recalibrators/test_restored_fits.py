@@ -61,6 +61,8 @@ WRONG: list[tuple[R | BetaForm, dict[str, object], str, str]] = [
     (R.PLATT, {"loss": "hinge"}, "loss", "should be one of log, brier"),
     (R.PLATT, {"steps": 1.5}, "steps", "should be a whole number"),
     (R.PLATT, {"smoothed": 1}, "smoothed", "should be true or false"),
+    (R.PLATT, {"limited_rows": -1}, "limited_rows", ""),
+    (R.PLATT, {"gradient": -1.0}, "gradient", ""),
     (R.PLATT, {"separated": True}, "smoothed", "the rest of the document makes it true"),
     (R.PLATT, {"extra": 1}, "", "has the unknown key"),
     (R.INTERCEPT, {"intercept": "abc"}, "intercept", ""),
