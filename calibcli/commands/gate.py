@@ -73,6 +73,68 @@ from calibcli.values import dataclass
 GateMap = Artifact | ClassArtifact
 
 
+def judge_with_state(
+    rows: RowRequest, *, rule: Rule | None, options: VerifyOptions, state: StateOptions
+) -> VerifyReport:
+    """
+    Count the rows of the inputs that a state does not know yet, and judge by all it holds.
+
+    Every file is a batch. All files are read before the state is locked, and all are counted or none:
+    whatever goes wrong, the state is what it was before or what it is after.
+    """
+    rows = with_classes_of_map(rows)
+    columns, artifact = rows.columns, rows.artifact
+    _refuse_options(columns, options, state)
+    found = found_in(rows.inputs)
+    files = found.files
+    given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
+    refuse_state(state.path, inputs=given)
+    loaded = gate_map(artifact, columns.several)
+    before = read_state(state.path)
+    terms = terms_of(rule, options, state, artifact=loaded, columns=columns, before=before)
+    if before is not None:
+        terms = as_before(terms, before.terms)
+        refuse_other_terms(state.path, before.terms, terms)
+    elif not files:
+        msg = f"{state.path}: there is no state yet, and no rows to begin one"
+        raise InputProblem(msg, "name the files to count")
+    read = ReadBatches(terms)
+    if files:
+        parts, whole = _parts(files, rows)
+        read = read_batches(parts, rows, terms, requested=state, options=options)
+        if whole is not None and read.source is not None:
+            read = replace(read, source=whole)
+        if read.source is not None:
+            said = tuple(dict.fromkeys((*found.notes(), *read.source.notes)))
+            read = replace(read, source=replace(read.source, notes=said))
+    growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
+    report = _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
+    # Where rows were read, what is said of the artifact stands beside them.
+    doubts = loaded.doubts if loaded is not None and not files else ()
+    return replace(report, notes=(*doubts, *report.notes))
+
+
+def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOptions) -> None:
+    if state.batch is not None and not (state.batch and state.batch.isprintable()):
+        msg = f"a batch named {state.batch!r}"
+        raise UsageProblem(msg, "--batch takes a name that can be printed")
+    if columns.cluster is not None:
+        msg = "--state with --cluster"
+        raise UsageProblem(msg, "a state counts independent rows of one score: keep one for each")
+    if columns.by and (len(columns.by) > 1 or state.batch is not None or columns.rows.counted):
+        msg = "--state with --by takes one column, whose values name the batches"
+        raise UsageProblem(
+            msg, "leave out --batch, --limit and --sample, and name one column such as --by month"
+        )
+    view = columns.each_in
+    if view is not None:
+        msg = f"--state with --view {view.value} of every class"
+        raise UsageProblem(msg, "name one with --class, and keep a state for each: all of them must pass")
+    if options.allow_fit_rows:
+        msg = "--state with --allow-fit-rows"
+        raise UsageProblem(msg, "a state keeps what it counts: give it rows that the artifact has not seen")
+
+
 def gate_map(path: DocumentSource | None, several: SeveralClasses | None) -> GateMap | None:
     """Return the artifact of a gate; None where there is none."""
     if path is None:
@@ -533,68 +595,6 @@ def _within(evaluation: Gathered, partition: Partition) -> Table | Sums:
     if partition.outputs:
         return evaluation.table
     return parted(evaluation.table, Bins(Binning.EQUAL_WIDTH, partition.edges), again=evaluation.table_again)
-
-
-def judge_with_state(
-    rows: RowRequest, *, rule: Rule | None, options: VerifyOptions, state: StateOptions
-) -> VerifyReport:
-    """
-    Count the rows of the inputs that a state does not know yet, and judge by all it holds.
-
-    Every file is a batch. All files are read before the state is locked, and all are counted or none:
-    whatever goes wrong, the state is what it was before or what it is after.
-    """
-    rows = with_classes_of_map(rows)
-    columns, artifact = rows.columns, rows.artifact
-    _refuse_options(columns, options, state)
-    found = found_in(rows.inputs)
-    files = found.files
-    given = [file.path for file in files] + ([] if artifact is None else [str(artifact)])
-    refuse_state(state.path, inputs=given)
-    loaded = gate_map(artifact, columns.several)
-    before = read_state(state.path)
-    terms = terms_of(rule, options, state, artifact=loaded, columns=columns, before=before)
-    if before is not None:
-        terms = as_before(terms, before.terms)
-        refuse_other_terms(state.path, before.terms, terms)
-    elif not files:
-        msg = f"{state.path}: there is no state yet, and no rows to begin one"
-        raise InputProblem(msg, "name the files to count")
-    read = ReadBatches(terms)
-    if files:
-        parts, whole = _parts(files, rows)
-        read = read_batches(parts, rows, terms, requested=state, options=options)
-        if whole is not None and read.source is not None:
-            read = replace(read, source=whole)
-        if read.source is not None:
-            said = tuple(dict.fromkeys((*found.notes(), *read.source.notes)))
-            read = replace(read, source=replace(read.source, notes=said))
-    growth, rows_before = update_state(state.path, read, least_rows=options.least_rows)
-    report = _report(growth, read, rule, options=options, state=state, artifact=artifact, before=rows_before)
-    # Where rows were read, what is said of the artifact stands beside them.
-    doubts = loaded.doubts if loaded is not None and not files else ()
-    return replace(report, notes=(*doubts, *report.notes))
-
-
-def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOptions) -> None:
-    if state.batch is not None and not (state.batch and state.batch.isprintable()):
-        msg = f"a batch named {state.batch!r}"
-        raise UsageProblem(msg, "--batch takes a name that can be printed")
-    if columns.cluster is not None:
-        msg = "--state with --cluster"
-        raise UsageProblem(msg, "a state counts independent rows of one score: keep one for each")
-    if columns.by and (len(columns.by) > 1 or state.batch is not None or columns.rows.counted):
-        msg = "--state with --by takes one column, whose values name the batches"
-        raise UsageProblem(
-            msg, "leave out --batch, --limit and --sample, and name one column such as --by month"
-        )
-    view = columns.each_in
-    if view is not None:
-        msg = f"--state with --view {view.value} of every class"
-        raise UsageProblem(msg, "name one with --class, and keep a state for each: all of them must pass")
-    if options.allow_fit_rows:
-        msg = "--state with --allow-fit-rows"
-        raise UsageProblem(msg, "a state keeps what it counts: give it rows that the artifact has not seen")
 
 
 def update_state(path: str, read: ReadBatches, *, least_rows: int) -> tuple[Growth, int]:

@@ -93,13 +93,12 @@ def _inspect_document(path: str) -> InspectReport:
 
                 return summary_report(path, read_summary(path))
             case kind if kind in _REPORTS:
-                schema, look = _REPORTS[kind]
+                version_of(root, _REPORTS[kind][0])
             case _:
                 found = root.child("schema").text()[:60]
                 msg = f"is {found!r}, which is neither {Artifact.SCHEMA!r} nor {REPORT_SCHEMA!r}"
                 raise root.child("schema").problem(msg)
-        version_of(root, schema)
-        report, doubts = root.built(lambda node: look(path, node))
+        report, doubts = root.built(lambda node: saved_report_facts(path, node))
         return replace(report, facts=(*report.facts, *(("note", f"{path} {one}") for one in doubts)))
     except DocumentProblem as problem:
         raise problem if problem.path.startswith(path) else in_file(path, problem) from None
@@ -215,86 +214,91 @@ def _bounded(measure: Node) -> str:
 
 
 def saved_report_facts(path: str, root: Node) -> InspectReport:
-    """Look at a report of `measure` or `verify`."""
+    """Look at a report that a command wrote."""
+    _, kind, facts_of = _REPORTS[root.child("schema").text().partition("/")[0]]
+    plotted = facts_of is _of_report and root.child("curve").value is not None
+    suggestion = f"calibcli plot {file_word(path)} -o reliability.png" if plotted else None
+    return InspectReport(path, kind, tuple(facts_of(root)), (), suggestion)
+
+
+def _files(source: Node) -> str:
+    return ", ".join(source.child("files").texts())
+
+
+def _of_report(root: Node) -> Facts:
     source, table = root.child("input"), root.child("table")
     facts = [
-        ("files", ", ".join(source.child("files").texts())),
+        ("files", _files(source)),
         ("score", source.child("score").text()),
         ("rows", f"{table.child('rows').whole():,}, {table.child('positive').whole():,} with label 1"),
     ]
     measures, rules = root.child("measures").members(), root.child("rules").members()
     facts += [(name, _bounded(measure)) for name, measure in measures.items()]
-    facts += [
+    return facts + [
         ("rule", f"{rule.child('expr').text()}: {rule.child('status').text()}") for rule in rules.values()
     ]
-    plotted = root.child("curve").value is not None
-    suggestion = f"calibcli plot {file_word(path)} -o reliability.png" if plotted else None
-    return InspectReport(path, "report", tuple(facts), (), suggestion)
 
 
-def _comparison_report(path: str, root: Node) -> InspectReport:
-    facts = [
-        ("files", ", ".join(root.child("input").child("files").texts())),
+def _of_comparison(root: Node) -> Facts:
+    return [
+        ("files", _files(root.child("input"))),
         ("first", root.child("first").child("name").text()),
         ("second", root.child("second").child("name").text()),
+        *(
+            (name, f"{_bounded(measure.child('difference'))} {measure.child('verdict').text()}")
+            for name, measure in root.child("measures").members().items()
+        ),
     ]
-    facts += [
-        (name, f"{_bounded(measure.child('difference'))} {measure.child('verdict').text()}")
-        for name, measure in root.child("measures").members().items()
-    ]
-    return InspectReport(path, "comparison", tuple(facts), (), None)
 
 
-def _leaderboard_report(path: str, root: Node) -> InspectReport:
-    facts = [("files", ", ".join(root.child("input").child("files").texts()))]
-    for name, ranking in root.child("measures").members().items():
-        facts += [
+def _of_leaderboard(root: Node) -> Facts:
+    return [
+        ("files", _files(root.child("input"))),
+        *(
             (f"{name} of {one.child('name').text()}", _bounded(one.child("estimate")))
+            for name, ranking in root.child("measures").members().items()
             for one in ranking.child("standings").items()
-        ]
-    return InspectReport(path, "leaderboard", tuple(facts), (), None)
-
-
-def _segments_report(path: str, root: Node) -> InspectReport:
-    facts = [("files", ", ".join(root.child("input").child("files").texts()))]
-    facts += [(name, str(root.child(name).child("value").value)) for name in ("mce", "mce_sigma", "mce_p")]
-    facts.append(("tested", f"{root.child('tested').whole():,} segments"))
-    return InspectReport(path, "segments", tuple(facts), (), None)
-
-
-def _drift_report(path: str, root: Node) -> InspectReport:
-    facts = [
-        (side, ", ".join(root.child(side).child("files").texts()) or "the rows of one file")
-        for side in ("old", "new")
+        ),
     ]
-    facts += [
-        (f"PSI of {one.child('name').text()}", str(one.child("psi").value))
-        for one in root.child("columns").items()
+
+
+def _of_segments_report(root: Node) -> Facts:
+    return [
+        ("files", _files(root.child("input"))),
+        *((name, str(root.child(name).child("value").value)) for name in ("mce", "mce_sigma", "mce_p")),
+        ("tested", f"{root.child('tested').whole():,} segments"),
     ]
-    return InspectReport(path, "drift", tuple(facts), (), None)
 
 
-def _compat_report(path: str, root: Node) -> InspectReport:
+def _of_drift(root: Node) -> Facts:
+    return [
+        *((side, _files(root.child(side)) or "the rows of one file") for side in ("old", "new")),
+        *(
+            (f"PSI of {one.child('name').text()}", str(one.child("psi").value))
+            for one in root.child("columns").items()
+        ),
+    ]
+
+
+def _of_compat(root: Node) -> Facts:
     source, peer = root.child("input"), root.child("peer")
-    facts = [
-        ("files", ", ".join(source.child("files").texts())),
+    return [
+        ("files", _files(source)),
         ("score", source.child("score").text()),
         ("as", f"{peer.child('package').text()} {peer.child('version').text()} gives it"),
+        *((name, f"{one.child('value').value}") for name, one in root.child("numbers").members().items()),
     ]
-    facts += [(name, f"{one.child('value').value}") for name, one in root.child("numbers").members().items()]
-    return InspectReport(path, "numbers of another tool", tuple(facts), (), None)
 
 
-def _plan_report(path: str, root: Node) -> InspectReport:
+def _of_plan(root: Node) -> Facts:
     rows, power = root.child("rows").value, root.child("power").number(0.0, 1.0)
-    facts = (
+    return [
         ("gate", f"{root.child('measure').text()} <= {in_full(root.child('limit').number(0.0, 1.0))}"),
         ("rows", "more than a billion" if rows is None else f"{root.child('rows').whole():,}"),
         ("for", f"a {root.child('wanted').text()} with a power of {power:g}"),
         ("if", root.child("pattern").text()),
         ("scores", f"as {root.child('scores_from').text()}"),
-    )
-    return InspectReport(path, "plan of a gate", facts, (), None)
+    ]
 
 
 _MOST_LISTED = 20
@@ -404,17 +408,17 @@ def _cut_words(column: SegmentColumn) -> str:
     return _listed(words)
 
 
-# What is said of reports by the name of their schema.
+# What reports are called and what is said of them, by the name of their schema.
 _REPORTS = {
-    schema.partition("/")[0]: (schema, look)
-    for schema, look in (
-        (REPORT_SCHEMA, saved_report_facts),
-        (COMPARE_SCHEMA, _comparison_report),
-        (LEADERBOARD_SCHEMA, _leaderboard_report),
-        (COMPAT_SCHEMA, _compat_report),
-        (PLAN_SCHEMA, _plan_report),
-        (SEGMENTS_SCHEMA, _segments_report),
-        (DRIFT_SCHEMA, _drift_report),
+    one[0].partition("/")[0]: one
+    for one in (
+        (REPORT_SCHEMA, "report", _of_report),
+        (COMPARE_SCHEMA, "comparison", _of_comparison),
+        (LEADERBOARD_SCHEMA, "leaderboard", _of_leaderboard),
+        (COMPAT_SCHEMA, "numbers of another tool", _of_compat),
+        (PLAN_SCHEMA, "plan of a gate", _of_plan),
+        (SEGMENTS_SCHEMA, "segments", _of_segments_report),
+        (DRIFT_SCHEMA, "drift", _of_drift),
     )
 }
 

@@ -84,6 +84,123 @@ if TYPE_CHECKING:
     from calibcli.stats.table.classes import ClassSums
 
 
+# Losses of whole rows, which are only those of the label's distribution where rows sum to one.
+OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
+_INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
+
+
+def measure_files(
+    rows: RowRequest, *, options: MeasureOptions | None = None, summary_out: str | None = None
+) -> MeasureReport:
+    """Measure one or more score columns, and groups of their rows."""
+    requested, columns = options or MeasureOptions(), rows.columns
+    if requested.bounds and columns.cluster is not None:
+        msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
+        raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
+    if requested.class_weights is not None and not _weighs_classes(columns, requested):
+        msg = "--class-weights without the metric marginal_l2 of several classes"
+        raise IdleOption(
+            msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
+        )
+    if requested.smoother is not None and not _INDICES & {*requested.metrics.measures}:
+        msg = "--smoother draws the curve of ici, e50, e90 and emax, and none of them is measured"
+        raise IdleOption(msg, "add --metric ici, or leave it out", options=("smoother",))
+    if requested.top is not None and not each_class(columns):
+        msg = "--top looks at all of several classes, in rows that are independent"
+        raise IdleOption(msg, "name them with --probs, without --class and --cluster", options=("top",))
+    if summary_out is not None:
+        from calibcli.commands.summaries import refuse_summary
+
+        refuse_summary(columns)
+    refuse_class_measures(columns, requested.metrics)
+    refuse_idle_groups(columns, requested)
+    rows = with_scores(rows)
+    evaluation = read_evaluation(
+        rows,
+        twice=may_cut_cells(requested.bins, requested.binning, requested.edges),
+        extras_request=replace(
+            extras_request_of(rows),
+            classes=each_class(columns),
+            top=_top(requested),
+            thresholds=requested.thresholds,
+            ranked=ranked_in(requested.metrics.measures),
+            most_slices=MOST_IN_BRIEF if requested.brief else MOST_SLICES,
+        ),
+    )
+    report = measure_evaluation(evaluation, options=requested)
+    if summary_out is not None:
+        from calibcli.commands.summaries import write_summary
+
+        write_summary(evaluation, summary_out, inputs=rows.inputs)
+    return report
+
+
+def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
+    """Refuse measures of several classes where there is one score, or one class, or no distribution."""
+    needing = [name for name in metrics.of_classes or () if name in OF_DISTRIBUTIONS]
+    if needing and not columns.sums_to_one:
+        msg = f"{needing[0].value} needs rows that sum to 1, and --on-sum accept takes them as they are"
+        raise UsageProblem(msg, f"pass --on-sum normalise, or ask for {ClassMeasure.CLASSWISE_ECE.value}")
+    if not metrics.of_classes or each_class(columns):
+        return
+    name = metrics.of_classes[0].value
+    if columns.cluster is not None:
+        msg = f"{name} is not measured where rows depend on each other"
+        raise UsageProblem(msg, "leave out --cluster, or ask for ece")
+    if columns.several is None:
+        msg = f"{name} is a measure of several classes, and --probs names none"
+        right = "where label 1 is a right answer, accuracy is observed_rate; else "
+        named = "name their columns, such as --probs 'p_*'"
+        raise UsageProblem(msg, f"{right if name == ClassMeasure.ACCURACY else ''}{named}")
+    msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
+    raise UsageProblem(msg, "leave out --class, or ask for ece")
+
+
+def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
+    """Refuse what is said of groups where rows have neither groups nor classes."""
+    parts = columns.by or columns.several
+    least = options.least_rows != DEFAULT_LEAST_ROWS
+    refuse_without_groups(parts, min_group_rows=least, sort=options.sort is not None)
+
+
+def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
+    """Measure rows that were read: every score of them, groups and classes."""
+    first, *others = views = views_of(evaluation)
+    in_full = replace(options, brief=False)
+    level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
+    discrete = evaluation.outputs is not None
+    slices: dict[str, MeasureReport] = {}
+    if evaluation.recalibrated and options.beside_raw:
+        raw, clusters = evaluation.tables[RAW], clusters_of(evaluation, RAW)
+        slices[f"score={evaluation.input.score}"] = measure_table(
+            raw, evaluation.input, options=in_full, again=evaluation.again, clusters=clusters
+        )
+    report = measure_table(
+        first.table,
+        first.source,
+        options=in_full,
+        discrete=discrete,
+        notes=(*evaluation.notes, *evaluation.fit_notes),
+        again=evaluation.table_again,
+        clusters=first.clusters,
+    )
+    report = replace(report, artifact=evaluation.through)
+    report = _with_groups(report, first, slices, options=options, level=level, discrete=discrete)
+    column, found = evaluation.resolved.cluster, first.clusters
+    if found is not None and column is not None:
+        report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
+    report = replace(report, differences=_differences(evaluation, views, options))
+    of_others = _of_slices(options) if _in_a_table(others, options) else in_full
+    for place, view in enumerate(others):
+        part = measure_table(view.table, view.source, options=of_others, clusters=view.clusters)
+        if options.thresholds:
+            part = _against_first(part, report, evaluation.extras.paired[place])
+        slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
+    if evaluation.resolved.requested.sees_all_classes:
+        report = with_classes(report, evaluation, slices, options=options)
+    return replace(report, slices=slices)
+
+
 def measure_table(
     table: Table,
     source: InputSummary,
@@ -253,125 +370,6 @@ def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
         return ()
     made = f"--on-range clip made {clipped:,} score{'s' * (clipped != 1)} exactly 0 or 1"
     return (f"{made}: one such score that is wrong makes log loss infinite",)
-
-
-# Losses of whole rows, which are only those of the label's distribution where rows sum to one.
-OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
-
-
-def refuse_class_measures(columns: Columns, metrics: Metrics) -> None:
-    """Refuse measures of several classes where there is one score, or one class, or no distribution."""
-    needing = [name for name in metrics.of_classes or () if name in OF_DISTRIBUTIONS]
-    if needing and not columns.sums_to_one:
-        msg = f"{needing[0].value} needs rows that sum to 1, and --on-sum accept takes them as they are"
-        raise UsageProblem(msg, f"pass --on-sum normalise, or ask for {ClassMeasure.CLASSWISE_ECE.value}")
-    if not metrics.of_classes or each_class(columns):
-        return
-    name = metrics.of_classes[0].value
-    if columns.cluster is not None:
-        msg = f"{name} is not measured where rows depend on each other"
-        raise UsageProblem(msg, "leave out --cluster, or ask for ece")
-    if columns.several is None:
-        msg = f"{name} is a measure of several classes, and --probs names none"
-        right = "where label 1 is a right answer, accuracy is observed_rate; else "
-        named = "name their columns, such as --probs 'p_*'"
-        raise UsageProblem(msg, f"{right if name == ClassMeasure.ACCURACY else ''}{named}")
-    msg = f"{name} is a measure of all classes, and --class {columns.several.one_class} looks at one"
-    raise UsageProblem(msg, "leave out --class, or ask for ece")
-
-
-_INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
-
-
-def refuse_idle_groups(columns: Columns, options: MeasureOptions) -> None:
-    """Refuse what is said of groups where rows have neither groups nor classes."""
-    parts = columns.by or columns.several
-    least = options.least_rows != DEFAULT_LEAST_ROWS
-    refuse_without_groups(parts, min_group_rows=least, sort=options.sort is not None)
-
-
-def measure_files(
-    rows: RowRequest, *, options: MeasureOptions | None = None, summary_out: str | None = None
-) -> MeasureReport:
-    """Measure one or more score columns, and groups of their rows."""
-    requested, columns = options or MeasureOptions(), rows.columns
-    if requested.bounds and columns.cluster is not None:
-        msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
-        raise IdleOption(msg, "leave out one of them", options=("bounds", "cluster"))
-    if requested.class_weights is not None and not _weighs_classes(columns, requested):
-        msg = "--class-weights without the metric marginal_l2 of several classes"
-        raise IdleOption(
-            msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
-        )
-    if requested.smoother is not None and not _INDICES & {*requested.metrics.measures}:
-        msg = "--smoother draws the curve of ici, e50, e90 and emax, and none of them is measured"
-        raise IdleOption(msg, "add --metric ici, or leave it out", options=("smoother",))
-    if requested.top is not None and not each_class(columns):
-        msg = "--top looks at all of several classes, in rows that are independent"
-        raise IdleOption(msg, "name them with --probs, without --class and --cluster", options=("top",))
-    if summary_out is not None:
-        from calibcli.commands.summaries import refuse_summary
-
-        refuse_summary(columns)
-    refuse_class_measures(columns, requested.metrics)
-    refuse_idle_groups(columns, requested)
-    rows = with_scores(rows)
-    evaluation = read_evaluation(
-        rows,
-        twice=may_cut_cells(requested.bins, requested.binning, requested.edges),
-        extras_request=replace(
-            extras_request_of(rows),
-            classes=each_class(columns),
-            top=_top(requested),
-            thresholds=requested.thresholds,
-            ranked=ranked_in(requested.metrics.measures),
-            most_slices=MOST_IN_BRIEF if requested.brief else MOST_SLICES,
-        ),
-    )
-    report = measure_evaluation(evaluation, options=requested)
-    if summary_out is not None:
-        from calibcli.commands.summaries import write_summary
-
-        write_summary(evaluation, summary_out, inputs=rows.inputs)
-    return report
-
-
-def measure_evaluation(evaluation: Gathered, *, options: MeasureOptions) -> MeasureReport:
-    """Measure rows that were read: every score of them, groups and classes."""
-    first, *others = views = views_of(evaluation)
-    in_full = replace(options, brief=False)
-    level = level_of(options.confidence, sum(len(view.slices.measured(options.least_rows)) for view in views))
-    discrete = evaluation.outputs is not None
-    slices: dict[str, MeasureReport] = {}
-    if evaluation.recalibrated and options.beside_raw:
-        raw, clusters = evaluation.tables[RAW], clusters_of(evaluation, RAW)
-        slices[f"score={evaluation.input.score}"] = measure_table(
-            raw, evaluation.input, options=in_full, again=evaluation.again, clusters=clusters
-        )
-    report = measure_table(
-        first.table,
-        first.source,
-        options=in_full,
-        discrete=discrete,
-        notes=(*evaluation.notes, *evaluation.fit_notes),
-        again=evaluation.table_again,
-        clusters=first.clusters,
-    )
-    report = replace(report, artifact=evaluation.through)
-    report = _with_groups(report, first, slices, options=options, level=level, discrete=discrete)
-    column, found = evaluation.resolved.cluster, first.clusters
-    if found is not None and column is not None:
-        report = replace(report, clusters=ClusterSummary(column, found.count, found.effective))
-    report = replace(report, differences=_differences(evaluation, views, options))
-    of_others = _of_slices(options) if _in_a_table(others, options) else in_full
-    for place, view in enumerate(others):
-        part = measure_table(view.table, view.source, options=of_others, clusters=view.clusters)
-        if options.thresholds:
-            part = _against_first(part, report, evaluation.extras.paired[place])
-        slices[view.key] = _with_groups(part, view, slices, options=options, level=level, discrete=False)
-    if evaluation.resolved.requested.sees_all_classes:
-        report = with_classes(report, evaluation, slices, options=options)
-    return replace(report, slices=slices)
 
 
 def _in_a_table(others: Sequence[View], options: MeasureOptions) -> bool:

@@ -41,6 +41,95 @@ from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins
 from calibcli.stats.table.grid import Table
 
 
+def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> VerifyReport:
+    """Judge rows; without inputs by what the state holds."""
+    columns = rows.columns
+    _refuse_misled(columns, options, state)
+    options = of_rows(options, columns)
+    refuse_segment_rules(options, rows)
+    if state is None:
+        return verify_files(rows, options=options)
+    from calibcli.commands.gate import judge_with_state
+
+    return judge_with_state(
+        replace(rows, columns=replace(columns, identity=None)),
+        rule=options.rules[0] if options.rules else None,
+        options=options,
+        state=replace(state, id_column=columns.identity),
+    )
+
+
+def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:
+    """Refuse what is not asked of such rows, or not of a state."""
+    alarm = state is not None and state.alarm
+    if not alarm:
+        requested = [*options.rules, *([] if options.regression is None else [options.regression])]
+        require_some(requested, state=None if state is None else state.path)
+    if columns.by and options.regression is not None and not options.rules:
+        msg = "--by with nothing but a baseline, which is compared over all rows"
+        raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
+    refuse_without_groups(
+        columns.by or columns.each_in,
+        min_group_rows=options.least_group_rows is not None,
+        sort=options.sort is not None,
+    )
+    if state is None:
+        if columns.identity is not None:
+            refuse_without_state("id")
+        return
+    many = len(options.rules) > 1 or not (options.rules or alarm)
+    if many or options.regression is not None:
+        msg = "--state keeps one rule over all rows, without a baseline"
+        raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
+    if columns.rows.counted:
+        left = columns.rows.options[-1]
+        msg = f"--state must count every row of a batch, and --{left} leaves some out"
+        raise UsageProblem(msg, "write the rows to count to a file, or select them with --where")
+
+
+def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
+    """Refuse a gate that asks for nothing."""
+    if not any(True for _ in rules):
+        msg = "no rule to verify"
+        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state))
+
+
+def _rule_of_state(path: str) -> str:
+    """Return the hint that names the rule a state was begun with, where there is one that can be read."""
+    from calibcli.documents.state import read_state, refuse_state
+
+    with suppress(CalibcliError):
+        refuse_state(path)
+        found = read_state(path)
+        if found is not None:
+            terms = found.terms
+            limit = None if terms.limit is None else f"--{limit_option(terms.measure)} {terms.limit!r}"
+            segments = None if terms.partition.segments is None else terms.partition.segments.words
+            words = filter(None, ("--alarm" if terms.alarm else None, limit, segments))
+            return f"{path} was begun with {' '.join(words)}: ask the same"
+    return _NO_RULE
+
+
+def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
+    """Judge the rules by the rows of the inputs, and by those of each group."""
+    rows = with_classes_of_map(rows)
+    requested, columns = options.regression, rows.columns
+    require_some(options.rules if requested is None else requested.measures)
+    refuse_class_rules(options.rules, columns)
+    refuse_segment_rules(options, rows)
+    options = of_columns(options, columns)
+    of_segments = any(rule.of_segments for rule in options.rules)
+    before = None
+    if requested is not None and requested.report is not None:
+        before = read_baseline(requested.report, requested.measures, confidence=options.confidence)
+    if requested is not None and requested.score is not None:
+        rows = replace(rows, columns=replace(columns, others=(requested.score,)))
+    twice = of_segments or may_cut_cells(options.bins, options.binning)
+    evaluation = read_evaluation(rows, twice=twice, extras_request=_extras_request(rows, options))
+    cut = segments_in(evaluation, rows, options.segments.cut) if of_segments else None
+    return verify_evaluation(evaluation, options=options, before=before, segments=cut)
+
+
 def of_rows(options: VerifyOptions, columns: Columns) -> VerifyOptions:
     """Return what is asked; of rules that may speak of bins or of segments, what these columns make them."""
     if columns.on:
@@ -89,49 +178,6 @@ _NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece
 
 # A score of more values than this, with fewer rows for each, is continuous.
 _FEW, _ROWS_EACH = 50, 20
-
-
-def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
-    """Refuse a gate that asks for nothing."""
-    if not any(True for _ in rules):
-        msg = "no rule to verify"
-        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state))
-
-
-def _rule_of_state(path: str) -> str:
-    """Return the hint that names the rule a state was begun with, where there is one that can be read."""
-    from calibcli.documents.state import read_state, refuse_state
-
-    with suppress(CalibcliError):
-        refuse_state(path)
-        found = read_state(path)
-        if found is not None:
-            terms = found.terms
-            limit = None if terms.limit is None else f"--{limit_option(terms.measure)} {terms.limit!r}"
-            segments = None if terms.partition.segments is None else terms.partition.segments.words
-            words = filter(None, ("--alarm" if terms.alarm else None, limit, segments))
-            return f"{path} was begun with {' '.join(words)}: ask the same"
-    return _NO_RULE
-
-
-def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
-    """Judge the rules by the rows of the inputs, and by those of each group."""
-    rows = with_classes_of_map(rows)
-    requested, columns = options.regression, rows.columns
-    require_some(options.rules if requested is None else requested.measures)
-    refuse_class_rules(options.rules, columns)
-    refuse_segment_rules(options, rows)
-    options = of_columns(options, columns)
-    of_segments = any(rule.of_segments for rule in options.rules)
-    before = None
-    if requested is not None and requested.report is not None:
-        before = read_baseline(requested.report, requested.measures, confidence=options.confidence)
-    if requested is not None and requested.score is not None:
-        rows = replace(rows, columns=replace(columns, others=(requested.score,)))
-    twice = of_segments or may_cut_cells(options.bins, options.binning)
-    evaluation = read_evaluation(rows, twice=twice, extras_request=_extras_request(rows, options))
-    cut = segments_in(evaluation, rows, options.segments.cut) if of_segments else None
-    return verify_evaluation(evaluation, options=options, before=before, segments=cut)
 
 
 def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
@@ -323,49 +369,3 @@ def _void(report: VerifyReport) -> VerifyReport:
 
     groups = {key: replace(one, verdicts=of(one.verdicts)) for key, one in report.groups.items()}
     return replace(report, verdicts=of(report.verdicts), groups=groups)
-
-
-def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | None) -> VerifyReport:
-    """Judge rows; without inputs by what the state holds."""
-    columns = rows.columns
-    _refuse_misled(columns, options, state)
-    options = of_rows(options, columns)
-    refuse_segment_rules(options, rows)
-    if state is None:
-        return verify_files(rows, options=options)
-    from calibcli.commands.gate import judge_with_state
-
-    return judge_with_state(
-        replace(rows, columns=replace(columns, identity=None)),
-        rule=options.rules[0] if options.rules else None,
-        options=options,
-        state=replace(state, id_column=columns.identity),
-    )
-
-
-def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:
-    """Refuse what is not asked of such rows, or not of a state."""
-    alarm = state is not None and state.alarm
-    if not alarm:
-        requested = [*options.rules, *([] if options.regression is None else [options.regression])]
-        require_some(requested, state=None if state is None else state.path)
-    if columns.by and options.regression is not None and not options.rules:
-        msg = "--by with nothing but a baseline, which is compared over all rows"
-        raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
-    refuse_without_groups(
-        columns.by or columns.each_in,
-        min_group_rows=options.least_group_rows is not None,
-        sort=options.sort is not None,
-    )
-    if state is None:
-        if columns.identity is not None:
-            refuse_without_state("id")
-        return
-    many = len(options.rules) > 1 or not (options.rules or alarm)
-    if many or options.regression is not None:
-        msg = "--state keeps one rule over all rows, without a baseline"
-        raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
-    if columns.rows.counted:
-        left = columns.rows.options[-1]
-        msg = f"--state must count every row of a batch, and --{left} leaves some out"
-        raise UsageProblem(msg, "write the rows to count to a file, or select them with --where")

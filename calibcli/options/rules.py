@@ -124,14 +124,11 @@ def _subject(word: str, text: str) -> Subject:
 
 
 def _relation(sign: str, text: str) -> Relation:
-    for relation in Relation:
-        if sign == relation.value:
-            return relation
-    if sign in ("<", ">"):
-        msg = f"{text!r}: a rule with {sign}"
-        raise UsageProblem(msg, f"write {sign}=: a rule holds at its limit too")
-    msg = f"{text!r}: a rule with {sign}"
-    raise UsageProblem(msg, f"rules compare with <= or >=; {_FORMS}")
+    if sign in set(Relation):
+        return Relation(sign)
+    msg, strict = f"{text!r}: a rule with {sign}", sign in ("<", ">")
+    at_the_limit = f"write {sign}=: a rule holds at its limit too"
+    raise UsageProblem(msg, at_the_limit if strict else f"rules compare with <= or >=; {_FORMS}")
 
 
 def _bound(subject: Subject, end: str | None, relation: Relation, text: str) -> Bound:

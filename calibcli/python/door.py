@@ -16,7 +16,7 @@ from calibcli.options.declaring import Option, Parameter, declared_of, in_order,
 from calibcli.options.output import Trusting
 from calibcli.options.rows import listed
 from calibcli.python.documents import artifact_source, artifact_sources, report_source
-from calibcli.python.problems import in_python
+from calibcli.python.problems import in_call
 from calibcli.python.rows import chosen, inputs_of
 
 Result = TypeVar("Result")
@@ -58,8 +58,6 @@ def function(
 
         @wraps(body)
         def call(*args: Any, **keywords: Any) -> Result:  # noqa: ANN401 - what the options take
-            from calibcli.documents.sealed import trusting
-
             try:
                 bound = signature.bind(*args, **keywords)
             except TypeError as problem:
@@ -67,7 +65,7 @@ def function(
                 raise TypeError(msg) from None
             bound.apply_defaults()
             given = bound.arguments
-            with in_python(), trusting(_trust(given)):
+            with in_call(given):
                 if before is not None:
                     before(given)
                 plain = {name: _plain(one, given[name]) for name, one in parameters.items()}
@@ -114,14 +112,6 @@ def _documented(text: str, parameters: Mapping[str, Parameter]) -> str:
         lines.append("")
     before, returns, after = text.partition("\nReturns:")
     return before + "\n" + "\n".join(lines) + returns + after
-
-
-def _trust(given: Mapping[str, Any]) -> Any:  # noqa: ANN401
-    """Return what is believed of documents in a call."""
-    from calibcli.documents.sealed import Trust
-
-    key_file = given.get("state_key_file")
-    return Trust(given.get("allow_edited") is True, None if key_file is None else os.fspath(key_file))
 
 
 def _plain(one: Parameter, value: Any) -> Any:  # noqa: ANN401

@@ -1,13 +1,14 @@
 """Problems in the words of Python: options as keywords, and the hint where a traceback shows it."""
 
 import inspect
+import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from functools import cache, wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from calibcli import names
 from calibcli.errors import CalibcliError
@@ -58,16 +59,23 @@ def in_python() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def in_call(keywords: Mapping[str, Any]) -> Iterator[None]:
+    """Speak as `in_python` does, and believe documents as the keywords of a call say."""
+    from calibcli.documents.sealed import Trust, trusting
+
+    key_file = keywords.get("state_key_file")
+    believed = Trust(keywords.get("allow_edited") is True, None if key_file is None else os.fspath(key_file))
+    with in_python(), trusting(believed):
+        yield
+
+
 def reads_documents(function: Callable[Asked, Result]) -> Callable[Asked, Result]:
     """Let a function speak as `in_python` does, and believe documents as its keywords say."""
 
     @wraps(function)
     def door(*args: Asked.args, **keywords: Asked.kwargs) -> Result:
-        from calibcli.documents.sealed import Trust, trusting
-
-        key_file = keywords.get("state_key_file")
-        requested = Trust(keywords.get("allow_edited") is True, None if key_file is None else str(key_file))
-        with in_python(), trusting(requested):
+        with in_call(keywords):
             return function(*args, **keywords)
 
     return door

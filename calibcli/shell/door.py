@@ -23,13 +23,12 @@ from calibcli.options.declaring import (
     parameters_of,
 )
 from calibcli.options.output import Trusting
+from calibcli.options.rows import InputFormat
 
 # What completes the line puts it here: zsh, fish and PowerShell into the first, bash into the second.
 _LINES = ("_TYPER_COMPLETE_ARGS", "COMP_WORDS")
 
 _TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
-
-_TABS = ("tab", "\\t")
 
 _LONGEST_HEADER = 1 << 20
 
@@ -41,8 +40,9 @@ def column_names(incomplete: str) -> list[str]:
     """Return the columns, in the order of the file, of the files on the line that begin with a text."""
     found: dict[str, None] = {}
     words = _words()
+    said = _option(words, "--delimiter"), _option(words, "--encoding")
     for word in words:
-        found |= dict.fromkeys(_header(word, _option(words, "--delimiter"), _option(words, "--encoding")))
+        found |= dict.fromkeys(_header(word, *said))
     return [name for name in found if name.startswith(incomplete) and not re.fullmatch(_INDEX, name)]
 
 
@@ -79,33 +79,32 @@ def _header(word: str, delimiter: str | None, encoding: str | None) -> tuple[str
     try:
         path = Path(word)
         if path.is_file() and path.suffix.lower() in _TEXT:
-            return (*_header_of_text(path, delimiter, encoding), *_partitions(word))
+            return (*_header_of_text(path, InputFormat(None, delimiter, encoding)), *_partitions(word))
         if path.is_file() or path.is_dir():
-            return _header_of_any(word, delimiter, encoding)
+            return _header_of_any(word, InputFormat(None, delimiter, encoding))
     except Exception:  # noqa: BLE001 - whatever it is, a line being typed is no place for it
         return ()
     return ()
 
 
-def _header_of_text(path: Path, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+def _header_of_text(path: Path, form: InputFormat) -> tuple[str, ...]:
     """Return the first record of a CSV file, without what it takes to import a reader."""
     import csv
 
-    separator = "\t" if delimiter in _TABS else delimiter or _TEXT[path.suffix.lower()]
-    with path.open(encoding=encoding or "utf-8-sig", newline="") as file:
+    separator = form.delimiter or _TEXT[path.suffix.lower()]
+    with path.open(encoding=form.encoding or "utf-8-sig", newline="") as file:
         lines = csv.reader([*file.readlines(_LONGEST_HEADER)], delimiter=separator)
         return tuple(next(lines, ()))
 
 
-def _header_of_any(name: str, delimiter: str | None, encoding: str | None) -> tuple[str, ...]:
+def _header_of_any(name: str, form: InputFormat) -> tuple[str, ...]:
     """Return the columns of the first file of whatever is named, and those that its path holds."""
     from calibcli.data.fragments import list_fragments
     from calibcli.data.readers import reader_of
     from calibcli.errors import UsageProblem
-    from calibcli.options.rows import InputFormat
 
     try:
-        first = list_fragments([name], input_format=InputFormat(None, delimiter, encoding))[0]
+        first = list_fragments([name], input_format=form)[0]
     except UsageProblem:
         # The separator and the encoding are those of another file on the line.
         first = list_fragments([name])[0]

@@ -426,6 +426,9 @@ def test_partitions_and_separators_are_known_and_the_index_is_left_out(line: pyt
     for word in ("--delimiter ';' --encoding latin-1", "--delimiter=';' --encoding=latin-1"):
         typed(line, f"calibcli measure d s.csv {word} -s ")
         assert column_names("") == ["score", "country", "punkte", "größe"]
+    Path("s.csv").write_text("\ufeffa,1\tb\n", encoding="utf-8")
+    typed(line, "calibcli measure s.csv --delimiter TAB --encoding utf-8 -s ")
+    assert column_names("") == ["a,1", "b"]
 
 
 def test_measures_are_told() -> None:
