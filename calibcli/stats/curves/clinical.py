@@ -144,7 +144,8 @@ def _fitted(
 ) -> "_Fit":
     score = table.score[table.weight > 0.0]
     if np.unique(score).size <= _FEWEST:
-        return _no_curve(score)
+        nothing = np.full_like(score, math.nan)
+        return _Fit(score, nothing, nothing, nothing, "none between so few scores", "no band")
     if smoother is Smoother.KERNEL:
         return _by_kernel(table, confidence=confidence, seed=seed, band=band)
     return _CURVES[smoother](table, confidence=confidence, seed=seed)
@@ -162,11 +163,6 @@ class _Fit:
 
 # Between so many scores a curve would show rates of scores that no row has.
 _FEWEST = 2
-
-
-def _no_curve(score: Floats) -> _Fit:
-    nothing = np.full_like(score, math.nan)
-    return _Fit(score, nothing, nothing, nothing, "none between so few scores", "no band")
 
 
 def _places(table: Table) -> Floats:

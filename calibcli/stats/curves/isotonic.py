@@ -6,7 +6,6 @@ rates at once; and scores by their miscalibration and discrimination.
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from calibcli.names import Band, MeasureName, PlotKind
 from calibcli.options.numerals import percent
@@ -221,13 +220,8 @@ def _consistency_band(
     rates = np.ascontiguousarray((generator.binomial(rows, chance, (cells.rows.size, draws)) / rows).T)
     weight = cells.rows.astype(np.float64)
     fits = np.stack([isotonic_regression(one, weights=weight).x for one in rates], axis=1)
-    return _quantiles(fits, confidence)
-
-
-def _quantiles(fits: npt.NDArray[np.float64], confidence: float) -> tuple[Floats, Floats]:
-    """Return the order statistics just outside the tails, along the last axis."""
     fits.sort(axis=1)
-    draws = fits.shape[1]
+    # The order statistics just outside the tails.
     cut = int((1.0 - confidence) / 2.0 * draws)
     return np.clip(fits[:, cut], 0.0, 1.0), np.clip(fits[:, draws - 1 - cut], 0.0, 1.0)
 

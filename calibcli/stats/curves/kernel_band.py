@@ -12,7 +12,6 @@ and not wrong. With equal weights it is that of Chernoff for the binomial.
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -237,7 +236,9 @@ class _Cells:
         last = np.searchsorted(self.place, nodes + reach, side="right")
         most = int((last - first).max())
         found = np.empty((4, nodes.size))
-        for some in _runs(nodes.size, max(1, _AT_ONCE // most)):
+        step = max(1, _AT_ONCE // most)
+        for start in range(0, nodes.size, step):
+            some = slice(start, start + step)
             cell = np.minimum(first[some, None] + np.arange(most), self.place.size - 1)
             seen = first[some, None] + np.arange(most) < last[some, None]
             node = nodes[some, None]
@@ -251,7 +252,3 @@ class _Cells:
                 weight, self.rows[cell] * seen, ones=ones, zeros=zeros, delta_each_side=delta_each_side
             )
         return found[0], found[1], found[2], found[3]
-
-
-def _runs(count: int, length: int) -> Iterator[slice]:
-    return (slice(start, min(start + length, count)) for start in range(0, count, length))

@@ -348,7 +348,6 @@ def lp_error(
     power: float = 2.0,
     confidence: float = 0.95,
     calibrated: CalibratedDraws | None = None,
-    name: MeasureName = MeasureName.LP,
 ) -> Estimate:
     """
     (sum_k p_k |e_k|^p)^(1/p), p_k the share of the rows in bin k and e_k its rate less its mean score.
@@ -373,7 +372,8 @@ def lp_error(
         method="upper: Hoeffding; lower: that of the ECE",
     )
     null = gaps_if_calibrated(sums, calibrated, lambda gap: p_mean(gap, share=found.share, power=power))
-    return estimate_of_gaps(name, table, sums, value, interval, null=null, details={"power": power})
+    details: Bounds = {"power": power}
+    return estimate_of_gaps(MeasureName.LP, table, sums, value, interval, null=null, details=details)
 
 
 def p_mean(gap: Floats, *, share: Floats, power: float) -> Floats:
@@ -567,23 +567,16 @@ def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
     found["upper_clopper_pearson"] = min(1.0, float((share * most).sum()))
     found["lower_clopper_pearson"] = float((share * least).sum())
     if sums.bins.binning is not Binning.EQUAL_MASS:
-        found |= _for_the_population(table, sums, value=value, delta=delta)
+        # For the population, as the partition was fixed before the rows.
+        rows, square = table.total_rows, float(sums.residual_sq.sum()) / sums.total
+        margin = bounded_differences(rows, delta)
+        found["upper_theorem_12_4"] = min(1.0, value + margin)
+        found["lower_theorem_12_4"] = max(0.0, value - float(np.sqrt(sums.rows.size / rows)) - margin)
+        found["upper_empirical_bernstein"] = empirical_bernstein(value, square, rows=rows, delta=delta)
         stakes = stakes_for_any_time(delta=delta)
         found["upper_betting_any_time"] = residuals.upper_bound(stakes, delta=delta)
         found["lower_betting_any_time"] = residuals.lower_bound(stakes, delta=delta)
     return found
-
-
-def _for_the_population(table: Table, sums: BinnedTable, *, value: float, delta: float) -> Bounds:
-    """Return Theorem 12.4 and the empirical Bernstein bound, for a partition fixed before the rows."""
-    rows = table.total_rows
-    margin = bounded_differences(rows, delta)
-    square = float(sums.residual_sq.sum()) / sums.total
-    return {
-        "upper_theorem_12_4": min(1.0, value + margin),
-        "lower_theorem_12_4": max(0.0, value - float(np.sqrt(sums.rows.size / rows)) - margin),
-        "upper_empirical_bernstein": empirical_bernstein(value, square, rows=rows, delta=delta),
-    }
 
 
 def _ece(name: MeasureName, table: Table, settings: Settings) -> Estimate:

@@ -631,8 +631,10 @@ UC_BINS = 15
 def uncertainty_calibration_numbers(table: ScoreTable) -> Peer:
     """Return what its functions give for a score of one column."""
     few = table.distinct < table.total_rows / 4.0
+    even = np.arange(1, UC_BINS + 1) / UC_BINS
+    between = np.append((table.score[:-1] + table.score[1:]) / 2.0, 1.0)
     own = "each value by itself, as fewer than a quarter of the rows are different"
-    debiased = _bins_of_uc(table, _between(table) if few else equal_mass_ends(table))
+    debiased = _bins_of_uc(table, between if few else equal_mass_ends(table))
     name = "get_calibration_error"
     subtracts = "the variance of the labels is subtracted, here that of label - score"
     partition = own if few else f"{UC_BINS} equal-mass bins"
@@ -640,7 +642,7 @@ def uncertainty_calibration_numbers(table: ScoreTable) -> Peer:
     width = f"{UC_BINS} equal-width bins (a, b]"
     mass = f"{UC_BINS} equal-mass bins, larger ones first, cut midway between neighbouring rows"
     numbers = (
-        PeerNumber("get_ece", _bins_of_uc(table, _ends(UC_BINS)).mean, MeasureName.ECE, width),
+        PeerNumber("get_ece", _bins_of_uc(table, even).mean, MeasureName.ECE, width),
         PeerNumber(
             "get_ece_em",
             _bins_of_uc(table, equal_mass_ends(table)).mean,
@@ -675,15 +677,6 @@ def equal_mass_ends(table: ScoreTable) -> Floats:
 def _row(table: ScoreTable, place: Integers, rank: Integers) -> Floats:
     """Return the scores of rows by rank, from 0."""
     return table.score[np.searchsorted(place, rank, side="right")]
-
-
-def _between(table: ScoreTable) -> Floats:
-    """Return the middles between different scores, and 1."""
-    return np.append((table.score[:-1] + table.score[1:]) / 2.0, 1.0)
-
-
-def _ends(count: int) -> Floats:
-    return np.arange(1, count + 1) / count
 
 
 def _bins_of_uc(table: ScoreTable, ends: Floats) -> Gaps:

@@ -349,8 +349,8 @@ class PairedSums:
         reach = self.reach.get(name, (-sums.worst[0], sums.worst[1]))
         method, delta = RANKED_METHOD if name in RANKED else PAIRED_METHOD, (1.0 - confidence) / 2.0
         # By a row added with the least or the largest difference that there can be.
-        lower = stated(values.lower_bound(least=reach[0], delta=delta))
-        upper = stated(values.upper_bound(most=reach[1], delta=delta))
+        lower = stated(max(reach[0], values.lower_bound(least=reach[0], delta=delta)))
+        upper = stated(min(reach[1], values.upper_bound(most=reach[1], delta=delta)))
         interval = Interval(lower, upper, confidence, method, Target.POPULATION, finite_sample=False)
         if name in LOG_LOSSES:
             assumptions.append(NO_MORE_EXTREME)

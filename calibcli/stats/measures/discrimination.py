@@ -243,7 +243,7 @@ def aurc(table: Table, *, confidence: float = 0.95) -> Estimate:
 ENOUGH, _PLACES = 0.9, 20
 
 
-def cutoff_for(table: Table, *, confidence: float, enough: float = ENOUGH) -> dict[str, float | int | str]:
+def cutoff_for(table: Table, *, confidence: float) -> dict[str, float | int | str]:
     """
     Return the cutoff that keeps most rows of those that leave enough of label 1 among the rows above.
 
@@ -266,11 +266,11 @@ def cutoff_for(table: Table, *, confidence: float, enough: float = ENOUGH) -> di
     place = np.unique(place[place > 0])
     kept, right = after[place - 1].astype(np.float64), ones[place - 1].astype(np.float64)
     bounds = clopper_pearson(right, kept, delta_each_side=(1.0 - confidence) / (2.0 * _PLACES))
-    found: dict[str, float | int | str] = {"kept_label": enough}
+    found: dict[str, float | int | str] = {"kept_label": ENOUGH}
     for shown, name, above in (
-        (right >= enough * kept, "kept", "kept_above"),
-        (bounds[0] >= enough, "kept_least", "safe_above"),
-        (bounds[1] >= enough, "kept_most", ""),
+        (right >= ENOUGH * kept, "kept", "kept_above"),
+        (bounds[0] >= ENOUGH, "kept_least", "safe_above"),
+        (bounds[1] >= ENOUGH, "kept_most", ""),
     ):
         some = np.flatnonzero(shown)
         best = int(place[some[-1]]) if some.size else 0

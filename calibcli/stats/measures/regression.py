@@ -245,7 +245,8 @@ def _if_calibrated(name: MeasureName, table: Table) -> Reference:
     """
     Return what the coefficient tends to if labels follow the scores, and its range by Fisher's information.
 
-    There is no range where the scores leave fewer than 20 events open, or with importance weights.
+    There is no range where the scores leave fewer than 20 events open, or with importance weights; nor of a
+    line where all scores that leave events open have one logit.
     """
     null = 1.0 if name is MeasureName.COX_SLOPE else 0.0
     information = table.weight * table.score * (1.0 - table.score)
@@ -255,6 +256,8 @@ def _if_calibrated(name: MeasureName, table: Table) -> Reference:
     if name is MeasureName.CITL_LOGIT:
         return null, of_moments(null, 1.0 / whole)
     z = logit(table.score)
+    if float(np.ptp(z[information > 0.0])) == 0.0:
+        return null, None
     middle = float((information * z).sum()) / whole
     slope = 1.0 / float((information * (z - middle) ** 2).sum())
     return null, of_moments(null, slope if name is MeasureName.COX_SLOPE else 1.0 / whole + middle**2 * slope)

@@ -334,7 +334,8 @@ def interval_of_mean(values: Values, *, most: float, confidence: float) -> Inter
     """Return the interval of the mean of a loss between 0 and `most`, which may be infinite."""
     delta = (1.0 - confidence) / 2.0
     lower = max(0.0, values.lower_bound(least=0.0, delta=delta))
-    upper = stated(values.upper_bound(most=most, delta=delta))
+    # Of importance weights the mean and its error are all that is known, which tell of no largest loss.
+    upper = stated(min(most, values.upper_bound(most=most, delta=delta)))
     return Interval(lower, upper, confidence, METHOD, Target.POPULATION, finite_sample=False)
 
 

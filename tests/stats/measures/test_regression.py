@@ -262,3 +262,16 @@ def test_few_rows_that_carry_the_noise_are_said() -> None:
     assert estimate.details["carried_by"] < 4.0
     assert any(text.startswith("rough: its noise is that of about") for text in estimate.assumptions)
     assert not any(text.startswith("rough") for text in cox_measure(M.COX_SLOPE, drawn(4000)).assumptions)
+
+
+@pytest.mark.parametrize("score", [0.3, 0.5])
+def test_one_open_score_leaves_a_line_no_range_by_chance(score: float) -> None:
+    """Scores that are certain but for one have a slope, which labels drawn from them would not settle."""
+    rows = np.array([40, 100, 40])
+    table = ScoreTable(np.array([0.0, score, 1.0]), rows, np.array([1, 45, 39]))
+    for name in (MeasureName.COX_SLOPE, MeasureName.COX_INTERCEPT):
+        found = cox_measure(name, table)
+        assert math.isfinite(found.value)
+        assert found.null is not None
+        assert found.null_range is None
+    assert cox_measure(MeasureName.CITL_LOGIT, table).null_range is not None

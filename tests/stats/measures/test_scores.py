@@ -183,6 +183,11 @@ def test_weights_leave_no_intervals_but_of_means() -> None:
     assert drawn.null is None
     heavy = table_of([(0.2, False), (0.4, True)], np.array([1.0, 1e-9]))
     assert brier_skill(heavy).interval is None
+    wrong = table_of([(0.3, False), (0.9999, False)], np.array([1.0, 3.0]))
+    for found in (spherical(wrong), brier(wrong)):
+        # No loss to come is larger than that.
+        assert found.interval is not None
+        assert found.interval.upper == 1.0
 
 
 def test_many_scores_are_no_burden() -> None:

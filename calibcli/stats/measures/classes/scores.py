@@ -23,7 +23,6 @@ from calibcli.stats.measures.scores import (
     one_row,
     rests_on,
 )
-from calibcli.stats.table import Floats
 from calibcli.stats.table.classes import Moments
 
 NO_LARGEST_OF_CLASSES = (
@@ -73,8 +72,12 @@ def class_log_loss(views: ClassViews) -> ClassEstimate:
         Good (1952), JRSS-B 14.
     """
     wrong = views.joint.log_loss.infinite
-    null = sum(_entropy(one.table.score, one.table.weight) for one in views.rest)
-    squares = sum(_squared_log(one.table.score, one.table.weight) for one in views.rest)
+    null = squares = 0.0
+    for one in views.rest:
+        score = one.table.score
+        log = np.log(np.where(score > 0.0, score, 1.0))
+        null -= float((one.table.weight * score * log).sum())
+        squares += float((one.table.weight * score * log**2).sum())
     return _mean_loss(
         ClassMeasure.CLASS_LOG_LOSS,
         views.joint.log_loss,
@@ -114,16 +117,6 @@ def class_brier(views: ClassViews) -> ClassEstimate:
         noise=4.0 * (cubes - (views.rows - null) ** 2 / views.rows),
         details={**details, "parts_over": views.rest[0].sums.described},
     )
-
-
-def _entropy(score: Floats, weight: Floats) -> float:
-    """Return the weighted sum of -p ln p."""
-    return float(-(weight * score * np.log(np.where(score > 0.0, score, 1.0))).sum())
-
-
-def _squared_log(score: Floats, weight: Floats) -> float:
-    """Return the weighted sum of p (ln p)^2."""
-    return float((weight * score * np.log(np.where(score > 0.0, score, 1.0)) ** 2).sum())
 
 
 def _mean_loss(
