@@ -10,7 +10,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from calibcli.names import AxisScale
-from calibcli.show.figures.look import FONT, Look, Palette, dashed, mixed
+from calibcli.show.figures.look import Look, Palette, dashed, mixed
 from calibcli.show.figures.page import COUNT, Entry, Panel, inches_of, inches_wide
 from calibcli.stats.curves.limits import Limits, Spread
 from calibcli.stats.numerics import Floats
@@ -31,17 +31,20 @@ def strength(density: Floats, *, even: float) -> Floats:
     return np.asarray(np.sqrt(np.minimum(density / min(even, float(density.max())), 1.0)))
 
 
-def draw_area(
-    axes: Axes, corners: Floats, *, above: npt.NDArray[np.bool_], dark: Floats, palette: Palette
-) -> None:
-    """Fill patches between the diagonal and the curve."""
+Sides = tuple[Floats, Floats]
+
+
+def draw_area(axes: Axes, x: Sides, base: Sides, y: Sides, *, dark: Floats, palette: Palette) -> None:
+    """Fill patches between the diagonal and the curve, each given at its left side and at its right one."""
+    (left, right), (low, high) = x, base
+    corners = ((left, low), (right, high), (right, y[1]), (left, y[0]))
+    above = y[0] + y[1] > low + high
     full = np.where(above[:, None], to_rgb(palette.too_low), to_rgb(palette.too_high))
     share = (_PALEST + (_DARKEST - _PALEST) * dark)[:, None]
     # Opaque and edged in their own colour: neighbours that shine through leave seams.
     colours = (1.0 - share) * np.array(to_rgb(palette.paper)) + share * full
-    patches = PolyCollection(
-        list(corners), facecolors=colours, edgecolors=colours, linewidths=0.6, zorder=1.0
-    )
+    quads = np.stack([np.stack(corner, axis=1) for corner in corners], axis=1)
+    patches = PolyCollection(list(quads), facecolors=colours, edgecolors=colours, linewidths=0.6, zorder=1.0)
     axes.add_collection(patches, autolim=False)
 
 
@@ -95,50 +98,26 @@ def draw_bars(panel: Panel, bars: Bars, *, limits: Limits, look: Look, counted: 
 
 
 def _draw_error(axes: Axes, bars: Bars, look: Look) -> None:
-    left, right, base, height = bars.left, bars.right, bars.base, bars.height
-    corners = np.stack(
-        [
-            np.stack((left, base), axis=1),
-            np.stack((right, base), axis=1),
-            np.stack((right, height), axis=1),
-            np.stack((left, height), axis=1),
-        ],
-        axis=1,
-    )
+    sides, base, height = (bars.left, bars.right), (bars.base, bars.base), (bars.height, bars.height)
     # Atoms have no width to take a density over, so every bin counts as one of fifteen.
     dark = strength(bars.rows / bars.rows.sum(), even=1.0 / 15.0)
-    draw_area(axes, corners, above=height > base, dark=dark, palette=look.palette)
-    for start, stop, level in zip(left, right, height, strict=True):
+    draw_area(axes, sides, base, height, dark=dark, palette=look.palette)
+    for start, stop, level in zip(*sides, bars.height, strict=True):
         axes.plot([start, stop], [level, level], **look.stroke(look.palette.ink, 0.9), zorder=2.6)
 
 
 def draw_points(axes: Axes, bars: Bars, look: Look) -> None:
     """Draw the points of bins and their whiskers."""
-    known = ~np.isnan(bars.lower)
-    axes.vlines(
-        bars.score[known],
-        bars.lower[known],
-        bars.upper[known],
-        colors=look.palette.ink,
-        linewidth=look.points(0.8),
-        zorder=2.8,
-    )
-    axes.plot(
-        bars.score,
-        bars.height,
-        color=look.palette.ink,
-        linestyle="",
-        marker="o",
-        markersize=look.points(4.5),
-        markeredgewidth=0.0,
-        zorder=3.0,
-    )
+    ink, known = look.palette.ink, ~np.isnan(bars.lower)
+    ends = bars.lower[known], bars.upper[known]
+    axes.vlines(bars.score[known], *ends, **look.uprights(ink, 0.8), zorder=2.8)
+    axes.plot(bars.score, bars.height, **look.dots(ink, 4.5), markeredgewidth=0.0, zorder=3.0)
 
 
 def draw_rows(
     axes: Axes,
     rows: npt.NDArray[np.int64],
-    sides: tuple[Floats, Floats],
+    sides: Sides,
     *,
     limits: Limits,
     look: Look,
@@ -147,15 +126,8 @@ def draw_rows(
     """Draw how many rows each bin holds, with the numbers where they have room."""
     left, right = sides
     inset = np.minimum(0.04 * (right - left), 0.003 * (right[-1] - left[0]))
-    axes.bar(
-        left + inset,
-        rows,
-        right - left - 2 * inset,
-        align="edge",
-        color=look.palette.rows,
-        edgecolor="none",
-        linewidth=0.0,
-    )
+    colour, wide = look.palette.rows, right - left - 2 * inset
+    axes.bar(left + inset, rows, wide, align="edge", color=colour, edgecolor="none", linewidth=0.0)
     axes.set_ylim(0.0, 1.3 * float(rows.max()))
     axes.yaxis.set_major_locator(MaxNLocator(nbins=2, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_count(round(value))))
@@ -177,17 +149,9 @@ def _write_counts(
         if any(start < other[1] and stop > other[0] for other in taken):
             continue
         taken.append((start, stop))
-        axes.annotate(
-            text,
-            (places[index], rows[index]),
-            xytext=(0, look.points(1.5)),
-            textcoords="offset points",
-            ha="center",
-            va="bottom",
-            fontsize=size,
-            family=FONT,
-            color=look.palette.faint,
-        )
+        at_top, above = (places[index], rows[index]), (0, look.points(1.5))
+        style = look.letters(look.palette.faint, size)
+        axes.annotate(text, at_top, above, textcoords="offset points", ha="center", va="bottom", **style)
 
 
 def short_count(count: int) -> str:

@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
 from calibcli.show.figures.bars import draw_diagonal, evenly, shares_between
-from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
+from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_of, inches_wide
 from calibcli.show.figures.panels import panels_figure
 from calibcli.show.figures.reliability import point_beyond
@@ -88,9 +88,7 @@ class ClinicalPlots:
             entries.append((Line2D([], [], **look.stroke(ink, 1.6)), "curve"))
         if any(has_band(one.lower) for one in self.curves):
             entries.append((Patch(**band_fill(look)), f"{level} band"))
-        dot = Line2D(
-            [], [], color=ink, linestyle="", marker="o", markersize=look.points(4.0), markerfacecolor="none"
-        )
+        dot = Line2D([], [], **look.dots(ink, 4.0), markerfacecolor="none")
         bounded = any(has_band(one.groups.rate_lower) for one in self.curves)
         entries.append((dot, f"group, {level} interval" if bounded else "group"))
         return [*entries, (Line2D([], [], **dashed(look)), "ideal")]
@@ -137,11 +135,8 @@ def _draw(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> None:
     score, low, high, observed = (
         limits.held(one) for one in (groups.score, groups.rate_lower, groups.rate_upper, groups.rate)
     )
-    axes.vlines(score, low, high, color=ink, linewidth=look.points(0.8), zorder=2.5)
-    axes.plot(
-        score, observed, color=ink, linestyle="", marker="o", markersize=look.points(4.0),
-        markerfacecolor=look.palette.paper, markeredgewidth=look.points(0.9), zorder=4.0,
-    )  # fmt: skip
+    axes.vlines(score, low, high, **look.uprights(ink, 0.8), zorder=2.5)
+    axes.plot(score, observed, **look.rings(ink, 4.0, 0.9), zorder=4.0)
     point_beyond(axes, groups, limits, look)
 
 
@@ -193,8 +188,8 @@ def _write_box(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> 
     free = float(reached) < 1.0 - height
     x, y, vertical = (_GAP, 1.0 - _GAP, "top") if free else (1.0 - indent - width, _GAP, "bottom")
     letters: dict[str, Any] = {
-        "transform": axes.transAxes, "va": vertical, "ha": "left", "family": FONT, "linespacing": _LINE,
-        "fontsize": size, "color": look.palette.ink, "zorder": 5.0, "parse_math": False,
+        **look.letters(look.palette.ink, size), "transform": axes.transAxes, "va": vertical, "ha": "left",
+        "linespacing": _LINE, "zorder": 5.0,
     }  # fmt: skip
     paper = {"facecolor": look.palette.paper, "edgecolor": "none", "alpha": 0.85, "pad": look.points(1.0)}
     for column, shift in ((names, 0.0), (numbers, indent)):

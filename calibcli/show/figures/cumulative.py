@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from calibcli.show.figures.axes import dress_panel, number_ticks
-from calibcli.show.figures.look import FONT, Look, dashed
+from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Page, Sheet, Words, inches_of, inches_wide, new_page
 from calibcli.stats.curves.cumulative import CumulativeCurve
 from calibcli.stats.curves.limits import Spread
@@ -52,14 +52,7 @@ def draw_path(axes: Axes, curve: CumulativeCurve, *, look: Look) -> None:
     axes.axhline(0.0, **dashed(look), zorder=2.0)
     if curve.deviation > 0.0:
         reach = 2.0 * curve.deviation
-        axes.fill(
-            [0.0, 0.0, _TRIANGLE],
-            [-reach, reach, 0.0],
-            facecolor=palette.band,
-            edgecolor=palette.edge,
-            linewidth=look.points(0.8),
-            zorder=1.0,
-        )
+        axes.fill([0.0, 0.0, _TRIANGLE], [-reach, reach, 0.0], **_triangle(look), zorder=1.0)
     far = curve.farthest
     _bracket(axes, float(curve.share[far]), (0.0, float(curve.value[far])), look, _sign_colour(curve, look))
     _bracket(axes, _BRACKET, curve.range, look, palette.faint)
@@ -89,18 +82,12 @@ def write_scores(page: Page, axes: Axes, spread: Spread) -> None:
 
 def _write_above(axes: Axes, text: str, share: float, *, look: Look, left: float | None = None) -> None:
     """Write a score over its place, or, so many points to the left of it, what the numbers are."""
+    ha, colour = ("center", look.palette.ink) if left is None else ("right", look.palette.faint)
     axes.annotate(
-        text,
-        (share, axes.get_ylim()[1]),
-        xytext=(-(left or 0.0), look.points(_TICK + 2.0)),
-        textcoords="offset points",
-        ha="center" if left is None else "right",
-        va="bottom",
-        fontsize=look.points(_SCORE_SIZE),
-        family=FONT,
-        color=look.palette.ink if left is None else look.palette.faint,
-        annotation_clip=False,
-    )
+        text, (share, axes.get_ylim()[1]), (-(left or 0.0), look.points(_TICK + 2.0)),
+        textcoords="offset points", ha=ha, va="bottom", annotation_clip=False,
+        **look.letters(colour, look.points(_SCORE_SIZE)),
+    )  # fmt: skip
 
 
 def _scores(spread: Spread) -> list[tuple[float, str]]:
@@ -147,16 +134,8 @@ def _ends(curve: CumulativeCurve) -> tuple[float, float]:
 
 def _bracket(axes: Axes, place: float, ends: tuple[float, float], look: Look, colour: str) -> None:
     """Draw a vertical distance with a bar at both ends."""
-    axes.plot(
-        [place, place],
-        ends,
-        color=colour,
-        linewidth=look.points(1.6),
-        marker="_",
-        markersize=look.points(7.0),
-        markeredgewidth=look.points(1.6),
-        zorder=2.5,
-    )
+    bars = {"marker": "_", "markersize": look.points(7.0), "markeredgewidth": look.points(1.6)}
+    axes.plot([place, place], ends, **{**look.stroke(colour, 1.6), **bars}, zorder=2.5)
 
 
 def _sign_colour(curve: CumulativeCurve, look: Look) -> str:
@@ -187,18 +166,14 @@ def _key(curve: CumulativeCurve, look: Look) -> list[Entry]:
         (_mark(palette.faint, look), "range (Kuiper)"),
     ]
     if curve.deviation > 0.0:
-        triangle = Patch(facecolor=palette.band, edgecolor=palette.edge, linewidth=look.points(0.8))
-        entries.append((triangle, "noise by chance"))
+        entries.append((Patch(**_triangle(look)), "noise by chance"))
     return entries
 
 
+def _triangle(look: Look) -> dict[str, Any]:
+    palette = look.palette
+    return {"facecolor": palette.band, "edgecolor": palette.edge, "linewidth": look.points(0.8)}
+
+
 def _mark(colour: str, look: Look) -> Line2D:
-    return Line2D(
-        [],
-        [],
-        color=colour,
-        linestyle="",
-        marker="|",
-        markersize=look.points(9),
-        markeredgewidth=look.points(1.6),
-    )
+    return Line2D([], [], **look.dots(colour, 9.0, "|"), markeredgewidth=look.points(1.6))

@@ -128,14 +128,8 @@ def _draw_points(
 ) -> None:
     """Join few distinct scores; the band of each is a bar across the diagonal."""
     if has_band(curve.lower):
-        axes.vlines(
-            limits.held(curve.at),
-            limits.held(curve.lower),
-            limits.held(curve.upper),
-            colors=look.palette.edge,
-            linewidth=look.points(3.0),
-            zorder=2.2,
-        )
+        at, low, high = (limits.held(one) for one in (curve.at, curve.lower, curve.upper))
+        axes.vlines(at, low, high, **look.uprights(look.palette.edge, 3.0), zorder=2.2)
     if _apart(curve):
         return
     ink = look.stroke(look.palette.ink, 0.8)
@@ -149,11 +143,9 @@ def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look)
         return
     density = _density(curve, limits, mesh)
     x, y = limits.held(mesh), limits.held(np.interp(mesh, curve.x, curve.rate))
-    ends = [(x[:-1], x[:-1]), (x[1:], x[1:]), (x[1:], y[1:]), (x[:-1], y[:-1])]
-    corners = np.stack([np.stack(end, axis=1) for end in ends], axis=1)
-    above = y[:-1] + y[1:] > x[:-1] + x[1:]
+    across, up = ((one[:-1], one[1:]) for one in (x, y))
     if np.any(density > 0.0):
-        draw_area(axes, corners, above=above, dark=strength(density, even=1.0), palette=look.palette)
+        draw_area(axes, across, across, up, dark=strength(density, even=1.0), palette=look.palette)
 
 
 def _density(curve: IsotonicCurve, limits: Limits, mesh: Floats) -> Floats:

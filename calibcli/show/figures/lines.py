@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress_panel, round_numbers
-from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
+from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import (
     FOOT,
     KEY,
@@ -259,8 +259,8 @@ def _name(
         x, y, _ = best
         taken.append((x - half, y - half_height, x + half, y + half_height))
         axes.text(
-            x / wide, y / high, name, transform=axes.transAxes, ha="center", va="center", family=FONT,
-            fontsize=size, color=look.palette.ink, zorder=4.0, parse_math=False,
+            x / wide, y / high, name, transform=axes.transAxes, ha="center", va="center",
+            **look.letters(look.palette.ink, size), zorder=4.0,
         )  # fmt: skip
 
 

@@ -91,6 +91,23 @@ class Look:
         """Return how a line without marks is drawn, its width given as for a page."""
         return {"color": colour, "linewidth": self.points(width), "linestyle": dashes, "marker": ""}
 
+    def dots(self, colour: str, size: float, marker: str = "o") -> dict[str, Any]:
+        """Return how marks without a line are drawn, their size given as for a page."""
+        return {"color": colour, "linestyle": "", "marker": marker, "markersize": self.points(size)}
+
+    def rings(self, colour: str, size: float, width: float, marker: str = "o") -> dict[str, Any]:
+        """Return how hollow marks are drawn, with an edge of a width given as for a page."""
+        edge = {"markerfacecolor": self.palette.paper, "markeredgewidth": self.points(width)}
+        return {**self.dots(colour, size, marker), **edge}
+
+    def uprights(self, colour: str, width: float) -> dict[str, Any]:
+        """Return how intervals are drawn as upright lines, their width given as for a page."""
+        return {"colors": colour, "linewidth": self.points(width)}
+
+    def letters(self, colour: str, size: float) -> dict[str, Any]:
+        """Return how words in axes are written, in letters of a size in points; dollar signs are kept."""
+        return {"family": FONT, "fontsize": size, "color": colour, "parse_math": False}
+
 
 def look_of(size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.LIGHT) -> Look:
     """Return the look of a size and a theme."""

@@ -11,13 +11,12 @@ from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale, RecalibratorName
 from calibcli.show.figures.axes import dress_panel, show_limits
-from calibcli.show.figures.bars import Bars, draw_diagonal, draw_points, draw_rows, draw_spread
+from calibcli.show.figures.bars import draw_diagonal, draw_points, draw_rows, draw_spread
 from calibcli.show.figures.look import Look, band_fill, dashed
 from calibcli.show.figures.page import Entry, Sheet, Words, new_page
-from calibcli.show.figures.reliability import sides_of
+from calibcli.show.figures.reliability import bars_of
 from calibcli.stats.curves.limits import Extent, Limits, band_sentence, has_band, limits_of
 from calibcli.stats.curves.map import MapCurve
-from calibcli.stats.curves.reliability import BinnedCurve
 
 # How far by log-odds a map is shown where no rows say.
 _FAR = 0.001
@@ -40,13 +39,13 @@ def map_figure(curve: MapCurve, words: Words, *, look: Look, scale: AxisScale = 
     few = curve.points is not None and bool(np.all(curve.points.lower == curve.points.upper))
     _draw_map(panel.main, curve, limits, look)
     draw_diagonal(panel.main, limits, look)
-    if curve.points is not None:
-        bars = _bars(curve.points, limits)
+    if curve.points is not None and panel.strip is not None:
+        bars = bars_of(curve.points, limits)
         draw_points(panel.main, bars, look)
         if few:
-            draw_rows(panel.rows, bars.rows, (bars.left, bars.right), limits=limits, look=look)
+            draw_rows(panel.strip, bars.rows, (bars.left, bars.right), limits=limits, look=look)
         elif curve.spread is not None:
-            draw_spread(panel.rows, curve.spread, limits=limits, look=look)
+            draw_spread(panel.strip, curve.spread, limits=limits, look=look)
     strip_label = "rows" if few else "density"
     dress_panel(page, panel, x_label=_SCORE, y_label=_OUTPUT, strip_label=strip_label)
     show_limits(panel.main, limits)
@@ -77,14 +76,6 @@ def _by_log_odds(curve: MapCurve) -> Limits:
     return limits_of(Extent(both, both, np.ones(4), both, both), AxisScale.LOGIT)
 
 
-def _bars(points: BinnedCurve, limits: Limits) -> Bars:
-    left, right = sides_of(points, limits)
-    score, rate, lower, upper = (
-        limits.held(one) for one in (points.score, points.rate, points.rate_lower, points.rate_upper)
-    )
-    return Bars(left, right, score, rate, lower, upper, base=score, rows=points.rows)
-
-
 def _sentences(limits: Limits) -> list[str]:
     """Return what must be said of the axes; there is no area of error here."""
     if limits.scale is AxisScale.LOGIT:
@@ -113,10 +104,7 @@ def _key(curve: MapCurve, look: Look) -> list[Entry]:
         ends = curve.method is RecalibratorName.VENN_ABERS
         entries.append((Patch(**band_fill(look)), "its ends" if ends else "resampling band"))
     if curve.points is not None:
-        ink, size = look.palette.ink, look.points(4.5)
-        entries.append(
-            (Line2D([], [], color=ink, linestyle="", marker="o", markersize=size), "observed rate")
-        )
+        entries.append((Line2D([], [], **look.dots(look.palette.ink, 4.5)), "observed rate"))
     return [*entries, (Line2D([], [], **dashed(look)), "score unchanged")]
 
 
@@ -130,21 +118,11 @@ def _draw_map(axes: Axes, curve: MapCurve, limits: Limits, look: Look) -> None:
     if not curve.marks.size:
         return
     marks = curve.marks[inside[curve.marks]]
-    colour, paper = look.palette.series[0], look.palette.paper
+    colour = look.palette.series[0]
     if has_band(curve.lower):
         ends = limits.held(curve.lower[marks]), limits.held(curve.upper[marks])
-        axes.vlines(score[marks], *ends, colors=colour, linewidth=look.points(2.2), alpha=0.5, zorder=2.4)
-    axes.plot(
-        score[marks],
-        output[marks],
-        color=colour,
-        linestyle="",
-        marker="s",
-        markersize=look.points(5.0),
-        markerfacecolor=paper,
-        markeredgewidth=look.points(1.1),
-        zorder=2.7,
-    )
+        axes.vlines(score[marks], *ends, **look.uprights(colour, 2.2), alpha=0.5, zorder=2.4)
+    axes.plot(score[marks], output[marks], **look.rings(colour, 5.0, 1.1, "s"), zorder=2.7)
 
 
 def _line(look: Look) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from calibcli.names import GAVE_ZERO, MeasureName
 from calibcli.show.figures.axes import dress_panel, round_numbers
-from calibcli.show.figures.look import FONT, Look, dashed
+from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import (
     COUNT,
     KEY,
@@ -210,7 +210,7 @@ def _write(
     """Write a line with its middle at a place in inches."""
     axes.text(
         place[0] / inches_wide(axes), place[1] / inches_high(axes), text, transform=axes.transAxes,
-        ha="center", va="center", family=FONT, fontsize=size, color=colour, zorder=5.0, parse_math=False,
+        ha="center", va="center", **look.letters(colour, size), zorder=5.0,
         bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.0, "alpha": 0.8},
     )  # fmt: skip
 
@@ -220,12 +220,5 @@ def _line(look: Look) -> dict[str, Any]:
 
 
 def _dot(look: Look, *, full: bool) -> dict[str, Any]:
-    palette = look.palette
-    return {
-        "color": palette.series[0],
-        "linestyle": "",
-        "marker": "o",
-        "markersize": look.points(5.5),
-        "markeredgewidth": look.points(1.2),
-        "markerfacecolor": palette.series[0] if full else palette.paper,
-    }
+    colour = look.palette.series[0]
+    return {**look.rings(colour, 5.5, 1.2), **({"markerfacecolor": colour} if full else {})}

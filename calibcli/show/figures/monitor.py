@@ -114,8 +114,8 @@ def _key(curve: MonitorCurve, look: Look) -> list[Entry]:
         entries.append((_stroke(palette.series[0], width), "evidence for PASS"))
         entries.append((_stroke(palette.series[1], width), "evidence for FAIL"))
     else:
-        dot = Line2D([], [], color=palette.edge, linestyle="", marker="o", markersize=look.points(3.5))
         entries.append((_stroke(palette.series[1], width), "evidence for an alarm"))
+        dot = Line2D([], [], **look.dots(palette.edge, 3.5))
         entries.append((dot, "evidence if the change began there"))
     entries.append((_stroke(palette.ink, width), "estimate"))
     if not np.isnan(curve.own).all():
@@ -155,18 +155,10 @@ def _draw_starts(axes: Axes, starts: Starts, ends: tuple[float, float], look: Lo
     best = [int(np.argmax(starts.log if starts.strongest is None else starts.rows == starts.strongest))]
     for places, size, edge in ((np.arange(wealth.size), 3.5, 0.0), (best, 7.0, 0.9)):
         axes.plot(
-            starts.rows[places],
-            wealth[places],
-            color=look.palette.edge,
-            linestyle="",
-            marker="o",
-            markersize=look.points(size),
-            markerfacecolor="none" if edge else look.palette.edge,
-            markeredgecolor=look.palette.ink,
-            markeredgewidth=look.points(edge),
-            zorder=2.0,
-            clip_on=False,
-        )
+            starts.rows[places], wealth[places], **look.dots(look.palette.edge, size),
+            markerfacecolor="none" if edge else look.palette.edge, markeredgecolor=look.palette.ink,
+            markeredgewidth=look.points(edge), zorder=2.0, clip_on=False,
+        )  # fmt: skip
 
 
 def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> None:
@@ -180,10 +172,8 @@ def _draw_estimate(axes: Axes, curve: MonitorCurve, top: float, look: Look) -> N
         for edge in (curve.lower, curve.upper):
             axes.plot(rows, edge, **look.stroke(palette.edge, 0.7), zorder=1.5)
     alone = known & ~np.append(False, known[:-1]) & ~np.append(known[1:], False)
-    axes.vlines(
-        rows[alone], curve.lower[alone], curve.upper[alone], colors=palette.edge,
-        linewidth=look.points(1.4), zorder=1.5, clip_on=True,
-    )  # fmt: skip
+    ends = curve.lower[alone], curve.upper[alone]
+    axes.vlines(rows[alone], *ends, **look.uprights(palette.edge, 1.4), zorder=1.5, clip_on=True)
     _draw_line(axes, rows, curve.value, colour=palette.ink, look=look, inside=curve.value <= top)
     for which, shape, rim in ((~curve.stands_out, "o", palette.edge), (curve.stands_out, "D", palette.ink)):
         axes.plot(
@@ -210,16 +200,13 @@ def _draw_line(
     inside: npt.NDArray[np.bool_] | None = None,
 ) -> None:
     """Draw a line, with a dot at each look where there are few; the last has one always."""
-    style = "steps-post" if steps else "default"
-    width = look.points(1.6)
-    axes.plot(rows, height, color=colour, linewidth=width, drawstyle=style, marker="", zorder=3.0)
+    shape = "steps-post" if steps else "default"
+    axes.plot(rows, height, **look.stroke(colour, 1.6), drawstyle=shape, zorder=3.0)
     dots = np.arange(rows.size) if rows.size <= _MOST_DOTS else np.array([rows.size - 1])
     if inside is not None:
         dots = dots[inside[dots]]
-    axes.plot(
-        rows[dots], height[dots], color=colour, linestyle="", marker="o", markersize=look.points(3.2),
-        markeredgewidth=0.0, zorder=3.2, clip_on=False,
-    )  # fmt: skip
+    style = look.dots(colour, 3.2)
+    axes.plot(rows[dots], height[dots], **style, markeredgewidth=0.0, zorder=3.2, clip_on=False)
 
 
 def _dress(page: Page, curve: MonitorCurve, ends: tuple[float, float], top: float) -> None:

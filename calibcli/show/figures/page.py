@@ -96,14 +96,6 @@ class Panel:
     first: bool
     last: bool
 
-    @property
-    def rows(self) -> Axes:
-        """The strip, of a sheet that has one."""
-        if self.strip is None:
-            msg = "this sheet has no strip"
-            raise TypeError(msg)
-        return self.strip
-
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -117,11 +109,6 @@ class Page:
     def main(self) -> Axes:
         """The axes of the first panel."""
         return self.panels[0].main
-
-    @property
-    def rows(self) -> Axes:
-        """The strip of the first panel."""
-        return self.panels[0].rows
 
 
 # Letters are fitted to pixels, so they are measured as pictures of pixels have them.

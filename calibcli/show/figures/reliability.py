@@ -17,7 +17,7 @@ from calibcli.names import AxisScale, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import RATE_LABEL, dress_panel, log_odds_ticks, round_numbers
 from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
-from calibcli.show.figures.look import FONT, Look, band_fill, dashed, draw_band
+from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import (
     FOOT,
     Entry,
@@ -153,13 +153,9 @@ class BinnedPlots:
     def key(self, look: Look) -> list[Entry]:
         """Return what the marks mean."""
         ink = look.palette.ink
-        dot = Line2D([], [], color=ink, linestyle="", marker="o", markersize=look.points(4.5))
-        entries: list[Entry] = [(dot, "observed rate")]
+        entries: list[Entry] = [(Line2D([], [], **look.dots(ink, 4.5)), "observed rate")]
         if any(has_band(one.rate_lower) for one in self.curves):
-            size, width = look.points(11), look.points(0.9)
-            whisker = Line2D(
-                [], [], color=ink, linestyle="", marker="|", markersize=size, markeredgewidth=width
-            )
+            whisker = Line2D([], [], **look.dots(ink, 11, "|"), markeredgewidth=look.points(0.9))
             entries.append((whisker, f"{percent(self.confidence)} interval"))
         return [*entries, *area_key(look)]
 
@@ -172,14 +168,17 @@ def draw_binned(
     panel: Panel, curve: BinnedCurve, *, limits: Limits, look: Look, counted: bool = True
 ) -> None:
     """Draw each bin's rate, its interval, the error as area and, below, the rows per bin."""
-    left, right = sides_of(curve, limits)
+    draw_bars(panel, bars_of(curve, limits), limits=limits, look=look, counted=counted)
+    point_beyond(panel.main, curve, limits, look)
+    draw_diagonal(panel.main, limits, look)
+
+
+def bars_of(curve: BinnedCurve, limits: Limits) -> Bars:
+    """Return bins as bars from the diagonal."""
     score, rate, lower, upper = (
         limits.held(one) for one in (curve.score, curve.rate, curve.rate_lower, curve.rate_upper)
     )
-    bars = Bars(left, right, score, rate, lower, upper, base=score, rows=curve.rows)
-    draw_bars(panel, bars, limits=limits, look=look, counted=counted)
-    point_beyond(panel.main, curve, limits, look)
-    draw_diagonal(panel.main, limits, look)
+    return Bars(*sides_of(curve, limits), score, rate, lower, upper, base=score, rows=curve.rows)
 
 
 def point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) -> None:
@@ -192,10 +191,8 @@ def point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) -> 
             continue
         end = limits.y[int(rate)]
         place = float(limits.shares(np.array([score]))[0])
-        axes.plot(
-            [score], [end], marker="^" if rate else "v", markersize=look.points(7.0), linestyle="",
-            color=look.palette.ink, clip_on=False, zorder=5.0,
-        )  # fmt: skip
+        arrow = look.dots(look.palette.ink, 7.0, "^" if rate else "v")
+        axes.plot([score], [end], **arrow, clip_on=False, zorder=5.0)
         # Towards the middle, so that the count stays within its panel.
         aside, down = (1.0 if place < 0.5 else -1.0), (-1.0 if rate else 1.0)
         count = f"{rows if rate else 0:,} of {rows:,}"
@@ -206,8 +203,8 @@ def point_beyond(axes: Axes, curve: BinnedCurve, limits: Limits, look: Look) -> 
         taken[int(rate)] = start + inches_of(count, size) + 0.1
         axes.annotate(
             count, (score, end),
-            (aside * look.points(6.0), down * look.points(5.0)), textcoords="offset points", family=FONT,
-            fontsize=size, color=look.palette.faint, zorder=5.0,
+            (aside * look.points(6.0), down * look.points(5.0)), textcoords="offset points",
+            **look.letters(look.palette.faint, size), zorder=5.0,
             ha="left" if aside > 0.0 else "right", va="top" if rate else "bottom",
             bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.4, "alpha": 0.75},
         )  # fmt: skip
@@ -353,18 +350,8 @@ def _draw_density(axes: Axes, strokes: Strokes, *, limits: Limits, look: Look) -
 
 def _draw_error(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
     start, stop = _pieces(curve)
-    x, y, base = curve.x, curve.y, curve.base
-    corners = np.stack(
-        [
-            np.stack((x[start], base[start]), axis=1),
-            np.stack((x[stop], base[stop]), axis=1),
-            np.stack((x[stop], y[stop]), axis=1),
-            np.stack((x[start], y[start]), axis=1),
-        ],
-        axis=1,
-    )
-    above = y[start] + y[stop] > base[start] + base[stop]
-    draw_area(axes, corners, above=above, dark=0.5 * (dark[start] + dark[stop]), palette=look.palette)
+    x, base, y = ((one[start], one[stop]) for one in (curve.x, curve.base, curve.y))
+    draw_area(axes, x, base, y, dark=0.5 * (dark[start] + dark[stop]), palette=look.palette)
 
 
 def _draw_line(axes: Axes, curve: Strokes, dark: Floats, look: Look) -> None:
@@ -388,11 +375,10 @@ def _draw_dots(axes: Axes, curve: Strokes, dark: Floats, *, limits: Limits, look
         x, y, base = curve.x[top], curve.y[top], curve.base[top]
         width = _THINNEST + (_THICKEST - _THINNEST) * dark[top]
         half = 0.003 * limits.span
-        left, right = limits.held(np.array([x - half, x + half]))
-        stem = np.array([[[left, base], [right, base], [right, y], [left, y]]])
-        draw_area(axes, stem, above=np.array([y > base]), dark=np.array([dark[top]]), palette=look.palette)
-        size = look.points(1.6 * width + 1.0)
-        axes.plot([x], [y], color=ink, linestyle="", marker="o", markersize=size, zorder=3.0)
+        sides = limits.held(np.array([x - half])), limits.held(np.array([x + half]))
+        low, high = (np.array([one]) for one in (base, y))
+        draw_area(axes, sides, (low, low), (high, high), dark=dark[[top]], palette=look.palette)
+        axes.plot([x], [y], **look.dots(ink, 1.6 * width + 1.0), zorder=3.0)
         if not np.isnan(curve.lower[top]):
             ends = [curve.lower[top], curve.upper[top]]
             axes.plot([x, x], ends, **look.stroke(ink, 0.7), zorder=2.5)

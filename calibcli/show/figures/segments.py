@@ -14,13 +14,14 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from calibcli.options.numerals import percent
 from calibcli.show.figures.axes import dress_panel, round_numbers
-from calibcli.show.figures.look import FONT, Look, dashed, mixed
+from calibcli.show.figures.look import Look, dashed, mixed
 from calibcli.show.figures.page import (
     TICK,
     Entry,
     Sheet,
     Words,
     fitted,
+    inches_high,
     inches_of,
     inches_wide,
     new_page,
@@ -98,14 +99,12 @@ def _kinds(points: SegmentPoints) -> dict[str, np.ndarray[tuple[int], np.dtype[n
 
 def _marks(look: Look) -> dict[str, dict[str, Any]]:
     palette = look.palette
-    told = {"linestyle": "", "markeredgewidth": look.points(0.7), "markeredgecolor": palette.ink}
-    dot = {"linestyle": "", "markeredgewidth": 0.0, "marker": "o", "markersize": look.points(3.2)}
-    large = look.points(6.5)
+    edge = {"markeredgewidth": look.points(0.7), "markeredgecolor": palette.ink}
     return {
-        "scores too high": {**told, "marker": "^", "color": palette.too_high, "markersize": large},
-        "too low": {**told, "marker": "v", "color": palette.too_low, "markersize": large},
-        "too high and too low": {**told, "marker": "D", "color": palette.paper, "markersize": 0.77 * large},
-        "no error shown": {**dot, "color": palette.edge},
+        "scores too high": {**look.dots(palette.too_high, 6.5, "^"), **edge},
+        "too low": {**look.dots(palette.too_low, 6.5, "v"), **edge},
+        "too high and too low": {**look.dots(palette.paper, 0.77 * 6.5, "D"), **edge},
+        "no error shown": {**look.dots(palette.edge, 3.2), "markeredgewidth": 0.0},
     }
 
 
@@ -123,29 +122,15 @@ def _draw_points(axes: Axes, points: SegmentPoints, look: Look) -> None:
         if not which.any():
             continue
         told = name != "no error shown"
-        axes.vlines(
-            points.rows[which],
-            points.lower[which],
-            points.upper[which],
-            colors=look.palette.ink if told else look.palette.line,
-            linewidth=look.points(1.1 if told else 0.6),
-            zorder=1.5 + order,
-        )
+        style = look.uprights(look.palette.ink, 1.1) if told else look.uprights(look.palette.line, 0.6)
+        ends = points.lower[which], points.upper[which]
+        axes.vlines(points.rows[which], *ends, **style, zorder=1.5 + order)
         axes.plot(points.rows[which], points.bias[which], **marks[name], zorder=2.0 + order)
-
-
-def _inches(axes: Axes) -> tuple[float, float]:
-    """Return width and height of axes in inches."""
-    wide, box = inches_wide(axes), axes.get_position()
-    figure = axes.get_figure(root=True)
-    across, up = (1.0, 1.0) if figure is None else figure.get_size_inches()
-    return wide, float(wide / (box.width * across) * box.height * up)
 
 
 def _number(axes: Axes, points: SegmentPoints, look: Look) -> None:
     """Write the number of each listed segment beside its point, clear of the numbers before."""
-    wide, high = _inches(axes)
-    size = look.points(_NUMBER)
+    wide, high, size = inches_wide(axes), inches_high(axes), look.points(_NUMBER)
     (left, right), (low, top) = axes.get_xlim(), axes.get_ylim()
     taken: list[tuple[float, float]] = []
     for number, place in enumerate(points.listed, start=1):
@@ -164,19 +149,11 @@ def _number(axes: Axes, points: SegmentPoints, look: Look) -> None:
         )
         taken.append((x + dx, y + dy))
         axes.annotate(
-            f"{number}",
-            (float(points.rows[place]), float(points.bias[place])),
-            xytext=(72.0 * dx, 72.0 * dy),
-            textcoords="offset points",
-            family=FONT,
-            fontsize=size,
-            fontweight="bold",
-            color=look.palette.ink,
-            ha="center",
-            va="center",
-            zorder=9.0,
+            f"{number}", (float(points.rows[place]), float(points.bias[place])), (72.0 * dx, 72.0 * dy),
+            textcoords="offset points", ha="center", va="center", zorder=9.0, fontweight="bold",
+            **look.letters(look.palette.ink, size),
             bbox={"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.4, "alpha": 0.75},
-        )
+        )  # fmt: skip
 
 
 # Share of a cell's width that its number may take, and the smallest letters that can be read, in points.
@@ -217,7 +194,7 @@ def cells_figure(cells: SegmentCells, words: Words, *, look: Look) -> Figure:
     gutter = share / (1.0 - share) * (columns + _GAP)
     names = max(inches_of(name, look.points(TICK)) for name in (*cells.columns, "all"))
     needed = look.inches(0.1) + (min(names, look.inches(_UPRIGHT)) if upright else look.inches(0.18))
-    below = needed / (_inches(axes)[1] - needed) * (lines + _GAP)
+    below = needed / (inches_high(axes) - needed) * (lines + _GAP)
     axes.set_xlim(-gutter, columns + _GAP)
     axes.set_ylim(lines + _GAP + below, 0.0)
     _draw_cells(axes, cells, most, look)
@@ -283,7 +260,7 @@ def _write_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> No
     lines, columns = cells.bias.shape
     x, y = _places(cells)
     wide = inches_wide(axes) / abs(axes.get_xlim()[1] - axes.get_xlim()[0])
-    high = _inches(axes)[1] / abs(axes.get_ylim()[1] - axes.get_ylim()[0])
+    high = inches_high(axes) / abs(axes.get_ylim()[1] - axes.get_ylim()[0])
     known = [(i, k) for i, k in np.ndindex(lines, columns) if cells.rows[i, k]]
     said = {place: (_signed(float(cells.bias[place])), f"{cells.rows[place]:,.0f}") for place in known}
     longest = max(inches_of(text, 10.0) for both in said.values() for text in both)
@@ -298,8 +275,8 @@ def _write_cells(axes: Axes, cells: SegmentCells, most: float, look: Look) -> No
         tested = bool(cells.is_tested[i, k])
         for text, at, part in ((bias if tested else "", 0.36, 1.0), (rows, 0.72, 0.82)):
             axes.text(
-                float(x[k]) + 0.5, float(y[i]) + at, text, family=FONT, fontsize=part * size, color=ink,
-                ha="center", va="center", zorder=4.0, parse_math=False,
+                float(x[k]) + 0.5, float(y[i]) + at, text, **look.letters(ink, part * size),
+                ha="center", va="center", zorder=4.0,
                 bbox=None if tested else {"facecolor": look.palette.paper, "edgecolor": "none", "pad": 0.6},
                 fontweight="bold" if cells.stands_out[i, k] and part == 1.0 else "normal",
             )  # fmt: skip
@@ -325,7 +302,7 @@ def _write_levels(axes: Axes, cells: SegmentCells, look: Look, *, upright: bool)
         both = word.partition(_TO)
         lines = [both[0] + _TO, both[2]] if both[1] and inches_of(word, size) > room else [word]
         text = "\n".join(fitted(line, size, room) for line in lines)
-        axes.text(*place, text, fontsize=size, family=FONT, color=look.palette.ink, parse_math=False, **more)
+        axes.text(place[0], place[1], text, **look.letters(look.palette.ink, size), **more)
 
     gutter = -axes.get_xlim()[0] * inch + look.inches(_BESIDE)
     for at, word in zip(y, (*cells.lines, "all"), strict=True):

@@ -65,10 +65,8 @@ def _key(curve: TrendCurve, look: Look) -> list[Entry]:
     entries: list[Entry] = [
         (Line2D([], [], **_mark(name, look)), name) for name, which in drawn if which.any()
     ]
-    for colour, dashes, name in _lines(look):
-        line = Line2D([], [], color=colour, **_stroke(dashes, curve, look))
-        entries.append((line, name))
-    return entries
+    lines: list[Entry] = [(Line2D([], [], **style), name) for name, style in _lines(curve, look)]
+    return entries + lines
 
 
 _MARKS = {"scores too low": "^", "too high": "v", "no error shown": "o"}
@@ -77,56 +75,36 @@ _MARKS = {"scores too low": "^", "too high": "v", "no error shown": "o"}
 def _mark(name: str, look: Look) -> dict[str, Any]:
     palette, told = look.palette, name != "no error shown"
     colours = {"scores too low": palette.too_low, "too high": palette.too_high}
-    return {
-        "linestyle": "",
-        "marker": _MARKS[name],
-        "color": colours.get(name, palette.edge),
-        "markersize": look.points(6.5 if told else 4.0),
-        "markeredgecolor": palette.ink,
-        "markeredgewidth": look.points(0.7 if told else 0.0),
-    }
+    edge = {"markeredgecolor": palette.ink, "markeredgewidth": look.points(0.7 if told else 0.0)}
+    return {**look.dots(colours.get(name, palette.edge), 6.5 if told else 4.0, _MARKS[name]), **edge}
 
 
-def _lines(look: Look) -> tuple[tuple[str, Any, str], ...]:
-    return (look.palette.ink, "-", "observed"), (look.palette.series[1], DASHES, "predicted")
-
-
-def _stroke(dashes: Any, curve: TrendCurve, look: Look) -> dict[str, Any]:  # noqa: ANN401 - a pattern of dashes
-    """Return how a rate is drawn: as a line, or as dots or short bars where groups are not a sequence."""
+def _lines(curve: TrendCurve, look: Look) -> list[tuple[str, dict[str, Any]]]:
+    """Return how both rates are drawn: as lines, or as dots and short bars where groups are no sequence."""
+    ink, other = look.palette.ink, look.palette.series[1]
     if curve.joined:
-        return {"linewidth": look.points(1.6), "linestyle": dashes, "marker": ""}
-    marker = "o" if dashes == "-" else "_"
-    return {
-        "linestyle": "",
-        "marker": marker,
-        "markersize": look.points(4.0 if marker == "o" else 11.0),
-        "markeredgewidth": look.points(0.0 if marker == "o" else 1.8),
-    }
+        return [("observed", look.stroke(ink, 1.6)), ("predicted", look.stroke(other, 1.6, DASHES))]
+    return [
+        ("observed", {**look.dots(ink, 4.0), "markeredgewidth": 0.0}),
+        ("predicted", {**look.dots(other, 11.0, "_"), "markeredgewidth": look.points(1.8)}),
+    ]
 
 
 def _draw_bias(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
     known = curve.too_low | curve.too_high
     for name, which in zip(_MARKS, (curve.too_low, curve.too_high, ~known), strict=True):
         colour = look.palette.edge if name == "no error shown" else look.palette.ink
-        axes.vlines(
-            at[which],
-            curve.lower[which],
-            curve.upper[which],
-            colors=colour,
-            linewidth=look.points(1.1),
-            zorder=2.0,
-        )
+        ends = curve.lower[which], curve.upper[which]
+        axes.vlines(at[which], *ends, **look.uprights(colour, 1.1), zorder=2.0)
         axes.plot(at[which], curve.bias[which], **_mark(name, look), zorder=3.0)
 
 
 def _draw_rates(axes: Axes, curve: TrendCurve, at: Floats, look: Look) -> None:
-    for (colour, dashes, _), height in zip(_lines(look), (curve.rate, curve.score), strict=True):
-        axes.plot(at, height, color=colour, **_stroke(dashes, curve, look), zorder=2.5)
+    for (_, style), height in zip(_lines(curve, look), (curve.rate, curve.score), strict=True):
+        axes.plot(at, height, **style, zorder=2.5)
     if curve.joined and at.size <= _MOST_DOTS:
-        dots: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": look.points(3.5), "zorder": 3.0}
         # A rate of 0 stands on the axis, and its dot is whole.
-        dots["clip_on"] = False
-        axes.plot(at, curve.rate, color=look.palette.ink, **dots)
+        axes.plot(at, curve.rate, **look.dots(look.palette.ink, 3.5), zorder=3.0, clip_on=False)
 
 
 def _name(axes: Axes, names: tuple[str, ...], look: Look) -> None:
