@@ -32,18 +32,10 @@ from calibcli.export.formula import (
     times,
 )
 from calibcli.names import Scale
-from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.recalibrators import Recalibrator, logits
 from calibcli.stats.recalibrators.beta import Beta
 from calibcli.stats.recalibrators.histogram import Histogram
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
-from calibcli.stats.recalibrators.logits import (
-    Identity,
-    Intercept,
-    Platt,
-    Quadratic,
-    Temperature,
-    odds_shares,
-)
 from calibcli.stats.recalibrators.lookup import Polyline
 from calibcli.stats.recalibrators.newton import NEAREST, logistic
 from calibcli.stats.recalibrators.scaling_binning import ScalingBinning
@@ -143,7 +135,7 @@ def _first(holds: Callable[[Floats], Flags], low: Ordinals, high: Ordinals) -> O
 def _monotone_between(base: Recalibrator) -> Floats:
     """Return ascending scores from 0 to 1 between which a base rises or falls and does not turn round."""
     match base:
-        case Quadratic(slope=slope, bend=bend) if bend:
+        case logits.Quadratic(slope=slope, bend=bend) if bend:
             inner = logistic(np.array([-slope / (2.0 * bend)]))
         case Spline():
             inner = logistic(turning_points(np.array(base.knots), np.array(base.values)))
@@ -308,7 +300,7 @@ def formulas_of(
 
 def _formula(recalibrator: Recalibrator, score: Formula) -> Formula:
     match recalibrator:
-        case Identity():
+        case logits.Identity():
             return score
         case Isotonic(curve=curve) | CentredIsotonic(curve=curve) | Histogram(table=curve):
             if isinstance(curve, Polyline):
@@ -328,11 +320,11 @@ def _logit(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0
     inside = _inside(score)
     z = _logit_of(score)
     match recalibrator:
-        case Intercept():
+        case logits.Intercept():
             return plus(Number(recalibrator.intercept), z)
-        case Temperature():
+        case logits.Temperature():
             return over(z, Number(recalibrator.temperature))
-        case Platt():
+        case logits.Platt():
             return plus(Number(recalibrator.intercept), times(Number(recalibrator.slope), z))
         case Beta() if recalibrator.a == recalibrator.b:
             return plus(Number(recalibrator.c), times(Number(recalibrator.a), z))
@@ -340,7 +332,7 @@ def _logit(recalibrator: Recalibrator, score: Formula) -> Formula:  # noqa: PLR0
             low, high = log(inside), log(minus(Number(1.0), inside))
             risen = plus(Number(recalibrator.c), times(Number(recalibrator.a), low))
             return minus(risen, times(Number(recalibrator.b), high))
-        case Quadratic():
+        case logits.Quadratic():
             slope = plus(Number(recalibrator.slope), times(Number(recalibrator.bend), z))
             return plus(Number(recalibrator.intercept), times(slope, z))
         case Spline():
@@ -391,7 +383,7 @@ def _bracketed(recalibrator: VennAbers, score: Formula) -> tuple[Formula, ...]:
 
 def _shifted(formula: Formula, shift: Shift) -> Formula:
     """Return the probability under another base rate; numbers of steps are shifted beforehand."""
-    ones, zeros = odds_shares(fitted=shift.fitted, prior=shift.prior)
+    ones, zeros = logits.odds_shares(fitted=shift.fitted, prior=shift.prior)
     match formula:
         case Steps():
             positive, negative = formula.values * ones, (1.0 - formula.values) * zeros

@@ -12,6 +12,7 @@ import numpy as np
 
 from calibcli.data.groups import MISSING
 from calibcli.errors import UsageProblem
+from calibcli.export import maps
 from calibcli.export.dialects import (
     SPELLINGS,
     Lookup,
@@ -37,15 +38,6 @@ from calibcli.export.formula import (
     Score,
     Single,
     Steps,
-)
-from calibcli.export.maps import (
-    GroupMaps,
-    Origin,
-    Shift,
-    formula_of_segments,
-    formulas_on,
-    plain,
-    range_of,
 )
 from calibcli.names import Scale, SqlDialect
 from calibcli.stats.recalibrators import Recalibrator
@@ -329,14 +321,14 @@ class SqlAsk:
 
 
 def query_of_one(
-    recalibrator: Recalibrator, ask: SqlAsk, *, origin: Origin, shift: Shift | None = None
+    recalibrator: Recalibrator, ask: SqlAsk, *, origin: maps.Origin, shift: maps.Shift | None = None
 ) -> str:
     """
     Return a query that gives every row of a table the probability, and its ends where there are some.
 
     A score that is NULL, NaN or out of range gets NULL.
     """
-    formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
+    formulas = maps.formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
     text = SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table))
     columns = {one: text.of(formula) for one, formula in zip(ask.names, formulas, strict=False)}
     valid = valid_score(ask, origin.scale)
@@ -345,7 +337,7 @@ def query_of_one(
 
 def valid_score(ask: SqlAsk, scale: Scale) -> str:
     """Return the condition of the one score that `apply` takes."""
-    lowest, highest = (number(one, ask.dialect) for one in range_of(scale))
+    lowest, highest = (number(one, ask.dialect) for one in maps.range_of(scale))
     (score,) = ask.written_scores()
     return f"{score} >= {lowest} AND {score} <= {highest}"
 
@@ -364,7 +356,7 @@ def assembled(
     joined: Sequence[Joined],
     columns: dict[str, str],
     valid: str,
-    origin: Origin,
+    origin: maps.Origin,
     read: Sequence[str],
     said: Sequence[str] = (),
 ) -> str:
@@ -418,7 +410,7 @@ def _refuse_names(new: Sequence[str], scores: Sequence[str]) -> None:
 _VALUES_HINT = "use --to python, or fit again with values of printable names"
 
 
-def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
+def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: maps.Origin) -> str:
     """
     Return a query that gives every row the probability by its score and its segments.
 
@@ -432,7 +424,7 @@ def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
         beside_each_row(_sums(found, levels, ask.dialect), sums, ask.dialect),
     )
     text = SqlText(ask.dialect, (*ask.written_scores(), f"{sums}.shift", f"{sums}.bend"), prefix)
-    columns = {ask.name: text.of(formula_of_segments(found, scale=origin.scale))}
+    columns = {ask.name: text.of(maps.formula_of_segments(found, scale=origin.scale))}
     return assembled(
         ask,
         joined=joined,
@@ -440,7 +432,7 @@ def query_of_segments(found: SegmentMap, ask: SqlAsk, *, origin: Origin) -> str:
         valid=valid_score(ask, origin.scale),
         origin=origin,
         read=(*ask.scores, *origin.on),
-        said=(f"beside the score it looks at {', '.join(plain(one) for one in origin.on)}",),
+        said=(f"beside the score it looks at {', '.join(maps.plain(one) for one in origin.on)}",),
     )
 
 
@@ -522,7 +514,7 @@ def _coefficient(
 _HINT = "use --to python, or fit again with groups of printable names"
 
 
-def query_of_groups(groups: GroupMaps, ask: SqlAsk, *, origin: Origin) -> str:
+def query_of_groups(groups: maps.GroupMaps, ask: SqlAsk, *, origin: maps.Origin) -> str:
     """
     Return a query that gives every row the probability, and its ends, by the map of its group.
 
@@ -558,11 +550,11 @@ def query_of_groups(groups: GroupMaps, ask: SqlAsk, *, origin: Origin) -> str:
         valid=valid_score(ask, origin.scale),
         origin=origin,
         read=(*ask.scores, groups.column),
-        said=(f"the groups are those of {plain(groups.column)}; another than these {becomes}",),
+        said=(f"the groups are those of {maps.plain(groups.column)}; another than these {becomes}",),
     )
 
 
-def _known_groups(groups: GroupMaps, alias: str, dialect: SqlDialect) -> Joined:
+def _known_groups(groups: maps.GroupMaps, alias: str, dialect: SqlDialect) -> Joined:
     """Return the groups with the place of the map of each, as a table: the text of a row is made once."""
     rows = []
     for group, place in groups.places.items():

@@ -8,6 +8,7 @@ from typing import assert_never
 import numpy as np
 
 from calibcli.errors import UsageProblem
+from calibcli.export import sql
 from calibcli.export.dialects import LEAST, SPELLINGS, Lists, TooLong, number, string
 from calibcli.export.formula import (
     LARGEST_EXPONENT,
@@ -29,16 +30,6 @@ from calibcli.export.formula import (
     total,
 )
 from calibcli.export.maps import Origin, formulas_of, probability, range_of
-from calibcli.export.sql import (
-    ROWS,
-    Joined,
-    SqlAsk,
-    SqlText,
-    array_of,
-    assembled,
-    beside_each_row,
-    prefix_beside,
-)
 from calibcli.names import OutputSum, Scale, SqlDialect
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
@@ -72,7 +63,7 @@ _LEAST_SHARE = 1e-305
 _LEAST_NORMAL = 2.0**-1022
 
 
-def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Origin) -> str:
+def query_of_classes(recalibrator: ClassRecalibrator, ask: sql.SqlAsk, *, origin: Origin) -> str:
     """
     Return a query that gives every row the probabilities, the most probable class and its probability.
 
@@ -91,7 +82,7 @@ def query_of_classes(recalibrator: ClassRecalibrator, ask: SqlAsk, *, origin: Or
         able = ", ".join(one.value for one, words in SPELLINGS.items() if words.lateral)
         raise UsageProblem(msg, f"use --to python or --to onnx; or --dialect {able}")
     columns, valid, joined = found
-    return assembled(
+    return sql.assembled(
         ask,
         joined=joined,
         columns=columns,
@@ -119,10 +110,10 @@ def _goes_by_steps(recalibrator: ClassRecalibrator) -> bool:
 
 
 # The new columns, the condition of a row that `apply` takes, and what is joined.
-_Found = tuple[dict[str, str], str, Sequence[Joined]]
+_Found = tuple[dict[str, str], str, Sequence[sql.Joined]]
 
 
-def _written_out(recalibrator: ClassRecalibrator, ask: SqlAsk, origin: Origin) -> _Found | None:
+def _written_out(recalibrator: ClassRecalibrator, ask: sql.SqlAsk, origin: Origin) -> _Found | None:
     """Return an expression for each class, or None where they are too long."""
     most = _MOST_SUMMED if isinstance(recalibrator, OneVsRest) else _MOST_WRITTEN_OUT
     if len(origin.classes) > most:
@@ -131,7 +122,7 @@ def _written_out(recalibrator: ClassRecalibrator, ask: SqlAsk, origin: Origin) -
     # MariaDB has no joins that speak of the row at hand, and MySQL has.
     steps = SPELLINGS[ask.dialect].lateral and ask.dialect is not SqlDialect.MYSQL
     longest = _LONG if steps else _MOST_OF_CLASSES
-    text = SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table), most=longest)
+    text = sql.SqlText(ask.dialect, ask.written_scores(), sql.prefix_beside(ask.table), most=longest)
     try:
         after = [text.of(one) for one in _formulas(recalibrator, before)]
         # A map that keeps the order may round two probabilities to one.
@@ -146,7 +137,7 @@ def _written_out(recalibrator: ClassRecalibrator, ask: SqlAsk, origin: Origin) -
     return columns, valid, text.joined()
 
 
-def _named(ask: SqlAsk, origin: Origin, after: Sequence[str], first: str, largest: str) -> dict[str, str]:
+def _named(ask: sql.SqlAsk, origin: Origin, after: Sequence[str], first: str, largest: str) -> dict[str, str]:
     columns = {f"{ask.name}_{one}": column for one, column in zip(origin.classes, after, strict=True)}
     return columns | {f"{ask.name}_class": first, f"{ask.name}_confidence": largest}
 
@@ -203,7 +194,7 @@ def _members(recalibrator: OneVsRest, before: list[Formula]) -> list[Formula]:
     return [formulas_of(recalibrator.members.of(place), one)[0] for place, one in enumerate(before)]
 
 
-def _valid_row(text: SqlText, before: list[Formula], scale: Scale) -> str:
+def _valid_row(text: sql.SqlText, before: list[Formula], scale: Scale) -> str:
     """Return the condition of a row that `apply` takes; NaN is above everything, or fails all comparisons."""
     if scale is Scale.LOGIT:
         return _in_range(text, scale)
@@ -212,7 +203,7 @@ def _valid_row(text: SqlText, before: list[Formula], scale: Scale) -> str:
     return f"{inside} AND ABS({off}) <= {number(_MOST_OFF, text.dialect)}"
 
 
-def _in_range(text: SqlText, scale: Scale) -> str:
+def _in_range(text: sql.SqlText, scale: Scale) -> str:
     """Return the condition of scores that are in range, each by itself."""
     if scale is Scale.LOGIT:
         # One infinity less another is no number.
@@ -303,9 +294,9 @@ def _opened(formula: Formula, numbers: list[float]) -> tuple[Hashable, Formula]:
 class _Stages(ABC):
     """The steps from the scores of a row to its probabilities, each a join beside the row."""
 
-    def __init__(self, ask: SqlAsk, count: int) -> None:
-        self._dialect, self.count, self._prefix = ask.dialect, count, prefix_beside(ask.table)
-        self.joined: list[Joined] = []
+    def __init__(self, ask: sql.SqlAsk, count: int) -> None:
+        self._dialect, self.count, self._prefix = ask.dialect, count, sql.prefix_beside(ask.table)
+        self.joined: list[sql.Joined] = []
 
     def one(self, expression: str, *sources: str) -> str:
         """Work a number out of a row or of lists, and return its name."""
@@ -318,7 +309,7 @@ class _Stages(ABC):
             # without the offset the expression would be written out wherever it is used.
             stages = (one.partition(".")[0] for one in sources)
             source = f"FROM {', '.join(f'(SELECT {one}.*) AS {one}' for one in stages)} OFFSET 0\n"
-        self.joined.append(beside_each_row(columns, name, self._dialect, source=source))
+        self.joined.append(sql.beside_each_row(columns, name, self._dialect, source=source))
         return tuple(f"{name}.{column}" for column in columns)
 
     def number(self, value: float) -> str:
@@ -381,7 +372,7 @@ class _Stages(ABC):
         return self._texts([formula], of)[0]
 
     def _texts(self, formulas: Sequence[Formula], of: _Numbers) -> list[str]:
-        text = SqlText(self._dialect, of, self._prefix, joins=False)
+        text = sql.SqlText(self._dialect, of, self._prefix, joins=False)
         return [text.of(one) for one in formulas]
 
     def first(self, of: _Numbers, most: str, called: Iterable[str]) -> str:
@@ -406,7 +397,7 @@ class _Stages(ABC):
 class _InLists(_Stages):
     """Steps of lists, where a dialect has them."""
 
-    def __init__(self, ask: SqlAsk, count: int, words: Lists) -> None:
+    def __init__(self, ask: sql.SqlAsk, count: int, words: Lists) -> None:
         super().__init__(ask, count)
         self._words = words
 
@@ -414,7 +405,7 @@ class _InLists(_Stages):
         return (self.one(numbers[0], *sources),)
 
     def inside(self, condition: str, scores: _Numbers) -> _Numbers:
-        return self.many((f"CASE WHEN {condition}\n    THEN {self.listed(scores)[0]} END",), ROWS)
+        return self.many((f"CASE WHEN {condition}\n    THEN {self.listed(scores)[0]} END",), sql.ROWS)
 
     def places(self, of: _Numbers, count: int | None = None) -> _Numbers:
         return tuple(self._words.at.format(of=of[0], next=place + 1) for place in range(count or self.count))
@@ -439,10 +430,10 @@ class _InLists(_Stages):
             values[shape.places] = numbers
             same = bool(np.all(values == numbers[0]))
             scores.append(self.number(float(numbers[0])) if same else self._of_place(values))
-        return SqlText(self._dialect, tuple(scores), self._prefix, joins=False).of(shape.formula)
+        return sql.SqlText(self._dialect, tuple(scores), self._prefix, joins=False).of(shape.formula)
 
     def _of_place(self, values: Floats) -> str:
-        return self._words.at.format(of=array_of(values, self._dialect), next=self._words.place)
+        return self._words.at.format(of=sql.array_of(values, self._dialect), next=self._words.place)
 
     def first(self, of: _Numbers, most: str, called: Iterable[str]) -> str:
         position = self._words.position.format(of=of[0], number=most)
@@ -456,7 +447,7 @@ class _InLists(_Stages):
 
     def of_pairs(self, to: Callable[[str, str], str], pairs: Pairs, of: _Numbers) -> _Numbers:
         first, second = (
-            array_of(np.array(side, np.float64) + 1.0, self._dialect) for side in zip(*pairs, strict=True)
+            sql.array_of(np.array(side, np.float64) + 1.0, self._dialect) for side in zip(*pairs, strict=True)
         )
         other = self._words.at.format(of=second, next=self._words.place)
         both = (self._words.at.format(of=of[0], next=f"CAST({one} AS INT)") for one in ("x", other))
@@ -473,7 +464,7 @@ class _InLists(_Stages):
 
     def products(self, weights: Floats, intercept: Floats, of: _Numbers) -> _Numbers:
         kept = np.where(np.abs(weights) < _LEAST_WEIGHT, 0.0, weights)
-        rows = (self._words.product.format(of[0], array_of(row, self._dialect)) for row in kept)
+        rows = (self._words.product.format(of[0], sql.array_of(row, self._dialect)) for row in kept)
         return self.listed(
             f"{row} + {self.number(one)}" for row, one in zip(rows, intercept.tolist(), strict=True)
         )
@@ -494,8 +485,8 @@ class _InColumns(_Stages):
         return self._joined({f"v{place + 1}": one for place, one in enumerate(numbers)}, *sources)
 
     def inside(self, condition: str, scores: _Numbers) -> _Numbers:
-        taken = self.one(f"CASE WHEN {condition} THEN 1 END", ROWS)
-        return self.many(self.each(lambda x: f"CASE WHEN {taken} = 1 THEN {x} END", scores), ROWS)
+        taken = self.one(f"CASE WHEN {condition} THEN 1 END", sql.ROWS)
+        return self.many(self.each(lambda x: f"CASE WHEN {taken} = 1 THEN {x} END", scores), sql.ROWS)
 
     def places(self, of: _Numbers, count: int | None = None) -> _Numbers:  # noqa: ARG002 - lists do not know it
         return of
@@ -575,13 +566,13 @@ def _added(of: Sequence[str]) -> str:
 _MOST_COMPARED = 50
 
 
-def _in_stages(recalibrator: ClassRecalibrator, ask: SqlAsk, origin: Origin) -> _Found | None:
+def _in_stages(recalibrator: ClassRecalibrator, ask: sql.SqlAsk, origin: Origin) -> _Found | None:
     """Return steps as long as what the map was fitted to, or None where no join speaks of a row."""
     words, count, scale = SPELLINGS[ask.dialect], len(origin.classes), origin.scale
     if words.lists is None and not words.lateral:
         return None
     stages = _InColumns(ask, count) if words.lists is None else _InLists(ask, count, words.lists)
-    text = SqlText(ask.dialect, ask.written_scores(), "")
+    text = sql.SqlText(ask.dialect, ask.written_scores(), "")
     scores = stages.inside(_in_range(text, scale), text.scores)
     before, valid = scores, f"{scores[0]} IS NOT NULL"
     if scale is Scale.LOGIT:

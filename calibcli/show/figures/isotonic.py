@@ -8,16 +8,7 @@ from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
-from calibcli.show.figures.bars import (
-    DARKER,
-    area_key,
-    draw_area,
-    draw_diagonal,
-    draw_spread,
-    evenly,
-    show_shares,
-    strength,
-)
+from calibcli.show.figures import bars
 from calibcli.show.figures.look import Look, draw_band
 from calibcli.show.figures.page import Entry, Panel, Words, inches_wide
 from calibcli.show.figures.panels import panels_figure
@@ -61,7 +52,7 @@ class IsotonicPlots:
         """Return what the picture shows, for the small print."""
         fit = (
             "Isotonic regression of the labels: the rising curve that fits them best. Coloured: what "
-            f"recalibration to it would change. {DARKER}"
+            f"recalibration to it would change. {bars.DARKER}"
         )
         return [fit, *dict.fromkeys(_about_band(one) for one in self.curves)]
 
@@ -79,7 +70,7 @@ class IsotonicPlots:
             entries.append(
                 (Patch(facecolor=palette.edge if few else palette.band, edgecolor="none"), _band_word(curve))
             )
-        return [*entries, *area_key(look)]
+        return [*entries, *bars.area_key(look)]
 
     def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
         """Draw one of them."""
@@ -118,9 +109,9 @@ def draw_isotonic(
     _draw_error(panel.main, curve, limits=limits, look=look)
     ink = look.stroke(look.palette.ink, 1.5)
     panel.main.plot(limits.held(curve.x), limits.held(curve.rate), **ink, solid_joinstyle="miter", zorder=3.0)
-    draw_diagonal(panel.main, limits, look)
+    bars.draw_diagonal(panel.main, limits, look)
     if panel.strip is not None and not _draw_needles(panel.strip, curve, limits=limits, look=look):
-        draw_spread(panel.strip, curve.spread, limits=limits, look=look)
+        bars.draw_spread(panel.strip, curve.spread, limits=limits, look=look)
 
 
 def _draw_points(
@@ -145,12 +136,12 @@ def _draw_error(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Look)
     x, y = limits.held(mesh), limits.held(np.interp(mesh, curve.x, curve.rate))
     across, up = ((one[:-1], one[1:]) for one in (x, y))
     if np.any(density > 0.0):
-        draw_area(axes, across, across, up, dark=strength(density, even=1.0), palette=look.palette)
+        bars.draw_area(axes, across, across, up, dark=bars.strength(density, even=1.0), palette=look.palette)
 
 
 def _density(curve: IsotonicCurve, limits: Limits, mesh: Floats) -> Floats:
     """Return how densely rows lie along the axis around each strip, against rows spread evenly over it."""
-    edges = evenly(limits, limits.x, parts=_MESH)
+    edges = bars.evenly(limits, limits.x, parts=_MESH)
     reached = np.concatenate(([0.0], np.cumsum(curve.spread.between(edges))))
     ends = limits.shares(edges)
     middle = 0.5 * (limits.shares(mesh[:-1]) + limits.shares(mesh[1:]))
@@ -164,7 +155,7 @@ def _mesh(curve: IsotonicCurve, limits: Limits) -> Floats:
     if not last > first:
         return np.zeros(0)
     corners = curve.x[(curve.x > first) & (curve.x < last)]
-    mesh = np.unique(np.concatenate((evenly(limits, (first, last), parts=_MESH), corners)))
+    mesh = np.unique(np.concatenate((bars.evenly(limits, (first, last), parts=_MESH), corners)))
     over = np.interp(mesh, curve.x, curve.rate) - mesh
     turn = np.flatnonzero(over[:-1] * over[1:] < 0.0)
     part = over[turn] / (over[turn] - over[turn + 1])
@@ -181,5 +172,5 @@ def _draw_needles(axes: Axes, curve: IsotonicCurve, *, limits: Limits, look: Loo
         return False
     width = min(0.6 * apart * inches_wide(axes) * 72.0, look.points(4.0))
     axes.vlines(score, 0.0, share, colors=look.palette.rows, linewidth=width)
-    show_shares(axes, share)
+    bars.show_shares(axes, share)
     return True

@@ -19,16 +19,8 @@ from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import answer_of, segmented
 from calibcli.show.blocks import Bar, Block, Grid, Line, Listing, Paragraph, Tone, paragraph
 from calibcli.show.explain import SECTIONS, definition_listing
-from calibcli.show.pages import note_lines, read_lines
+from calibcli.show.pages import measure, note_lines, read_lines
 from calibcli.show.pages.compare import compare_page
-from calibcli.show.pages.measure import (
-    class_blocks,
-    difference_blocks,
-    group_blocks,
-    net_benefit_blocks,
-    number_blocks,
-    together_blocks,
-)
 from calibcli.show.pages.segments import segment_blocks
 from calibcli.show.pages.verify import verify_page
 from calibcli.show.words import SMALL_P, p_words, printable, quoted
@@ -275,11 +267,11 @@ def _assumptions(verdicts: VerifyReport) -> Listing:
 
 def number_sections(report: MeasureReport, against_raw: CompareReport | None) -> Iterator[Section]:
     """Return measures and tests, then whatever else was measured beside them."""
-    blocks = (*number_blocks(report, verbose=True), *together_blocks(report, verbose=True))
+    blocks = (*measure.number_blocks(report, verbose=True), *measure.together_blocks(report, verbose=True))
     if blocks:
         yield Section("measures", "Measures and tests", blocks)
     if report.net_benefit:
-        yield Section("benefit", "Net benefit", net_benefit_blocks(report))
+        yield Section("benefit", "Net benefit", measure.net_benefit_blocks(report))
     raw = _raw(report)
     if raw is not None:
         yield Section("recalibration", "Before and after recalibration", _recalibration(raw, against_raw))
@@ -288,14 +280,14 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
         yield Section("scores", "Several scores", tuple(_scores(report, others)))
     if report.groups is not None:
         slices = dict(report.slices)
-        found = list(group_blocks(report, slices))
+        found = list(measure.group_blocks(report, slices))
         for key in others if report.differences else ():
             part = report.slices[key]
-            found += [_title(f"Column {quoted(part.input.score)}"), *group_blocks(part, slices)]
+            found += [_title(f"Column {quoted(part.input.score)}"), *measure.group_blocks(part, slices)]
         yield Section("groups", "Groups", tuple(found))
     if report.classes is not None and report.classes.views:
         verbose = len(report.classes.names) <= _MOST_LISTED
-        yield Section("classes", "Classes", class_blocks(report, report.classes, verbose=verbose))
+        yield Section("classes", "Classes", measure.class_blocks(report, report.classes, verbose=verbose))
 
 
 def segment_section(report: SegmentsReport) -> Section:
@@ -310,7 +302,7 @@ def _raw(report: MeasureReport) -> MeasureReport | None:
 
 
 def _recalibration(raw: MeasureReport, against: CompareReport | None) -> tuple[Block, ...]:
-    by_itself = (_title("The raw score by itself"), *number_blocks(raw, verbose=True))
+    by_itself = (_title("The raw score by itself"), *measure.number_blocks(raw, verbose=True))
     if against is None:
         return by_itself
     # The second block of the comparison is what was read.
@@ -330,11 +322,11 @@ def _sides(report: CompareReport) -> str:
 
 
 def _scores(report: MeasureReport, others: Sequence[str]) -> Iterator[Block]:
-    yield from difference_blocks(report)
+    yield from measure.difference_blocks(report)
     for key in others:
         part = report.slices[key]
         yield paragraph(Line(f"Column {quoted(part.input.score)}", Tone.TITLE), *note_lines(part.notes))
-        yield from number_blocks(part, verbose=True)
+        yield from measure.number_blocks(part, verbose=True)
 
 
 def picture_section(pictures: Sequence[Illustration]) -> Section:

@@ -14,6 +14,7 @@ from calibcli.reports.compare import (
     Side,
     ViewComparison,
 )
+from calibcli.show import pages, words
 from calibcli.show.blocks import (
     Block,
     Cells,
@@ -28,32 +29,7 @@ from calibcli.show.blocks import (
     grid_of,
     paragraph,
 )
-from calibcli.show.pages import (
-    answer_paragraph,
-    note_lines,
-    repair_lines,
-    source_line,
-    table_lines,
-    view_lines,
-)
 from calibcli.show.pages.measure import MOST_ROWS, title_of
-from calibcli.show.words import (
-    NO_PROOF,
-    UNDECIDED,
-    VALID,
-    better_when,
-    count,
-    first_of,
-    four,
-    from_both,
-    interval_words,
-    listed,
-    plural,
-    printable,
-    quoted,
-    standing,
-    valid_for,
-)
 
 _MOST_LISTED = 5
 
@@ -62,15 +38,15 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
     """Return the page of a comparison; `verbose` adds a sentence and the assumptions of every line."""
     first, second = report.first.table.rows, report.second.table.rows
     top = paragraph(
-        source_line(report.input),
-        *table_lines(report.first.table),
-        *(() if first == second else (f"{plural(second, 'row')} on the second side",)),
-        *view_lines(report.input),
+        pages.source_line(report.input),
+        *pages.table_lines(report.first.table),
+        *(() if first == second else (f"{words.plural(second, 'row')} on the second side",)),
+        *pages.view_lines(report.input),
         f"first:  {_side(report.first)}, the baseline",
         f"second: {_side(report.second)}",
         Line(f"Rows are taken as independent{_or_clusters(report)}.", Tone.FAINT),
-        *repair_lines(report.input),
-        *note_lines(report.notes),
+        *pages.repair_lines(report.input),
+        *pages.note_lines(report.notes),
     )
     meanings = (_meanings(report),) if verbose else ()
     gate = () if report.gate is None else (_gate(report),)
@@ -84,7 +60,7 @@ def compare_page(report: CompareReport, *, verbose: bool) -> Page:
         title = paragraph(Line("All classes together", Tone.TITLE))
         together = (title, _differences(report, classes.comparisons))
     return (
-        answer_paragraph(report),
+        pages.answer_paragraph(report),
         top,
         *tables,
         *together,
@@ -104,17 +80,17 @@ def _or_clusters(report: CompareReport) -> str:
 def _side(side: Side) -> str:
     """Return what a side is."""
     if side.artifact is None:
-        return f"column {quoted(side.score)}"
-    return f"column {quoted(side.score)} recalibrated by {quoted(side.artifact)}"
+        return f"column {words.quoted(side.score)}"
+    return f"column {words.quoted(side.score)} recalibrated by {words.quoted(side.artifact)}"
 
 
 def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> Grid:
     undecided = any(one.difference.undecided for one in comparisons)
-    better = better_when(one.name for one in comparisons)
+    better = words.better_when(one.name for one in comparisons)
     direction = f"Difference: second less first; {better} the second is better."
-    both = from_both(one.difference for one in comparisons)
-    notes = (direction, *both, *((UNDECIDED,) if undecided else ()))
-    first, second = quoted(report.first.name), quoted(report.second.name)
+    both = words.from_both(one.difference for one in comparisons)
+    notes = (direction, *both, *((words.UNDECIDED,) if undecided else ()))
+    first, second = words.quoted(report.first.name), words.quoted(report.second.name)
     return grid_of(
         comparisons,
         _cells(report, report.confidence, lambda one: one),
@@ -127,19 +103,19 @@ def _cells(report: CompareReport, confidence: float, of: Callable[[Item], Compar
     """Return what a table says of the comparison of each item."""
     return {
         "measure": lambda one: of(one).name.value,
-        "first": lambda one: four(of(one).first.value),
-        "second": lambda one: four(of(one).second.value),
-        "difference": lambda one: four(of(one).difference.value),
-        f"{percent(confidence)} interval": lambda one: interval_words(of(one).difference.interval),
+        "first": lambda one: words.four(of(one).first.value),
+        "second": lambda one: words.four(of(one).second.value),
+        "difference": lambda one: words.four(of(one).difference.value),
+        f"{percent(confidence)} interval": lambda one: words.interval_words(of(one).difference.interval),
         "verdict": lambda one: verdict_words(of(one), report),
     }
 
 
 def verdict_words(one: Comparison, report: CompareReport) -> str:
     """Return who is better in a sentence, or why that is not said."""
-    verdict = standing(one.difference)
+    verdict = words.standing(one.difference)
     if one.difference.verdict is not ComparisonName.NOT_TOLD_APART:
-        verdict = f"{quoted(report.second.name)} is {verdict}"
+        verdict = f"{words.quoted(report.second.name)} is {verdict}"
     return ": ".join(filter(None, (verdict, "; ".join(one.difference.reasons))))
 
 
@@ -147,12 +123,12 @@ def _both(report: CompareReport, *, verbose: bool) -> tuple[Block, ...]:
     """Return the interval of each side, and what that of the difference is worth, or how it was found."""
     cells: Cells[Comparison] = {
         "measure": lambda one: one.name.value,
-        "first interval": lambda one: interval_words(one.first.interval),
-        "second interval": lambda one: interval_words(one.second.interval),
-        "how" if verbose else VALID: lambda one: _how(one, verbose=verbose),
+        "first interval": lambda one: words.interval_words(one.first.interval),
+        "second interval": lambda one: words.interval_words(one.second.interval),
+        "how" if verbose else words.VALID: lambda one: _how(one, verbose=verbose),
     }
     every = report.every_comparison
-    return (grid_of(every, cells, spare=(VALID,), caption="Intervals of both"),) if every else ()
+    return (grid_of(every, cells, spare=(words.VALID,), caption="Intervals of both"),) if every else ()
 
 
 def _how(one: Comparison, *, verbose: bool) -> str:
@@ -165,7 +141,7 @@ def _how(one: Comparison, *, verbose: bool) -> str:
     if interval is None:
         return "; ".join(parts)
     if not verbose:
-        return valid_for(interval)
+        return words.valid_for(interval)
     sort = "finite-sample" if interval.finite_sample else "approximate"
     return "; ".join([*parts, interval.method, f"{interval.target.value}, {sort}"])
 
@@ -180,19 +156,21 @@ def _meanings(report: CompareReport) -> Listing:
 
 def _gate(report: CompareReport) -> Paragraph:
     """Return what --fail-if-worse found, and how often it is wrong."""
-    second = quoted(report.second.name)
+    second = words.quoted(report.second.name)
     if report.worse_by:
         each = percent((1.0 - report.confidence) / 2.0)
         error = f"If it is no worse, each gated measure still fails with probability at most about {each}."
-        worse = listed(name.value for name in report.worse_by)
+        worse = words.listed(name.value for name in report.worse_by)
         line = f"FAIL  {second} is shown to be worse by {worse}{_where(report)}."
         return paragraph(Line(line, Tone.FAIL), error)
     gated = [one for _, one in report.gated]
-    judged = listed(dict.fromkeys(one.name.value for one in gated if not _blind(one)))
-    blind = listed(dict.fromkeys(one.name.value for one in gated if _blind(one)))
+    judged = words.listed(dict.fromkeys(one.name.value for one in gated if not _blind(one)))
+    blind = words.listed(dict.fromkeys(one.name.value for one in gated if _blind(one)))
     by = f" by {judged}" if judged else ""
     without = [f"There is no interval for {blind}, so it is not part of this verdict."] if blind else []
-    return paragraph(Line(f"PASS  {second} is not shown to be worse{by}.", Tone.PASS), *without, NO_PROOF)
+    return paragraph(
+        Line(f"PASS  {second} is not shown to be worse{by}.", Tone.PASS), *without, words.NO_PROOF
+    )
 
 
 def _where(report: CompareReport) -> str:
@@ -200,7 +178,7 @@ def _where(report: CompareReport) -> str:
     keys = report.worse_classes
     if not keys:
         return ""
-    return f" in {first_of([printable(key) for key in keys], _MOST_LISTED)}"
+    return f" in {words.first_of([words.printable(key) for key in keys], _MOST_LISTED)}"
 
 
 def _blind(one: Comparison) -> bool:
@@ -240,7 +218,7 @@ def _view_blocks(
 
 
 def _rows(part: ClassComparison) -> str:
-    first, second = count(part.first_rows), count(part.second_rows)
+    first, second = words.count(part.first_rows), words.count(part.second_rows)
     return first if first == second else f"{first}, {second}"
 
 
@@ -263,8 +241,8 @@ def _notes(
     names = [one.name.value for one in next(iter(view.classes.values())).comparisons]
     left_out = [] if verbose or report.selected else names[1:]
     if not verbose and (hidden or left_out):
-        more = [f"{count(hidden)} more {'class' if hidden == 1 else 'classes'}"] if hidden else []
-        notes.append(f"-v shows {listed([*more, *left_out])}, too.")
+        more = [f"{words.count(hidden)} more {'class' if hidden == 1 else 'classes'}"] if hidden else []
+        notes.append(f"-v shows {words.listed([*more, *left_out])}, too.")
     if view.confidence != report.confidence:
         notes.append(
             f"Each interval is at {percent(view.confidence)}, so that those of one measure hold for all "
@@ -276,6 +254,6 @@ def _notes(
 
 
 def _left_out(view: ViewComparison) -> str:
-    few = [f"{key.partition('=')[2]} ({count(rows)})" for key, rows in view.left_out.items()]
-    many, shown = "class has" if len(few) == 1 else "classes have", first_of(few, _MOST_LISTED)
-    return f"{count(len(few))} {many} fewer than {count(view.least_rows)} rows on a side: {shown}"
+    few = [f"{key.partition('=')[2]} ({words.count(rows)})" for key, rows in view.left_out.items()]
+    many, shown = "class has" if len(few) == 1 else "classes have", words.first_of(few, _MOST_LISTED)
+    return f"{words.count(len(few))} {many} fewer than {words.count(view.least_rows)} rows on a side: {shown}"

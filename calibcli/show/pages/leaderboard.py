@@ -5,15 +5,8 @@ import math
 from calibcli.names import GAVE_ZERO
 from calibcli.options.numerals import percent
 from calibcli.reports.leaderboard import PAIRWISE, Contrast, GroupBoards, LeaderboardReport, Ranking, Standing
+from calibcli.show import pages
 from calibcli.show.blocks import Block, Cells, Column, Grid, Line, Page, Paragraph, Tone, grid_of, paragraph
-from calibcli.show.pages import (
-    answer_paragraph,
-    file_words,
-    note_lines,
-    repair_lines,
-    source_line,
-    view_lines,
-)
 from calibcli.show.pages.measure import cluster_lines
 from calibcli.show.words import (
     NO_PROOF,
@@ -44,7 +37,9 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     # Of scores in columns no one is that of the page.
     many = len(report.rankings[0].standings) if report.rankings else 0
     label = f"{plural(many, 'score')} for {quoted(source.label or '')}"
-    head = f"{file_words(source.files)}  {label}" if report.models is None else source_line(source)
+    head = (
+        f"{pages.file_words(source.files)}  {label}" if report.models is None else pages.source_line(source)
+    )
     what = "Rows" if report.models is None else "Questions"
     # Of scores that are missing on different rows there are no intervals over clusters.
     how = "" if PAIRWISE in "".join(report.notes) else "; --cluster COL names those that depend on each other"
@@ -53,16 +48,16 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     top = paragraph(
         head,
         rows,
-        *view_lines(source),
+        *pages.view_lines(source),
         *cluster_lines(report.clusters),
         *independent,
         *_repairs(report),
-        *note_lines(report.notes),
+        *pages.note_lines(report.notes),
     )
     blocks = [block for one in report.rankings for block in _ranking(one, report, verbose=verbose)]
     gate = () if report.gate is None else (_gate(report),)
     groups = () if report.groups is None else _group_blocks(report, report.groups)
-    return (answer_paragraph(report), top, *blocks, *groups, *gate)
+    return (pages.answer_paragraph(report), top, *blocks, *groups, *gate)
 
 
 def _group_blocks(report: LeaderboardReport, groups: GroupBoards) -> tuple[Block, ...]:
@@ -117,7 +112,7 @@ def _group_notes(report: LeaderboardReport, groups: GroupBoards) -> list[str]:
 
 def _repairs(report: LeaderboardReport) -> list[Line]:
     """Return what became of rows, by the option that said so."""
-    lines = repair_lines(report.input)
+    lines = pages.repair_lines(report.input)
     if not any(PAIRWISE in one for one in report.notes):
         return lines
     return [Line(one.text.replace("--on-missing drop", PAIRWISE), one.tone) for one in lines]

@@ -27,6 +27,7 @@ from calibcli.reports.measure import (
     ViewSummary,
     WorstGroup,
 )
+from calibcli.show import pages
 from calibcli.show.blocks import (
     Bar,
     Block,
@@ -39,14 +40,6 @@ from calibcli.show.blocks import (
     Tone,
     grid_of,
     paragraph,
-)
-from calibcli.show.pages import (
-    answer_paragraph,
-    artifact_lines,
-    left_out_words,
-    note_lines,
-    read_lines,
-    table_lines,
 )
 from calibcli.show.words import (
     BY_CHANCE,
@@ -113,7 +106,7 @@ def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> 
     parts = [(key, slices[key]) for key in groups.measured]
     by = f"Groups by {listed(quoted(column) for column in groups.columns)}"
     left_out = (
-        [Line(f"note: {left_out_words(groups.left_out, groups.least_rows)}", Tone.NOTE)]
+        [Line(f"note: {pages.left_out_words(groups.left_out, groups.least_rows)}", Tone.NOTE)]
         if groups.left_out
         else []
     )
@@ -508,7 +501,7 @@ _UNBOUNDED = "no interval"
 
 def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
-    top = paragraph(*read_lines(report, *cluster_lines(report.clusters), verbose=verbose))
+    top = paragraph(*pages.read_lines(report, *cluster_lines(report.clusters), verbose=verbose))
     meaning = _meanings(report) if verbose else ()
     groups = group_blocks(report, report.slices)
     further = {} if verbose else report.further_scores
@@ -516,7 +509,7 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     differences = _score_blocks(report, scores) if scores else difference_blocks(report)
     curve = reliability_grid(report.curve)
     return (
-        answer_paragraph(report),
+        pages.answer_paragraph(report),
         top,
         *number_blocks(report, verbose=verbose),
         *together_blocks(report, verbose=verbose),
@@ -580,9 +573,9 @@ def _slice_blocks(
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
     """Return what a slice was made of, where that differs from the whole."""
     same = part.table.rows == report.table.rows and part.table.kind == report.table.kind
-    table = [] if same else table_lines(part.table)
-    applied = artifact_lines(part.artifact) if part.artifact != report.artifact else []
-    return [*table, *applied, *note_lines(part.notes)]
+    table = [] if same else pages.table_lines(part.table)
+    applied = pages.artifact_lines(part.artifact) if part.artifact != report.artifact else []
+    return [*table, *applied, *pages.note_lines(part.notes)]
 
 
 def number_blocks(report: MeasureReport, *, verbose: bool) -> tuple[Block, ...]:
@@ -685,7 +678,7 @@ def _net_benefits(
             f"Intervals of one column and threshold hold for all groups at once, with {level} (Bonferroni)."
         )
     notes = [Line(one, Tone.FAINT) for one in (*([] if grouped else [_OF_NET_BENEFIT]), valid)]
-    paper = [*table_lines(first.table)[:1], *notes, Line(f"Intervals: {SHARES}.")]
+    paper = [*pages.table_lines(first.table)[:1], *notes, Line(f"Intervals: {SHARES}.")]
     grid = Grid(
         tuple(columns),
         rows,
@@ -757,7 +750,7 @@ def _measures(
         spare=(VALID, BY_CHANCE),
         caption=f"Measures of {_named(report.input)}",
         paper=(
-            *table_lines(report.table),
+            *pages.table_lines(report.table),
             *map(Line, [*by_chance, *limited, *_curves(measures, field_name), *_methods(report, measures)]),
         ),
     )
@@ -996,7 +989,7 @@ def _class_notes(
 def _left_out(view: ViewSummary) -> str:
     never = sum(rows == 0 for rows in view.left_out.values())
     few = {key: rows for key, rows in view.left_out.items() if rows}
-    parts = [left_out_words(few, view.least_rows, one="class", many="classes")] if few else []
+    parts = [pages.left_out_words(few, view.least_rows, one="class", many="classes")] if few else []
     if never:
         parts.append(f"{count(never)} {'class is' if never == 1 else 'classes are'} never predicted")
     return "; ".join(parts)
