@@ -1,6 +1,8 @@
 """The page of `compare` for more than two scores: a table for each measure, the best score first."""
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 from calibcli.names import GAVE_ZERO
 from calibcli.options.numerals import percent
@@ -62,33 +64,13 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
 
 def _group_blocks(report: LeaderboardReport, groups: GroupBoards) -> tuple[Block, ...]:
     """Return a table of all groups for each measure."""
-    sure, by = percent(groups.confidence), quoted(groups.column)
-    jointly = f"{percent(groups.confidence)} jointly" if report.family > 1 else f"{sure} interval"
-    referred = report.reference is not None
-    blocks: list[Block] = [paragraph(Line(f"By {by}", Tone.TITLE))]
+    blocks: list[Block] = [paragraph(Line(f"By {quoted(groups.column)}", Tone.TITLE))]
     for place, whole in enumerate(report.rankings):
-        rankings = [(one, one.rankings[place]) for one in groups.boards]
-        skilled = any(one.skill is not None for _, ranking in rankings for one in ranking.standings)
-        columns = (
-            Column(groups.column),
-            Column("score", key=True),
-            *_columns(
-                whole.name,
-                f"{sure} interval",
-                f"less {'the best' if not referred else quoted(whole.against)}",
-                jointly,
-                skilled=skilled,
-            ),
-        )
-        rows = tuple(
-            (quoted(one.name), *_cells(standing, ranking, skilled=skilled, reference=referred))
-            for one, ranking in rankings
-            for standing in ranking.standings
-        )
-        last = place == len(report.rankings) - 1
-        blocks.append(
-            Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _group_notes(report, groups) if last))
-        )
+        rankings = [((quoted(one.name),), one.rankings[place]) for one in groups.boards]
+        heads = (Column(groups.column), Column("score", key=True))
+        against = "the best" if report.reference is None else quoted(whole.against)
+        notes = _group_notes(report, groups) if whole is report.rankings[-1] else []
+        blocks.append(_table(report, whole.name, rankings, heads, against, groups.confidence, notes))
     return tuple(blocks)
 
 
@@ -120,37 +102,50 @@ def _repairs(report: LeaderboardReport) -> list[Line]:
 
 def _ranking(ranking: Ranking, report: LeaderboardReport, *, verbose: bool) -> list[Block]:
     """Return the table of a measure, and every pair where that was asked for."""
-    sure, against = percent(report.confidence), quoted(ranking.against)
-    jointly = f"{sure} jointly" if report.family > 1 else f"{sure} interval"
-    skilled = any(one.skill is not None for one in ranking.standings)
-    columns = (
-        Column("score" if report.models is None else report.models),
-        *_columns(ranking.name, f"{sure} interval", f"less {against}", jointly, skilled=skilled),
-    )
-    reference = report.reference is not None
-    caption = f"Ranking by {field_name(ranking.name)}"
-    rows = tuple(_cells(one, ranking, skilled=skilled, reference=reference) for one in ranking.standings)
-    blocks: list[Block] = [
-        Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in _notes(ranking, report)), caption=caption)
-    ]
+    heads = (Column("score" if report.models is None else report.models),)
+    notes, against = _notes(ranking, report), quoted(ranking.against)
+    table = _table(report, ranking.name, [((), ranking)], heads, against, report.confidence, notes)
+    blocks: list[Block] = [replace(table, caption=f"Ranking by {field_name(ranking.name)}")]
     if ranking.pairs is not None:
-        blocks.append(_pairs(ranking, ranking.pairs, jointly))
+        blocks.append(_pairs(ranking, ranking.pairs, _jointly(report, report.confidence)))
     if verbose:
         blocks.append(_assumptions(ranking))
     return blocks
 
 
-def _columns(name: Compared, alone: str, less: str, jointly: str, *, skilled: bool) -> tuple[Column, ...]:
-    """Return what stands beside the name of a score."""
-    return (
+def _jointly(report: LeaderboardReport, confidence: float) -> str:
+    return f"{percent(confidence)} {'jointly' if report.family > 1 else 'interval'}"
+
+
+def _table(
+    report: LeaderboardReport,
+    name: Compared,
+    rankings: Sequence[tuple[tuple[str, ...], Ranking]],
+    heads: tuple[Column, ...],
+    against: str,
+    confidence: float,
+    notes: Sequence[str],
+) -> Grid:
+    """Return the scores of rankings by one measure, each with what its rows begin with."""
+    skilled = any(one.skill is not None for _, ranking in rankings for one in ranking.standings)
+    jointly = _jointly(report, confidence)
+    columns = (
+        *heads,
         Column("rows", numeric=True),
         Column(name.value),
-        Column(alone, beside=True),
-        Column(less),
+        Column(f"{percent(confidence)} interval", beside=True),
+        Column(f"less {against}"),
         Column(jointly, beside=True),
         *((Column("skill"), Column(jointly, beside=True)) if skilled else ()),
         Column("verdict"),
     )
+    referred = report.reference is not None
+    rows = tuple(
+        (*first, *_cells(one, ranking, skilled=skilled, reference=referred))
+        for first, ranking in rankings
+        for one in ranking.standings
+    )
+    return Grid(columns, rows, tuple(Line(one, Tone.FAINT) for one in notes))
 
 
 def _cells(one: Standing, ranking: Ranking, *, skilled: bool, reference: bool) -> tuple[str, ...]:

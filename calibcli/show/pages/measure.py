@@ -105,22 +105,18 @@ def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> 
         return ()
     parts = [(key, slices[key]) for key in groups.measured]
     by = f"Groups by {listed(quoted(column) for column in groups.columns)}"
-    left_out = (
-        [Line(f"note: {pages.left_out_words(groups.left_out, groups.least_rows)}", Tone.NOTE)]
-        if groups.left_out
-        else []
-    )
+    few = pages.left_out_words(groups.left_out, groups.least_rows)
+    title = paragraph(Line(by, Tone.TITLE), *([Line(f"note: {few}", Tone.NOTE)] if groups.left_out else []))
     if not parts:
-        return (paragraph(Line(by, Tone.TITLE), *left_out),)
+        return (title,)
     shown = shown_of(report)
-    measured = [name for name in shown[:1] if isinstance(name, MeasureName)] and [
-        name for name in shown if isinstance(name, MeasureName)
-    ]
+    measured = [name for name in shown if isinstance(name, MeasureName)]
+    measured = measured if measured[:1] == [*shown[:1]] else []
     ordered = next((name for name in measured if name.facts.best is not None), None)
     if groups.order is GroupOrder.WORST and ordered is not None:
         values = {key: ordered.facts.badness(_estimate(part, ordered).value) for key, part in parts}
         parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
-    title, caption = paragraph(Line(by, Tone.TITLE), *left_out), by
+    caption = by
     notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
         by = "in the order of the input" if ordered is None else f"the worst {field_name(ordered)} first"
@@ -402,7 +398,7 @@ def other_bounds(report: MeasureReport) -> tuple[Grid, ...]:
     rows = [row for one in report.measures for row in _rows_of(one)]
     if not rows:
         return ()
-    columns = (Column("measure"), Column("bound", key=True), *map(Column, ("lower", "upper", "speaks of")))
+    columns = (Column("measure"), Column("bound", key=True), *map(Column, (*_SIDES, "speaks of")))
     level = percent((1.0 + report.confidence) / 2.0)
     note = f"Each bound is valid alone at {level}: choose one before you look, not the best afterwards."
     return (Grid(columns, tuple(rows), (Line(note, Tone.FAINT),)),)
@@ -415,7 +411,7 @@ def _rows_of(estimate: Estimate) -> list[tuple[str, ...]]:
         (
             estimate.name.value,
             name,
-            *(four(float(details[key])) if key in details else NONE for key in _keys(name)),
+            *(four(float(details[key])) if (key := f"{side}_{name}") in details else NONE for side in _SIDES),
             "the population, bins fixed before" if name in _OF_THE_POPULATION else "these very scores",
         )
         for name in dict.fromkeys(names)
@@ -425,10 +421,6 @@ def _rows_of(estimate: Estimate) -> list[tuple[str, ...]]:
         words = f"these very scores: {details[_SUN]}, {how}"
         rows.append((estimate.name.value, _SUN, "", "", words))
     return rows
-
-
-def _keys(name: str) -> tuple[str, ...]:
-    return tuple(f"{side}_{name}" for side in _SIDES)
 
 
 MOST_BINS = 50
@@ -452,17 +444,12 @@ def reliability_grid(curve: ReliabilityCurve) -> tuple[Grid, ...]:
         interval: lambda k: between(float(bins.rate_lower[k]), float(bins.rate_upper[k])),
         "reliability": lambda k: _bar(curve, k, ticks),
     }
-    notes, spare = _notes(curve, total - len(shown)), ("rows", interval)
+    omitted = f"{count(total - len(shown))} bins in the middle are not shown; --format json holds them all."
+    notes: list[Line | str] = [Line(omitted, Tone.NOTE)] if total > MOST_BINS else []
+    notes.append(f"Observed rates: {bins.band}.")
+    spare = ("rows", interval)
     found = grid_of(shown, cells, notes, spare=spare, caption="Observed rates by score")
     return (found,) if shown else ()
-
-
-def _notes(curve: ReliabilityCurve, hidden: int) -> tuple[Line, ...]:
-    notes = [Line(f"Observed rates: {curve.binned.band}.", Tone.FAINT)]
-    if hidden:
-        omitted = f"{count(hidden)} bins in the middle are not shown; --format json holds them all."
-        notes.insert(0, Line(omitted, Tone.NOTE))
-    return tuple(notes)
 
 
 def _places(lower: list[float], upper: list[float]) -> list[str]:
@@ -502,23 +489,19 @@ _UNBOUNDED = "no interval"
 def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
     """Return the page of a measurement; `verbose` adds a sentence and the assumptions of every line."""
     top = paragraph(*pages.read_lines(report, *cluster_lines(report.clusters), verbose=verbose))
-    meaning = _meanings(report) if verbose else ()
-    groups = group_blocks(report, report.slices)
     further = {} if verbose else report.further_scores
     scores = further if len(further) > MOST_SCORES_IN_FULL else {}
-    differences = _score_blocks(report, scores) if scores else difference_blocks(report)
-    curve = reliability_grid(report.curve)
     return (
         pages.answer_paragraph(report),
         top,
         *number_blocks(report, verbose=verbose),
         *together_blocks(report, verbose=verbose),
         *net_benefit_blocks(report),
-        *meaning,
-        *curve,
+        *(_meanings(report) if verbose else ()),
+        *reliability_grid(report.curve),
         *(() if report.classes is None else class_blocks(report, report.classes, verbose=verbose)),
-        *groups,
-        *differences,
+        *group_blocks(report, report.slices),
+        *(_score_blocks(report, scores) if scores else difference_blocks(report)),
         *_slice_blocks(report, scores, verbose=verbose),
     )
 
@@ -529,19 +512,20 @@ def _score_blocks(report: MeasureReport, scores: Mapping[str, MeasureReport]) ->
     heading = paragraph(Line("Further scores", Tone.TITLE))
     blocks: list[Block] = [heading, *slice_grids("score", parts, shown_of(parts[0][1]), notes=())]
     first = quoted(report.input.score)
-    columns = (*map(Column, ("score", "difference", f"{percent(report.confidence)} interval", "verdict")),)
-    names = {key: quoted(part.input.score) for key, part in scores.items()}
-    measures = [one.name.value for one in next(iter(report.differences.values()), ())]
-    for place, measure in enumerate(measures):
-        found = {key: each[place] for key, each in report.differences.items()}
-        rows = tuple(
-            (names[key], four(one.value), interval_words(one.interval), _verdict(one, names[key]))
-            for key, one in found.items()
-        )
-        better = better_when(each[place].name for each in report.differences.values())
-        title = Line(f"{measure} less that of {first}: {better} is better than {first}", Tone.TITLE)
-        notes = (Line(_EACH_BY_ITSELF, Tone.FAINT),) if measure == measures[-1] else ()
-        blocks += [paragraph(title), Grid(columns, rows, notes)]
+    names = [quoted(scores[key].input.score) for key in report.differences]
+    cells: Cells[tuple[str, Difference]] = {
+        "score": lambda one: one[0],
+        "difference": lambda one: four(one[1].value),
+        f"{percent(report.confidence)} interval": lambda one: interval_words(one[1].interval),
+        "verdict": lambda one: _verdict(one[1], one[0]),
+    }
+    measures = list(zip(*report.differences.values(), strict=True))
+    for found in measures:
+        better = better_when(one.name for one in found)
+        measure = f"{found[0].name.value} less that of {first}"
+        title = Line(f"{measure}: {better} is better than {first}", Tone.TITLE)
+        notes = (_EACH_BY_ITSELF,) if found is measures[-1] else ()
+        blocks += [paragraph(title), grid_of(zip(names, found, strict=True), cells, notes)]
     return tuple(blocks)
 
 
@@ -836,8 +820,7 @@ def _how(estimate: Estimate | ClassEstimate, report: MeasureReport) -> str:
 
 
 def _tests(report: MeasureReport, *, verbose: bool) -> Grid:
-    last = "how" if verbose else VALID
-    columns = (Column("test"), Column("statistic"), Column("p-value"), Column(last))
+    columns = (*map(Column, ("test", "statistic", "p-value", "how" if verbose else VALID)),)
     rows = [
         (
             one.name.value,
@@ -852,12 +835,11 @@ def _tests(report: MeasureReport, *, verbose: bool) -> Grid:
         members = listed(name.value for name in combined.tests)
         together = "0 (contradiction)" if _contradicted(report) else p_words(combined.p_value)
         rows.append(("together", "", together, f"Bonferroni over {members}"))
-    known = any(one.p_value is not None for one in report.tests)
-    notes = (Line(SMALL_P, Tone.FAINT),) if known else ()
-    if not verbose:
-        notes = (*notes, *(Line(said, Tone.FAINT) for said in _bins_of(report.tests)))
+    notes = [SMALL_P] if any(one.p_value is not None for one in report.tests) else []
+    notes += [] if verbose else _bins_of(report.tests)
+    faint = tuple(Line(one, Tone.FAINT) for one in notes)
     caption = f"Tests of calibration of {_named(report.input)}"
-    return Grid(columns, tuple(rows), notes, spare=(VALID,), caption=caption)
+    return Grid(columns, tuple(rows), faint, spare=(VALID,), caption=caption)
 
 
 def _bins_of(tests: Sequence[TestResult]) -> list[str]:
@@ -893,12 +875,11 @@ def _contradicted(report: MeasureReport) -> bool:
 def _meanings(report: MeasureReport) -> tuple[Listing, ...]:
     of_classes = () if report.classes is None else report.classes.measures
     every: Sequence[Estimated | TestResult] = (*report.measures, *of_classes, *report.tests)
-    said = tuple((one.name.value, _meant(one.name.meaning, one.assumptions)) for one in every)
-    return (Listing(said, "What they say"),)
-
-
-def _meant(sentence: str, assumptions: tuple[str, ...]) -> str:
-    return f"{sentence} Assumes: {'; '.join(assumptions)}." if assumptions else sentence
+    said = []
+    for one in every:
+        assumes = f" Assumes: {'; '.join(one.assumptions)}." if one.assumptions else ""
+        said.append((one.name.value, f"{one.name.meaning}{assumes}"))
+    return (Listing(tuple(said), "What they say"),)
 
 
 MOST_ROWS = 10
