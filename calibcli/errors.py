@@ -1,7 +1,5 @@
 """The errors a user can meet, each with its exit code, and what of an address they show."""
 
-from collections.abc import Sequence
-
 
 class CalibcliError(Exception):
     """
@@ -114,7 +112,7 @@ _KEY = (
 )
 
 
-def any_of(words: Sequence[str]) -> str:
+def any_of(*words: str) -> str:
     """Return what may be taken, separated by commas and "or"."""
     return f"{', '.join(words[:-1])} or {words[-1]}"
 

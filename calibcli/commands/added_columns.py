@@ -133,10 +133,10 @@ def output_format(path: str, requested: DataFormat | None, fragment: Fragment) -
     other = None if promised is not None or kind is DataFormat.JSONL else promise_of(path)
     if other is not None:
         msg = f"{path} is the name of {other}, and rows are written as {kind.value}"
-        raise UsageProblem(msg, f"name it {any_of([one.facts.suffixes[0] for one in _WRITTEN])}")
+        raise UsageProblem(msg, f"name it {any_of(*(one.facts.suffixes[0] for one in _WRITTEN))}")
     if not isinstance(kind, DataFormat) or kind not in _WRITTEN:
         msg = f"{kind.value} is read, not written"
-        raise UsageProblem(msg, f"pass --to {any_of(_WRITTEN)}")
+        raise UsageProblem(msg, f"pass --to {any_of(*_WRITTEN)}")
     if kind.facts.seeks and compression_of(path) is not None:
         word = f"{kind.value.capitalize()} is compressed inside"
         msg = f"{path}: {word}, and cannot be read from within another compression"

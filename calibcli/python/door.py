@@ -107,7 +107,7 @@ def _documented(text: str, parameters: Mapping[str, Parameter]) -> str:
         said = _DEFAULT.sub(r"; by default \1.", one.option.doc or one.option.help)
         if issubclass(one.kind, StrEnum) and '"' not in said:
             words = [f'"{word}"' for word in one.kind]
-            said = f"{said.rstrip('.')}: {any_of(words)}."
+            said = f"{said.rstrip('.')}: {any_of(*words)}."
         lines += textwrap.wrap(f"{name}: {said}", 106, initial_indent="    ", subsequent_indent="        ")
         lines.append("")
     before, returns, after = text.partition("\nReturns:")

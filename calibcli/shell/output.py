@@ -101,7 +101,7 @@ def format_of(out: Output) -> ReportFormat:
         msg = f"{out.output}: Word is not written"
         raise UsageProblem(msg, f"name it {page}, which Word opens")
     of_report = promised if promised in kinds else ""
-    what = f"a report is written as a table, {any_of(kinds)}"
+    what = f"a report is written as a table, {any_of(*kinds)}"
     hint = "name it .txt or .json; `calibcli report` and `calibcli plot` write pages and pictures"
     refuse_promise(out.output, str(of_report), what=what, hint=hint)
     return requested or ReportFormat(of_report or ReportFormat.TABLE)

@@ -282,7 +282,7 @@ def _wanted(text: str) -> RequestedReport:
 
 def _refuse(message: str) -> NoReturn:
     kinds = [kind.value if kind is GateFormat.GITHUB else f"{kind.value}=FILE" for kind in GateFormat]
-    raise UsageProblem(message, f"it takes {any_of(kinds)}")
+    raise UsageProblem(message, f"it takes {any_of(*kinds)}")
 
 
 def _refuse_shared(paths: Sequence[str]) -> None:
