@@ -635,7 +635,7 @@ class OneOf:
         return {self.tag: next(one for one in self.tags if isinstance(value, self.class_of(one))), **written}
 
     def schema(self, named: Definitions) -> dict[str, Any]:
-        return _any_of(*self.shapes(named))
+        return _any_of(self.shapes(named))
 
     def shapes(self, named: Definitions) -> list[Shape]:
         tags = {getattr(tag, "value", tag): self.class_of(tag) for tag in self.tags}
@@ -756,7 +756,7 @@ class Members:
 
     def schema(self, named: Definitions) -> dict[str, Any]:
         """Return the schema of such an object."""
-        return _any_of(*self.shapes(named))
+        return _any_of(self.shapes(named))
 
     def shapes(self, named: Definitions) -> list[Shape]:
         """Return what such an object may look like."""
@@ -818,7 +818,7 @@ class Thing:
         """Return the schema itself, of an object that may have more than is declared."""
         about = (self.cls.__doc__ or "").strip().partition("\n")[0]
         shapes = [reduce(add, more, one) for one in self.shapes(named)]
-        return {**({"description": about} if about else {}), **_any_of(*shapes)}
+        return {**({"description": about} if about else {}), **_any_of(shapes)}
 
     def shapes(self, named: Definitions) -> list[Shape]:
         """Return what such an object may look like."""
@@ -1070,7 +1070,7 @@ def _of(extras: Iterable[Any], kind: type[Said]) -> Said | None:
     return found
 
 
-def _any_of(*shapes: list[Shape]) -> dict[str, Any]:
+def _any_of(shapes: list[Shape]) -> dict[str, Any]:
     return shapes[0].schema if len(shapes) == 1 else {"anyOf": [one.schema for one in shapes]}
 
 
