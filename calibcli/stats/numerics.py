@@ -127,7 +127,9 @@ def _log_betas(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def _log_share(part: Floats, rest: Floats) -> Floats:
     """Return ln(part / (part + rest)), without loss of digits where the share is near 0 or 1."""
     total = part + rest
-    return np.where(part < rest, np.log(part / total), np.log1p(-rest / total))
+    # Of the two the one that is not taken may be infinite.
+    with np.errstate(divide="ignore"):
+        return np.where(part < rest, np.log(part / total), np.log1p(-rest / total))
 
 
 def _stirling(a: Floats) -> Floats:

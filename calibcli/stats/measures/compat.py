@@ -340,6 +340,9 @@ _SEED = 1
 
 _PRECISION = 1e-8
 
+# Its series have about as many terms as this is large.
+_MOST_STATISTIC = 1e8
+
 
 def mapie_numbers(table: ScoreTable, rows: OrderedRows) -> Peer:
     """Return what MAPIE's metrics give for a score of one column."""
@@ -369,6 +372,8 @@ def _test(
 ) -> tuple[PeerNumber, ...]:
     """Return a statistic and its p-value, each with the reason why ours differs."""
     undefined = "none: every score is 0, 1/2 or 1, or there is one row"
+    if statistic[0] is not None and _MOST_STATISTIC <= statistic[0] < math.inf:
+        undefined = "none: as far out its series has more terms than fit in memory"
     parts = ((Part.VALUE, "statistic", statistic), (Part.P_VALUE, "p_value", p))
     return tuple(
         PeerNumber(f"{name}_{word}", value, test, undefined if value is None else why, part)
@@ -389,8 +394,8 @@ def _cumulative(rows: OrderedRows) -> tuple[float | None, float | None]:
 
 
 def _usual(statistic: float | None) -> TypeGuard[float]:
-    """Whether a series gives a p-value: infinity and 0 are errors there."""
-    return statistic is not None and 0.0 < statistic < math.inf
+    """Whether a series gives a p-value: 0 and what is too far out are errors there."""
+    return statistic is not None and 0.0 < statistic < _MOST_STATISTIC
 
 
 def ks_p_value(statistic: float) -> float:

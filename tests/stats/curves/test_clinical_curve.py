@@ -148,3 +148,10 @@ def test_indices_are_of_the_curve_that_is_drawn(smoother: Smoother) -> None:
         assert found[name].value == pytest.approx(value, abs=close), name
         assert (found[name].interval is None) is (smoother is not Smoother.SPLINE)
         assert found[name].null is None or smoother is Smoother.SPLINE
+
+
+def test_local_regression_of_scores_of_0_and_1_gives_no_warning() -> None:
+    """Next to 0 the curve is 0 but for rounding, and so is the share whose interval its band is."""
+    table = ScoreTable(np.array([0.0, 0.5, 1.0]), np.array([102, 101, 97]), np.array([0, 47, 97]))
+    found = curve_of(table, Smoother.LOESS)
+    assert np.all((found.lower <= found.rate) & (found.rate <= found.upper))

@@ -166,3 +166,14 @@ def test_bins_are_closed_on_the_side_that_their_name_says() -> None:
     cuts, score = np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 0.5, 1.0])
     assert left_closed(cuts, score).tolist() == [0, 0, 1, 2]
     assert right_closed(cuts, score).tolist() == [-1, 0, 0, 1]
+
+
+def test_statistics_too_far_out_for_a_series_have_no_p_value_of_mapie() -> None:
+    """Its series take as many terms as the statistic is large, which ends it for want of memory."""
+    table = ScoreTable.from_rows(np.array([1e-250, 1e-200, 1e-190]), np.array([False, True, False]))
+    numbers = {one.name: one for one in peer_numbers(CompatTool.MAPIE, table).numbers}
+    for name in ("kolmogorov_smirnov", "kuiper"):
+        assert numbers[f"{name}_statistic"].value is not None
+        assert numbers[f"{name}_statistic"].value > 1e90
+        assert numbers[f"{name}_p_value"].value is None
+        assert "fit in memory" in numbers[f"{name}_p_value"].why
