@@ -16,22 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.ahead import Advance, Progress, unseen
+from calibcli.data import fault_words
 from calibcli.data.arrays import Booleans
 from calibcli.data.columns import ResolvedColumns, counted
 from calibcli.data.engines import Engine, ThreadEngine
-from calibcli.data.fault_words import (
-    SOFT,
-    column_of,
-    mixed,
-    never_positive,
-    note_without,
-    other_labels_words,
-    phrase_words,
-    problem_of,
-    soft_words,
-    strange_words,
-    too_many,
-)
 from calibcli.data.faults import FaultKind, Findings, RowSums
 from calibcli.data.files import found_in, shown_path
 from calibcli.data.fragments import Piece, batches_of, columns_of, list_fragments, pieces_of
@@ -90,8 +78,11 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
         return EmptyTable(msg, "values must match the file exactly, upper and lower case included")
     if findings.dropped == requested:
         msg = f"{shown}: none of {requested:,} rows has a value in every column that is read"
-        missing = findings.missing.items()
-        empty = [column_of(kind, resolved, place) for (kind, place), one in missing if one.count == requested]
+        empty = [
+            fault_words.column_of(kind, resolved, place)
+            for (kind, place), one in findings.missing.items()
+            if one.count == requested
+        ]
         names = ", ".join(map(repr, empty[:_LISTED])) + (", ..." if len(empty) > _LISTED else "")
         some = "every column has values, but never in the same row: name fewer columns at once"
         pairs = "; compare takes --on-missing pairwise" if resolved.others and resolved.probs is None else ""
@@ -117,14 +108,13 @@ def summary_of_input(
         notes.append(f"{shown}: values are missing in {_missing_words(resolved, findings)}")
     if findings.pooled_rows:
         notes.append(f"{shown}: {pooled_words(findings.pooled_rows, findings.pooled)}")
-    notes += [*strange_words(findings), *phrase_words(findings, resolved)]
+    notes += [*fault_words.strange_words(findings), *fault_words.phrase_words(findings, resolved)]
     if findings.soft:
-        requested = f"--positive {shlex.quote(str(resolved.requested.positive))}"
-        notes.append(
-            f"{shown}, column {resolved.label!r}: {soft_words(findings.soft)} by {requested}; {SOFT}"
-        )
+        said = f"{fault_words.soft_words(findings.soft)} by --positive"
+        positive = shlex.quote(str(resolved.requested.positive))
+        notes.append(f"{shown}, column {resolved.label!r}: {said} {positive}; {fault_words.SOFT}")
     elif resolved.requested.positive is not None:
-        others = other_labels_words(findings, resolved.requested.positive)
+        others = fault_words.other_labels_words(findings, resolved.requested.positive)
         notes += [f"{shown}, column {resolved.label!r}: {others}"] if others else []
     if findings.counted_classes:
         named = [f"{place} = {name}" for place, name in enumerate(resolved.classes[:_LISTED])]
@@ -147,15 +137,16 @@ def summary_of_input(
 
 def _missing_words(resolved: ResolvedColumns, findings: Findings) -> str:
     """Return how many values each column lacks, of several scores, the most first."""
-    each = [
-        (one.count, repr(column_of(kind, resolved, place))) for (kind, place), one in findings.missing.items()
-    ]
+    missing, everywhere = findings.missing.items(), []
     if resolved.requested.on_missing is OnMissing.PAIRWISE:
         # Rows that lack some scores are used: those that lack all are dropped, and counted in each.
-        nowhere = {one.count for (kind, _), one in findings.missing.items() if kind in _OF_SCORES}
-        of_others = [(kind, one) for kind, one in findings.missing.items() if kind[0] not in _OF_SCORES]
-        each = [(one.count, repr(column_of(kind, resolved, place))) for (kind, place), one in of_others]
-        each += [(count, "every score at once") for count in nowhere]
+        nowhere = {one.count for (kind, _), one in missing if kind in _OF_SCORES}
+        everywhere = [(count, "every score at once") for count in nowhere]
+    each = everywhere + [
+        (one.count, repr(fault_words.column_of(kind, resolved, place)))
+        for (kind, place), one in missing
+        if not (everywhere and kind in _OF_SCORES)
+    ]
     each.sort(key=lambda one: (-one[0], one[1]))
     shown = [f"{name} ({count:,})" for count, name in each[:_LISTED]]
     return ", ".join([*shown, *([f"{len(each) - _LISTED:,} more"] if len(each) > _LISTED else [])])
@@ -315,7 +306,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
     none = all(empty) if columns.on_missing is OnMissing.PAIRWISE else any(empty)
     if findings.rows == findings.dropped + findings.unselected or none:
         raise nothing_left(files, first, findings)
-    problem = never_positive(findings, first, shown=shown_path(files[0]))
+    problem = fault_words.never_positive(findings, first, shown=shown_path(files[0]))
     if problem is not None and not extras_request.part:
         raise problem
     again = SecondPass(fragments, resolved, engine, findings.rows)
@@ -323,7 +314,7 @@ def gather(  # noqa: PLR0913 - one for each way in which readings differ
         _compare_ranks(extras, _Ranked(wanted, replace(extras_request, ranked=ranked), tables), again)
     return Gathered(
         tables,
-        summary_of_input(files, first, findings, notes=(*found.notes(), *note_without(findings))),
+        summary_of_input(files, first, findings, notes=(*found.notes(), *fault_words.note_without(findings))),
         first,
         extras,
         len(findings.groups),
@@ -429,7 +420,7 @@ def _taken(
 ) -> Tally:
     """Add to the tables what a fragment gave; raise what stopped it, unless its file had faults before."""
     if isinstance(result, CalibcliError):
-        earlier = problem_of(of_file, piece.columns, shown=piece.fragment.shown, partly=True)
+        earlier = fault_words.problem_of(of_file, piece.columns, shown=piece.fragment.shown, partly=True)
         raise earlier or result
     of_file.add(result.findings)
     if not of_file.refused:
@@ -441,12 +432,12 @@ def _taken(
 def _close(of_file: Findings, last: Piece, *, total: Findings) -> None:
     """Add the findings of a file to those of the input, or raise what is wrong with its values."""
     shown = last.fragment.shown
-    problem = problem_of(of_file, last.columns, shown=shown)
-    lacking = never_positive(of_file, last.columns, shown=shown)
+    problem = fault_words.problem_of(of_file, last.columns, shown=shown)
+    lacking = fault_words.never_positive(of_file, last.columns, shown=shown)
     if problem is None and lacking is not None:
         of_file.without.append(f"{lacking.message}: {lacking.hint}")
     total.add(of_file)
-    problem = problem or too_many(total, last.columns, shown=shown) or mixed(total)
+    problem = problem or fault_words.too_many(total, last.columns, shown=shown) or fault_words.mixed(total)
     if problem is not None:
         raise problem
 

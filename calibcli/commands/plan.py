@@ -167,7 +167,7 @@ def _made(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) ->
 def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None, view: ViewName) -> _Made:
     """Plan a gate that every class must pass, as `verify --view` asks."""
     read = _read(rows, loaded, classes=True)
-    source = cast("ClassExtras", read.gathered.extras.classes)
+    source = cast("ClassExtras", read.extras.classes)
     groups = [one for one in class_groups(source, view).groups if one.table.total_rows]
     bins = _bins_of(options, read)
     ground = replace(_ground(options, loaded, bins, read.outputs), claims=len(groups))
@@ -176,7 +176,7 @@ def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | No
     parts = [
         Part(
             one.key,
-            one.table.total_rows / read.gathered.table.total_rows,
+            one.table.total_rows / read.table.total_rows,
             erring(population_like(one.table, bins=bins, measure=measure), measure, options.error),
         )
         for one in groups
@@ -233,8 +233,8 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | N
         msg = "how many rows it takes depends on how large segments are, and nothing says so"
         raise UsageProblem(msg, "pass a file of scores and columns: --like preds.csv -s score")
     read = _read(rows, loaded, twice=True)
-    source = read.gathered.input
-    cut = segments_in(read.gathered, rows, options.segments.cut)
+    source = read.input
+    cut = segments_in(read, rows, options.segments.cut)
     least, different = options.segments.least_rows, ~cut.found.same
     large = (cut.found.rows >= least) & different
     if not large.any():
@@ -347,18 +347,9 @@ def _between_quantiles(artifact: AnyArtifact, count: int) -> Floats | None:
     return recalibrator.predict(np.interp(between, LEVELS, known))
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """Rows that say how scores fall, and every value that a discrete map can give them."""
-
-    gathered: Gathered
-    input: InputSummary
-    outputs: tuple[float, ...] | None
-
-
 def _read(
     rows: RowRequest, loaded: AnyArtifact | None, *, classes: bool = False, twice: bool = False
-) -> _Read:
+) -> Gathered:
     """Read scores without labels, through the map where there is one."""
     columns, transforms, outputs = rows.columns, None, None
     if loaded is not None:
@@ -373,26 +364,25 @@ def _read(
         labelled=False,
         twice=twice,
     )
-    source = gathered.input
-    if loaded is not None:
-        gathered = replace(gathered, artifact=loaded)
-        if rows.columns.scale is None:
-            source = replace(source, notes=(*source.notes, *table_scale_notes(gathered, loaded)))
-    return _Read(gathered, source, outputs)
+    if loaded is None:
+        return gathered
+    gathered = replace(gathered, artifact=loaded, outputs=outputs)
+    said = table_scale_notes(gathered, loaded) if rows.columns.scale is None else ()
+    return replace(gathered, input=replace(gathered.input, notes=(*gathered.input.notes, *said)))
 
 
 def _of_file(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Scores:
     """Take the scores of a file for those of the rows to come."""
     read = _read(rows, loaded)
     bins = _bins_of(options, read)
-    population = population_like(read.gathered.table, bins=bins, measure=MeasureName(options.measure))
+    population = population_like(read.table, bins=bins, measure=MeasureName(options.measure))
     return _Scores(population, bins, _known(rows, read.input), read.input, read.outputs)
 
 
-def _bins_of(options: PlanOptions, read: _Read) -> Bins:
+def _bins_of(options: PlanOptions, read: Gathered) -> Bins:
     """Return the bins that the gate would judge these rows by."""
-    table, discrete, binning = read.gathered.table, read.outputs is not None, options.binning
-    if read.gathered.resolved.requested.each_in is not None and options.bins is None and binning is None:
+    table, discrete, binning = read.table, read.outputs is not None, options.binning
+    if read.resolved.requested.each_in is not None and options.bins is None and binning is None:
         binning = Binning.EQUAL_WIDTH
     bins = chosen_bins(table, bins=options.bins, binning=binning, discrete=discrete)
     if bins is ATOMS and not discrete:

@@ -84,7 +84,7 @@ def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for ea
         return _of_numpy(values)
     if isinstance(values, list | tuple | range):
         return _of_list(values)
-    if type(values).__module__.partition(".")[0] == "pandas":
+    if _maker(values) == "pandas":
         return _from_pandas(values)
     if hasattr(values, "__arrow_c_array__"):
         return cast("ArrowColumn", pa.array(cast("Any", values)))
@@ -186,8 +186,7 @@ def refuse_misaligned(values: "Mapping[str, object]") -> None:
 
 def index_of(values: Any) -> Any:  # noqa: ANN401 - the index of a Series or a frame of pandas
     """Return the index of what pandas made; None where there is none."""
-    pandas = type(values).__module__.partition(".")[0] == "pandas"
-    return values.index if pandas and hasattr(values, "iloc") else None
+    return values.index if _maker(values) == "pandas" and hasattr(values, "iloc") else None
 
 
 def _same_rows(first: Any, other: Any) -> bool:  # noqa: ANN401
@@ -218,7 +217,7 @@ def is_frame(rows: object) -> bool:
 
 def collected(rows: object) -> object:
     """Return a lazy frame of polars as the frame that it describes, and anything else as it is."""
-    lazy = type(rows).__module__.partition(".")[0] == "polars" and type(rows).__name__ == "LazyFrame"
+    lazy = _maker(rows) == "polars" and type(rows).__name__ == "LazyFrame"
     found: object = cast("Any", rows).collect() if lazy else rows
     return found
 
@@ -287,12 +286,17 @@ def _as_array(values: Any) -> Any:  # noqa: ANN401
     return values
 
 
+def _maker(values: object) -> str:
+    """Return the package that made values."""
+    return type(values).__module__.partition(".")[0]
+
+
 def _is_pandas(rows: object) -> bool:
-    return type(rows).__module__.partition(".")[0] == "pandas" and hasattr(rows, "columns")
+    return _maker(rows) == "pandas" and hasattr(rows, "columns")
 
 
 def _is_polars(rows: object) -> bool:
-    return type(rows).__module__.partition(".")[0] == "polars" and hasattr(rows, "get_column")
+    return _maker(rows) == "polars" and hasattr(rows, "get_column")
 
 
 def _frames_of_pandas(rows: Any, place: int) -> ArrowColumn:  # noqa: ANN401
@@ -317,7 +321,7 @@ def values_like(given: Any, values: npt.NDArray[np.float64]) -> Any:  # noqa: AN
     Return a value for each of the scores given, as a Series with the same
     index and name where these are one.
     """
-    make = type(given).__module__.partition(".")[0]
+    make = _maker(given)
     if make == "pandas" and hasattr(given, "index"):
         return type(given)(values, index=given.index, name=given.name)
     if make == "polars":
@@ -334,7 +338,7 @@ def rows_like(given: Any, values: npt.NDArray[np.float64], *, names: Sequence[st
     Return rows of probabilities: a frame with the same columns where a frame was given, an array for an
     array.
     """
-    make = type(given).__module__.partition(".")[0]
+    make = _maker(given)
     columns = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(names)}
     if make == "pandas":
         return type(given)(columns, index=given.index)

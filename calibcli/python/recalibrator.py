@@ -37,20 +37,7 @@ from calibcli.options.rows import (
     names_of,
     refuse_any_sum,
 )
-from calibcli.python.frames import (
-    FRAME,
-    column_of,
-    columns_of_frame,
-    is_frame,
-    is_matrix,
-    itself,
-    lists_of,
-    matrix_of,
-    refuse_misaligned,
-    rows_like,
-    settled,
-    values_like,
-)
+from calibcli.python import frames
 from calibcli.python.problems import in_python, warn_of
 from calibcli.python.results import Shown
 from calibcli.python.rows import chosen
@@ -116,13 +103,13 @@ def predicted_scores(
     on: object = None,
 ) -> list[Array]:
     """Return a probability for each score by its map, and its ends where there are some, shape (n,) each."""
-    if is_matrix(scores) or is_frame(scores):
+    if frames.is_matrix(scores) or frames.is_frame(scores):
         msg = "several columns, and the map was fitted to one score"
         raise UsageProblem(msg, "pass that column; `calibcli.apply` takes a frame and --score")
-    columns = {SCORES: column_of(scores, what=SCORES)}
+    columns = {SCORES: frames.column_of(scores, what=SCORES)}
     members: tuple[str, ...] = ()
     if isinstance(artifact, GroupArtifact):
-        refuse_misaligned({SCORES: scores, _BY: by})
+        frames.refuse_misaligned({SCORES: scores, _BY: by})
         columns[_BY] = _groups_given(by, artifact, rows=len(columns[SCORES]))
         members = (_BY,)
     elif isinstance(artifact, SegmentArtifact):
@@ -134,7 +121,7 @@ def predicted_scores(
     predictor = ScorePredictor(
         artifact, chosen_columns, shown=SCORES, prior=prior, checked=requested.scale is None
     )
-    held_columns = {name: partial(itself, one) for name, one in columns.items()}
+    held_columns = {name: partial(frames.itself, one) for name, one in columns.items()}
     return list(columns_added(predictor, rows_in_memory(SCORES, len(columns[SCORES]), held_columns)).values())
 
 
@@ -143,7 +130,7 @@ def _groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> Arro
     if values is None:
         msg = f"the map was fitted by groups of {artifact.by!r}, and none are given"
         raise UsageProblem(msg, "pass the group of each score with by=[...]")
-    column = column_of(values, what="by")
+    column = frames.column_of(values, what="by")
     if len(column) != rows:
         msg = f"by has {len(column):,} values for {rows:,} scores"
         raise UsageProblem(msg, "give every score its group")
@@ -155,13 +142,13 @@ def _values_given(
 ) -> dict[str, ArrowColumn]:
     """Return the columns that a map looks at, under names that no score has."""
     listed = ", ".join(artifact.names)
-    if values is None or not is_frame(values):
+    if values is None or not frames.is_frame(values):
         msg = f"the map looks at {listed} beside the score, and they are not given"
         raise UsageProblem(
             msg, "pass them as a frame or a mapping with on=, or a frame of all to calibcli.apply"
         )
-    refuse_misaligned({SCORES: scores, "on": values})
-    there = columns_of_frame(settled(values))
+    frames.refuse_misaligned({SCORES: scores, "on": values})
+    there = frames.columns_of_frame(frames.settled(values))
     found = {f"on {name}": there[named(name, tuple(there), path="on")]() for name in artifact.names}
     for name, column in found.items():
         if len(column) != rows:
@@ -185,19 +172,19 @@ def predicted_rows(
     whole = replace(requested, scale=requested.scale or artifact.scale, several=several)
     change = ClassMap(artifact, name)
     arrow = isinstance(rows, pa.Array | pa.ChunkedArray)
-    if is_frame(rows):
-        rows = settled(rows)
-        columns = columns_of_frame(rows)
+    if frames.is_frame(rows):
+        rows = frames.settled(rows)
+        columns = frames.columns_of_frame(rows)
         found = columns_of_classes(
-            artifact.classes, whole, tuple(columns), lists=(), path=FRAME, fitted=artifact.columns
+            artifact.classes, whole, tuple(columns), lists=(), path=frames.FRAME, fitted=artifact.columns
         )
-        fragment = rows_in_memory(FRAME, len(columns[found.names[0]]()), columns)
+        fragment = rows_in_memory(frames.FRAME, len(columns[found.names[0]]()), columns)
         names = found.names
-    elif arrow or is_matrix(rows):
-        lists = rows if arrow else lists_of(matrix_of(rows, what=_PROBS))
+    elif arrow or frames.is_matrix(rows):
+        lists = rows if arrow else frames.lists_of(frames.matrix_of(rows, what=_PROBS))
         names = names_of(classes) or artifact.classes
         found = ResolvedColumns(whole, _PROBS, None, probs=ClassColumns((_PROBS,), names))
-        fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(itself, lists)})
+        fragment = rows_in_memory(_PROBS, len(lists), {_PROBS: partial(frames.itself, lists)})
     else:
         msg = f"one score, and {name} was fitted to {len(artifact.classes):,} classes"
         raise UsageProblem(msg, f"pass probabilities of shape (rows, {len(artifact.classes)})")
@@ -207,7 +194,7 @@ def predicted_rows(
         _, after, places = predictor.recalibrated(batch)
         values[places.numbers(len(after))] = after
     warn_of(predictor.notes)
-    return rows_like(rows, values, names=names)
+    return frames.rows_like(rows, values, names=names)
 
 
 if TYPE_CHECKING:
@@ -331,7 +318,9 @@ class Recalibrator(Shown):
         if isinstance(held, ClassArtifact):
             sums = chosen(OnSum, on_sum, "on_sum")
             return predicted_rows(held, scores, requested, name=self.name, classes=classes, on_sum=sums)
-        return values_like(scores, predicted_scores(held, scores, requested, prior=prior, by=by, on=on)[0])
+        return frames.values_like(
+            scores, predicted_scores(held, scores, requested, prior=prior, by=by, on=on)[0]
+        )
 
     def _refuse_idle(
         self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str

@@ -15,21 +15,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.declaring import parameters_of
 from calibcli.options.rows import DocumentInMemory, InputFormat, RowsInMemory, RowSource, as_one
-from calibcli.python.frames import (
-    FRAME,
-    collected,
-    column_of,
-    columns_of_frame,
-    index_of,
-    is_frame,
-    is_matrix,
-    itself,
-    lists_of,
-    matrix_of,
-    refuse_misaligned,
-    rows_of_frame,
-    settled,
-)
+from calibcli.python import frames
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -62,16 +48,17 @@ class ColumnCollector:
 
     def take_frame(self, frame: object) -> None:
         """Take all columns of a frame; those that are never read cost nothing."""
-        held = settled(frame)
-        self._align(held, FRAME)
-        self.name, self.rows, self.columns = FRAME, rows_of_frame(held), columns_of_frame(held)
+        held = frames.settled(frame)
+        self._align(held, frames.FRAME)
+        self.name, self.rows = frames.FRAME, frames.rows_of_frame(held)
+        self.columns = frames.columns_of_frame(held)
 
     def take_matrix(self, rows: object, what: str) -> str:
         """Take rows of several probabilities as a column of lists, and return its name."""
-        frame = settled(rows) if is_frame(rows) else None
+        frame = frames.settled(rows) if frames.is_frame(rows) else None
         self._align(frame, what)
         return self.join(
-            lists_of(matrix_of(rows if frame is None else _side_by_side(frame), what=what)),
+            frames.lists_of(frames.matrix_of(rows if frame is None else _side_by_side(frame), what=what)),
             what,
             nameless=True,
         )
@@ -88,18 +75,18 @@ class ColumnCollector:
         self._align(values, role)
         name = getattr(values, "name", None)
         if isinstance(name, str) and name.strip():
-            return self.join(column_of(values, what=role), name)
-        return self.join(column_of(values, what=role), role, nameless=True)
+            return self.join(frames.column_of(values, what=role), name)
+        return self.join(frames.column_of(values, what=role), role, nameless=True)
 
     def all_named(self, values: object, role: str) -> tuple[str, ...]:
         """Return the names of the columns that values are in: names, one array, or arrays by name."""
         if values is None:
             return ()
-        if isinstance(values, Mapping) or is_frame(values):
-            held = settled(values)
-            rows_of_frame(held)
+        if isinstance(values, Mapping) or frames.is_frame(values):
+            held = frames.settled(values)
+            frames.rows_of_frame(held)
             self._align(held, role)
-            return tuple(self.join(column(), name) for name, column in columns_of_frame(held).items())
+            return tuple(self.join(column(), name) for name, column in frames.columns_of_frame(held).items())
         named = isinstance(values, list | tuple) and all(isinstance(one, str) for one in values)
         if named and self.names_are_columns:
             return tuple(values)  # type: ignore[arg-type]
@@ -116,7 +103,7 @@ class ColumnCollector:
         elif len(column) != self.rows:
             msg = f"{name} has {len(column):,} values for {self.rows:,} rows"
             raise UsageProblem(msg, "give every row a value in each")
-        self.columns[name] = partial(itself, column)
+        self.columns[name] = partial(frames.itself, column)
         return name
 
     def source(self) -> RowsInMemory:
@@ -127,16 +114,16 @@ class ColumnCollector:
         """Hold rows against the first that have an index."""
         if isinstance(values, Mapping):
             values = next(iter(values.values()), None)
-        if index_of(values) is not None:
+        if frames.index_of(values) is not None:
             self.first = self.first or {what: values}
-            refuse_misaligned({**self.first, what: values} if what not in self.first else self.first)
+            frames.refuse_misaligned({**self.first, what: values} if what not in self.first else self.first)
 
 
 def _side_by_side(frame: object) -> object:
     from calibcli.data.arrays import floats
 
     columns = []
-    for column in columns_of_frame(frame).values():
+    for column in frames.columns_of_frame(frame).values():
         found = column()
         whole = found if not hasattr(found, "combine_chunks") else found.combine_chunks()
         decoded = floats(whole)
@@ -163,25 +150,25 @@ def inputs_of(
 ) -> tuple[Inputs, dict[str, Any]]:
     """Return the rows of a call, and what was said of them with names of columns in the place of values."""
     # A lazy frame is worked out once, however often its columns are looked at.
-    rows, values = collected(rows), dict(said)
+    rows, values = frames.collected(rows), dict(said)
     collector = ColumnCollector(names_are_columns=True)
     values["probs"] = probs_of(values.get("probs"))
     inputs = () if rows is None else paths_of(rows)
     alone = labels is None or values.get("score") is not None or values["probs"] is not None
-    if inputs is None and alone and is_frame(rows):
+    if inputs is None and alone and frames.is_frame(rows):
         collector.take_frame(rows)
     elif inputs is None:
         _refuse_names(values, labels, labelled=labelled)
         collector.names_are_columns = False
-        if is_frame(rows) or is_matrix(rows):
+        if frames.is_frame(rows) or frames.is_matrix(rows):
             values["probs"] = collector.take_matrix(rows, _PROBS)
-            names = tuple(columns_of_frame(settled(rows))) if is_frame(rows) else None
+            names = tuple(frames.columns_of_frame(frames.settled(rows))) if frames.is_frame(rows) else None
             values["classes"] = values.get("classes") or names
         elif labelled:
             values["score"] = collector.named(rows, "score")
         else:
             # One name for the scores of old and new rows.
-            values["score"] = collector.join(column_of(rows, what="score"), "score")
+            values["score"] = collector.join(frames.column_of(rows, what="score"), "score")
     values["label"] = _label(collector, labels, values.get("label"), in_memory=inputs is None)
     apart = tuple(role for role in ("on", "categorical", "numeric") if not isinstance(said.get(role), str))
     for role in ("weight", "group", "by", "on", "cluster", "row_id"):

@@ -53,6 +53,21 @@ def saved(artifact: Artifact, folder: Path) -> str:
     return str(path)
 
 
+@pytest.mark.parametrize(("rule", "on"), [("max_ece", ()), ("max_segment_bias", ("part",))])
+def test_a_plan_says_that_scores_went_through_the_map_before(
+    rule: str, on: tuple[str, ...], rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    """Of a gate on all rows and of one on segments alike."""
+    artifact = fitted(rows.head(4_000), "platt")
+    after = artifact.recalibrator.predict(drawn(4)["score"].to_numpy()[:4_000])
+    path = tmp_path / "after.csv"
+    pd.DataFrame({"score": after, "part": np.arange(4_000) % 2}).to_csv(path, index=False)
+    request = RowRequest([str(path)], Columns("score", on=on), saved(artifact, tmp_path))
+    found = plan_rows(planned(**{rule: 0.3}), request)
+    assert found.input is not None
+    assert any("outputs of this map" in note for note in found.input.notes)
+
+
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
 def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
     method: str, rows: pd.DataFrame, tmp_path: Path
