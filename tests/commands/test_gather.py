@@ -24,8 +24,8 @@ from calibcli.data.engines import ThreadEngine
 from calibcli.data.readers import parquet
 from calibcli.data.tally import Signals, TallyWork
 from calibcli.errors import InputProblem
-from calibcli.names import DataFormat, OnMissing, OnRange, Scale, WeightMeaning
-from calibcli.options.rows import Columns, InputFormat
+from calibcli.names import OnMissing, OnRange, Scale, WeightMeaning
+from calibcli.options.rows import Columns
 from calibcli.stats.table import ScoreTable
 
 ASKED = Columns("score", "label")
@@ -149,17 +149,6 @@ def test_scales_agree(tmp_path: Path) -> None:
         write_csv(tmp_path / "a.csv", [(float(x), True) for x in column])
         found = read([tmp_path / "a.csv"], Columns("score", "label", scale=scale)).tables["raw"]
         assert found.score == pytest.approx(p, abs=1e-15)
-
-
-@pytest.mark.parametrize("packed", [False, True])
-def test_standard_input_is_read(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
-    """CSV as it streams by, compressed text and Parquet by way of a temporary file."""
-    text = b"score,label\n0.5,1\n0.25,0\n"
-    stdin = io.BytesIO(gzip.compress(text) if packed else text)
-    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": stdin}))
-    found = read(["-"])
-    assert found.tables["raw"].total_rows == 2
-    assert found.input.files == ("-",)
 
 
 def test_parquet_on_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,15 +307,6 @@ def test_the_summary_states_what_was_chosen(tmp_path: Path) -> None:
         on_range=OnRange.CLIP,
     )
     assert read([tmp_path / "a.csv"], counted).input.notes == ()
-
-
-def test_a_forced_format_is_believed(tmp_path: Path) -> None:
-    """`path:tsv`, or one format for all."""
-    (tmp_path / "a.txt").write_text("score\tlabel\n0.5\t1\n")
-    assert read([f"{tmp_path / 'a.txt'}:tsv"]).input.rows == 1
-    tabs = InputFormat(DataFormat.TSV)
-    found = gather([str(tmp_path / "a.txt")], ASKED, engine=ThreadEngine(1), input_format=tabs)
-    assert found.input.rows == 1
 
 
 PANDAS = """

@@ -55,18 +55,6 @@ def test_score_at_an_edge_belongs_to_the_bin_it_closes(count: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["exact", "grid"])
-def test_tenths_fall_one_in_each_bin(kind: str) -> None:
-    """The literals 0.1, 0.2 ... 1.0 close bins 1 to 10, on exact and on grid tables; 0 is in the first."""
-    literals = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0])
-    table = at(literals) if kind == "exact" else grid_of(at(literals))
-    sums = binned(table, bins_of(Binning.EQUAL_WIDTH, 10, table=table))
-    assert sums.rows.tolist() == [1] * 10
-    np.testing.assert_allclose(sums.score_sum, literals, rtol=0, atol=1e-15)
-    zero = ScoreTable.from_rows(np.array([0.0]), np.array([True]))
-    assert binned(zero, sums.bins).rows.tolist() == [1] + [0] * 9
-
-
-@pytest.mark.parametrize("kind", ["exact", "grid"])
 @pytest.mark.parametrize("count", [*range(1, 17), 20, 30])
 def test_every_edge_nests_on_exact_and_grid_tables(kind: str, count: int) -> None:
     """All edges of all widths up to 16, with their neighbours, are counted where exact arithmetic says."""

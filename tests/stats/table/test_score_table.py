@@ -39,27 +39,6 @@ def test_merge_is_table_of_concatenation(one: Rows, other: Rows) -> None:
     assert table_of(one).merge(table_of(other)) == table_of(one + other)
 
 
-@given(one=rows_of_table, two=rows_of_table, three=rows_of_table)
-def test_merge_is_associative(one: Rows, two: Rows, three: Rows) -> None:
-    """Brackets do not matter."""
-    a, b, c = table_of(one), table_of(two), table_of(three)
-    assert a.merge(b).merge(c) == a.merge(b.merge(c))
-
-
-@given(one=rows_of_table, other=rows_of_table)
-def test_merge_is_commutative(one: Rows, other: Rows) -> None:
-    """The order of two tables does not matter."""
-    assert table_of(one).merge(table_of(other)) == table_of(other).merge(table_of(one))
-
-
-@given(rows=rows_of_table)
-def test_empty_is_the_unit_of_merge(rows: Rows) -> None:
-    """Adding no rows changes nothing, on either side."""
-    table = table_of(rows)
-    assert table.merge(ScoreTable.empty()) == table
-    assert ScoreTable.empty().merge(table) == table
-
-
 @given(rows=rows_of_table, cuts=st.lists(st.integers(0, 40), max_size=5), seed=st.integers(0, 9))
 def test_any_split_in_any_order_gives_the_whole(rows: Rows, cuts: list[int], seed: int) -> None:
     """Fragments of shuffled rows merge into the same table, bit for bit."""

@@ -27,11 +27,6 @@ def exact_table(each: int, error: float = 0.0) -> ScoreTable:
     return ScoreTable(ATOMS_OF_TEN, np.full(10, each), np.rint(each * rates).astype(np.int64))
 
 
-def test_claim_is_one_line() -> None:
-    """A claim reads as it was asked."""
-    assert Claim("ece", 0.02, 0.95).expression == "ece <= 0.02"
-
-
 @pytest.mark.parametrize("variance", [None, 0.17])
 def test_calibrated_rows_pass_and_wrong_rows_fail(variance: float | None) -> None:
     """Plenty of rows decide: calibrated passes at 0.05, an error of 0.2 fails, each with its bound."""
@@ -214,12 +209,6 @@ def test_no_pass_is_promised_of_an_estimate_above_the_limit() -> None:
     needed = needed_for(exact_table(50, 0.005), 0.05)
     assert needed.to_pass is not None
     assert needed.error == pytest.approx(0.0, abs=0.005)
-
-
-def test_limit_of_zero_is_never_reached() -> None:
-    """No number of rows proves an error of exactly 0, and asking is not an error."""
-    verdict = ece_below(exact_table(1000), claim(0.0), ground=Ground(ATOMS, None))
-    assert verdict.outcome is VerdictName.INCONCLUSIVE
 
 
 def test_promised_rows_decide() -> None:
