@@ -333,7 +333,9 @@ class PairedSums:
             first, second = sums.infinite
             value = None if first and second else math.inf if second else -math.inf
             return Difference(name, value, None, (*assumptions, without))
-        total, total_sq = self._totals()
+        total = total_sq = Fraction(self.rows)
+        if self._weighted:
+            total, total_sq = self._weight.exact(), self._weight_sq.exact()
         mean = sums.linear.exact() / total
         rows = total * total / total_sq
         if rows < Fraction(3, 2):
@@ -387,12 +389,6 @@ class PairedSums:
     def names(self) -> tuple[Compared, ...]:
         """The measures that are compared row by row."""
         return tuple(self._of)
-
-    def _totals(self) -> tuple[Fraction, Fraction]:
-        """Return the sum of the weights and of their squares."""
-        if not self._weighted:
-            return Fraction(self.rows), Fraction(self.rows)
-        return self._weight.exact(), self._weight_sq.exact()
 
 
 def _add(

@@ -299,16 +299,11 @@ def _of_normal_noise(
     bandwidth = 0.5 * (low + high)
     unit = math.sqrt(2.0 / math.pi) / rows
     mean, other = (unit * mean_spread(series, gathered, bandwidth=at) for at in (bandwidth, 0.7 * bandwidth))
-    ends = of_size(mean, variance_of_norm(series, gathered, bandwidth=bandwidth) / rows**2)
-    found = _range_of(bandwidth, (ends[0] / length, ends[1] / length), other / mean, 0.7)
-    return length * bandwidth, (length * found[0], length * found[1])
-
-
-def _range_of(bandwidth: float, norms: Range, grown: float, shrunk: float) -> Range:
-    """Return where both ends of the range of the norm equal the bandwidth."""
-    power = min(max(math.log(grown) / math.log(shrunk), -0.5), 0.0)
-    low, high = (bandwidth * (end / bandwidth) ** (1.0 / (1.0 - power)) for end in norms)
-    return min(low, 1.0), min(high, 1.0)
+    norms = of_size(mean, variance_of_norm(series, gathered, bandwidth=bandwidth) / rows**2)
+    # Where both ends of the range of the norm equal the bandwidth, by the power that the norm goes with.
+    power = min(max(math.log(other / mean) / math.log(0.7), -0.5), 0.0)
+    low, high = (bandwidth * (end / length / bandwidth) ** (1.0 / (1.0 - power)) for end in norms)
+    return length * bandwidth, (length * min(low, 1.0), length * min(high, 1.0))
 
 
 def mean_spread(series: CosineSeries, variance: Floats, *, bandwidth: float) -> float:

@@ -37,6 +37,9 @@ _GAIN = 1e-9
 
 _LEAST_SHARE, _RIDGE = 1e-12, 1e-8
 
+# The square of the inverse of less is no number.
+_LEAST_SPREAD = 1e-150
+
 # More scores are gathered in cells for the draws, and for the observed labels likewise.
 _FEW_SCORES = 400
 
@@ -136,7 +139,7 @@ def _fourth_moments(table: Table) -> Floats:
         return np.zeros(variance.size)
     z -= float((variance / whole * z).sum())
     spread = float((variance * z**2).sum())
-    if not spread > 0.0:
+    if not spread > _LEAST_SPREAD:
         return np.zeros(variance.size)
     found: Floats = variance * (1.0 / whole + z**2 / spread) ** 2
     return found

@@ -15,7 +15,7 @@ from calibcli.names import Binning, TestName
 from calibcli.stats.measures import u_test as u_module
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, p_value
 from calibcli.stats.measures.tests import bin_information, calibration_tests, hosmer_lemeshow
-from calibcli.stats.measures.u_test import drawn_u, likelihood_ratios, u_test
+from calibcli.stats.measures.u_test import drawn_u, likelihood_ratios, line_information, u_test
 from calibcli.stats.numerics import chi_squared_tail
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
@@ -165,6 +165,14 @@ def test_p_values_of_calibrated_labels_are_uniform() -> None:
         for name, p in zip(BOTH, ps, strict=True):
             below[name] += p <= 0.2
     assert all(18 <= count <= 66 for count in below.values())
+
+
+def test_scores_next_to_nothing_leave_u_no_information_and_no_warning() -> None:
+    """Where what labels leave open is no number once it is squared, U is drawn."""
+    table = ScoreTable.from_rows(np.array([1e-300, 5e-324, 1.0 - 2.0**-53]), np.array([False, False, True]))
+    assert line_information(table) == 0.0
+    nearer = ScoreTable.from_rows(np.array([1e-200, 3e-200]), np.array([False, False]))
+    assert line_information(nearer) == 0.0
 
 
 def test_certain_scores_leave_both_undefined() -> None:
