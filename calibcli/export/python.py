@@ -3,9 +3,9 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
-from enum import Enum, auto
+from enum import Enum
 from importlib.resources import files
 from textwrap import fill
 from typing import assert_never
@@ -54,10 +54,10 @@ _OF_SEGMENTS = ("offset", "slope")
 
 
 class Style(Enum):
-    """What a function works on."""
+    """What a function works on, by what the names of its templates begin with."""
 
-    NUMBERS = auto()
-    ARRAYS = auto()
+    NUMBERS = "python"
+    ARRAYS = "sklearn"
 
 
 @dataclass(slots=True)
@@ -315,7 +315,7 @@ def module_of_one(
     text = PythonText(style)
     names = ("_calibrated", "_lower", "_upper")
     functions = [text.function(name, formula) for name, formula in zip(names, formulas, strict=False)]
-    word = _word(style)
+    word = style.value
     parts = [_template(f"{word}_one"), *([_template("sklearn_scores")] if style is Style.ARRAYS else [])]
     if len(formulas) > 1:
         parts.insert(0, _template(f"{word}_ends").rstrip() + "\n")
@@ -325,17 +325,15 @@ def module_of_one(
 
 
 def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
-    """
-    Return a module that recalibrates one score by the map of its
-    group, with the standard library alone.
-    """
-    style, text = Style.NUMBERS, PythonText(Style.NUMBERS)
+    """Return a module that recalibrates a score by the map of its group, of the standard library alone."""
+    text = PythonText(Style.NUMBERS)
+    places = "".join(f"    {_quoted(group)}: {place},\n" for group, place in groups.places.items())
     facts = [
         *_facts(origin),
         f"UNSEEN = {(OnUnseen.POOLED if groups.pooled else OnUnseen.ERROR).value!r}\n",
         f"MISSING = {_quoted(MISSING)}\n",
         "# 0 is the map of all rows.\n",
-        f"PLACES = {{\n{_listed(groups.places)}}}\n",
+        f"PLACES = {{\n{places}}}\n",
     ]
     found = groups.formulas(origin.scale)
     functions, listed = [], []
@@ -347,7 +345,7 @@ def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
     if len(found[0]) > 1:
         parts.insert(0, _template("python_group_ends"))
     parts += [*functions, f"_MAPS = (\n{''.join(listed)})\n"]
-    return _module(style, facts, parts, text=text, origin=origin)
+    return _module(Style.NUMBERS, facts, parts, text=text, origin=origin)
 
 
 def module_of_segments(found: SegmentMap, *, origin: Origin, style: Style) -> str:
@@ -392,17 +390,12 @@ def _facts(origin: Origin) -> list[str]:
     ]
 
 
-def _listed(places: Mapping[str, int]) -> str:
-    return "".join(f"    {_quoted(group)}: {place},\n" for group, place in places.items())
-
-
 def module_of_classes(recalibrator: ClassRecalibrator, *, origin: Origin, style: Style) -> str:
     """Return a module that recalibrates rows of several classes."""
     text = PythonText(style)
     kind, functions = class_functions(recalibrator, origin.classes, text)
-    facts = [f"CLASSES = ({''.join(f'{_quoted(one)}, ' for one in origin.classes)})\n"]
-    facts.append(f"SCALE = {origin.scale.value!r}\n")
-    word = _word(style)
+    facts = [f"CLASSES = {_texts(origin.classes)}\n", f"SCALE = {origin.scale.value!r}\n"]
+    word = style.value
     parts = [_template(f"{word}_classes"), _template(f"{word}_{kind}"), *functions]
     return _module(style, facts, parts, text=text, origin=origin)
 
@@ -429,10 +422,6 @@ def _imports(body: str, style: Style) -> str:
     taken = f"from math import {', '.join(used)}\n" if used else ""
     matched = "from re import compile\n" if " = compile(" in body else ""
     return f"\n{searched}{taken}{matched}" if searched or taken or matched else ""
-
-
-def _word(style: Style) -> str:
-    return "python" if style is Style.NUMBERS else "sklearn"
 
 
 def _template(name: str) -> str:

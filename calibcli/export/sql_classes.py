@@ -144,7 +144,7 @@ def _named(ask: sql.SqlAsk, origin: Origin, after: Sequence[str], first: str, la
 
 def _probabilities(count: int, scale: Scale) -> list[Formula]:
     """Return what the scores of a row say as probabilities of the classes."""
-    scores: list[Formula] = [Score(place) for place in range(count)]
+    scores = _each_score(count)
     if scale is Scale.LOGIT:
         return _softmax(scores)
     return [probability(one, scale) for one in scores]
@@ -196,9 +196,9 @@ def _members(recalibrator: OneVsRest, before: list[Formula]) -> list[Formula]:
 
 def _valid_row(text: sql.SqlText, before: list[Formula], scale: Scale) -> str:
     """Return the condition of a row that `apply` takes; NaN is above everything, or fails all comparisons."""
-    if scale is Scale.LOGIT:
-        return _in_range(text, scale)
     inside = _in_range(text, scale)
+    if scale is Scale.LOGIT:
+        return inside
     off = text.of(minus(total(before), Number(1.0)))
     return f"{inside} AND ABS({off}) <= {number(_MOST_OFF, text.dialect)}"
 

@@ -1,42 +1,26 @@
 """Report to text: the one step from a format to its renderer."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from calibcli.names import ReportFormat
 from calibcli.reports.input import Setting
 
 if TYPE_CHECKING:
-    from calibcli.reports.compare import CompareReport
-    from calibcli.reports.compat import CompatReport
-    from calibcli.reports.drift import DriftReport
-    from calibcli.reports.leaderboard import LeaderboardReport
-    from calibcli.reports.maps import ApplyReport, ClassFitReport, FitReport, FolderApplyReport, InspectReport
-    from calibcli.reports.measure import MeasureReport
-    from calibcli.reports.plan import PlanReport
-    from calibcli.reports.segments import SegmentsReport
-    from calibcli.reports.verify import VerifyReport
     from calibcli.show.markup import MarkupRenderer
     from calibcli.show.terminal import TerminalRenderer
 
-    Report = (
-        MeasureReport
-        | VerifyReport
-        | CompareReport
-        | LeaderboardReport
-        | CompatReport
-        | FitReport
-        | ClassFitReport
-        | ApplyReport
-        | FolderApplyReport
-        | InspectReport
-        | PlanReport
-        | SegmentsReport
-        | DriftReport
-    )
+
+class Report(Protocol):
+    """What a command hands back: which page it has, and what it is as a document."""
+
+    page: ClassVar[str]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document, as plain values."""
 
 
 def text_of(
-    report: "Report",
+    report: Report,
     kind: ReportFormat,
     *,
     width: int | None = None,

@@ -573,9 +573,9 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
         return (f"{second} and {first} have the same score in every row.",)
     if not told:
         return (f"These rows do not show whether {second} or {first} is better{lead}.",)
-    said = listed(f"{way.value} than {first} by {_few(names)}" for way, names in ways.items())
-    more = [f"No clear difference by {_few(undecided)}."] if undecided else []
-    more += [f"Not judged by {_few(blind)}, for want of an interval."] if blind else []
+    said = listed(f"{way.value} than {first} by {_brief(names, ' measures')}" for way, names in ways.items())
+    more = [f"No clear difference by {_brief(undecided, ' measures')}."] if undecided else []
+    more += [f"Not judged by {_brief(blind, ' measures')}, for want of an interval."] if blind else []
     return (f"{second} is {said}{lead}.", *more)
 
 
@@ -637,13 +637,9 @@ def _standings(ranking: "Ranking", reference: str | None) -> str:
     return f"Against {against} by {{measures}}, {said}."
 
 
-def _brief(names: Sequence[str]) -> str:
-    return listed(names) if len(names) <= 4 else first_of(names, 3)
-
-
-def _few(names: Sequence[str]) -> str:
-    """Return names, of more than four the first three and how many more there are."""
-    return listed(names) if len(names) <= 4 else f"{first_of(names, 3)} measures"
+def _brief(names: Sequence[str], what: str = "") -> str:
+    """Return names, of more than four the first three and how many more there are, perhaps of what."""
+    return listed(names) if len(names) <= 4 else f"{first_of(names, 3)}{what}"
 
 
 def _differs(one: "Comparison") -> str:

@@ -12,6 +12,7 @@ from calibcli.names import AxisScale, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.show.blocks import Line, Paragraph, Tone
 from calibcli.show.terminal import TerminalRenderer, styled
+from calibcli.show.words import number_text
 from calibcli.stats.curves.limits import (
     Limits,
     band_sentence,
@@ -138,11 +139,6 @@ def round_numbers(low: float, high: float, *, most: int) -> list[float]:
         if size >= least * (1.0 - 1e-9) and last - first < most:
             return [number * size for number in range(first, last + 1)]
     return [low, high]
-
-
-def number_text(value: float) -> str:
-    """Return a number on an axis."""
-    return f"{round(value, 12) + 0.0:.6g}"
 
 
 def numbers_line(places: Sequence[int], texts: Sequence[str], *, width: int) -> str:

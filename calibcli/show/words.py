@@ -48,6 +48,11 @@ def three(value: float | None) -> str:
     return _digits(value, 3)
 
 
+def number_text(value: float) -> str:
+    """Return a number on an axis."""
+    return f"{round(value, 12) + 0.0:.6g}"
+
+
 def count(rows: int) -> str:
     """Return a whole number with separators between thousands."""
     return f"{rows:,}"
@@ -267,13 +272,10 @@ _WHOM = {
 
 def whose(target: Target) -> str:
     """Return for whom a bound speaks."""
-    match target:
-        case Target.POPULATION:
-            return "in the population these rows come from"
-        case Target.MIXED:
-            return "in the population these rows come from (upper bound) and for these very scores (lower)"
-        case Target.FIXED_DESIGN:
-            return "for these very scores"
+    population, scores = "in the population these rows come from", "for these very scores"
+    if target is Target.MIXED:
+        return f"{population} (upper bound) and {scores} (lower)"
+    return population if target is Target.POPULATION else scores
 
 
 def verdict_word(verdict: "Verdict") -> str:

@@ -14,7 +14,7 @@ from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
-from calibcli.show.html.page import summary_of
+from calibcli.show.html.page import verdict_sections
 from calibcli.show.pages.measure import _apart, _valid
 from calibcli.stats.table import ScoreTable
 
@@ -268,7 +268,8 @@ def test_the_answer_opens_the_page_and_stands_in_json(reports: dict[str, Any]) -
     report = reports["measure"]
     said = answer_of(report)
     assert document_of(report)["answer"] == " ".join(said)
-    assert [line.text for line in summary_of(report).lines][: len(said)] == list(said)
+    ((short,),) = (section.blocks for section in verdict_sections(report, None))
+    assert [line.text for line in short.lines][: len(said)] == list(said)
 
 
 def test_a_comparison_names_what_decided(reports: dict[str, Any]) -> None:

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibcli.show.letters import number_text, numbers_line, round_numbers
+from calibcli.show.letters import numbers_line, round_numbers
+from calibcli.show.words import number_text
 
 
 @given(low=st.floats(0.0, 0.9), span=st.floats(1e-6, 1.0), most=st.integers(2, 9))

@@ -93,14 +93,9 @@ def told_apart(names: Iterable[str], *, taken: Iterable[str] = ()) -> dict[str, 
 
 def light_of(outcome: VerdictName, policy: Inconclusive) -> Light:
     """Return how a verdict looks under a policy: grey only where the gate lets it through undecided."""
-    match outcome:
-        case VerdictName.PASS:
-            return Light.GREEN
-        case VerdictName.FAIL:
-            return Light.RED
-        case VerdictName.INCONCLUSIVE:
-            lights = {Inconclusive.PASS: Light.GREY, Inconclusive.FAIL: Light.RED}
-            return lights.get(policy, Light.UNDECIDED)
+    if outcome is VerdictName.INCONCLUSIVE:
+        return {Inconclusive.PASS: Light.GREY, Inconclusive.FAIL: Light.RED}.get(policy, Light.UNDECIDED)
+    return Light.GREEN if outcome is VerdictName.PASS else Light.RED
 
 
 def worst_first(cases: Iterable[Case]) -> tuple[Case, ...]:

@@ -8,6 +8,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 from calibcli.names import AxisScale
 from calibcli.show.figures.look import FONT
 from calibcli.show.figures.page import LABEL, TICK, Page, Panel, inches_of, inches_wide, label_place
+from calibcli.show.words import number_text
 from calibcli.stats.curves.limits import Limits, numbers_by_log_odds, with_margin
 
 SCORE_LABEL = "score (predicted probability)"
@@ -77,24 +78,31 @@ def number_ticks(axes: Axes) -> None:
 def round_numbers(axis: Axis, *, most: int = 6) -> None:
     """Put round numbers on an axis."""
     axis.set_major_locator(MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{round(value, 12) + 0.0:.6g}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
 
 
 def show_limits(axes: Axes, limits: Limits) -> None:
     """Give axes of scores and rates their scale, ends and numbers."""
-    match limits.scale:
-        case AxisScale.LINEAR:
-            number_ticks(axes)
-            axes.set_xlim(with_margin(limits.x))
-            axes.set_ylim(with_margin(limits.y))
-        case AxisScale.LOGIT:
-            axes.set_xscale("logit", nonpositive="clip")
-            axes.set_yscale("logit", nonpositive="clip")
-            axes.set_xlim(log_odds_ticks(axes.xaxis, limits.x))
-            axes.set_ylim(log_odds_ticks(axes.yaxis, limits.y))
+    show_scores(axes, limits.x, limits.scale)
+    if limits.scale is AxisScale.LOGIT:
+        axes.set_yscale("logit", nonpositive="clip")
+        axes.set_ylim(_log_odds_ticks(axes.yaxis, limits.y))
+    else:
+        round_numbers(axes.yaxis)
+        axes.set_ylim(with_margin(limits.y))
 
 
-def log_odds_ticks(axis: Axis, ends: tuple[float, float]) -> tuple[float, float]:
+def show_scores(axes: Axes, ends: tuple[float, float], scale: AxisScale) -> None:
+    """Give the axis of scores, or of thresholds, its scale, ends and numbers."""
+    if scale is AxisScale.LOGIT:
+        axes.set_xscale("logit", nonpositive="clip")
+        axes.set_xlim(_log_odds_ticks(axes.xaxis, ends))
+    else:
+        round_numbers(axes.xaxis)
+        axes.set_xlim(with_margin(ends))
+
+
+def _log_odds_ticks(axis: Axis, ends: tuple[float, float]) -> tuple[float, float]:
     """Put powers of ten on an axis laid out by log-odds; return its ends with some room."""
     ticks = numbers_by_log_odds(ends)
     axis.set_major_locator(FixedLocator(_with_room(axis, ticks, ends) if isinstance(axis, XAxis) else ticks))

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
-from calibcli.show.figures.axes import dress_panel, round_numbers
+from calibcli.show.figures.axes import dress_panel, number_ticks
 from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import (
     FOOT,
@@ -129,7 +129,8 @@ def lines_figure(
     first = lines.curves[0]
     band = [] if panels else [band_sentence(first.band, first.lower)]
     foot = [lines.rule, *band, *lines.notes(scale), *_notes(panels, lines, look, same=same), *words.foot]
-    key = _key(panels, look) if panels else [(_own(look), lines.own), *_band(first, look), *lines.key(look)]
+    own = Line2D([], [], **_style(0, look, several=False))
+    key = _key(panels, look) if panels else [(own, lines.own), *_band(first, look), *lines.key(look)]
     if panels and same:
         # Colours are those of the scores.
         references = [replace(one, style={**one.style, "color": look.palette.faint}) for one in references]
@@ -176,10 +177,6 @@ def _style(place: int, look: Look, *, several: bool) -> dict[str, Any]:
     if place >= MOST_LINES:
         return {**look.stroke(palette.line, 0.9), "zorder": 2.5}
     return {**look.stroke(palette.series[place], 1.4, _DASHES[place]), "zorder": 3.0}
-
-
-def _own(look: Look) -> Line2D:
-    return Line2D([], [], **_style(0, look, several=False))
 
 
 def _key(panels: Sequence[CurvePanel], look: Look) -> list[Entry]:
@@ -319,8 +316,7 @@ class RiskCoverageLines(Lines):
 
     def show(self, axes: Axes, scale: AxisScale) -> None:  # noqa: ARG002 - one shape for all
         """Give axes their ends and numbers."""
-        round_numbers(axes.xaxis)
-        round_numbers(axes.yaxis)
+        number_ticks(axes)
         axes.set_xlim(-0.012, 1.012)
         axes.set_ylim(0.0, max(_top(one, alone=len(self.curves) == 1) for one in self.curves))
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from calibcli.names import GAVE_ZERO, MeasureName
-from calibcli.show.figures.axes import dress_panel, round_numbers
+from calibcli.show.figures.axes import dress_panel, number_ticks
 from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import (
     COUNT,
@@ -52,8 +52,7 @@ def mcb_dsc_figure(picture: McbDsc, words: Words, *, look: Look) -> Figure:
     )
     axes = page.main
     dress_panel(page, page.panels[0], x_label="miscalibration (MCB)", y_label="discrimination (DSC)")
-    for axis in (axes.xaxis, axes.yaxis):
-        round_numbers(axis)
+    number_ticks(axes)
     axes.set_xlim(-0.02 * ends[0], ends[0])
     axes.set_ylim(-0.02 * ends[1], ends[1])
     taken = list(_draw_lines(axes, picture, ends, look))

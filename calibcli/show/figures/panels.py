@@ -33,6 +33,7 @@ from calibcli.show.figures.page import (
     told_apart,
     write,
 )
+from calibcli.show.words import number_text
 from calibcli.stats.curves import CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.limits import Extent, Limits, limits_for
 
@@ -124,7 +125,7 @@ def _number(axis: Axis, ends: tuple[float, float], limits: Limits, look: Look, *
             break
     axis.set_major_locator(FixedLocator(kept))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: _shown(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
 
 
 def _round(axis: Axis, ends: tuple[float, float], limits: Limits, fewer: int) -> list[float]:
@@ -138,17 +139,13 @@ def _round(axis: Axis, ends: tuple[float, float], limits: Limits, fewer: int) ->
     return [tick for place, tick in enumerate(every) if (place - middle) % (fewer + 1) == 0]
 
 
-def _shown(value: float) -> str:
-    return f"{round(value, 12) + 0.0:.6g}"
-
-
 def _spans(
     places: list[float], axis: Axis, limits: Limits, look: Look, *, upright: bool = False
 ) -> list[tuple[float, float]]:
     """Return where the numbers beneath or beside an axis begin and end, in inches."""
     size = look.points(TICK)
     at = limits.shares(np.array(places)) * (inches_high if upright else inches_wide)(axis.axes)
-    halves = [0.5 * (size / 72.0 if upright else inches_of(_shown(place), size)) for place in places]
+    halves = [0.5 * (size / 72.0 if upright else inches_of(number_text(place), size)) for place in places]
     return [(middle - half, middle + half) for middle, half in zip(at.tolist(), halves, strict=True)]
 
 

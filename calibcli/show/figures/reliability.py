@@ -15,7 +15,7 @@ from matplotlib.patches import Patch
 from calibcli.errors import UsageProblem
 from calibcli.names import AxisScale, PlotKind
 from calibcli.options.numerals import percent
-from calibcli.show.figures.axes import RATE_LABEL, dress_panel, log_odds_ticks, round_numbers
+from calibcli.show.figures.axes import RATE_LABEL, dress_panel, round_numbers, show_scores
 from calibcli.show.figures.bars import DARKER, Bars, area_key, draw_area, draw_bars, draw_diagonal, strength
 from calibcli.show.figures.look import Look, band_fill, dashed, draw_band
 from calibcli.show.figures.page import (
@@ -40,7 +40,6 @@ from calibcli.stats.curves.limits import (
     smooth_extent,
     smooth_limits,
     unbroken,
-    with_margin,
 )
 from calibcli.stats.curves.reliability import (
     BinnedCurve,
@@ -413,7 +412,7 @@ def residual_figure(
     draw_residual(panel, curve, limits=limits, look=look)
     strip = "rows" if isinstance(curve.source, BinnedCurve) else "density"
     dress_panel(page, panel, y_label=RESIDUAL_LABEL, strip_label=strip)
-    _show_scores(panel.main, limits)
+    show_scores(panel.main, limits.x, limits.scale)
     round_numbers(panel.main.yaxis)
     panel.main.set_ylim(*_heights(curve, limits))
     return page.figure
@@ -456,16 +455,6 @@ def _heights(curve: ResidualCurve, limits: Limits) -> tuple[float, float]:
     top = max(high, min(float(ends.max(initial=0.0)), high + reach))
     room = _ROOM * (top - bottom) if top > bottom else _LEAST
     return bottom - room, top + room
-
-
-def _show_scores(axes: Axes, limits: Limits) -> None:
-    """Give the axis of scores its scale, ends and numbers."""
-    if limits.scale is AxisScale.LOGIT:
-        axes.set_xscale("logit", nonpositive="clip")
-        axes.set_xlim(log_odds_ticks(axes.xaxis, limits.x))
-        return
-    round_numbers(axes.xaxis)
-    axes.set_xlim(with_margin(limits.x))
 
 
 def _about_axes(limits: Limits) -> list[str]:

@@ -12,12 +12,12 @@ from matplotlib.patches import Patch
 
 from calibcli.names import AxisScale, Benefit
 from calibcli.options.numerals import in_full, percent
-from calibcli.show.figures.axes import log_odds_ticks, round_numbers
+from calibcli.show.figures.axes import round_numbers, show_scores
 from calibcli.show.figures.lines import Lines, Reference, lines_figure
 from calibcli.show.figures.look import Look, dashed
 from calibcli.show.figures.page import Entry, Words
 from calibcli.stats.curves import Picture, curves_of
-from calibcli.stats.curves.limits import Extent, Limits, limits_of, with_margin
+from calibcli.stats.curves.limits import Extent, Limits, limits_of
 from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
 from calibcli.stats.numerics import Floats
 from calibcli.values import dataclass
@@ -61,12 +61,7 @@ def show_thresholds(axes: Axes, axis: ThresholdAxis, y: tuple[float, float]) -> 
     """Give axes their scales, ends and numbers."""
     round_numbers(axes.yaxis)
     axes.set_ylim(y)
-    if axis.by_log_odds:
-        axes.set_xscale("logit", nonpositive="clip")
-        axes.set_xlim(log_odds_ticks(axes.xaxis, axis.x))
-    else:
-        round_numbers(axes.xaxis)
-        axes.set_xlim(with_margin(axis.x))
+    show_scores(axes, axis.x, axis.scale)
 
 
 # Parts of what the curve reaches above 0: how much is shown below 0 at least, and at most.

@@ -2,9 +2,10 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.util import find_spec
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from calibcli.errors import UsageProblem
@@ -24,7 +25,7 @@ from calibcli.show.pages.compare import compare_page
 from calibcli.show.pages.segments import segment_blocks
 from calibcli.show.pages.verify import verify_page
 from calibcli.show.words import SMALL_P, p_words, printable, quoted
-from calibcli.stats.measures import ClassEstimate, Estimate
+from calibcli.stats.measures import Estimated
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -221,11 +222,6 @@ def _hash(text: str) -> str:
 _NO_RULE = "No limit was given, so there is no verdict; to get one pass a limit, such as --max-ece 0.02."
 
 
-def summary_of(report: MeasureReport) -> Paragraph:
-    """Return what was found in a few sentences."""
-    return paragraph(*answer_of(report), *_tests(report), Line(_NO_RULE, Tone.FAINT))
-
-
 def _tests(report: MeasureReport) -> list[str]:
     combined = report.combined
     if combined is None or combined.p_value is None:
@@ -244,9 +240,10 @@ def top_of(report: MeasureReport, settings: tuple[Setting, ...]) -> Paragraph:
 
 def verdict_sections(report: MeasureReport, verdicts: VerifyReport | None) -> tuple[Section, ...]:
     """Return the answer in short, then every verdict where there are limits."""
+    found = (*answer_of(report), *_tests(report))
     if verdicts is None:
-        return (Section("verdict", "In short", (summary_of(report),)),)
-    short = paragraph(*answer_of(verdicts), *answer_of(report), *_tests(report))
+        return (Section("verdict", "In short", (paragraph(*found, Line(_NO_RULE, Tone.FAINT)),)),)
+    short = paragraph(*answer_of(verdicts), *found)
     segments = [one.segments for one in verdicts.verdicts.values() if one.segments is not None]
     many = max((len(one.segments) for one in segments), default=len(verdicts.groups))
     page = verify_page(verdicts, verbose=many <= _MOST_LISTED)
@@ -279,11 +276,13 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
     if report.differences and others:
         yield Section("scores", "Several scores", tuple(_scores(report, others)))
     if report.groups is not None:
-        slices = dict(report.slices)
-        found = list(measure.group_blocks(report, slices))
+        found = list(measure.group_blocks(report, report.slices))
         for key in others if report.differences else ():
             part = report.slices[key]
-            found += [_title(f"Column {quoted(part.input.score)}"), *measure.group_blocks(part, slices)]
+            found += [
+                _title(f"Column {quoted(part.input.score)}"),
+                *measure.group_blocks(part, report.slices),
+            ]
         yield Section("groups", "Groups", tuple(found))
     if report.classes is not None and report.classes.views:
         verbose = len(report.classes.names) <= _MOST_LISTED
@@ -315,10 +314,8 @@ def _title(text: str) -> Paragraph:
 
 
 def _sides(report: CompareReport) -> str:
-    return (
-        f"First: column {quoted(report.first.score)} as it is. Second: the same recalibrated by "
-        f"{quoted(report.second.name)}, on the same rows."
-    )
+    first, second = quoted(report.first.score), quoted(report.second.name)
+    return f"First: column {first} as it is. Second: the same recalibrated by {second}, on the same rows."
 
 
 def _scores(report: MeasureReport, others: Sequence[str]) -> Iterator[Block]:
@@ -336,7 +333,11 @@ def picture_section(pictures: Sequence[Illustration]) -> Section:
 
 def definition_section(report: MeasureReport) -> Section:
     """Return what every number of the page is, as `measure --explain` says it."""
-    wanted = set(_named(report))
+    classes = () if report.classes is None else report.classes.measures
+    parts = (report, *report.slices.values())
+    measured: Iterable[Estimated] = chain(classes, *(part.measures for part in parts))
+    wanted: set[Explained] = {one.name for one in measured}
+    wanted |= {one.name for part in parts for one in part.tests}
     found = tuple(
         definition_listing(one, f"{one.value}: {one.meaning}")
         for members in SECTIONS.values()
@@ -344,18 +345,6 @@ def definition_section(report: MeasureReport) -> Section:
         if one in wanted
     )
     return Section("definitions", "Definitions", folded=found)
-
-
-def _named(report: MeasureReport) -> Iterator[Explained]:
-    for part in (report, *report.slices.values()):
-        yield from _names(part.measures)
-        yield from (one.name for one in part.tests)
-    if report.classes is not None:
-        yield from _names(report.classes.measures)
-
-
-def _names(measures: Sequence[Estimate | ClassEstimate]) -> Iterator[Explained]:
-    yield from (one.name for one in measures)
 
 
 def origin_section(

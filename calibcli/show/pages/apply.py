@@ -31,15 +31,27 @@ def apply_page(report: ApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 -
         )
     if classes is not None:
         facts.append(("prediction", _prediction(classes)))
+    repairs = [] if classes is None else _repairs(classes)
+    title = f"added {_column_words(report.columns)}, written to {where}"
+    return _page(title, facts, report, report.gaps, repairs)
+
+
+def _page(
+    title: str,
+    facts: Sequence[tuple[str, str]],
+    report: ApplyReport | FolderApplyReport,
+    gaps: Sequence[str],
+    repairs: Sequence[Line] = (),
+) -> Page:
     notes = [
-        *_without_probability(report.without_score, report.gaps),
+        *_without_probability(report.without_score, gaps),
         *clipped_lines(report.clipped),
         *pooled_lines(report),
-        *([] if classes is None else _repairs(classes)),
+        *repairs,
         *note_lines(report.notes),
     ]
-    title = paragraph(Line(f"added {_column_words(report.columns)}, written to {where}", Tone.TITLE))
-    return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
+    top = paragraph(Line(title, Tone.TITLE))
+    return (top, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
 
 
 def _without_probability(rows: int, gaps: Sequence[str]) -> list[Line]:
@@ -91,11 +103,5 @@ def apply_folder_page(report: FolderApplyReport, *, verbose: bool) -> Page:  # n
     if report.skipped:
         facts.append(("skipped", f"{count(len(report.skipped))} whose outputs were there already"))
     done = f"added {columns} to {files}" if report.parts else "nothing left to do"
-    title = paragraph(Line(f"{done}, written below {quoted(report.folder)}", Tone.TITLE))
-    notes = [
-        *_without_probability(report.without_score, _gaps_by_file(report)),
-        *clipped_lines(report.clipped),
-        *pooled_lines(report),
-        *note_lines(report.notes),
-    ]
-    return (title, Listing(tuple(facts)), *([paragraph(*notes)] if notes else []))
+    title = f"{done}, written below {quoted(report.folder)}"
+    return _page(title, facts, report, _gaps_by_file(report))
