@@ -185,7 +185,7 @@ def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[in
             yield table.num_rows
 
 
-# Values of any type can be written.
+# What a type has no place for is refused by pyarrow as it is written.
 fits = None
 
 
