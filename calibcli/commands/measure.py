@@ -35,6 +35,7 @@ from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     DEFAULT_LEAST_ROWS,
+    DEFAULT_LP_POWER,
     Binning,
     ClassMeasure,
     GroupOrder,
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
 
 # Losses of whole rows, which are only those of the label's distribution where rows sum to one.
 OF_DISTRIBUTIONS = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER)
+_WITH_BOUNDS = {MeasureName.ECE, MeasureName.ECE_EQUAL_MASS, MeasureName.L2}
 _INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
 
 
@@ -102,9 +104,16 @@ def measure_files(
         raise IdleOption(
             msg, "add --metric marginal_l2 with --probs, or leave it out", options=("class-weights",)
         )
-    if requested.smoother is not None and not _INDICES & {*requested.metrics.measures}:
+    measures = {*requested.metrics.measures}
+    if requested.smoother is not None and not _INDICES & measures:
         msg = "--smoother draws the curve of ici, e50, e90 and emax, and none of them is measured"
         raise IdleOption(msg, "add --metric ici, or leave it out", options=("smoother",))
+    if requested.power != DEFAULT_LP_POWER and MeasureName.LP not in measures:
+        msg = "--power without the metric lp"
+        raise IdleOption(msg, "add --metric lp, or leave it out", options=("power",))
+    if requested.bounds and not _WITH_BOUNDS & measures:
+        msg = "--bounds lists other bounds of ece, ece_equal_mass and l2, and none of them is measured"
+        raise IdleOption(msg, "add --metric ece, or leave it out", options=("bounds",))
     if requested.top is not None and not each_class(columns):
         msg = "--top looks at all of several classes, in rows that are independent"
         raise IdleOption(msg, "name them with --probs, without --class and --cluster", options=("top",))

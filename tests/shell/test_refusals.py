@@ -201,6 +201,12 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure weights.csv -w w --compat netcal", "netcal takes no importance weights", ""),
     (2, "measure t.csv --memory 100K --compat netcal", "", "pass --exact"),
     (2, "measure t.csv --compat netcal --metric ece", "--metric", ""),
+    *(
+        (2, f"measure t.csv --compat netcal {words}", f"without {words.split()[0]}", "leave out")
+        for words in ("--top 3", "--class-weights cat=3", "--smoother kernel", "--sort name", "--power 3")
+    ),
+    (2, "measure t.csv --power 3", "--power without the metric lp", "--metric lp"),
+    (2, "measure t.csv -m brier --bounds", "--bounds lists other bounds of ece", "--metric ece"),
     (2, "measure t.csv --edges 0,1,0.5", "edges 0,1,0.5", "ascend from 0 to 1"),
     (2, "measure t.csv --edges 0,x,1", "edges '0,x,1'", "ascend from 0 to 1"),
     (2, "measure t.csv --edges 0,1 --bins 3", "", "leave out one of them"),

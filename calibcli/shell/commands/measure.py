@@ -1,7 +1,7 @@
 """calibcli measure."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -94,6 +94,10 @@ def measure(
     say_notes_beside(kind, report.input, report.notes, quiet=out.quiet)
 
 
+# What is asked of our numbers beside those of another tool; `raw` is what --verbose asks.
+_BESIDE_COMPAT = ("bins", "binning", "confidence", "seed", "beside_raw")
+
+
 def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out: str | None) -> None:
     """Refuse what another tool's numbers cannot be given for."""
     if options.metrics.selected:
@@ -104,10 +108,12 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
         "by": columns.by,
         "cluster": columns.cluster,
         "summary-out": summary_out,
-        "edges": options.edges,
-        "threshold": options.thresholds,
-        "bounds": options.bounds,
     }
+    default = MeasureOptions()
+    for one in fields(MeasureOptions):
+        if "option" in one.metadata and one.name not in _BESIDE_COMPAT:
+            flag = one.metadata["option"].flags[-1].removeprefix("--")
+            given[flag] = getattr(options, one.name) != getattr(default, one.name)
     for option, value in given.items():
         if value:
             what = "several scores" if option == "score" else f"--{option}"
