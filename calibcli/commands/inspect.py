@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calibcli.codec import Node, version_of
 from calibcli.data.columns import folded, resolve, separator_hint
@@ -21,7 +21,6 @@ from calibcli.data.fragments import (
     list_fragments,
 )
 from calibcli.data.readers import Fragment, reader_of
-from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.artifact import (
     Artifact,
     ClassArtifact,
@@ -51,6 +50,9 @@ from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn
 from calibcli.stats.recalibrators.selection import Selection
+
+if TYPE_CHECKING:
+    from calibcli.commands.gathering import Gathered
 
 
 def inspect_file(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
@@ -496,6 +498,15 @@ _REPAIRS = re.compile(r"--(positive|scale|on-missing|on-range|decimal) ('[^']*'|
 _COMMANDS = re.compile(r"`[^`]*`")
 
 
+def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":
+    """Read the rows of a small file, and of each group where a column makes some."""
+    from calibcli.commands.reading import read_tables
+    from calibcli.commands.slices import extras_request_of
+
+    rows = RowRequest([path], columns, reading=Reading(input_format=form))
+    return read_tables(rows, extras_request=extras_request_of(rows))
+
+
 def _contents(
     path: str, roles: Mapping[str, str], form: InputFormat, *, counted: bool
 ) -> tuple[Facts, str | None]:
@@ -504,9 +515,6 @@ def _contents(
 
     What it needs to be told then comes with it, as it is typed: None where an option is not enough.
     """
-    from calibcli.commands.gathering import RAW
-    from calibcli.commands.reading import read_tables
-
     facts: Facts = []
     refused: list[str] = []
     said: dict[str, str] = {}
@@ -515,7 +523,7 @@ def _contents(
             typed = _typed(said)
             form = replace(form, decimal=typed.pop("decimal", form.decimal))
             columns = Columns.of(roles["score"], label=roles["label"], **typed)
-            read = read_tables(RowRequest([path], columns, reading=Reading(input_format=form)))
+            read = _read(path, columns, form)
             break
         except CalibcliError as problem:
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)
@@ -527,7 +535,7 @@ def _contents(
             said |= dict([next(iter(repairs.items()))])
             if said.get("positive") == "VALUE":
                 return facts, _options_of(said)
-    table, dropped = read.tables[RAW], read.input.dropped
+    table, dropped = read.table, read.input.dropped
     rows, positive = table.total_rows, table.total_positive_rows
     if not rows:
         return facts, _options_of(said)
@@ -549,13 +557,10 @@ def _labels(
 
     Where `measure` would refuse the labels, why, and what it needs to be told.
     """
-    from calibcli.commands.gathering import RAW
-    from calibcli.commands.reading import read_tables
-
     for name in numbers:
         try:
             columns = Columns(name, label, on_range=OnRange.CLIP)
-            table = read_tables(RowRequest([path], columns, reading=Reading(input_format=form))).tables[RAW]
+            table = _read(path, columns, form).table
         except CalibcliError as problem:
             if f"column {label!r}" not in problem.message:
                 continue
@@ -582,9 +587,6 @@ def _models(
     path: str, header: tuple[str, ...], roles: Mapping[str, str], form: InputFormat
 ) -> tuple[str, str | None] | None:
     """Return the column that names models in rows, of which there are a few, and that of their questions."""
-    from calibcli.commands.gathering import RAW
-    from calibcli.commands.reading import read_tables
-
     known, own = {*_MODELS, *_QUESTIONS}, set(roles.values())
     free = {word: name for name in header if (word := folded(name)) in known and name not in own}
     model, question = (
@@ -593,9 +595,8 @@ def _models(
     if model is None or not {"score", "label"} <= set(roles):
         return None
     columns = Columns(roles["score"], roles["label"], by=(model,))
-    rows = RowRequest([path], columns, reading=Reading(input_format=form))
     with suppress(CalibcliError):
-        found = read_tables(rows, extras_request=ExtrasRequest(sliced=(RAW,))).extras.slices[RAW]
+        (found,) = _read(path, columns, form).extras.slices.values()
         if 2 <= len(found.tables()) <= _MOST_MODELS:
             return model, question
     return None
