@@ -141,7 +141,12 @@ def test_what_is_loaded_by_its_name_is_there() -> None:
     kinds = {kind for room in reports for kind in vars(room).values() if hasattr(kind, "page")}
     requested = {f"{kind.page}_page": kind for kind in kinds}
     rooms = [import_module(f"calibcli.show.pages.{name.partition('_')[0]}") for name in requested]
-    pages = {name: page for room in rooms for name, page in vars(room).items() if name.endswith("_page")}
+    pages = {
+        name: page
+        for room in rooms
+        for name, page in vars(room).items()
+        if name.endswith("_page") and name[0] != "_"
+    }
     assert {*requested} == {name for name in pages if name != "settings_page"}
     for name, kind in requested.items():
         assert kind.__name__ in str(pages[name].__annotations__["report"])
