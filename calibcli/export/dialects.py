@@ -93,7 +93,7 @@ class Spelling:
         lateral: Whether a join may speak of the row at hand.
         lists: The words of lists of numbers, where many classes are worked out in such.
         longest_name: Bytes of a name; longer ones are cut off, perhaps two to the same.
-        most_bytes: How long a query may be; None where there is no limit that an export could reach.
+        most_bytes: How long a query may be, or what an engine that says nothing takes without trouble.
         read_bytes: How long it may be unless `max_query_size` says otherwise.
         translated: Whether all this is Postgres's, but for what holds a `%s`, and sqlglot writes the rest.
     """
@@ -117,7 +117,7 @@ class Spelling:
     lateral: bool = True
     lists: Lists | None = None
     longest_name: int | None = None
-    most_bytes: int | None = None
+    most_bytes: int = 32_000_000
     read_bytes: int | None = None
     translated: bool = False
 
@@ -266,9 +266,6 @@ SPELLINGS = {
     ),
 }
 
-# What an engine takes in one query without trouble, where it says nothing itself.
-_MOST_TEXT = 32_000_000
-
 
 def number(value: float, dialect: SqlDialect) -> str:
     """Return a literal that reads back as the same double, never as a decimal."""
@@ -337,11 +334,6 @@ def own_lookup(score: str, starts: str, values: str) -> str:
     return f"{_LOOKED_UP}({score}, '{starts}', '{values}')"
 
 
-def most_text(dialect: SqlDialect) -> int:
-    """Return how long a query may be."""
-    return SPELLINGS[dialect].most_bytes or _MOST_TEXT
-
-
 class TooLong(UsageProblem):
     """A query is longer than an engine takes."""
 
@@ -350,8 +342,8 @@ def too_long(dialect: SqlDialect, most: int) -> TooLong:
     """Return the refusal of a query that is too long."""
     msg = f"as a query for {dialect.value} the map takes more than {most:,} characters"
     # Whatever the map is, these have the joins that it may need.
-    able = (one for one, words in SPELLINGS.items() if words.lateral)
-    longer = ", ".join(one.value for one in able if most_text(one) > most_text(dialect))
+    able = ((one.value, words) for one, words in SPELLINGS.items() if words.lateral)
+    longer = ", ".join(one for one, words in able if words.most_bytes > SPELLINGS[dialect].most_bytes)
     other = f"; longer queries are taken by --dialect {longer}" if longer else ""
     return TooLong(msg, f"use --to python, or fit a map of fewer parameters{other}")
 

@@ -17,7 +17,6 @@ from calibcli.export.dialects import (
     SPELLINGS,
     Lookup,
     digits,
-    most_text,
     name,
     number,
     own_lookup,
@@ -200,7 +199,7 @@ class SqlText:
         """Return a formula as an expression."""
         if id(formula) not in self._written:
             text = self._text(formula)
-            most = self.most or most_text(self.dialect)
+            most = self.most or SPELLINGS[self.dialect].most_bytes
             if len(text) > most:
                 raise too_long(self.dialect, most)
             self._written[id(formula)] = text
@@ -382,7 +381,7 @@ def assembled(
     )
     lines += ["SELECT", f"  {ROWS}.*,", ",\n".join(selected)]
     lines += [f"FROM {table_name(ask.table, ask.dialect)} AS {ROWS}", *joins]
-    written, most = "\n".join(lines), most_text(ask.dialect)
+    written, most = "\n".join(lines), SPELLINGS[ask.dialect].most_bytes
     if len(written) > 2 * most:
         # Before it is translated, which takes ten seconds a million characters.
         raise too_long(ask.dialect, most)

@@ -8,6 +8,7 @@ from itertools import accumulate
 from calibcli.names import Bound, GroupOrder, Inconclusive, Relation, VerdictName
 from calibcli.options.numerals import in_full, percent
 from calibcli.reports.verify import StateSummary, VerifyReport
+from calibcli.show import words
 from calibcli.show.answers import answer_of, roughly, segment_name, verdict_sentences, why_open, worth_of
 from calibcli.show.blocks import (
     Block,
@@ -23,22 +24,6 @@ from calibcli.show.blocks import (
 )
 from calibcli.show.ci.cases import Case, cases_of, worst_first
 from calibcli.show.pages import left_out_words, read_lines
-from calibcli.show.words import (
-    NONE,
-    about,
-    beside,
-    count,
-    field_name,
-    first_of,
-    four,
-    listed,
-    p_equals,
-    p_words,
-    plural,
-    quoted,
-    three,
-    verdict_word,
-)
 from calibcli.stats.gates.claim import (
     FEWER,
     Claim,
@@ -78,19 +63,19 @@ def verdict_paragraph(verdict: Verdict, *, verbose: bool) -> Paragraph:
 def _alarm_headline(verdict: Verdict) -> str:
     claim = verdict.claim
     raised, since = verdict.outcome is VerdictName.FAIL, verdict.evidence and verdict.evidence.since
-    name = field_name(claim.measure)
+    name = words.field_name(claim.measure)
     watched = f"{name} {'above' if raised else 'not shown to be above'} {in_full(claim.limit)}"
     if claim.limit == 0.0:
         watched = "no longer calibrated" if raised else "not shown to be miscalibrated"
-    value = beside(verdict.value, claim.limit)
-    over_all = f"over all {plural(verdict.rows, 'row')} the {name} is {value}"
+    value = words.beside(verdict.value, claim.limit)
+    over_all = f"over all {words.plural(verdict.rows, 'row')} the {name} is {value}"
     start = f"since {since.named} " if since else ""
-    return f"{verdict_word(verdict)}  {start}{watched}  ({over_all})"
+    return f"{words.verdict_word(verdict)}  {start}{watched}  ({over_all})"
 
 
 def claim_words(claim: Claim) -> str:
     """Return the claim in one line: of a measure by its name, of an end or a p-value as rules have it."""
-    plain = f"{field_name(claim.measure)} {claim.relation.value} {in_full(claim.limit)}"
+    plain = f"{words.field_name(claim.measure)} {claim.relation.value} {in_full(claim.limit)}"
     return claim.expression if "." in claim.expression.split(" ")[0] else plain
 
 
@@ -98,8 +83,8 @@ def evidence_words(verdict: Verdict) -> str:
     """Return the estimate, and the bounds that decide with their confidence."""
     claim, limit = verdict.claim, verdict.claim.limit
     if claim.bound is Bound.P_VALUE:
-        return f"p {p_equals(verdict.value)}"
-    value = beside(verdict.value, limit)
+        return f"p {words.p_equals(verdict.value)}"
+    value = words.beside(verdict.value, limit)
     if claim.bound is Bound.VALUE:
         return f"{value}; only the estimate counts, without confidence"
     lower, upper = (_bound(verdict, end) for end in (Bound.LOWER, Bound.UPPER))
@@ -123,7 +108,7 @@ def _bound(verdict: Verdict, end: Bound) -> str:
     bound = verdict.lower if end is Bound.LOWER else verdict.upper
     if bound is None:
         return f"no {end.value} bound"
-    return f"{end.value} bound {beside(bound, verdict.claim.limit)}"
+    return f"{end.value} bound {words.beside(bound, verdict.claim.limit)}"
 
 
 def _beside_bounds(verdict: Verdict) -> list[str]:
@@ -141,16 +126,16 @@ def _gathered(evidence: Evidence | None) -> list[str]:
     if evidence is None:
         return []
     failing, enough = _wealth(evidence.log_fail), f"{math.exp(evidence.threshold):.6g}"
-    so_far = f"after {plural(evidence.looks, 'check')}" if evidence.looks else "so far"
+    so_far = f"after {words.plural(evidence.looks, 'check')}" if evidence.looks else "so far"
     if evidence.log_pass is None:
         lines = [f"Evidence against calibration {so_far}: {failing}; the alarm rings at {enough}."]
     else:
         stand = f"PASS {_wealth(evidence.log_pass)} of the {enough} needed, FAIL {failing} of {enough}"
         lines = [f"Evidence {so_far}: {stand}."]
     if evidence.passed_at is not None:
-        lines.append(f"Passed at {plural(evidence.passed_at, 'row')}.")
+        lines.append(f"Passed at {words.plural(evidence.passed_at, 'row')}.")
     if evidence.failed_at is not None:
-        lines.append(f"Failed at {plural(evidence.failed_at, 'row')}.")
+        lines.append(f"Failed at {words.plural(evidence.failed_at, 'row')}.")
     return lines
 
 
@@ -158,7 +143,7 @@ def _wealth(log: float) -> str:
     """Return a number from its logarithm; of a very large one the power of ten is enough."""
     if _MOST_TOLD < log < math.inf:
         return f"over 10^{math.floor(log / math.log(10.0))}"
-    return three(math.exp(log)) if log <= _MOST_TOLD else "infinity"
+    return words.three(math.exp(log)) if log <= _MOST_TOLD else "infinity"
 
 
 def _footing(verdict: Verdict, *, verbose: bool) -> list[Line]:
@@ -166,13 +151,15 @@ def _footing(verdict: Verdict, *, verbose: bool) -> list[Line]:
     target = "" if verdict.target is None else verdict.target.value
     rough = "" if verdict.finite_sample or verdict.claim.bound is Bound.VALUE else "approximate"
     how = "; ".join(
-        one for one in (verdict.partition, verdict.method, target, rough, plural(verdict.rows, "row")) if one
+        one
+        for one in (verdict.partition, verdict.method, target, rough, words.plural(verdict.rows, "row"))
+        if one
     )
     common = (INDEPENDENT_ROWS, HELD_OUT)
     scope = "; ".join(one for one in verdict.assumptions if not one.startswith(common))
     lines = [f"How: {how}." if verbose else _worth(verdict), *([f"Scope: {scope}."] if scope else [])]
     if verbose and verdict.fixed_design_upper is not None:
-        name, bound = field_name(verdict.claim.measure), four(verdict.fixed_design_upper)
+        name, bound = words.field_name(verdict.claim.measure), words.four(verdict.fixed_design_upper)
         sure = f"is at most {bound} at {percent(verdict.claim.confidence)} confidence"
         lines.append(f"For information: the {name} for these very scores (fixed-design) {sure}.")
     return [Line(line, Tone.FAINT) for line in lines]
@@ -185,7 +172,7 @@ def _worth(verdict: Verdict) -> str:
     when = "at any sample size" if exact else "as an approximation for many rows"
     if verdict.claim.bound is Bound.VALUE:
         when = "for these rows alone"
-    of = "; ".join(one for one in (verdict.partition, plural(verdict.rows, "row")) if one)
+    of = "; ".join(one for one in (verdict.partition, words.plural(verdict.rows, "row")) if one)
     return f"Valid {when}; {of}."
 
 
@@ -212,12 +199,12 @@ def verdict_lines(verdict: Verdict) -> tuple[str, ...]:
 def _overall(report: VerifyReport) -> Paragraph:
     outcomes = Counter(verdict.outcome for _, _, verdict in report.every_verdict)
     parts = ", ".join(f"{outcomes[name]} {name.value}" for name in VerdictName if outcomes[name])
-    what = plural(len(report.rules), "rule")
+    what = words.plural(len(report.rules), "rule")
     if report.groups:
         every = "all rows and " if report.verdicts else ""
-        what += f" in {every}{plural(len(report.groups), 'group')}"
-    words = f"{report.outcome.value.upper()}  {what}: {parts or 'none'}"
-    return paragraph(Line(words, TONES[report.outcome]), *answer_of(report)[1:], *_correction(report))
+        what += f" in {every}{words.plural(len(report.groups), 'group')}"
+    headline = f"{report.outcome.value.upper()}  {what}: {parts or 'none'}"
+    return paragraph(Line(headline, TONES[report.outcome]), *answer_of(report)[1:], *_correction(report))
 
 
 def _correction(report: VerifyReport) -> list[Line]:
@@ -230,7 +217,7 @@ def _correction(report: VerifyReport) -> list[Line]:
     passes, fails = percent(one.confidence), percent(one.confidence_of_fail)
     return [
         Line(
-            f"All {count(len(claims))} claims must pass, so a pass of each needs {passes} confidence. "
+            f"All {words.count(len(claims))} claims must pass, so a pass of each needs {passes} confidence. "
             f"One fail is enough, so a fail needs {fails} (Bonferroni).",
             Tone.FAINT,
         ),
@@ -246,7 +233,7 @@ def _tests_together(report: VerifyReport) -> list[Line]:
         return []
     together = min(1.0, sum(one.limit for one in tests))
     how = f"with calibrated scores at least one of them fails with a probability of up to {percent(together)}"
-    lines = [f"The {count(len(tests))} tests are not adjusted: {how}."]
+    lines = [f"The {words.count(len(tests))} tests are not adjusted: {how}."]
     alike = len({(one.measure, one.limit) for one in tests}) == 1
     if alike and tests[0].limit > 0.0:
         each = tests[0].limit / len(tests)
@@ -267,10 +254,10 @@ def _state_lines(state: StateSummary | None) -> list[Line]:
     """Return what the state holds, and what of these rows it held before."""
     if state is None:
         return []
-    held = f"{plural(state.rows, 'row')} in {_batches(state.batches)}"
-    lines = [Line(f"state {quoted(state.path)}: {held}, {count(state.new_rows)} of them new")]
+    held = f"{words.plural(state.rows, 'row')} in {_batches(state.batches)}"
+    lines = [Line(f"state {words.quoted(state.path)}: {held}, {words.count(state.new_rows)} of them new")]
     if state.known_rows or state.known:
-        before = f"{plural(state.known_rows, 'row')} counted before and not again"
+        before = f"{words.plural(state.known_rows, 'row')} counted before and not again"
         lines.append(Line(f"note: {before}", Tone.NOTE))
     return [*lines, *_own_lines(state)]
 
@@ -280,13 +267,13 @@ def _own_lines(state: StateSummary) -> list[Line]:
     if not state.own_errors or state.batches < 2:
         return []
     *_, (name, own) = state.own_errors.items()
-    usual = f"calibrated scores usually show up to {four(own.by_chance)}"
-    lines = [Line(f"last batch alone, {quoted(name)}: binned ECE {four(own.value)} ({usual})")]
+    usual = f"calibrated scores usually show up to {words.four(own.by_chance)}"
+    lines = [Line(f"last batch alone, {words.quoted(name)}: binned ECE {words.four(own.value)} ({usual})")]
     out = [(one, error) for one, error in state.own_errors.items() if error.stands_out]
     if out:
-        few = [f"{quoted(one)} ({four(error.value)})" for one, error in out]
-        shown = first_of(few, _MOST_BATCHES)
-        many = "1 batch stands out" if len(out) == 1 else f"{count(len(out))} batches stand out"
+        few = [f"{words.quoted(one)} ({words.four(error.value)})" for one, error in out]
+        shown = words.first_of(few, _MOST_BATCHES)
+        many = "1 batch stands out" if len(out) == 1 else f"{words.count(len(out))} batches stand out"
         why = "at most 1 of 1,000 calibrated batches has such an error"
         lines.append(Line(f"note: {many}: {shown}; {why}", Tone.NOTE))
     return lines
@@ -297,7 +284,7 @@ _MOST_BATCHES = 8
 
 
 def _batches(number: int) -> str:
-    return "1 batch" if number == 1 else f"{count(number)} batches"
+    return "1 batch" if number == 1 else f"{words.count(number)} batches"
 
 
 MOST_ROWS = 20
@@ -309,7 +296,7 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     """Return the groups of a gate as one table, the worst first unless another order was asked for."""
     if not report.by:
         return ()
-    title = Line(f"Groups by {listed(quoted(column) for column in report.by)}", Tone.TITLE)
+    title = Line(f"Groups by {words.listed(words.quoted(column) for column in report.by)}", Tone.TITLE)
     few = left_out_words(report.left_out, report.least_group_rows or 1, done="tested")
     left_out = [Line(f"note: {few}", Tone.NOTE)] if report.left_out else []
     cases = cases_of(report)[len(report.verdicts) :]
@@ -321,10 +308,10 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     claim = Column("claim", key=True)
     cells: Cells[Case] = {
         "group": lambda one: one.group,
-        Column("rows", numeric=True): lambda one: count(one.verdict.rows),
+        Column("rows", numeric=True): lambda one: words.count(one.verdict.rows),
         claim: lambda one: claim_words(one.verdict.claim),
         "verdict": lambda one: one.verdict.outcome.value.upper(),
-        "value": lambda one: beside(one.verdict.value, one.verdict.claim.limit),
+        "value": lambda one: words.beside(one.verdict.value, one.verdict.claim.limit),
         "lower bound": lambda one: _beside(one.verdict.lower, one.verdict),
         "upper bound": lambda one: _beside(one.verdict.upper, one.verdict),
         "why": lambda one: _why(one.verdict),
@@ -337,12 +324,12 @@ def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
         del cells["why"]
     notes = [_HOW_LEFT_OUT] if any(FEWER in (case.verdict.reason or "") for case in cases) else []
     hidden = len(cases) - len(shown)
-    notes += [f"{plural(hidden, 'more verdict')} passed; -v lists every one."] if hidden else []
+    notes += [f"{words.plural(hidden, 'more verdict')} passed; -v lists every one."] if hidden else []
     return (paragraph(title, *left_out), grid_of(shown, cells, notes))
 
 
 def _beside(bound: float | None, verdict: Verdict) -> str:
-    return NONE if bound is None else beside(bound, verdict.claim.limit)
+    return words.NONE if bound is None else words.beside(bound, verdict.claim.limit)
 
 
 def _shown(cases: tuple[Case, ...]) -> tuple[Case, ...]:
@@ -376,11 +363,11 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
         return ()
     of_other, by_p = judged.least_spread is not None, verdict.claim.bound is Bound.P_VALUE
     cells: Cells[JudgedSegment] = {
-        Column("rows", numeric=True): lambda one: count(one.rows),
+        Column("rows", numeric=True): lambda one: words.count(one.rows),
         "verdict": lambda one: one.outcome.value.upper(),
-        "predicted": lambda one: three(one.mean_score),
-        "observed": lambda one: three(one.observed_rate),
-        "off by": lambda one: three(abs(one.bias)) if of_other else _beside(abs(one.bias), verdict),
+        "predicted": lambda one: words.three(one.mean_score),
+        "observed": lambda one: words.three(one.observed_rate),
+        "off by": lambda one: words.three(abs(one.bias)) if of_other else _beside(abs(one.bias), verdict),
         **({worth_of(verdict.claim): _worth_cell(verdict)} if of_other else {}),
         **(
             {}
@@ -395,7 +382,7 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
     hidden = len(undecided) - len(shown)
     notes = [_JUDGED_BY] if any(one.lower is not None for one in shown) else []
     if hidden > 0:
-        notes.append(f"{plural(hidden, 'more segment')} did not pass; -v lists every one.")
+        notes.append(f"{words.plural(hidden, 'more segment')} did not pass; -v lists every one.")
     if any(one.outcome is VerdictName.INCONCLUSIVE for one in every):
         notes.append(_FEWER_SEGMENTS)
     return (grid_of(shown, cells, notes),)
@@ -403,7 +390,7 @@ def segment_blocks(verdict: Verdict, judged: JudgedSegments, *, verbose: bool) -
 
 def _worth_cell(verdict: Verdict) -> Callable[[JudgedSegment], str]:
     if verdict.claim.bound is Bound.P_VALUE:
-        return lambda one: p_words(one.value)
+        return lambda one: words.p_words(one.value)
     return lambda one: _beside(one.value, verdict)
 
 
@@ -422,13 +409,15 @@ def _why(verdict: Verdict) -> str:
 
 def _needed_by_group(needed: RowsNeeded, rows: int) -> str:
     if needed.to_pass is not None:
-        return f"about {about(needed.to_pass)} rows for a pass{_if_so(needed)}"
+        return f"about {words.about(needed.to_pass)} rows for a pass{_if_so(needed)}"
     if needed.to_fail is not None:
-        return f"about {about(needed.to_fail)} rows for a fail{_if_so(needed)}"
+        return f"about {words.about(needed.to_fail)} rows for a fail{_if_so(needed)}"
     if needed.at_best > rows:
-        return f"too close to decide; about {about(needed.at_best)} rows if perfectly calibrated"
+        return f"too close to decide; about {words.about(needed.at_best)} rows if perfectly calibrated"
     return "too close to the limit to decide"
 
 
 def _if_so(needed: RowsNeeded) -> str:
-    return "" if needed.error is None else f" if the error, less what chance adds, is {four(needed.error)}"
+    return (
+        "" if needed.error is None else f" if the error, less what chance adds, is {words.four(needed.error)}"
+    )
