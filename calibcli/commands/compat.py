@@ -6,8 +6,8 @@ from dataclasses import replace
 from calibcli.commands.cutting import rows_again
 from calibcli.commands.measure import measure_table
 from calibcli.commands.partition import may_cut_cells
-from calibcli.commands.reading import read_evaluation
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.commands.reading import read_evaluation, with_scores
+from calibcli.errors import EmptyTable, IdleOption, UsageProblem
 from calibcli.names import CompatTool, MeasureName, TestName
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.rows import RowRequest
@@ -25,6 +25,10 @@ def compat_files(rows: RowRequest, *, tool: CompatTool, options: MeasureOptions)
     Give the numbers that another tool gives for one score column with
     its default settings, beside ours.
     """
+    rows = with_scores(rows)
+    if rows.columns.others:
+        msg = "--compat gives the numbers of one score over all rows, without several scores"
+        raise IdleOption(msg, "leave out one of them", options=("score", "compat"))
     in_order = tool is CompatTool.MAPIE
     twice = in_order or may_cut_cells(options.bins, options.binning)
     evaluation = read_evaluation(rows, twice=twice)

@@ -198,6 +198,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, f"measure {MANY} --by country --confidence 0.999999", "a confidence of 0.999999 over 2 groups", " "),
     (2, f"measure {MANY} --by country --compat netcal", "--compat gives the numbers of one score", " "),
     (2, f"measure {MANY} -s old --compat netcal", "over all rows, without several scores", " "),
+    (2, "measure many.csv -y label -s [os]*[de] --compat netcal", "all rows, without several scores", " "),
     (2, "measure weights.csv -w w --compat netcal", "netcal takes no importance weights", ""),
     (2, "measure t.csv --memory 100K --compat netcal", "", "pass --exact"),
     (2, "measure t.csv --compat netcal --metric ece", "--metric", ""),
@@ -627,6 +628,7 @@ measure twos.csv --positive 2
 measure utf16.csv --encoding utf-16-le
 measure utf16.jsonl --encoding utf-16-le
 measure weights.csv -w w --compat sklearn
+measure t.csv -s sco* --compat netcal
 measure t.csv --memory 100K --exact --compat netcal
 measure zeros.csv
 measure one.csv

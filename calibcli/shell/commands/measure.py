@@ -104,7 +104,6 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
         msg = "--compat says itself what is measured, and --metric does as well"
         raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))
     given = {
-        "score": columns.others,
         "by": columns.by,
         "cluster": columns.cluster,
         "summary-out": summary_out,
@@ -116,8 +115,7 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
             given[flag] = getattr(options, one.name) != getattr(default, one.name)
     for option, value in given.items():
         if value:
-            what = "several scores" if option == "score" else f"--{option}"
-            msg = f"--compat gives the numbers of one score over all rows, without {what}"
+            msg = f"--compat gives the numbers of one score over all rows, without --{option}"
             raise IdleOption(msg, "leave out one of them", options=(option, "compat"))
 
 
