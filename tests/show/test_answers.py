@@ -14,7 +14,7 @@ from calibcli.options.measuring import MeasureOptions, metrics_of
 from calibcli.reports.input import InputSummary
 from calibcli.reports.measure import ClusterSummary
 from calibcli.show.answers import answer_of, document_of
-from calibcli.show.html.page import verdict_sections
+from calibcli.show.html.page import origin_section, verdict_sections
 from calibcli.show.pages.measure import _apart, _valid
 from calibcli.stats.table import ScoreTable
 
@@ -270,6 +270,20 @@ def test_the_answer_opens_the_page_and_stands_in_json(reports: dict[str, Any]) -
     assert document_of(report)["answer"] == " ".join(said)
     ((short,),) = (section.blocks for section in verdict_sections(report, None))
     assert [line.text for line in short.lines][: len(said)] == list(said)
+
+
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        (("a.csv",), "no digest: not on this machine, or over 1 GiB"),
+        (("a.csv", "s3://b/b.csv"), "no digest: not all on this machine, or over 1 GiB together"),
+    ],
+)
+def test_files_without_a_digest_say_why(files: tuple[str, ...], why: str, reports: dict[str, Any]) -> None:
+    """Of several files one on another machine leaves all without: none is said to be there itself."""
+    report = replace(reports["measure"], input=replace(reports["measure"].input, files=files))
+    (listing,) = origin_section(report, files={}, artifact=None, seed=0).blocks
+    assert [text for name, text in listing.items if name in files] == [why] * len(files)
 
 
 def test_a_comparison_names_what_decided(reports: dict[str, Any]) -> None:

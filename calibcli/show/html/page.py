@@ -353,7 +353,12 @@ def origin_section(
     """Return what the page rests on, so that a reader can tell whether it is the same."""
     facts = [(name, f"sha256 {found}") for name, found in files.items()]
     if not files:
-        facts += [(name, "no digest: not on this machine, or over 1 GiB") for name in report.input.files]
+        # All have one or none has.
+        one = len(report.input.files) == 1
+        why = (
+            "not on this machine, or over 1 GiB" if one else "not all on this machine, or over 1 GiB together"
+        )
+        facts += [(name, f"no digest: {why}") for name in report.input.files]
     if artifact is not None and report.artifact is not None:
         facts.append((report.artifact, f"sha256 {artifact}"))
     table = report.table
