@@ -14,7 +14,7 @@ from calibcli.reports.input import Setting
 from calibcli.reports.measure import MeasureReport
 from calibcli.reports.verify import VerifyReport
 from calibcli.show.answers import document_of
-from calibcli.show.words import in_ascii, printable
+from calibcli.show.words import OF_GRADES, in_ascii, light, printable
 
 if TYPE_CHECKING:
     from calibcli.show import Report
@@ -207,8 +207,6 @@ def _rows(
     groups: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[Row]:
     """Yield the rows of a report or of one of its slices."""
-    from calibcli.show.pages.measure import OF_GRADES, light
-
     same = _said_of(key, body)
     if isinstance(report, MeasureReport) and not report.table.weighted:
         same["mean_score"] = report.mean_score

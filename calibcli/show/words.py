@@ -81,6 +81,18 @@ def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False)
     return "below 1e-300" if p_value < 1e-300 else f"{p_value:.2g}"
 
 
+# Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
+OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
+YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
+
+
+def light(p_value: float | None) -> str:
+    """Return the traffic light of a p-value, at the levels of Tasche (2003): 95 and 99.9 %."""
+    if p_value is None:
+        return NONE
+    return "green" if p_value >= YELLOW_BELOW else "red" if p_value <= RED_UP_TO else "yellow"
+
+
 def p_equals(p_value: float | None, p_method: str = "", *, at_most: bool = False) -> str:
     """Return what a p-value is, such as "= 0.014" or "at most 0.001"."""
     words = p_words(p_value, p_method, at_most=at_most)

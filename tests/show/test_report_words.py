@@ -10,7 +10,6 @@ from calibcli.names import ClassMeasure, MeasureName, SegmentMeasure, Target, Te
 from calibcli.options.numerals import in_full, percent
 from calibcli.show.blocks import Bar
 from calibcli.show.pages import file_words, left_out_words
-from calibcli.show.pages.measure import light
 from calibcli.show.terminal import ASCII, LEAST_WIDTH, WIDTH, axis, drawn
 from calibcli.show.words import (
     about,
@@ -20,6 +19,7 @@ from calibcli.show.words import (
     distinct_labels,
     four,
     interval_words,
+    light,
     listed,
     p_words,
     plural,

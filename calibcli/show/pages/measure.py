@@ -46,9 +46,12 @@ from calibcli.show.words import (
     HOW_AT,
     NONE,
     NULL_REFERENCE,
+    OF_GRADES,
+    RED_UP_TO,
     SMALL_P,
     UNDECIDED,
     VALID,
+    YELLOW_BELOW,
     better_when,
     between,
     count,
@@ -57,6 +60,7 @@ from calibcli.show.words import (
     four,
     from_both,
     interval_words,
+    light,
     listed,
     p_words,
     plural,
@@ -220,22 +224,12 @@ def _fixed_columns(
 
 # Measures and tests that compare the number of events with the one that the scores predict.
 _OF_EVENTS: frozenset[Shown] = frozenset({*OF_RATES, MeasureName.OE})
-# Tests of rating grades, whose p-values have the colours of a traffic light: green, yellow from one on, red.
-OF_GRADES = (TestName.BINOMIAL, TestName.JEFFREYS)
-YELLOW_BELOW, RED_UP_TO = 0.05, 0.001
 _LIGHT = " light"
 _LIGHT_TONES = (("green", Tone.PASS), ("yellow", Tone.INCONCLUSIVE), ("red", Tone.FAIL))
 _LIGHTS = (
     f"Lights (Tasche 2003): red up to p = {RED_UP_TO:g}, yellow below {YELLOW_BELOW:g}, else green. "
     "One-sided, for PDs that are too low; not adjusted for several groups."
 )
-
-
-def light(p_value: float | None) -> str:
-    """Return the traffic light of a p-value, at the levels of Tasche (2003): 95 and 99.9 %."""
-    if p_value is None:
-        return NONE
-    return "green" if p_value >= YELLOW_BELOW else "red" if p_value <= RED_UP_TO else "yellow"
 
 
 def _width(columns: Sequence[tuple[str, list[str]]]) -> int:
