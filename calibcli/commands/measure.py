@@ -579,10 +579,9 @@ def with_classes(
 def _coarse_notes(both: tuple[Slices, Slices]) -> tuple[str, ...]:
     """Say that the tables of classes are grids, where that of all rows may be none."""
     from calibcli.stats.table.classes import SCORES_FOR_ONE
-    from calibcli.stats.table.sliced import limit_for
 
     sizes = [one.table.resolution for view in both for one in view.groups if one.table.kind == "grid"]
-    rest, top = (limit_for([one.table.total_rows for one in view.groups]) for view in both)
+    rest, top = (sum(one.table.total_rows for one in view.groups) for view in both)
     memory = memory_for(max(-(-rest // SCORES_FOR_ONE), top))
     said = _COARSE.format(count=len(both[0].groups), size=max(sizes, default=0.0), memory=memory)
     return (said,) if sizes else ()

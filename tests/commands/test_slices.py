@@ -292,20 +292,24 @@ def test_too_many_groups_are_refused(tmp_path: Path) -> None:
     assert len(measure_files(RowRequest(paths, BY), options=brief).slices) == 1_400
 
 
+def squeezed() -> list[tuple[Any, ...]]:
+    """Return rows whose scores lie in two cells of a coarse grid at most."""
+    return [(0.3 + row[0] / 10_000.0, *row[1:]) for row in drawn()]
+
+
 def test_groups_share_one_limit(tmp_path: Path) -> None:
-    """Past the limit together all slices are grids, and counts stay what they are."""
-    rows = drawn()
-    path = csv(tmp_path / "a.csv", rows)
-    # 953 distinct scores hold the 900 of the whole; 858 are enough for three groups of 300, and 572 are not.
-    limits = {"250K": {"exact"}, "225K": {"grid", "exact"}, "150K": {"grid"}}
+    """Past the limit together all slices are grids, if these are smaller, and counts stay what they are."""
+    paths = csv(tmp_path / "a.csv", squeezed()), csv(tmp_path / "b.csv", drawn())
+    # 953 scores hold the 900 of the whole and of all groups; 858 hold neither. Spread out, each has its cell.
+    limits = {(0, "250K"): ("exact", "exact"), (0, "225K"): ("grid", "grid"), (1, "225K"): ("grid", "exact")}
     found = {
-        memory: measure_files(RowRequest([path], BY, reading=Reading(memory=memory)), options=OPTIONS)
-        for memory in limits
+        key: measure_files(RowRequest([paths[key[0]]], BY, reading=Reading(memory=key[1])), options=OPTIONS)
+        for key in limits
     }
-    for memory, kinds in limits.items():
-        assert {part.table.kind for part in (found[memory], *found[memory].slices.values())} == kinds
-        assert len({part.table.kind for part in found[memory].slices.values()}) == 1
-    exact, grid = found["250K"], found["150K"]
+    for key, (whole, groups) in limits.items():
+        assert found[key].table.kind == whole
+        assert {part.table.kind for part in found[key].slices.values()} == {groups}
+    exact, grid = found[0, "250K"], found[0, "225K"]
     for key, part in grid.slices.items():
         assert of(part, M.BIAS).value == pytest.approx(of(exact.slices[key], M.BIAS).value, abs=1e-14)
         assert part.table.positive == exact.slices[key].table.positive
@@ -313,7 +317,7 @@ def test_groups_share_one_limit(tmp_path: Path) -> None:
 
 def test_bins_that_cut_the_cells_of_groups_are_refused(tmp_path: Path) -> None:
     """Groups on a grid have no second look at their rows: 17 bins are refused, 20 are not."""
-    path, reading = csv(tmp_path / "a.csv", drawn()), Reading(memory="150K")
+    path, reading = csv(tmp_path / "a.csv", squeezed()), Reading(memory="225K")
     measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, bins=20))
     for change in ({"bins": 17}, {"edges": (0.0, 0.123456, 1.0)}):
         with pytest.raises(UsageProblem, match="would cut the cells that scores of groups are rounded to"):

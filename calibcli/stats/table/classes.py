@@ -17,7 +17,7 @@ from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import Parts, distinct_at_least
-from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell, spared, too_many
+from calibcli.stats.table.sliced import COARSE_CELLS, RunningSlices, Sums, coarse_cell
 from calibcli.stats.table.value_cells import ValueCells
 from calibcli.values import dataclass
 
@@ -138,8 +138,20 @@ def _distinct(tables: tuple[ScoreTable, ...]) -> int:
     return sum(table.distinct for table in tables)
 
 
+def _spared(limit: int) -> int:
+    """
+    Return how many scores of each class are not held against the limit; few where that is small.
+
+    They take as much memory as the cells in which grids are counted side by side. As what is beyond them
+    only grows with the rows, neither their order nor their cut changes whether a limit is passed.
+    """
+    return min(COARSE_CELLS, limit // 10)
+
+
 def _too_many(tables: Sequence[ScoreTable], limit: int) -> bool:
-    return too_many(np.array([table.distinct for table in tables]), limit)
+    """Whether classes have more distinct scores than may be; one class alone may have the whole limit."""
+    free = _spared(limit)
+    return free + sum(max(table.distinct - free, 0) for table in tables) > limit
 
 
 class RunningClasses:
@@ -243,7 +255,7 @@ class RunningClasses:
 
     def _most(self, limit: int) -> int:
         """Return how many scores all classes together may have, however they are shared out."""
-        return limit + (len(self._names) - 1) * spared(limit)
+        return limit + (len(self._names) - 1) * _spared(limit)
 
     def _take(self, tables: tuple[ScoreTable, ...]) -> None:
         """Add exact tables of all classes."""

@@ -20,8 +20,6 @@ Name = tuple[str, ...]
 _BUFFER_ROWS = 1 << 20
 # Cells of the coarse grid: equal-width bins are made of them if their number divides it, as 15 and 20 do.
 COARSE_CELLS = 5_040
-# A small limit spares each part this fraction of it.
-_OF_LIMIT = 10
 _FINE = cells.CELLS // COARSE_CELLS
 _MOST_ROWS_IN_A_CELL = 10_000_000
 _UNIT = float(1 << 52)
@@ -161,42 +159,38 @@ class Leaves:
     scores: tuple[Floats, Floats]
 
 
-def too_many(distinct: Integers, limit: int) -> bool:
+def crowded(score: Floats, part: Integers | None = None) -> int:
     """
-    Whether the tables of parts that share a limit are to be grids.
+    Return how many scores come after two others in one cell of a coarse grid: what a grid would save.
 
-    A part with fewer scores than its grid would have cells is no smaller as a grid: what counts is how many
-    more scores there are than that, part by part, and of one part at most all. As this only grows with the
-    rows, neither their order nor their cut changes the outcome.
+    A cell takes as much memory as two scores and less than twice as much as one, so exact tables are not much
+    larger than grids while these are few. As they only become more with the rows, neither their order nor
+    their cut changes whether a limit is passed.
 
     Args:
-        distinct: How many scores each part has.
-        limit: How many one part alone may have.
+        score: Distinct scores of a part, ascending, shape (n,).
+        part: The part of each, ascending, where there are several; scores then ascend within a part.
     """
-    free = spared(limit)
-    return free + int(np.maximum(distinct - free, 0).sum()) > limit
-
-
-def spared(limit: int) -> int:
-    """Return how many scores of each part are not held against the limit; few where that is small."""
-    return min(COARSE_CELLS, limit // _OF_LIMIT)
-
-
-def limit_for(rows: Sequence[int]) -> int:
-    """Return a limit within which parts of so many rows are exact, whichever scores they have."""
-    beyond = COARSE_CELLS + sum(max(one - COARSE_CELLS, 0) for one in rows)
-    return min(sum(rows), max(beyond, _OF_LIMIT * COARSE_CELLS))
+    found = 0
+    for start in range(0, score.size - 2, _BUFFER_ROWS):
+        near = slice(start, start + _BUFFER_ROWS + 2)
+        code, _ = coarse_cell(*cells.cell_and_edge(score[near]))
+        third = code[2:] == code[:-2]
+        if part is not None:
+            third &= part[near][2:] == part[near][:-2]
+        found += int(np.count_nonzero(third))
+    return found
 
 
 class RunningSlices:
     """
     Add rows of several parts, and take the table of each at the end.
 
-    The tables share one limit: if there are `too_many` distinct scores, all become coarse grids.
+    The tables share one limit: if more scores than that are `crowded`, all become coarse grids.
 
     Args:
-        limit: Most distinct scores of one table; None for no limit.
-        most_cells: Most occupied cells of all grids together, and then `limit` is of all tables together;
+        limit: Most crowded scores of all tables together; None for no limit.
+        most_cells: Most occupied cells of all grids together, and then `limit` is of all distinct scores;
             None for no limit.
     """
 
@@ -326,7 +320,8 @@ class RunningSlices:
                 raise InputProblem(msg, "pass --exact to allow the memory it takes")
             self._looked_at = size
             # What was merged comes first.
-            if most is not None or too_many(np.bincount(next(iter(self._parts)).part), limit):
+            whole = next(iter(self._parts))
+            if most is not None or crowded(whole.point.view(np.float64), whole.part) > limit:
                 self.become_grid()
         if self._grid and most is not None and self._parts.merged_size > most:
             msg = f"the segments have over {most:,} occupied cells of the score"

@@ -1,5 +1,6 @@
 """Tables made from tables: folds, parts of the rows, random splits, scores moved, parts merged in order."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,12 +11,12 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning
-from calibcli.stats.table import ScoreTable, merge_all
+from calibcli.stats.table import ScoreTable, merge_all, sliced
 from calibcli.stats.table.bins import binned, bins_of
 from calibcli.stats.table.derived import cells_as_scores, draw_folds, split_table, with_scores
-from calibcli.stats.table.grid import Table, grid_of
+from calibcli.stats.table.grid import Table, cell_and_edge, grid_of
 from calibcli.stats.table.running import Parts
-from calibcli.stats.table.sliced import RunningSlices, Sums, limit_for, summed, too_many
+from calibcli.stats.table.sliced import RunningSlices, Sums, coarse_cell, crowded, summed
 from score_rows import table_of
 
 ROWS = st.lists(
@@ -80,7 +81,9 @@ def test_running_slices_are_tables_of_their_rows(data: Any) -> None:
     """In any cut into parts and batches, exact and grid, a slice is the table of its rows."""
     rows = data.draw(st.integers(1, 60))
     rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    # Spread out, in few values, or in few cells of a grid.
     score = np.round(rng.random(rows), data.draw(st.sampled_from([1, 12])))
+    score = 0.3 + data.draw(st.sampled_from([0.7, 1e-3])) * score
     label, code = rng.random(rows) < score, rng.integers(0, 3, rows)
     limit = data.draw(st.sampled_from([None, 7, 30, 1000]))
     names = [("a",), ("b",), ("c",)]
@@ -98,29 +101,33 @@ def test_running_slices_are_tables_of_their_rows(data: Any) -> None:
         for k in range(3)
         if (code == k).any()
     }
-    distinct = np.array([table.distinct for table in expected.values()])
     found, once = whole.tables(), RunningSlices(limit)
     once.add_rows(score, label, names=names, code=code)
     assert found == once.tables()
     assert list(found) == list(expected)
-    if limit is None or not too_many(distinct, limit):
+    if limit is None or sum(crowded(table.score) for table in expected.values()) <= limit:
         assert found == expected
     else:
         assert all(coarse_as(found[key], table) for key, table in expected.items())
 
 
-def test_small_parts_are_exact_however_many() -> None:
-    """A part of fewer scores than its grid has cells would be no smaller as one; one has the whole limit."""
-    limit = 60_000
-    assert not too_many(np.full(1_000_000, 5_040), limit)
-    assert not too_many(np.array([limit]), limit)
-    assert too_many(np.array([limit + 1]), limit)
-    assert too_many(np.full(60, 6_000), limit) is (limit < 60 * 960 + 5_040)
-    rng = np.random.default_rng(0)
-    for rows in (np.full(300, 20), rng.integers(1, 20_000, 50), np.array([70_000, 3]), np.full(9, 40_000)):
-        assert not too_many(rows, limit_for(rows.tolist()))
-        more, over = rows + 1, limit_for(rows.tolist()) - 1
-        assert rows.sum() <= 50_400 or rows.max() <= 5_040 or too_many(more, over)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 10_000), st.integers(0, 5)), max_size=200),
+    st.sampled_from([1, 3, 1 << 20]),
+)
+def test_crowded_scores_are_those_after_two_in_a_cell(rows: list[tuple[int, int, int]], block: int) -> None:
+    """Counted cell by cell, in however small blocks; a row more never makes them fewer."""
+    # Up to six scores within a cell, and cells finer than the others at both ends.
+    kept = sorted({(part, min(1.0, cell / 10_000 + step * 1e-9)) for part, cell, step in rows})
+    score, part = np.array([one for _, one in kept]), np.array([one for one, _ in kept], np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sliced, "_BUFFER_ROWS", block)
+        found = crowded(score, part)
+        fewer = crowded(score[:-1], part[:-1])
+    code, _ = coarse_cell(*cell_and_edge(score.copy()))
+    counts = Counter(zip(part.tolist(), code.tolist(), strict=True))
+    assert found == sum(max(0, count - 2) for count in counts.values())
+    assert fewer in (found, found - 1)
 
 
 def test_tables_of_many_small_parts_are_those_of_their_rows() -> None:
@@ -158,7 +165,8 @@ def test_scores_at_the_ends_stay_apart_on_a_coarse_grid() -> None:
     """Within the first and the last cell scores are kept to the fine cells, for the log loss."""
     score = np.concatenate([[0.0, 1.0], np.geomspace(1e-9, 1.9e-4, 50), 1 - np.geomspace(1e-9, 1.9e-4, 50)])
     label = np.arange(score.size) % 2 == 0
-    slices = RunningSlices(10)
+    slices = RunningSlices()
+    slices.become_grid()
     slices.add_rows(score, label, names=[("a",)], code=np.zeros(score.size, np.int64))
     grid = slices.tables()["a",]
     assert grid.kind == "grid"
@@ -170,7 +178,8 @@ def test_more_rows_in_a_cell_than_sums_can_hold_are_refused() -> None:
     """Ten million rows within a cell of a group's grid are refused before a sum could wrap round."""
     score = np.arange(1, 31) / 31
     counts = np.full(30, 10_000_001)
-    slices = RunningSlices(10)
+    slices = RunningSlices()
+    slices.become_grid()
     slices.add_rows(score, score > 0.5, names=[("a",)], code=np.zeros(30, np.int64), counts=counts)
     with pytest.raises(InputProblem, match="rows of a group have nearly the same score"):
         slices.tables()
