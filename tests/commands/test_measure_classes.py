@@ -147,7 +147,8 @@ def test_shards_and_workers_change_no_digit(
         measure_files(RowRequest(inputs, COLUMNS, reading=Reading(jobs=jobs, memory=memory)), options=OPTIONS)
         for inputs, jobs in (([whole], 1), (shards, 1), (shards, 2))
     ]
-    kinds = {part.table.kind for part in found[0].slices.values()}
+    # Few scores of the largest probability lie so close together that a grid would save any.
+    kinds = {part.table.kind for key, part in found[0].slices.items() if key.startswith("class=")}
     assert kinds == {"exact" if memory == "256MiB" else "grid"}
     assert slice_numbers(found[0]) == slice_numbers(found[1]) == slice_numbers(found[2])
     assert together(found[0]) == together(found[1]) == together(found[2])
