@@ -138,7 +138,9 @@ def test_groups_on_a_grid_keep_to_its_cells(run: Run, csv_of: Make) -> None:
     ended = run("verify", path, "--max-ece", "0.1", "--by", "half", "--bins", "11", "--memory", "1B")
     assert ended.code == 2
     assert "would cut the cells that scores of groups are rounded to in memory (half=a)" in ended.err
-    path = csv_of("score,label,g", *(f"{0.30001 + (k % 4) * 1e-5},{k % 7 < 3:d},{k % 3}" for k in range(1_000)))
+    path = csv_of(
+        "score,label,g", *(f"{0.30001 + (k % 4) * 1e-5},{k % 7 < 3:d},{k % 3}" for k in range(1_000))
+    )
     few = run("verify", path, "--max-ece", "0.5", "--by", "g", "--memory", "1342B")
     assert few.code == 2
     assert "are rounded to fit in memory: they cannot be bins (g=0)" in few.err
