@@ -80,7 +80,9 @@ def floats(column: Column) -> Decoded:
     column = plain(column)
     if isinstance(column, pa.DictionaryArray):
         column = plain(column.dictionary_decode())
-    if not pa.types.is_float64(column.type):
+    if pa.types.is_decimal(column.type):
+        column = _doubles_of(column)
+    elif not pa.types.is_float64(column.type):
         column = column.cast(pa.float64(), safe=False)
     missing = nulls(column)
     values = cast("Floats", np.from_dlpack(without_nulls(column)))
@@ -89,6 +91,38 @@ def floats(column: Column) -> Decoded:
         nan = np.isnan(values)
         missing = nan if missing is None else missing | nan
     return Decoded(values, missing)
+
+
+# Whole numbers of so many digits are doubles, and so are powers of ten up to this.
+_EXACT_DIGITS, _EXACT_POWER = 15, 22
+
+
+def _doubles_of(column: Column) -> Column:
+    """
+    Return decimals as the doubles that are nearest to them, as text of the same digits is read.
+
+    pyarrow's own cast multiplies by a power of ten that is none: 0.3 becomes 0.30000000000000004.
+    """
+    kind = column.type
+    if kind.precision > _EXACT_DIGITS or not 0 <= kind.scale <= _EXACT_POWER:
+        return cast("Column", wide_decimals(column).cast(pa.string()).cast(pa.float64()))
+    # The lowest word holds all digits.
+    width = kind.bit_width // 8
+    units = np.frombuffer(decimal_bytes(column), f"<i{min(width, 8)}")[:: max(1, width // 8)]
+    values, gone = float_column(units / 10.0**kind.scale), nulls(column)
+    return values if gone is None else without(values, gone)
+
+
+def wide_decimals(column: Column) -> Column:
+    """Return decimals of a type that can be told apart: pyarrow has no dictionaries of narrow ones."""
+    kind = column.type
+    return column.cast(pa.decimal128(38, kind.scale)) if kind.bit_width < 128 else column
+
+
+def decimal_bytes(column: Column) -> memoryview:
+    """Return the whole numbers that decimals are made of, side by side."""
+    width = column.type.bit_width // 8
+    return memoryview(column.buffers()[1] or b"")[column.offset * width :][: len(column) * width]
 
 
 def booleans(column: Column) -> Booleans:

@@ -119,9 +119,11 @@ def labels_of(column: Column, positive: str | None) -> Labels:
         column = column.cast(pa.bool_())
     if arrays.is_text(column.type) or pa.types.is_decimal(column.type):
         # Each different one is looked at once.
-        from calibcli.data.values import names_of, wide_decimals
+        from calibcli.data.values import names_of
 
-        column = (names_of if arrays.is_text(column.type) else wide_decimals)(column).dictionary_encode()
+        column = (names_of if arrays.is_text(column.type) else arrays.wide_decimals)(
+            column
+        ).dictionary_encode()
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, positive)
     if pa.types.is_boolean(column.type):

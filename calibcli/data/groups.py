@@ -159,7 +159,7 @@ def can_be_groups(kind: pa.DataType) -> bool:
 
 def groups_of(column: Column) -> Groups:
     """Read a column of groups; blanks around a text do not count, and an empty one or NaN is missing."""
-    from calibcli.data.values import names_of, wide_decimals
+    from calibcli.data.values import names_of
 
     kind = arrays.value_type(column.type)
     column = names_of(column) if isinstance(column.type, pa.UuidType) else arrays.plain(column)
@@ -170,7 +170,7 @@ def groups_of(column: Column) -> Groups:
             # Not every version finds the different ones among them; the numbers are the same.
             column = column.cast(pa.float64())
         elif pa.types.is_decimal(column.type):
-            column = wide_decimals(column)
+            column = arrays.wide_decimals(column)
         column = (names_of(column) if arrays.is_text(column.type) else column).dictionary_encode()
     names = names_of(cast("Column", column.dictionary))
     entries = names.to_pylist()

@@ -116,15 +116,9 @@ def _names_of_floats(column: Column) -> Column:
     return arrays.without(names, gone)
 
 
-def wide_decimals(column: Column) -> Column:
-    """Return decimals of a type that can be told apart: pyarrow has no dictionaries of narrow ones."""
-    kind = column.type
-    return column.cast(pa.decimal128(38, kind.scale)) if kind.bit_width < 128 else column
-
-
 def _names_of_decimals(column: Column) -> Column:
     """Return digits without zeros at the end, of which a column has as many as its type says."""
-    names = wide_decimals(column).cast(pa.large_string())
+    names = arrays.wide_decimals(column).cast(pa.large_string())
     letters = np.frombuffer(memoryview(names.buffers()[2] or b""), np.uint8)
     if column.type.scale > 0 and not (letters == ord("E")).any():
         import pyarrow.compute as pc
@@ -243,7 +237,7 @@ def _decimals_compared(column: Column, sign: Comparison, number: Decimal) -> Boo
     """Compare decimals as the whole numbers that they are made of."""
     kind, count = column.type, len(column)
     shifted, width = _shifted(number, kind.scale), kind.bit_width // 8
-    content = memoryview(column.buffers()[1] or b"")[column.offset * width :][: count * width]
+    content = arrays.decimal_bytes(column)
     if width <= 8:
         return _whole_compared(np.frombuffer(content, f"<i{width}"), sign, shifted)
     words = np.frombuffer(content, "<u8").reshape(count, width // 8)

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.commands.gathering import gather
+from calibcli.data.arrays import floats
 from calibcli.data.engines import ThreadEngine
 from calibcli.data.fields import on_scale
 from calibcli.errors import InputProblem
@@ -50,6 +51,30 @@ def test_scores_of_any_number_type(kind: pa.DataType, tmp_path: Path) -> None:
     else:
         scores = pa.array(np.array(SCORES, kind.to_pandas_dtype()))
     assert table_of(tmp_path, {"s": scores, "y": LABELS}) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.decimal32(9, 3),
+        pa.decimal64(18, 3),
+        pa.decimal128(15, 3),
+        pa.decimal128(38, 18),
+        pa.decimal128(9, 30),
+        pa.decimal256(70, 60),
+    ],
+    ids=str,
+)
+def test_decimals_are_the_doubles_that_their_digits_read_as(kind: Any) -> None:
+    """As those of CSV are: 0.3 is not 0.30000000000000004, which is in another of ten bins."""
+    units = np.random.default_rng(3).integers(-(10**9) + 1, 10**9, 200).tolist()
+    exact = [*(Decimal(one).scaleb(-kind.scale) for one in (*units, 3 * 10 ** min(kind.scale - 1, 8))), None]
+    wide = pa.array(exact, kind if kind.bit_width > 128 else pa.decimal128(38, kind.scale)).cast(kind)
+    for column, values in ((wide, exact), (wide.slice(7), exact[7:]), (wide.slice(0, 0), [])):
+        found = floats(column)
+        missing = np.zeros(len(values), np.bool_) if found.missing is None else found.missing
+        assert missing.tolist() == [one is None for one in values]
+        assert found.values[~missing].tolist() == [float(one) for one in values if one is not None]
 
 
 @pytest.mark.parametrize(
