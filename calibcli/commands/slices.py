@@ -1,6 +1,7 @@
 """Groups, clusters and several scores of one input: what is gathered for them, and what is said of them."""
 
 import math
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -132,15 +133,23 @@ def _view(evaluation: Gathered, key: str, shown: str, source: InputSummary) -> V
 def _group(
     name: "Name", table: Table, columns: tuple[str, ...], shown: str, sums: "ClusterSums | None"
 ) -> Group:
-    several = len(columns) > 1
-    # A slash within a value would look like the next column.
-    values = [value.replace("/", "%2F") if several else value for value in name]
+    values = map(without_slash, name) if len(columns) > 1 else name
     pairs = [f"{column}={value}" for column, value in zip(columns, values, strict=True)]
     key = "/".join([shown, *pairs] if shown else pairs)
     clusters = None if sums is None else sums.of(name)
     # Where each cluster has one row here, such as each question of one model, rows are independent.
     alone = clusters is not None and not table.weighted and clusters.count == table.total_rows
     return Group(key, table, None if alone else clusters, tuple(name))
+
+
+def without_slash(value: str) -> str:
+    """Return a value whose slashes do not look like the next column; no two values become one."""
+    return re.sub("/|%(?=(?:25)*2F)", lambda found: "%2F" if found[0] == "/" else "%25", value)
+
+
+def with_slash(value: str) -> str:
+    """Return the value that `without_slash` was given."""
+    return re.sub("%2F|%25(?=(?:25)*2F)", lambda found: "/" if found[0] == "%2F" else "%", value)
 
 
 def sorted_groups(groups: Sequence[Group], order: GroupOrder | None) -> tuple[Group, ...]:

@@ -12,6 +12,7 @@ import pytest
 
 from calibcli.commands.compare import compare_files
 from calibcli.commands.measure import measure_files
+from calibcli.commands.slices import with_slash, without_slash
 from calibcli.data import fragments
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning, MeasureName, OnMissing, OnRange, TestName, WeightMeaning
@@ -140,6 +141,15 @@ def test_columns_cross_and_slashes_are_escaped(tmp_path: Path) -> None:
     assert len(report.slices) == 6
     assert "country=AT/device=desk%2Ftop" in report.slices
     assert sum(part.table.rows for part in report.slices.values()) == 900
+
+
+def test_no_two_values_have_one_name_within_a_key() -> None:
+    """A value may hold what stands for a slash, or for that; both would have been one group."""
+    values = ["x/y", "x%2Fy", "x%252Fy", "x%25252Fy", "x/%2Fb=1", "50%", "50%25", "%", "%2", "%252", "/"]
+    names = [without_slash(value) for value in values]
+    assert (len(set(names)), any("/" in name for name in names)) == (len(values), False)
+    assert list(map(with_slash, names)) == values
+    assert names[5:10] == values[5:10]
 
 
 @pytest.mark.parametrize(

@@ -227,8 +227,8 @@ def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_p
         assert "note:" not in alone.err
 
 
-def test_durations_keep_their_unit_as_text(run: Run, artifact: Path, tmp_path: Path) -> None:
-    """They are called as groups and conditions call them, whatever ticks a column counts."""
+def test_durations_keep_their_unit(run: Run, artifact: Path, tmp_path: Path) -> None:
+    """Text has them as conditions call them, Parquet as durations, those of dictionaries too."""
     ticks: pa.Array = pa.array([90_000, None, -1_500], pa.int64()).view(pa.duration("ms"))
     rows = {
         "score": [0.5, 0.25, 0.75],
@@ -237,8 +237,11 @@ def test_durations_keep_their_unit_as_text(run: Run, artifact: Path, tmp_path: P
         "day": pa.array([19_000] * 3, pa.int32()).cast(pa.date32()),
     }
     pyarrow.feather.write_feather(pa.table(rows), tmp_path / "in.arrow")
-    for name in ("out.csv", "out.jsonl"):
+    for name in ("out.csv", "out.jsonl", "out.parquet"):
         run("apply", artifact, tmp_path / "in.arrow", "-s", "score", "-o", tmp_path / name)
+    stored = pq.read_table(tmp_path / "out.parquet")
+    assert stored["took"].type == stored["again"].type == ticks.type
+    assert stored["again"].to_pylist() == ticks.to_pylist()
     text = (tmp_path / "out.csv").read_text().splitlines()
     assert [line.split(",")[1:4] for line in text[1:]] == [
         ['"90s"', '"90s"', "2022-01-08"],

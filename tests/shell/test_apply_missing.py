@@ -212,3 +212,15 @@ def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path, tmp_path: Path)
     assert ended.code == 3
     assert "3 files cannot be used" in ended.err
     assert all(f"{name}.csv: there is no column 'score'" in ended.err for name in "fgh")
+
+
+@pytest.mark.parametrize("source", ["csv", "tsv", "jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize("to", ["csv", "tsv"])
+def test_a_missing_probability_alone_is_a_row(source: str, to: str, run: Run, tmp_path: Path) -> None:
+    """Readers pass over a blank line, and rows would no longer be those of the input."""
+    rows, cal, output = tmp_path / f"rows.{source}", tmp_path / "cal.json", tmp_path / f"out.{to}"
+    write(pd.DataFrame({"score": [0.25, np.nan, 0.5, np.nan], "label": [0, 0, 1, 1]}), rows)
+    assert run("fit", rows, "-m", "identity", "-o", cal, "--on-missing", "drop", "-q").code == 0
+    assert run("apply", cal, rows, "--on-missing", "null", "--keep", "none", "-o", output, "-q").code == 0
+    assert output.read_text().splitlines()[1:] == ["0.25", '""', "0.5", '""']
+    assert read(output)["calibrated"].isna().tolist() == [False, True, False, True]

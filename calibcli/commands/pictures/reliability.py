@@ -23,7 +23,7 @@ from calibcli.commands.pictures.diagram import (
     title_from,
 )
 from calibcli.commands.reading import read_evaluation
-from calibcli.commands.slices import View, extras_request_of, views_of
+from calibcli.commands.slices import View, extras_request_of, views_of, with_slash
 from calibcli.data.tally import ExtrasRequest
 from calibcli.documents.sealed import in_file, read_document
 from calibcli.errors import DocumentProblem, IdleOption, UsageProblem
@@ -478,7 +478,7 @@ def group_name(key: str, columns: Sequence[str]) -> str:
         return key
     values = (pair.removeprefix(f"{column}=") for pair, column in zip(pairs, columns, strict=True))
     named = (f"{column} = {value}" for column, value in zip(columns, values, strict=True))
-    return ", ".join(one.replace("%2F", "/") for one in named)
+    return ", ".join(map(with_slash, named))
 
 
 def _many(tree: Node, summary: Node, name: Mapping[str, str], *, said: _Said) -> _Many:

@@ -34,8 +34,19 @@ def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[in
     with pa_csv.CSVWriter(out.target, flat, write_options=options) as writer:
         for batch in batches:
             columns = [_as_text(column, kind) for column, kind in zip(batch.columns, flat.types, strict=True)]
-            writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
+            if len(columns) == 1 and columns[0].null_count:
+                # A probability alone.
+                text: Any = columns[0].cast(pa.string()).cast(pa.binary()).fill_null(_NOTHING)
+                out.target.write(
+                    written(pc.binary_join_element_wise(text, bytes_scalar(b""), bytes_scalar(b"\n")))
+                )
+            else:
+                writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=flat))
             yield batch.num_rows
+
+
+# A missing value that is all of a line: readers pass over lines without a letter.
+_NOTHING = b'""'
 
 
 def fits(kind: pa.DataType) -> bool:
@@ -188,14 +199,13 @@ def _write_block(piece: _Piece, write: Write, columns: NewColumns) -> None:
 def _field(column: "pa.Array[Any]", columns: NewColumns) -> "pa.Array[Any]":
     """Return the text of a new column in the file's encoding."""
     text: pa.Array[Any] = _text(column).cast(pa.binary())
-    if column.null_count:
-        text = text.fill_null(b"")
     if columns.decimal != "." and pa.types.is_floating(column.type):
         text = pc.replace_substring(text, pattern=".", replacement=columns.decimal)
         quote = bytes_scalar(b'"' if columns.decimal == columns.delimiter else b"")
         parts: list[Any] = [quote, text, quote, bytes_scalar(b"")]
-        quoted_text: pa.Array[Any] = pc.binary_join_element_wise(*parts)
-        return quoted_text
+        text = pc.binary_join_element_wise(*parts)
+    if column.null_count:
+        text = text.fill_null(_NOTHING if columns.kept == () and len(columns.names) == 1 else b"")
     if columns.encoding == "utf-8" or not pa.types.is_string(column.type):
         return text
     return in_encoding(text, lambda one: _encoded(one.decode(), columns))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from calibcli.ahead import made_ahead
-from calibcli.data.arrays import column_of, is_plain_list
+from calibcli.data.arrays import column_of, is_plain_list, value_type
 from calibcli.data.objects import source_of
 from calibcli.data.readers.parquet import Chunks, decode_one, open_parquet, rows_of_groups
 from calibcli.data.writers import Output, copy_errors
@@ -179,10 +179,19 @@ def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[in
     Write record batches as Parquet, in row groups of about a million
     rows, of less where rows hold much.
     """
-    with pq.ParquetWriter(out.target, out.schema) as writer:
+    schema = pa.schema([one.with_type(_stored(one.type)) for one in out.schema]).with_metadata(
+        out.schema.metadata
+    )
+    with pq.ParquetWriter(out.target, schema) as writer:
         for table in gathered(batches, max(1, most_rows(out.width) // 2)):
-            writer.write_table(table, row_group_size=table.num_rows)
+            writer.write_table(table.cast(schema), row_group_size=table.num_rows)
             yield table.num_rows
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """Return a type, of a dictionary of durations that of its values: pyarrow would store plain ticks."""
+    plain = value_type(kind)
+    return plain if pa.types.is_duration(plain) else kind
 
 
 # What a type has no place for is refused by pyarrow as it is written.
