@@ -28,11 +28,17 @@ Hashes = npt.NDArray[np.uint64]
 
 
 def hashes_of(probability: Floats, label: Integers) -> Hashes:
-    """Return a hash of the numbers and the label of each row, shape (n,), wherever the row stands."""
+    """
+    Return two hashes of the numbers and the label of each row, shape (2, n), wherever the row stands.
+
+    The first is a sum of bits, the same for many rows of round numbers, such as (1/8, 1/8, 6/8) and
+    (3/8, 1/8, 4/8). The second tells these apart, as every number is mixed before they are summed.
+    """
     bits = np.ascontiguousarray(probability + 0.0).view(np.uint64)
     with np.errstate(over="ignore"):
         odd = np.arange(1, bits.shape[1] + 1, dtype=np.uint64) * _GOLDEN | np.uint64(1)
-        return _mixed(np.asarray(bits @ odd + label.astype(np.uint64) * _GOLDEN))
+        right = label.astype(np.uint64) * _GOLDEN
+        return np.stack((_mixed(bits @ odd + right), _mixed(_mixed(bits + odd).sum(axis=1) + right)))
 
 
 def draws_of(probability: Floats, label: Integers) -> Hashes:
@@ -278,12 +284,12 @@ def _kept(parts: list[_Part], least: float) -> Kept:
     """Return all rows with weights as they were given."""
     label = np.concatenate([one.label for one in parts])
     weight = np.concatenate([one.weight for one in parts])
-    hashes = np.concatenate([one.hashes for one in parts])
-    order = np.lexsort((weight, hashes))
+    hashes = np.concatenate([one.hashes for one in parts], axis=1)
+    order = np.lexsort((weight, hashes[1], hashes[0]))
     order = order[weight[order] > 0.0]
-    hashes, weight = hashes[order], weight[order]
+    hashes, weight = hashes[:, order], weight[order]
     if not any(one.weighted for one in parts):
-        starts = run_starts(hashes)
+        starts = run_starts(hashes[1])
         order, weight = order[starts], np.add.reduceat(weight, starts)
     draws = np.concatenate([one.draws for one in parts])[order]
     return Kept(_joined(parts, least), order, label[order], weight, draws).put_in_order()
