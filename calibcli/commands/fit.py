@@ -252,7 +252,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     whole = fit_table(name, table, columns, options=once, rows=gathered.again, notes=notes, choice=choice)
     report = replace(
         _report(gathered, FitMethod(name), whole.fit),
-        notes=(*whole.fit.notes, *_sure(whole.recalibrator, table)),
+        notes=(*whole.fit.notes, *_sure(((whole, table),))),
         loss="squared error" if options.loss is FitLoss.BRIER else "log loss",
         outputs=distinct_outputs(whole.recalibrator),
         answer=NOTHING_CHANGED if NOTHING_CHANGED in whole.fit.notes else None,
@@ -260,8 +260,10 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     )
     if not grouped:
         return report, artifact_text(whole)
-    members, shared = _members(gathered, columns, which, options, choice=choice)
+    tables = {key: one for (key,), one in gathered.extras.slices[RAW].tables().items()}
+    members, shared = _members(tables, gathered, columns, which, options, choice=choice)
     artifact = GroupArtifact(gathered.resolved.by[0], whole, members, shared)
+    through = [(members.get(key, whole), one) for key, one in tables.items()]
     groups = [
         GroupFit(key, one.fit.rows, one.fit.loss_before, one.fit.loss_after, method=one.recalibrator.name)
         for key, one in members.items()
@@ -269,6 +271,9 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     groups += [GroupFit(key, one.rows, reason=one.reason) for key, one in shared.items()]
     report = replace(
         report,
+        loss_after=_loss_through(through, options.loss),
+        outputs=distinct_outputs(*{id(one): one.recalibrator for one, _ in through}.values()),
+        notes=(*whole.fit.notes, *_sure(through)),
         by=artifact.by,
         groups=tuple(sorted(groups, key=lambda one: one.key)),
         answer=None if choice is None else _answer(artifact),
@@ -276,14 +281,29 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
     return report, artifact_text(artifact)
 
 
-def _sure(recalibrator: Recalibrator, table: Table) -> tuple[str, ...]:
-    """Return how many fit rows a map is sure of: a rate may be 0 or 1, a probability hardly ever is."""
-    given = recalibrator.predict(table.score)
-    sure = [end for end in (0.0, 1.0) if (given == end).any()]
-    rows = int(table.rows[np.isin(given, sure)].sum())
+# Maps, each with the rows that it is for.
+Through = Sequence[tuple[Artifact, Table]]
+
+
+def _loss_through(through: Through, loss: FitLoss) -> float:
+    """Return the mean loss of all rows, each through the map that it gets."""
+    weights = np.array([float(table.weight.sum()) for _, table in through])
+    losses = np.array([_mean_losses(table, one.recalibrator, loss)[1] for one, table in through])
+    weighed = weights > 0.0
+    return float(np.average(losses[weighed], weights=weights[weighed]))
+
+
+def _sure(through: Through) -> tuple[str, ...]:
+    """Return how many fit rows maps are sure of: a rate may be 0 or 1, a probability hardly ever is."""
+    counts = {0.0: 0, 1.0: 0}
+    for one, table in through:
+        given = one.recalibrator.predict(table.score)
+        for end in counts:
+            counts[end] += int(table.rows[given == end].sum())
+    rows = sum(counts.values())
     if not rows:
         return ()
-    ends = " or ".join(f"{end:g}" for end in sure)
+    ends = " or ".join(f"{end:g}" for end, some in counts.items() if some)
     cost = "a new row there with the other label has an infinite log loss"
     return (f"{rows:,} of the fit rows get {ends}: {cost}.",)
 
@@ -445,12 +465,18 @@ def _refuse_misled(columns: Columns, options: FitOptions) -> None:
 
 
 def _members(
-    gathered: Gathered, columns: Columns, which: MapOptions, options: FitOptions, *, choice: Choice | None
+    tables: Mapping[str, Table],
+    gathered: Gathered,
+    columns: Columns,
+    which: MapOptions,
+    options: FitOptions,
+    *,
+    choice: Choice | None,
 ) -> tuple[dict[str, Artifact], dict[str, Shared]]:
     """Return the map of each group, and the groups that share that of all rows."""
     members: dict[str, Artifact] = {}
     shared: dict[str, Shared] = {}
-    for (key,), table in gathered.extras.slices[RAW].tables().items():
+    for key, table in tables.items():
         reason = _too_small(table, which.min_group_rows)
         if reason is not None:
             shared[key] = Shared(table.total_rows, reason)

@@ -659,7 +659,8 @@ def fitted(report: "FitReport") -> tuple[str, ...]:
     said = [] if report.answer is None else [f"{report.answer[0].upper()}{report.answer[1:]}."]
     if report.segments is not None:
         return (*said, *_fitted_segments(report.segments))
-    trials = () if report.selection is None else report.selection.trials
+    # Those of a selection are of one map for all rows.
+    trials = () if report.selection is None or report.by is not None else report.selection.trials
     before = next((one.loss for one in trials if one.method == RAW), None)
     after = next((one.loss for one in trials if one.chosen and one.method != RAW), None)
     if before is not None and after is not None:

@@ -95,6 +95,26 @@ def test_the_report_names_every_group(run: Run, rows: Path) -> None:
     assert "2 with a map of their own, 2 without" in text
 
 
+@pytest.mark.parametrize("method", ["platt", "isotonic", "histogram", "auto"])
+def test_what_a_fit_says_is_of_the_map_that_each_row_gets(run: Run, rows: Path, method: str) -> None:
+    """Its loss, its outputs and the rows that it is sure of: the map of all rows has others."""
+    by = rows.with_name("by.json")
+    bins = ("--bins", "4") if method == "histogram" else ()
+    ended = run("fit", rows, *ASKED, "--by", "country", "--method", method, *bins, "-o", by)
+    assert ended.code == 0, ended.err
+    before, after = (
+        json.loads(run("measure", rows, *ASKED, *more, "-m", "log_loss", "--json").out)["measures"][
+            "log_loss"
+        ]
+        for more in ((), ("--artifact", by))
+    )
+    assert f"falls from {before['value']:.4f} to {after['value']:.4f} on the fit rows" in ended.err
+    given = applied(run, by, rows)
+    sure = sum(one in (0.0, 1.0) for one in given)
+    assert (f"{sure} of the fit rows get " in ended.err) == (sure > 0)
+    assert (f"{len(set(given))} distinct values" in ended.err) == (method == "histogram")
+
+
 def test_measure_and_verify_take_the_map_of_each_row(run: Run, rows: Path, fitted: Path) -> None:
     """They see what apply writes, with groups of their own or without."""
     output = rows.with_name("out.parquet")

@@ -45,7 +45,7 @@ def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as 
     methods = dict.fromkeys((report.method, *(one.method for one in report.groups if one.method is not None)))
     title = [Line(f"fitted {' and '.join(methods)}{by}, written to {where}", Tone.TITLE)]
     title += [Line(one) for one in answer_of(report)]
-    trials = () if report.selection is None else (_trials(report.selection),)
+    trials = () if report.selection is None else (_trials(report.selection, by=bool(by)),)
     trials = trials if report.segments is None else (_strengths(report.segments),)
     groups = (_groups(report),) if report.groups else ()
     return (paragraph(*title), Listing(facts), *trials, *groups, *([paragraph(*notes)] if notes else []))
@@ -95,7 +95,7 @@ def _map_of(group: GroupFit) -> str:
     return "none: the raw score is as good" if group.method is RecalibratorName.IDENTITY else "its own"
 
 
-def _trials(selection: Selection) -> Grid:
+def _trials(selection: Selection, *, by: bool) -> Grid:
     """Return what cross-validation found, from simple to complex."""
     loss = "squared error" if selection.loss is FitLoss.BRIER else "log loss"
     cells: Cells[Trial] = {
@@ -108,7 +108,8 @@ def _trials(selection: Selection) -> Grid:
     how = f"drawn with seed {selection.seed}"
     if selection.grouped_by is not None:
         how = f"by the hash of column {quoted(selection.grouped_by)}"
-    said = f"Mean {loss} of rows that the fit had not seen, {plural(selection.folds, 'fold')} {how}."
+    folds = f"{plural(selection.folds, 'fold')} {how}{', one map for all groups' if by else ''}"
+    said = f"Mean {loss} of rows that the fit had not seen, {folds}."
     return grid_of(selection.trials, cells, (said, _PAIRED, _RULE))
 
 

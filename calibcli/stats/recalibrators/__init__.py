@@ -137,13 +137,18 @@ def values_of(bins: Sequence[FittedBin] | None) -> tuple[float, ...] | None:
     return None if bins is None else tuple(sorted({one.value + 0.0 for one in bins}))
 
 
-def distinct_outputs(recalibrator: Recalibrator) -> int | None:
-    """Return how many values a map gives, or None where they are too many to tell."""
-    values = values_of(recalibrator.bins)
-    if values is not None:
-        return len(values)
-    probed = recalibrator.predict(np.linspace(0.0, 1.0, _PROBES))
-    return 1 if probed.min() == probed.max() else None
+def distinct_outputs(*recalibrators: Recalibrator) -> int | None:
+    """Return how many values maps give together, or None where they are too many to tell."""
+    values: set[float] = set()
+    for one in recalibrators:
+        given = values_of(one.bins)
+        if given is None:
+            probed = one.predict(np.linspace(0.0, 1.0, _PROBES))
+            if probed.min() != probed.max():
+                return None
+            given = (float(probed[0]),)
+        values.update(given)
+    return len(values)
 
 
 def checked_scores(scores: Floats) -> Floats:
