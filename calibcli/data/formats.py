@@ -102,12 +102,17 @@ _COMPRESSED = (
 _UNREAD = {
     ".npy": "numpy.savez(FILE, score=..., label=...) makes one file of all columns",
     **dict.fromkeys(
-        (".pkl", ".pickle"), "a pickle can run code when it is opened: export CSV or Parquet instead"
+        (".pkl", ".pickle", ".joblib", ".pt"),
+        "a pickle can run code when it is opened: export CSV or Parquet instead",
     ),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
-    **dict.fromkeys((".orc", ".avro"), "convert it to Parquet"),
-    ".h5": "convert it to Parquet, or numpy.savez(FILE, score=..., label=...)",
-    **dict.fromkeys((".zip", ".tar", ".tgz"), "unpack it first"),
+    **dict.fromkeys(
+        (".orc", ".avro", ".dta", ".sav", ".sas7bdat", ".rds", ".rdata"), "convert it to Parquet"
+    ),
+    **dict.fromkeys((".sqlite", ".db", ".duckdb"), "export the table as CSV or Parquet"),
+    **dict.fromkeys((".h5", ".hdf5"), "convert it to Parquet, or numpy.savez(FILE, score=..., label=...)"),
+    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z"), "unpack it first"),
+    **dict.fromkeys((".xz", ".lzma", ".br", ".z"), "decompress it first, or compress it with gz or zst"),
 }
 
 _WIDE = (b"\xff\xfe", b"\xfe\xff")

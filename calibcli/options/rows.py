@@ -485,6 +485,8 @@ _DECIMALS = {".", ","}
 _NO_DELIMITERS = '"\r\n\x00'
 # What every reader takes for granted.
 _UTF8 = {"utf-8", "utf-8-sig"}
+# Of the names of hosts and of literals in programs: no file is text of them.
+_NO_FILES = {"idna", "punycode", "unicode-escape", "raw-unicode-escape"}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -522,6 +524,9 @@ def _delimiter(text: str) -> str:
     if len(one) != 1 or not one.isascii() or one in _NO_DELIMITERS:
         msg = f"--delimiter {text!r} is not one ASCII character"
         raise UsageProblem(msg, "write it like ';', '|' or tab")
+    if one in "0123456789+-.eE":
+        msg = f"--delimiter {text!r} is part of numbers"
+        raise UsageProblem(msg, "write it like ';', '|' or tab")
     return one
 
 
@@ -531,8 +536,10 @@ def _encoding(text: str) -> str | None:
         "a".encode(text).decode(text)
         name = codecs.lookup(text).name
     except (LookupError, UnicodeError, ValueError):
+        name = ""
+    if not name or name in _NO_FILES:
         msg = f"--encoding {text!r} is not an encoding of text"
-        raise UsageProblem(msg, "write it like latin-1, cp1252 or utf-16") from None
+        raise UsageProblem(msg, "write it like latin-1, cp1252 or utf-16")
     return None if name in _UTF8 else name
 
 

@@ -96,9 +96,11 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
     try:
         text = head[:end].decode(encoding or "utf-8-sig")
     except UnicodeError:
+        text = "\0"
+    if "\0" in text:
         msg = f"{shown}: the header is not {encoding or 'UTF-8'} text"
         hint = "is it CSV? Else name its format with --input-format" if b"\0" in head else _ENCODING_HINT
-        raise InputProblem(msg, hint) from None
+        raise InputProblem(msg, hint)
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [""])
     except csv.Error as error:

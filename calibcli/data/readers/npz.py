@@ -130,11 +130,7 @@ READER = NpzReader()
 
 
 def _names(archive: zipfile.ZipFile) -> tuple[str, ...]:
-    names = tuple(name.removesuffix(_ENDING) for name in archive.namelist() if name.endswith(_ENDING))
-    if not names:
-        msg = "it holds no arrays"
-        raise zipfile.BadZipFile(msg)
-    return names
+    return tuple(name.removesuffix(_ENDING) for name in archive.namelist() if name.endswith(_ENDING))
 
 
 def _columns(archive: zipfile.ZipFile, names: Sequence[str], shown: str) -> list[_Column]:
@@ -260,4 +256,7 @@ def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
         zipfile.ZipFile(cast("IO[bytes]", file)) as archive,
     ):
         _refuse_several(archive)
+        if not _names(archive):
+            msg = f"{fragment.shown} cannot be read as npz: it holds no arrays"
+            raise InputProblem(msg, "unpack it first, if it is a zip of something else")
         yield archive
