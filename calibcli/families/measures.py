@@ -163,7 +163,7 @@ class MeasureName(Explained):
             l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
-            Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.
+            Chaudhari, Barnett & Dobriban (2024), arXiv 2408.08998, algorithm 1.
         """
     L2_PLUG_IN = "l2_plug_in", Facts(Home.L2), f"""
         plug-in L2 calibration error
@@ -262,8 +262,8 @@ class MeasureName(Explained):
             function, so bets on r times it need no union. The norm does not increase with σ. So the least σ
             at which the bets refute that smECE is σ bounds that of the population. Lower end: the larger of
             two. One is that of |bias|, which no smECE is below, at three quarters of the error (all of it
-            where there is one score). The other is max_j min(σ_j, norm at σ_j - b_j - √(ln(m/δ)/(2n))) over m
-            = 16 bandwidths fixed in advance (0.005 to 0.5), with b_j = ∫√(Σ_i K(f_i, t)²) dt/(2n). With
+            where there is one score). The other is max_j min(σ_j, norm at σ_j - b_j - √(ln(4m/δ)/(2n))) over
+            m = 16 bandwidths fixed in advance (0.005 to 0.5), with b_j = ∫√(Σ_i K(f_i, t)²) dt/(2n). With
             --bandwidth the upper end is the least norm that the same bets refute at that bandwidth, and m =
             1. With importance weights both ends are for these very scores: the fixpoint of the norm plus
             Hoeffding's margin at (Σw)²/Σw² rows, and |bias|.
@@ -366,7 +366,7 @@ class MeasureName(Explained):
             added to the upper end.
         Interval: Finite-sample, for the population. Upper end: the best w of the population is a fixed
             function, so bets on r times it need no union. Lower end: the larger of |E r| and |E[r (2f -
-            1)]|/2, each bounded by betting at half the error. No interval with importance weights.
+            1)]|/2, by betting at ¾ and ¼ of the error. No interval with importance weights.
         Assumes: Rows are independent and identically distributed, and were not used to train or recalibrate.
         Reference: Kakade & Foster (2008), Journal of Computer and System Sciences 74; Błasiok, Gopalan, Hu &
             Nakkiran (2023), STOC.

@@ -49,14 +49,16 @@ def incomplete_beta(
     """
     small, large = np.empty_like(x), np.empty_like(x)
     integrated = np.minimum(a, b) >= _QUADRATURE_LIMIT
-    if integrated.any():
-        far = a[integrated], b[integrated], x[integrated]
-        small[integrated], large[integrated] = _by_quadrature(*far)
     near = ~integrated
-    if near.any():
-        both = log_betas or _log_betas(a, b)
-        logs = both[0][near], both[1][near]
-        small[near], large[near] = _by_fraction(a[near], b[near], x[near], logs)
+    # At 0 and 1 a logarithm is infinite, and the density 0.
+    with np.errstate(divide="ignore"):
+        if integrated.any():
+            far = a[integrated], b[integrated], x[integrated]
+            small[integrated], large[integrated] = _by_quadrature(*far)
+        if near.any():
+            both = log_betas or _log_betas(a, b)
+            logs = both[0][near], both[1][near]
+            small[near], large[near] = _by_fraction(a[near], b[near], x[near], logs)
     return small, large
 
 
@@ -86,8 +88,7 @@ def beta_quantile(probability: float | Floats, a: Floats, b: Floats) -> Floats:
     lower_tail = np.asarray(probability) <= 0.5
     log_betas = _log_betas(a, b)
     for _ in range(100):
-        with np.errstate(divide="ignore"):
-            below, above = incomplete_beta(a, b, x, log_betas=log_betas)
+        below, above = incomplete_beta(a, b, x, log_betas=log_betas)
         excess = np.where(lower_tail, below - probability, (1.0 - probability) - above)
         low, high = np.where(excess < 0, x, low), np.where(excess > 0, x, high)
         with np.errstate(all="ignore"):
@@ -192,10 +193,13 @@ def _by_quadrature(a: Floats, b: Floats, x: Floats) -> tuple[Floats, Floats]:
     """Integrate the density on both sides of x, as far as it matters there."""
     mean = a / (a + b)
     spread = np.sqrt(mean * (1.0 - mean) / (a + b + 1.0))
-    # The density is cut ten spreads from its middle, or from x where x lies farther out.
-    start = np.maximum(np.minimum(x, mean) - 10.0 * spread, 0.0)
-    stop = np.minimum(np.maximum(x, mean) + 10.0 * spread, 1.0)
-    below, above = _mass_between(a, b, start, x), _mass_between(a, b, x, stop)
+    # The density is cut ten spreads from its middle, or from x where x lies farther out. Between the two is
+    # next to nothing, and the middle must not be lost between the nodes of a stretch so long.
+    low, high = mean - 10.0 * spread, mean + 10.0 * spread
+    start = np.maximum(np.minimum(x - 10.0 * spread, low), 0.0)
+    stop = np.minimum(np.maximum(x + 10.0 * spread, high), 1.0)
+    below = _mass_between(a, b, start, np.minimum(x, high))
+    above = _mass_between(a, b, np.maximum(x, low), stop)
     return below / (below + above), above / (below + above)
 
 

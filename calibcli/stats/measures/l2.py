@@ -272,7 +272,7 @@ def sun_interval(table: Table, sums: BinnedTable, *, confidence: float) -> str:
     place of the paper's limit for bins that are all filled.
 
     References:
-        Sun, Chaudhari, Barnett & Dobriban (2024), AISTATS, algorithm 1.
+        Sun, Chaudhari, Barnett & Dobriban (2024), arXiv 2408.08998, algorithm 1.
     """
     if not pairs_in(sums).any():
         return "none"

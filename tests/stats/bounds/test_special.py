@@ -39,6 +39,23 @@ def test_beta_quantile_agrees_with_scipy(p: float) -> None:
     assert float(gap.max()) <= 1e-12
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "x"),
+    [
+        (2_500.0, 1e9, 0.5),
+        (1e9, 2_500.0, 0.5),
+        (4e3, 1e8, 0.9),
+        (1e6, 1e6, 1e-9),
+        (5e3, 5e3, 0.0),
+        (3.0, 9.0, 1.0),
+    ],
+)
+def test_all_of_a_law_lies_on_one_side_of_what_is_far_from_it(a: float, b: float, x: float) -> None:
+    """However far x lies from the middle, and at 0 and 1 themselves, one side has everything."""
+    below, above = ours.incomplete_beta(np.array([a]), np.array([b]), np.array([x]))
+    assert (below[0], above[0]) == ((1.0, 0.0) if x > a / (a + b) else (0.0, 1.0))
+
+
 def test_beta_quantile_inverts_incomplete_beta() -> None:
     """Going there and back returns the probability."""
     for p in (0.001, 0.025, 0.4, 0.975):
