@@ -200,7 +200,7 @@ def _parameter(one: Parameter) -> inspect.Parameter:
     else:
         info = typer.Argument(metavar=declared.metavar, help=declared.help)
     default = inspect.Parameter.empty if one.unsaid is MISSING else one.unsaid
-    annotation: Any = Annotated.__class_getitem__((one.shell, info))  # type: ignore[attr-defined]
+    annotation: Any = Annotated[one.shell, info]
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(one.name, keyword, default=default, annotation=annotation)
 
