@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from calibcli.stats.curves.reliability import Stretch
     from calibcli.stats.gates.claim import Claim, JudgedSegment, JudgedSegments, RowsNeeded, Verdict
     from calibcli.stats.measures import Estimated, TestResult
-    from calibcli.stats.measures.differences import Difference
     from calibcli.stats.recalibrators.segments import SegmentMap
 
 
@@ -561,28 +560,28 @@ def compared(report: "CompareReport") -> tuple[str, ...]:
     second, first = quoted(report.second.name), quoted(report.first.name)
     if second == first:
         second, first = f"{second} (second)", f"{first} (first)"
+    if any(one.name in _BY_ROW and one.difference.equal for one in report.every_comparison):
+        return (f"{second} and {first} have the same score in every row.",)
+    same = [field_name(one.name.value) for one in report.every_comparison if one.difference.equal]
+    differing = [one for one in report.every_comparison if not one.difference.equal]
+    alike = f"have the same {_brief(same, ' measures')} in these rows."
+    if same and not differing:
+        return (f"{second} and {first} {alike}",)
     ways: dict[ComparisonName, list[str]] = {}
-    blind = [field_name(one.name.value) for one in report.every_comparison if not one.difference.judged]
-    for one in report.every_comparison:
+    blind = [field_name(one.name.value) for one in differing if not one.difference.judged]
+    for one in differing:
         if one.difference.judged:
             ways.setdefault(one.difference.verdict, []).append(field_name(one.name.value))
     undecided = ways.pop(ComparisonName.NOT_TOLD_APART, [])
-    told = [one for one in report.every_comparison if one.difference.verdict in ways]
-    lead = "".join(f": {_differs(one)}" for one in (told or report.every_comparison)[:1])
-    if any(one.name in _BY_ROW and _is_nothing(one.difference) for one in report.every_comparison):
-        return (f"{second} and {first} have the same score in every row.",)
+    told = [one for one in differing if one.difference.verdict in ways]
+    lead = "".join(f": {_differs(one)}" for one in (told or differing)[:1])
+    more = [f"Both {alike}"] if same else []
     if not told:
-        return (f"These rows do not show whether {second} or {first} is better{lead}.",)
+        return (f"These rows do not show whether {second} or {first} is better{lead}.", *more)
     said = listed(f"{way.value} than {first} by {_brief(names, ' measures')}" for way, names in ways.items())
-    more = [f"No clear difference by {_brief(undecided, ' measures')}."] if undecided else []
+    more += [f"No clear difference by {_brief(undecided, ' measures')}."] if undecided else []
     more += [f"Not judged by {_brief(blind, ' measures')}, for want of an interval."] if blind else []
     return (f"{second} is {said}{lead}.", *more)
-
-
-def _is_nothing(difference: "Difference") -> bool:
-    """Whether a mean difference is 0 and its interval leaves room for nothing else."""
-    interval = difference.interval
-    return difference.value == 0.0 and interval is not None and interval.ends == (0.0, 0.0)
 
 
 def ranked(report: "LeaderboardReport") -> tuple[str, ...]:

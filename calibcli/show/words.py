@@ -301,4 +301,6 @@ def standing(found: "Difference") -> str:
     """Return how a score stands to another, in words; nothing where only the reason is left to say."""
     if found.verdict is not ComparisonName.NOT_TOLD_APART:
         return found.verdict.value
+    if found.equal:
+        return "the same in these rows"
     return "no clear difference" if found.judged or not found.reasons else ""

@@ -148,6 +148,7 @@ def test_tables_have_captions_and_headers(page: WrittenReport) -> None:
     for table in re.findall(r"<table>.*?</table>", page.html, flags=re.DOTALL):
         found = Page(table)
         assert len(found.all("caption")) == 1
+        assert "., by" not in table  # the answer above a table is no name of it
         scopes = Counter(one["scope"] for one in found.all("th"))
         assert scopes["col"] > 1
         assert scopes["row"] == len(found.all("tr")) - 1

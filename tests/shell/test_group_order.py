@@ -58,6 +58,20 @@ def test_scores_that_are_the_same_are_said_to_be(run: Run, crossed: Path, tmp_pa
     assert "same score in every row" not in run("compare", crossed, "--artifact", tmp_path / "other.json").out
 
 
+def test_what_no_map_can_change_is_not_called_undecided(run: Run, crossed: Path, tmp_path: Path) -> None:
+    """A map that keeps the order of rows keeps the AUROC: another measure leads."""
+    shifted = tmp_path / "shifted.json"
+    assert run("fit", crossed, "-m", "intercept", "-o", shifted, "--limit", "900").code == 0
+    words = ("compare", crossed, "--artifact", shifted, "-m", "auroc")
+    alone, beside = run(*words).out, run(*words, "-m", "brier").out
+    assert alone.split("\n")[0].endswith("shifted.json and score have the same AUROC in these rows.")
+    assert "the same in these rows\n" in alone
+    assert "No clear difference" not in alone
+    first, second = beside.split("\n")[:2]
+    assert "Brier score is " in first
+    assert second == "Both have the same AUROC in these rows."
+
+
 def test_a_note_on_few_values_names_the_score_that_has_them(run: Run, tmp_path: Path) -> None:
     """Of two that are compared."""
     rng = np.random.default_rng(5)

@@ -131,7 +131,8 @@ def _captioned(blocks: Sequence[Block], title: str) -> Iterator[Paragraph | Capt
     for block in blocks:
         match block:
             case Paragraph():
-                titles = [line.text for line in block.lines if line.tone is Tone.TITLE]
+                # A sentence is an answer, and no heading of the tables below it.
+                titles = [one.text for one in block.lines if one.tone is Tone.TITLE and one.text[-1:] != "."]
                 heading = titles[-1] if titles else heading
                 yield block
             case Grid():

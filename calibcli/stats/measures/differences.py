@@ -97,9 +97,14 @@ class Difference(Declared):
         return self.interval is not None or (self.value is not None and math.isinf(self.value))
 
     @property
+    def equal(self) -> bool:
+        """Whether it is 0 and its interval leaves room for nothing else, as for ranks that no map changes."""
+        return self.value == 0.0 and self.interval is not None and self.interval.ends == (0.0, 0.0)
+
+    @property
     def undecided(self) -> bool:
-        """Whether it was judged, and neither is shown to be better."""
-        return self.judged and self.verdict is ComparisonName.NOT_TOLD_APART
+        """Whether it was judged, and neither is shown to be better, nor that both are equal."""
+        return self.judged and not self.equal and self.verdict is ComparisonName.NOT_TOLD_APART
 
     @property
     def verdict(self) -> ComparisonName:
