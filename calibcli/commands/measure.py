@@ -126,7 +126,7 @@ def measure_files(
     rows = with_scores(rows)
     evaluation = read_evaluation(
         rows,
-        twice=may_cut_cells(requested.bins, requested.binning, requested.edges),
+        twice=bool(requested.thresholds) or may_cut_cells(requested.bins, requested.binning, requested.edges),
         extras_request=replace(
             extras_request_of(rows),
             classes=each_class(columns),
@@ -228,13 +228,17 @@ def measure_table(
         table, bins=options.bins, binning=options.binning, discrete=discrete
     )
     summary = summary_of(table, discrete=bins is ATOMS, fingerprint=options.complete)
+    net_benefit = net_benefits(table, options.thresholds, confidence=options.confidence, again=again)
+    rounded = () if again is not None else _cut_notes((table,), options.thresholds)
     table = parted(table, bins, again=again)
     settings = _settings(table, bins, options, dependent=clusters is not None)
     report = _independent(table, source, summary, settings=settings, options=options)
     report = replace(
         report,
+        net_benefit=net_benefit,
         notes=(
             *_table_notes(table),
+            *rounded,
             *_bandwidth_notes(options),
             *_clipped_notes(report),
             *shared_bins_notes(table, bins, requested=options.cut, measures=options.metrics.measures),
@@ -262,7 +266,6 @@ def _independent(
         tests=tests,
         combined=combined,
         curve=_curve(table, settings.bins, options, measures),
-        net_benefit=net_benefits(table, options.thresholds, confidence=options.confidence),
         selected=requested.selected,
     )
 
@@ -371,6 +374,19 @@ def _table_notes(table: Table) -> tuple[str, ...]:
     return tuple(notes)
 
 
+def _cut_notes(tables: Sequence[Table], thresholds: Sequence[float], of: str = "") -> tuple[str, ...]:
+    """Return how many rows of grid tables may be on the wrong side of a threshold."""
+    if not thresholds or all(table.kind == "exact" for table in tables):
+        return ()
+    from calibcli.stats.curves.thresholds import cut_cells
+
+    rows = sum(int(table.rows[cut_cells(table, thresholds)].sum()) for table in tables)
+    if not rows:
+        return ()
+    lie = f"{rows:,} row{' lies' if rows == 1 else 's lie'} so near a threshold"
+    return (f"{of}{lie} that rounding may have moved them across it; --exact counts them as they are",)
+
+
 def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
     """Return that an infinite log loss may come of scores that were moved to 0 or 1."""
     clipped = report.input.clipped
@@ -435,7 +451,8 @@ def _with_groups(
         columns, tuple(reports), left_out, least, level, worst_of(reports), adjusted or None, order
     )
     alone = [one.key for one in view.slices.groups if one.key in reports and one.clusters is None]
-    notes = whole.notes
+    measured = [one.table for one in view.slices.measured(least)]
+    notes = (*whole.notes, *_cut_notes(measured, options.thresholds, "in groups "))
     if view.clusters is not None and alone:
         which = "each group" if len(alone) == len(reports) else f"{len(alone)} of {len(reports)} groups"
         notes = (*notes, f"in {which} every cluster has one row, so that its rows are independent")

@@ -174,7 +174,8 @@ def full_report(request: ReportRequest) -> FullReport:
 
 def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOptions | None) -> FullReport:
     segmented = bool(request.columns.on)
-    twice = segmented or may_cut_cells(options.bins, options.binning, options.edges)
+    cut_cells = may_cut_cells(options.bins, options.binning, options.edges)
+    twice = segmented or bool(options.thresholds) or cut_cells
     ranked = ranked_in(options.metrics.measures)
     extras_request = replace(_extras_request(request), thresholds=options.thresholds, ranked=ranked)
     evaluation = read_evaluation(request, twice=twice, extras_request=extras_request)

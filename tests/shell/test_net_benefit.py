@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from command_line import Run
@@ -104,3 +106,26 @@ def test_no_interval_is_made_up(run: Run, rows: Path, more: tuple[str, ...]) -> 
             numbers = [value for value in found.values() if isinstance(value, dict)]
             assert all(value["value"] is not None for value in numbers)
             assert all(value.get("lower") is None for value in numbers)
+
+
+def test_rounded_scores_count_at_thresholds_as_they_are(run: Run, tmp_path: Path) -> None:
+    """Rows that share a cell with a threshold are read again; where they are not, how many is said."""
+    rng = np.random.default_rng(1)
+    score = rng.beta(1.0, 3.0, 60_000)
+    score[::10], score[3::100], score[6::100] = 0.5, 0.29 - 1e-7, 0.5 - 1e-9
+    label = rng.random(score.size) < np.where(score == 0.5, 0.1, score)
+    path = tmp_path / "rows.parquet"
+    columns = {"score": score, "other": score[::-1], "label": label, "half": np.arange(score.size) % 2}
+    pq.write_table(pa.table(columns), path)
+    asked = ("measure", path, "-y", "label", "-m", "brier", "--threshold", "0.5,0.29", "--json")
+    exact = json.loads(run(*asked, "-s", "score").out)
+    rounded = json.loads(run(*asked, "-s", "score", "--memory", "1MiB").out)
+    assert (exact["table"]["kind"], rounded["table"]["kind"]) == ("exact", "grid")
+    assert rounded["net_benefit"] == exact["net_benefit"]
+    assert rounded["notes"] == exact["notes"]
+    near = "rows lie so near a threshold that rounding may have moved them across it; --exact counts them"
+    several = json.loads(run(*asked, "-s", "score", "-s", "other", "--memory", "2MiB").out)
+    assert near in several["slices"]["score=other"]["notes"][0]
+    grouped = json.loads(run(*asked, "-s", "score", "--by", "half", "--memory", "2MiB").out)
+    assert grouped["notes"][0].startswith("in groups ")
+    assert near in grouped["notes"][0]

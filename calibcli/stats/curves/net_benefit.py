@@ -17,6 +17,7 @@ from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.stats.curves.thresholds import Worth
+    from calibcli.stats.table.again import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,15 @@ class NetBenefit(Declared):
         return NetBenefit(self.threshold, net, standardised, self.treat_all, over_all, *over_first)
 
 
-def net_benefits(table: Table, at: Sequence[float], *, confidence: float) -> tuple[NetBenefit, ...]:
+def net_benefits(
+    table: Table, at: Sequence[float], *, confidence: float, again: "Rows | None" = None
+) -> tuple[NetBenefit, ...]:
     """
     Return net benefits at thresholds in (0, 1).
 
-    A score that equals the threshold is treated. On a grid table thresholds are ends of cells, and what lies
-    in the cell below one is not treated. Importance weights leave no intervals.
+    A score that equals the threshold is treated. Rows of a grid table whose cell a threshold cuts are read
+    again; where they cannot be, those of each label count by their mean score. Importance weights leave no
+    intervals.
     """
     if not at:
         return ()
@@ -76,9 +80,10 @@ def net_benefits(table: Table, at: Sequence[float], *, confidence: float) -> tup
         net_benefit,
         standardised_net_benefit,
         thresholds_of,
+        told_apart,
     )
 
-    found = thresholds_of(table, at)
+    found = thresholds_of(told_apart(table, at, again=again), at)
     everyone = found.base - (1.0 - found.base) * found.at / (1.0 - found.at)
     columns = [
         _stated(worth(found, confidence=confidence), confidence=confidence)

@@ -13,9 +13,11 @@ from calibcli.names import Benefit, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import SHARES, Shares
 from calibcli.stats.curves.reliability import refuse_empty
-from calibcli.stats.table import Arrays, Floats, Integers
+from calibcli.stats.table import Arrays, Floats, Integers, ScoreTable, grouped
+from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.bins import segment_sums
-from calibcli.stats.table.grid import Table
+from calibcli.stats.table.derived import cells_as_scores
+from calibcli.stats.table.grid import GridTable, Table
 from calibcli.values import dataclass
 
 NO_WEIGHTED_THRESHOLDS = "no interval: importance weights leave none that holds at a single threshold"
@@ -24,6 +26,9 @@ NO_WEIGHTED_THRESHOLDS = "no interval: importance weights leave none that holds 
 _MOST_STEPS = 320
 
 _EVEN = 129
+
+# Edges of cells are rounded by less than this leaves.
+_NEARLY = 1.0 - 2.0**-30
 
 # This share of the rows at each end of the scores may lie outside a picture.
 _STRAY = 0.0005
@@ -73,7 +78,7 @@ def thresholds_of(table: Table, at: Sequence[float] | None = None) -> Thresholds
 
     Unless they are given, thresholds are even steps, and scores of the table: all of them where they are
     few, else even steps and quantiles among them. Those of a grid table are ends of its cells, where its
-    counts are exact.
+    counts are exact. Given ones are for a table that has been `told_apart` at them.
     """
     refuse_empty(table)
     present = np.flatnonzero(table.weight > 0.0)
@@ -82,9 +87,8 @@ def thresholds_of(table: Table, at: Sequence[float] | None = None) -> Thresholds
     if at is None:
         places, below = _over_all(upper, weight, table.resolution)
     else:
-        # The end of a cell is the largest score that it can hold, so that what reaches it cannot be told.
-        places = _on_cell_ends(np.array(at, np.float64), upper, table.resolution)
-        below = np.searchsorted(upper, places, side="right" if table.resolution else "left")
+        places = np.array(at, np.float64)
+        below = np.searchsorted(upper, places)
     ones = np.concatenate(([0.0], np.cumsum(positive)))
     others = np.concatenate(([0.0], np.cumsum(np.maximum(weight - positive, 0.0))))
     total = float(ones[-1] + others[-1])
@@ -97,6 +101,45 @@ def thresholds_of(table: Table, at: Sequence[float] | None = None) -> Thresholds
         ends=_ends(upper, np.cumsum(weight), base=float(ones[-1]) / total),
         weighted=table.weighted,
     )
+
+
+def cut_cells(table: Table, at: Sequence[float]) -> npt.NDArray[np.intp]:
+    """Return the positions of the cells of a grid table that may hold scores on both sides of a threshold."""
+    if not isinstance(table, GridTable) or not table.distinct:
+        return np.zeros(0, np.intp)
+    upper = table.upper
+    thresholds = np.array(at, np.float64)
+    place = np.minimum(np.searchsorted(upper, thresholds), table.distinct - 1)
+    # A score that equals the threshold reaches it, so that the end of a cell cuts it too.
+    inside = (upper[place] >= thresholds) & (upper[place] - thresholds < table.resolution * _NEARLY)
+    # Rows that all have the largest score of their cell are on one side.
+    apart = table.below_positive + table.below_negative > 0
+    return np.unique(place[inside & apart[place]])
+
+
+def told_apart(table: Table, at: Sequence[float], *, again: Rows | None = None) -> Table:
+    """
+    Return a table whose rows lie below thresholds or not, as those of the exact table do.
+
+    Args:
+        table: The rows.
+        at: The thresholds.
+        again: The rows of a grid table once more. Without them the rows of a cell that a threshold cuts stand
+            at their mean score, those of each label by themselves.
+    """
+    cut = cut_cells(table, at)
+    if not isinstance(table, GridTable):
+        return table
+    whole = np.delete(np.arange(table.distinct), cut)
+    if not cut.size:
+        inside = ScoreTable.empty()
+    elif again is None:
+        inside = cells_as_scores(GridTable(*(column[cut] for column in table.columns)))
+    else:
+        inside = reread(table, cut, rows=again)
+    score = np.concatenate((table.upper[whole], inside.score))
+    counts = (table.rows, inside.rows), (table.positive_rows, inside.positive_rows)
+    return grouped(score, [np.concatenate((mine[whole], theirs)) for mine, theirs in counts])
 
 
 def _over_all(upper: Floats, weight: Floats, resolution: float) -> tuple[Floats, Integers]:

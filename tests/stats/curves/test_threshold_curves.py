@@ -294,6 +294,14 @@ def test_a_grid_counts_as_the_table_does() -> None:
     assert net_benefits(grid_of(ScoreTable.from_rows(score, label)), AT, confidence=0.9) == exact
 
 
+@given(st.lists(st.tuples(st.sampled_from((0.1, 0.29, 0.5, 0.9, 0.7)), st.booleans()), min_size=1))
+def test_scores_of_a_grid_that_are_thresholds_reach_them(rows: list[tuple[float, bool]]) -> None:
+    """Ends of cells and places within them: a cell of one score stands where that score does."""
+    score, label = (np.array(column) for column in zip(*rows, strict=True))
+    table, at = ScoreTable.from_rows(score, label), (0.1, 0.29, 0.5, 0.7, 0.9)
+    assert net_benefits(grid_of(table), at, confidence=0.9) == net_benefits(table, at, confidence=0.9)
+
+
 def worth_nothing_more(rows: int, power: float, rng: np.random.Generator) -> ScoreTable:
     """
     Return rows that are worth at every threshold exactly what treating all is worth.
