@@ -94,6 +94,11 @@ ALIASES: dict[str, Metric] = {
     "c_statistic": M.AUROC,
     "c_index": M.AUROC,
     "c": M.AUROC,
+    "gini_coefficient": M.GINI,
+    "accuracy_ratio": M.GINI,
+    "ar": M.GINI,
+    "somers_d": M.GINI,
+    "dxy": M.GINI,
     "oe_ratio": M.OE,
     "o/e": M.OE,
     "o:e": M.OE,
@@ -104,13 +109,22 @@ ALIASES: dict[str, Metric] = {
     "nll": M.LOG_LOSS,
     "logloss": M.LOG_LOSS,
     "cross_entropy": M.LOG_LOSS,
+    "log_score": M.LOG_LOSS,
+    "logarithmic_score": M.LOG_LOSS,
     "brier_score": M.BRIER,
     "bss": M.BRIER_SKILL,
     "skill": M.BRIER_SKILL,
     "brier_skill_score": M.BRIER_SKILL,
+    # As clinical papers call it: the index of prediction accuracy.
+    "scaled_brier": M.BRIER_SKILL,
+    "ipa": M.BRIER_SKILL,
     "resolution": M.BRIER_RESOLUTION,
     "reliability": M.BRIER_RELIABILITY,
     "uncertainty": M.BRIER_UNCERTAINTY,
+    "mcb": M.BRIER_MCB,
+    "dsc": M.BRIER_DSC,
+    "unc": M.BRIER_UNC,
+    "eavg": M.ICI,
     "kolmogorov_smirnov": TestName.KS,
     "hl": TestName.HOSMER_LEMESHOW,
 }
@@ -118,8 +132,10 @@ ALIASES: dict[str, Metric] = {
 _METHOD = "it is a method: calibcli fit --method {}"
 _ELSEWHERE = {
     "psi": "the population stability index compares two samples: see `calibcli drift --help`",
+    "traffic_light": "groups have one beside -m jeffreys and -m binomial",
     **{_word(name): _METHOD.format(str(name)) for name in (*FitMethod, *METHOD_ALIASES)},
 }
+_OF_A_THRESHOLD = "net_benefit"
 # Groups that hold the measures of several classes where there are several.
 _OF_CLASSES_TOO = ("all", "default")
 
@@ -173,6 +189,9 @@ def one_metric(name: str) -> Metric | SegmentMeasure:
         # The p-value of segments is explained with what it is of.
         if _word(name).removesuffix("_p") == member.value:
             return member
+    if _word(name).endswith(_OF_A_THRESHOLD):
+        msg = f"{name} depends on the decision threshold, and is no metric"
+        raise UsageProblem(msg, "its table says what it is: calibcli measure ... --threshold 0.1,0.2")
     members = _members(name)
     if len(members) == 1:
         return members[0]
@@ -199,7 +218,7 @@ def _members(name: str) -> tuple[Metric, ...]:
     if word.removesuffix("_p") in set(SegmentMeasure):
         msg = f"{word} is a rule for segments, not a measure of all rows"
         raise UsageProblem(msg, "find them with `calibcli segments`, gate on them with `calibcli verify`")
-    if word.endswith("net_benefit"):
+    if word.endswith(_OF_A_THRESHOLD):
         msg = f"{word} depends on the decision threshold, and has a table of its own"
         raise UsageProblem(msg, "leave it out of --metric, and pass --threshold 0.1,0.2")
     msg = f"there is no metric {name!r}"

@@ -496,7 +496,8 @@ def _worst(
     name = worst.by_lower if what == "groups" else f"class {worst.by_lower.partition('=')[2]}"
     least = f"{name}, off by {three(worst.lower)} or more on average"
     together = f"; all at once with {percent(report.confidence)} confidence" if summary.confidence else ""
-    return f"{some} {are} shown to be miscalibrated, above all {least}{together}."
+    above = ":" if shown == 1 else ", above all"
+    return f"{some} {are} shown to be miscalibrated{above} {least}{together}."
 
 
 def _groups(report: "MeasureReport", groups: "GroupsSummary") -> str:
@@ -883,8 +884,8 @@ def _of_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
                 fail = f"{count(fails)} {of} {'fails' if fails == 1 else 'fail'}"
                 said.append(f"{fail}{rest}; worst is {named}{_off_by(one, verdict)}.")
             case VerdictName.INCONCLUSIVE:
-                are = "is" if open_ones == 1 else "are"
-                said.append(f"{count(open_ones)} {of} {are} open, above all {named}{_off_by(one, verdict)}.")
+                open_ = "is open:" if open_ones == 1 else "are open, above all"
+                said.append(f"{count(open_ones)} {of} {open_} {named}{_off_by(one, verdict)}.")
         said += _needed_of_segment(verdict, one)
     return [*said, *small_segments(verdict, judged)]
 

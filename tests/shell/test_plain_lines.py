@@ -43,6 +43,14 @@ def test_other_names_of_methods_and_measures(run: Run, tmp_path: Path) -> None:
     assert one_metric("mce") is SegmentMeasure.MCE
     others = {alias: one_metric(alias) for alias in ALIASES if alias != "mce"}
     assert others | {"mce": MeasureName.LINF} == ALIASES
+    # What one trade calls it is not taken for what looks alike.
+    for name, ours in (
+        ("accuracy_ratio", "gini"),
+        ("log_score", "log_loss"),
+        ("MCB", "brier_mcb"),
+        ("ipa", "brier_skill"),
+    ):
+        assert run("measure", EVALUATION, "-m", name).out == run("measure", EVALUATION, "-m", ours).out
 
 
 def test_other_names_of_diagrams_and_the_nearest_of_all(

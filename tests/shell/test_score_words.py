@@ -317,3 +317,19 @@ def test_a_percentage_is_the_nearest_double_to_its_hundredth(percentage: object)
     assert read(f"{percentage} %") == read(f"{percentage}%")
     assert number_in(f"{percentage}%", {}, Scale.PERCENT) == float(str(percentage))
     assert number_in(f"{percentage}%", {}, Scale.LOGIT) is None
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("value", "way"), [("95%", "--scale percent"), ("likely", "--score-map"), ("0,5", "a decimal point")]
+)
+def test_text_has_one_way_out_in_every_format(
+    run: Run, tmp_path: Path, kind: str, value: str, way: str
+) -> None:
+    """A percentage, a phrase and a decimal comma are told apart wherever they stand."""
+    path = tmp_path / f"rows.{kind}"
+    written({"confidence": [value] * 2, "correct": [0, 1]}, path)
+    ended = run("measure", path, *COLUMNS)
+    assert ended.code == 3
+    assert way in ended.err
+    assert "--decimal" not in ended.err or kind == "csv"

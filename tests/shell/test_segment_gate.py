@@ -119,7 +119,7 @@ def test_limits_beside_each_other_share_the_error_of_a_fail(run: Run, rows: Path
         ),
         ("mce.p>=0.01", "mce.p>=0.01", 1, "fail; worst is country = BR (2,9"),
         ("mce<=0.3", "mce.upper<=0.3", 0, "is at most 0.3; a wrong PASS"),
-        ("mce<=0.08", "mce.upper<=0.08", 4, "open, above all country = BR (2,9"),
+        ("mce<=0.08", "mce.upper<=0.08", 4, "open: country = BR (2,9"),
         ("mce_sigma<=5", "mce_sigma.upper<=5", 1, "sigma at least "),
         ("mce_sigma.value<=90", "mce_sigma.value<=90", 0, "of these rows is at most 90"),
     ],

@@ -8,6 +8,7 @@ A new format is a class of a module here that says `stored` and `streamed`, and 
 import codecs
 import io
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -371,3 +372,22 @@ def _decoding(read: Read, encoding: str) -> Read:
         return text.encode()
 
     return decoded
+
+
+def number_hint(value: str, decimal: str | None) -> str:
+    """Return what to do about text where a number should be; `decimal` None where a format has one point."""
+    if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value):
+        if decimal == ",":
+            return "--decimal , says that numbers have a comma: leave it out"
+        way = "export them as numbers" if decimal is None else "--decimal , reads commas"
+        return f"numbers need a decimal point, not a comma: {way}"
+    if value.strip().endswith("%"):
+        comma = "--decimal , " if "," in value and decimal == "." else ""
+        return f"pass {comma}--scale percent for percentages; --score-map reads them beside phrases"
+    missing = "nothing, NA, N/A, NaN, null and the like count as missing"
+    if not value:
+        return f"{missing}, blanks do not: leave the field empty"
+    return (
+        f"{missing}, other text does not: is it the right column? --score-map 'likely=.7' gives words a "
+        "number; `apply --on-missing null` leaves the probability of such rows empty"
+    )

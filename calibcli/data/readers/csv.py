@@ -21,7 +21,15 @@ import pyarrow.csv as pa_csv
 
 from calibcli.data.arrays import first_line, source_of
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, opened_text, text_problems
+from calibcli.data.readers import (
+    Fragment,
+    Reader,
+    chunks_of,
+    kept_bytes,
+    number_hint,
+    opened_text,
+    text_problems,
+)
 from calibcli.data.records import (
     BOM,
     LONGEST_HEADER,
@@ -349,7 +357,7 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
         name, row, value = found.names[int(match[1])], int(match[2]) + shift, match[3]
         what = f"{_shortened(value)} at row {row:,} is" if value else f"the blanks at row {row:,} are"
         msg = f"{found.shown}, column {name!r}: {what} not a number"
-        return NoNumber(msg, _AGAIN if value == name else _number_hint(value, found.decimal))
+        return NoNumber(msg, _AGAIN if value == name else number_hint(value, found.decimal))
     if match := re.search(_NOT_UTF8, said):
         name, row = found.names[int(match[1])], int(match[2]) + shift
         msg = f"{found.shown}, column {name!r}: the text at row {row:,} is not UTF-8"
@@ -365,20 +373,3 @@ def _problem(found: Layout, said: str, shift: int) -> InputProblem:
 
 def _shortened(value: str) -> str:
     return repr(value if len(value) <= 40 else value[:37] + "...")
-
-
-def _number_hint(value: str, decimal: str) -> str:
-    if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value):
-        if decimal == ",":
-            return "--decimal , says that numbers have a comma: leave it out"
-        return "numbers need a decimal point, not a comma: --decimal , reads commas"
-    if value.strip().endswith("%"):
-        comma = "--decimal , " if "," in value and decimal == "." else ""
-        return f"pass {comma}--scale percent for percentages; --score-map reads them beside phrases"
-    missing = "nothing, NA, N/A, NaN, null and the like count as missing"
-    if not value:
-        return f"{missing}, blanks do not: leave the field empty"
-    return (
-        f"{missing}, other text does not: is it the right column? --score-map 'likely=.7' gives words a "
-        "number; `apply --on-missing null` leaves the probability of such rows empty"
-    )

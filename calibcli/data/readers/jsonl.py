@@ -22,7 +22,7 @@ import pyarrow.json as pa_json
 
 from calibcli.data.arrays import DAMAGED, VECTOR_KEYS, first_line, source_of
 from calibcli.data.columns import ResolvedColumns
-from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, text_problems
+from calibcli.data.readers import Fragment, Reader, chunks_of, kept_bytes, number_hint, text_problems
 from calibcli.errors import InputProblem
 from calibcli.options.numerals import ALIKE, is_respelled, number_name, number_of
 from calibcli.values import dataclass
@@ -368,7 +368,9 @@ class LineParser:
                 what = "is not a number" if number else "is neither a number nor text, nor true or false"
                 at = f"{self._shown}, column {name!r}: {unfit} at row {self._rows + place + 1:,}"
                 msg = f"{at} {what}"
-                raise InputProblem(msg, "is it the right key?") from None
+                text = number and isinstance(value, str)
+                hint = number_hint(cast("str", value), None) if text else "is it the right key?"
+                raise InputProblem(msg, hint) from None
         return line_of(uniform)
 
     def _refuse_respelled(self, name: str, values: Sequence[object]) -> None:
