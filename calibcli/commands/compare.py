@@ -24,7 +24,7 @@ from calibcli.commands.measure import (
     views_shown,
 )
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
-from calibcli.commands.scale_checks import read_notes, table_scale_notes
+from calibcli.commands.scale_checks import read_notes, sure_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
 from calibcli.data.tally import Change, ClassesCompared, ExtrasRequest, Unchanged
 from calibcli.documents.artifact import (
@@ -85,7 +85,9 @@ def compare_files(
     notes: list[str] = []
     paired: PairedSums | None
     if not loaded:
-        notes += read_notes(gathered, columns.read_as, further={_SECOND: gathered.resolved.further[0]})
+        names = {_SECOND: gathered.resolved.further[0]}
+        notes += read_notes(gathered, columns.read_as, further=names)
+        notes += sure_notes(gathered, columns.read_as, further=names)
     for path, artifact in loaded.items():
         notes += artifact.doubts
         fit = artifact.of_all_rows.fit

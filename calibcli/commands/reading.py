@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
-from calibcli.commands.scale_checks import read_notes, reversed_notes, table_scale_notes
+from calibcli.commands.scale_checks import read_notes, reversed_notes, sure_notes, table_scale_notes
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import list_fragments, with_fitting_scores
@@ -106,7 +106,9 @@ def read_evaluation(
     further = {
         key: names[at] for key, at in extras_request.columns.items() if key not in extras_request.where
     }
-    return replace(gathered, notes=read_notes(gathered, rows.columns.read_as, further=further))
+    scale = rows.columns.read_as
+    notes = read_notes(gathered, scale, further=further) + sure_notes(gathered, scale, further=further)
+    return replace(gathered, notes=notes)
 
 
 def _read_through(

@@ -58,6 +58,10 @@ _LABELS = {0.0, 1.0}
 _HARD = "every score is 0 or 1, like predicted labels and unlike probabilities: is it the right column?"
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
+_SURE = (
+    "with log-odds above 36.7 have a score of exactly 1, the nearest there is: one with label 0 makes log "
+    "loss infinite, as finite log-odds do not"
+)
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
 _REVERSED = (
     RANKS_WRONG
@@ -106,6 +110,22 @@ def read_notes(
         further: The names of further scores, by the keys of their tables.
     """
     return (*_of_scale(gathered, scale, further), *reversed_notes(gathered, further))
+
+
+def sure_notes(
+    gathered: "Gathered", scale: Scale, *, further: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, ...]:
+    """Return how many log-odds are so large that no double below 1 is as near to their probability."""
+    if scale is not Scale.LOGIT or gathered.input.classes is not None:
+        return ()
+    said = []
+    for key, name in {"raw": gathered.input.score, **further}.items():
+        table = gathered.tables[key]
+        rows = int(table.rows[table.score == 1.0].sum())
+        if rows:
+            column = f"column {name!r}: " if further else ""
+            said.append(f"{column}{rows:,} row{'s' * (rows != 1)} {_SURE}")
+    return tuple(said)
 
 
 def reversed_notes(

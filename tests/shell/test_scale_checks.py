@@ -226,6 +226,24 @@ def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path
                 assert ("was read as log-odds" in " ".join((ended.out + ended.err).split())) is noted
 
 
+def test_log_odds_that_no_double_below_one_can_tell_are_counted(run: Run, tmp_path: Path) -> None:
+    """Each column's rows, as log loss is infinite for one of them that is wrong; the ends below are exact."""
+    data = tmp_path / "sure.csv"
+    data.write_text("a,b,label\n" + "40,2,1\n-40,-2,0\n37,38,0\n36.7,1,1\n3,36,1\n" * 20)
+    said = "with log-odds above 36.7 have a score of exactly 1"
+    one = run("measure", data, "-s", "a", "-y", "label", "--scale", "logit", "--json").out
+    assert [note.partition(",")[0] for note in json.loads(one)["notes"]] == [f"40 rows {said}"]
+    two = json.loads(
+        run("compare", data, "-s", "a", "-s", "b", "-y", "label", "--scale", "logit", "--json").out
+    )
+    assert [note.partition(",")[0] for note in two["notes"][-2:]] == [
+        f"column 'a': 40 rows {said}",
+        f"column 'b': 20 rows {said}",
+    ]
+    few = run("measure", data, "-s", "b", "-y", "label", "--scale", "logit", "--where", "b < 38").out
+    assert said not in few
+
+
 def _of_python(logits: Any) -> dict[str, Callable[..., Any]]:
     label = np.random.default_rng(5).random(logits.size) < _share(logits)
     by = np.where(np.arange(logits.size) % 2, "a", "b")
