@@ -33,6 +33,9 @@ _MOST_PASSES = 5
 
 _KEEP = "pass --exact to keep every distinct score"
 
+# Log odds are sums of coefficients times features: of larger ones rounding takes more than a millionth.
+_LARGEST_TERM = 2.0**32
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowGradient:
@@ -164,9 +167,22 @@ class Solution:
 
     def over(self, table: Table, rows: Rows | None) -> "Solution":
         """Return the fit to the rows behind a grid table, where they can be seen again."""
-        if rows is None or table.kind == "exact":
-            return self
-        return replace(self, optimum=self._refined(rows, table.total_rows))
+        found = self
+        if rows is not None and table.kind != "exact":
+            found = replace(self, optimum=self._refined(rows, table.total_rows))
+        # Of larger terms what they add up to is lost.
+        if float(np.max(np.abs(found.coefficients) * self._sizes, initial=0.0)) > _LARGEST_TERM:
+            differ = "the scores differ in their last digits alone"
+            msg = f"{differ}, too little for coefficients to tell them apart"
+            raise NotConverged(msg, "use --method intercept, or isotonic; is --score the right column?")
+        return found
+
+    @property
+    def _sizes(self) -> Floats:
+        """The largest size of each feature among the points, or more than it, shape (k,)."""
+        frame = self.frame
+        largest = np.abs(frame.design).max(axis=1)
+        return np.asarray(np.sum(np.abs(frame.triangle) * largest[:, np.newaxis], axis=0))
 
     def _refined(self, rows: Rows, total_rows: int) -> newton.Optimum:
         """
@@ -181,8 +197,7 @@ class Solution:
             raise InputProblem(msg, _KEEP)
         frame, found = self.frame, self.optimum
         ends = np.abs(self.family.features(np.array([0.0, 1.0])))
-        inside = np.sum(np.abs(frame.triangle) * np.abs(frame.design).max(axis=1)[:, np.newaxis], axis=0)
-        scale = np.maximum(np.maximum(ends.max(axis=1), inside), 1.0)
+        scale = np.maximum(np.maximum(ends.max(axis=1), self._sizes), 1.0)
         at, curvature = found.at, found.slopes.curvature
         for passes in range(1, _MOST_PASSES + 1):
             summing = RowGradient(self.family, self.aim, frame.coefficients(at), scale)

@@ -58,6 +58,9 @@ REFUSED: list[tuple[R, FitOptions, ScoreTable, type[CalibcliError], str, str]] =
     *((R.TEMPERATURE, FitOptions(smooth_targets=smooth), rows([0.1, 0.2, 0.8, 0.9], label), IN,
        "labels do not rise with the score", "--method platt")
       for label in NOT_RISING for smooth in (True, False)),
+    # What an optimum's coefficients of 1e16 add up to would be lost: 0.1 + 0.2 is not 0.3.
+    *((one, FitOptions(form=BetaForm.AM), rows([0.3, 0.1 + 0.2] * 4, [0, 1, 1, 0, 0, 1, 0, 0]), LOST,
+       "in their last digits alone", "--method intercept") for one in (R.PLATT, R.BETA, R.SPLINE)),
     # Losses without a minimum.
     (R.PLATT, LEAST, STEP, LOST, "squared error has no minimum", "--smooth-targets"),
     (R.BETA, LEAST, FACES, LOST, "no beta fit within the bounds", "--smooth-targets"),
