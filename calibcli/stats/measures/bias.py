@@ -17,7 +17,7 @@ from calibcli.stats.measures import (
     deviation,
     on_line,
 )
-from calibcli.stats.measures.if_calibrated import Measures, of_mean
+from calibcli.stats.measures.if_calibrated import DUST, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
 from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.grid import Table, open_variance, residuals, squared_residuals
@@ -77,6 +77,8 @@ def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimat
         because = (*found.assumptions[1:], why)
         return Estimate.of(MeasureName.OE, table, math.nan, because=because, details=found.details)
     ratio = on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
+    if ratio.null_range is not None and abs(ratio.null_range[0]) < DUST:
+        ratio = replace(ratio, null_range=(0.0, ratio.null_range[1]))
     if table.positive.any():
         return ratio
     # Without events the bias is the mean score, and what rounding leaves of 1 - 1 would be shown.

@@ -33,6 +33,9 @@ _Z = 1.6448536269514722
 
 _MOST_SKEWED = 1e100
 
+# What rounding leaves of a difference that is 0, beside what it is of.
+DUST = 1e-12
+
 # Entries worked on at once: they stay in the processor's cache.
 _CHUNK = 1 << 14
 
@@ -92,6 +95,8 @@ def of_mean(table: Table, mean: float, step: Floats) -> Range:
     """
     Return the range of a mean over rows to which each label contributes by itself.
 
+    It is never beyond the least and the greatest mean that labels can give.
+
     Args:
         table: The rows.
         mean: On average over labels that follow the scores.
@@ -99,13 +104,18 @@ def of_mean(table: Table, mean: float, step: Floats) -> Range:
             each entry of the table, shape (n_entries,).
     """
     squares, score, weight = table.weight_sq, table.score, table.weight
-    second, third = 0.0, 0.0
+    second, third, down, up = 0.0, 0.0, 0.0, 0.0
     for start in range(0, score.size, _CHUNK):
         near = slice(start, start + _CHUNK)
         f, tall = score[near], step[near]
         noise = f * (1.0 - f)
         # A certain score has the one label that it announces, whatever the other would contribute.
         tall = np.where(noise > 0.0, tall, 0.0)
+        # From the mean to all labels that lower it, and to all that raise it.
+        far = weight[near] * np.abs(tall)
+        below = float((far * np.where(tall > 0.0, f, 1.0 - f)).sum())
+        down += below
+        up += float(far.sum()) - below
         noise *= squares[near]
         noise *= tall * tall
         second += float(noise.sum())
@@ -115,7 +125,9 @@ def of_mean(table: Table, mean: float, step: Floats) -> Range:
         noise *= tall
         third += float(noise.sum())
     total = float(weight.sum())
-    return of_moments(mean, second / total**2, third / total**3)
+    least, most = mean - down / total, mean + up / total
+    least = 0.0 if abs(least) < DUST * abs(mean) else least
+    return of_moments(mean, second / total**2, third / total**3, least=least, most=most)
 
 
 # Draws of labels for the range of smECE.

@@ -87,7 +87,25 @@ def test_range_of_a_mean_has_the_moments_of_all_labels() -> None:
     value = (sets - score[:5]) @ step[:5] / 6.0
     moments = Moments(0.0, float(chance @ value**2), float(chance @ value**3))
     table = ScoreTable(score, np.ones(6, np.int64), np.array([0, 0, 0, 0, 0, 1]))
-    assert of_mean(table, 0.0, step) == pytest.approx(of_moments(*moments), rel=1e-12)
+    ends = {"least": float(value.min()), "most": float(value.max())}
+    assert of_mean(table, 0.0, step) == pytest.approx(of_moments(*moments, **ends), rel=1e-12)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_no_range_goes_beyond_what_labels_can_give(*, turned: bool) -> None:
+    """Of rare events: no ratio or rate below 0, no loss below that of the likelier labels."""
+    names = (M.OE, M.BIAS, M.OBSERVED_RATE, M.BRIER, M.LOG_LOSS, M.SPHERICAL)
+    rare = np.repeat([0.0003, 0.0005, 0.001, 0.01], [300, 300, 160, 100])
+    score = 1.0 - rare if turned else rare
+    labels = (np.zeros(score.size, bool), np.ones(score.size, bool))
+    ends = [measured(ScoreTable.from_rows(score, one), drawn=False, names=names) for one in labels]
+    table = ScoreTable.from_rows(score, np.arange(score.size) % 400 == 0)
+    for name, found in measured(table, drawn=False, names=names).items():
+        least, most = sorted(one[name].value for one in ends)
+        assert found.null_range is not None
+        low, high = found.null_range
+        assert least - 1e-15 <= low < high <= most, name
+        assert low == 0.0 or turned or name not in (M.OE, M.OBSERVED_RATE)
 
 
 @pytest.mark.slow
