@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered, gather
-from calibcli.commands.scale_checks import read_notes, reversed_notes, sure_notes, table_scale_notes
+from calibcli.commands.scale_checks import label_notes, read_notes, sure_notes, table_scale_notes
 from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import list_fragments, with_fitting_scores
@@ -141,7 +141,7 @@ def _read_through(
         gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if said else table_scale_notes(gathered, loaded)
-    notes = (*loaded.doubts, *scales, *reversed_notes(gathered))
+    notes = (*loaded.doubts, *scales, *label_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
 
 

@@ -14,6 +14,7 @@ from calibcli.names import Scale
 from calibcli.reports.measure import RANKS_WRONG
 from calibcli.stats.table import Floats, run_starts
 from calibcli.stats.table.grid import LEVELS, quantiles_of, score_quantiles
+from calibcli.stats.table.levels import number_words
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 # Fewer rows, or scores of fewer values, say nothing of the scale.
 _FEWEST = 100
 _FEWEST_VALUES = 20
+# Fewer rows of a label may weigh the same by chance; and sums are rounded.
+_FEWEST_OF_LABEL, _ROUNDED = 5, 1e-9
 # Log-odds agree with those of the fit rows where no quantile from 1 to 99 % is farther off than this share of
 # the fit rows' distance from 10 to 90 %, and disagree where that distance is so many times as large or small.
 _AGREES = 1.0 / 3.0
@@ -67,6 +70,10 @@ _REVERSED = (
     RANKS_WRONG
     + " (AUROC {:.3g}): is the outcome coded in reverse? --positive names the value that is label 1"
 )
+_BY_LABELS = (
+    "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
+    "in a fit; if rows were drawn by their labels values are right, and intervals rough"
+)
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
 PROBABILITIES = (
@@ -102,14 +109,15 @@ def read_notes(
     """
     Return what is to be said of each score where no fit tells what it is.
 
-    Log-odds may be probabilities, scores that are 0 and 1 labels that a model predicts, and labels reversed.
+    Log-odds may be probabilities, scores that are 0 and 1 labels that a model predicts, labels reversed, and
+    weights those of classes.
 
     Args:
         gathered: The rows.
         scale: That scores were read on.
         further: The names of further scores, by the keys of their tables.
     """
-    return (*_of_scale(gathered, scale, further), *reversed_notes(gathered, further))
+    return (*_of_scale(gathered, scale, further), *label_notes(gathered, further))
 
 
 def sure_notes(
@@ -128,10 +136,8 @@ def sure_notes(
     return tuple(said)
 
 
-def reversed_notes(
-    gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})
-) -> tuple[str, ...]:
-    """Return which scores are the lower, the likelier label 1 is."""
+def label_notes(gathered: "Gathered", further: Mapping[str, str] = MappingProxyType({})) -> tuple[str, ...]:
+    """Return which scores are the lower, the likelier label 1 is, and whether weights follow the labels."""
     from calibcli.stats.measures.discrimination import area_below_half
 
     if gathered.input.classes is not None:
@@ -141,7 +147,27 @@ def reversed_notes(
         for key, name in {"raw": gathered.input.score, **further}.items()
     }
     wrong = {name: _REVERSED.format(area) for name, area in found.items() if area is not None}
-    return tuple(f"column {name!r}: {one}" if further else one for name, one in wrong.items())
+    ranked = tuple(f"column {name!r}: {one}" if further else one for name, one in wrong.items())
+    weights = weights_by_label(gathered.tables["raw"])
+    return ranked if weights is None else (*ranked, _BY_LABELS.format(*map(number_words, weights)))
+
+
+def weights_by_label(table: "Table") -> tuple[float, float] | None:
+    """Return what each row of label 1 weighs, and what each other, where labels alone settle it."""
+    if not table.weighted:
+        return None
+    found, ones = [], table.positive_rows
+    for rows, weight, squares in (
+        (ones, table.positive, table.positive_sq),
+        (table.rows - ones, table.weight - table.positive, table.weight_sq - table.positive_sq),
+    ):
+        many, whole, square = (float(one.sum()) for one in (rows, weight, squares))
+        # By Cauchy and Schwarz, equal weights alone have so small a sum of squares.
+        if many < _FEWEST_OF_LABEL or many * square > whole * whole * (1.0 + _ROUNDED):
+            return None
+        found.append(whole / many)
+    one, other = found
+    return None if math.isclose(one, other, rel_tol=_ROUNDED) else (one, other)
 
 
 def _of_scale(gathered: "Gathered", scale: Scale, further: Mapping[str, str]) -> tuple[str, ...]:

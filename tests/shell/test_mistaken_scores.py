@@ -1,12 +1,14 @@
 """Scores that look like something else, the outputs of a map or percentages, are recognised."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import calibcli
+from calibcli.names import MeasureName
 from command_line import Run
 
 SAID = "equal-width bins merge some of them: pass --binning atoms to measure each value by itself"
@@ -179,6 +181,33 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     assert REVERSED not in run("measure", path, *words, "died").out
     assert "column 'chance': the higher" in run("measure", path, "-s", "chance", *words, "died").out
     assert REVERSED in run("verify", path, *words, "lived", "--max-ece", "0.9").out
+
+
+@pytest.mark.parametrize(
+    ("weight", "said"),
+    [
+        (
+            lambda label, _: np.where(label, 5.0, 1.0),
+            "label 1 weighs 5 and every other 1: leave out --weight",
+        ),
+        (lambda _, score: np.where(score > 0.2, 5.0, 1.0), None),
+        (lambda label, _: np.full(label.size, 0.3), None),
+        (lambda label, score: np.where(label, 5.0, 1.0 + score), None),
+    ],
+)
+def test_weights_of_classes_are_asked_about(
+    weight: Callable[[np.ndarray, np.ndarray], np.ndarray], said: str | None
+) -> None:
+    """Weights must not depend on labels: that is always said, and seen where labels alone settle them."""
+    rng = np.random.default_rng(4)
+    score = rng.random(400) / 3.0
+    label = rng.random(400) < score
+    found = calibcli.measure(score, label, weight=weight(label, score), metric=["ece", "brier"]).report
+    assert [said in note for note in found.notes if "weighs" in note] == [True] * (said is not None)
+    stated = {
+        one.name: any("not depend on their labels" in a for a in one.assumptions) for one in found.measures
+    }
+    assert stated == {MeasureName.ECE: True, MeasureName.BRIER: False}
 
 
 def test_a_decimal_comma_changes_no_number(run: Run, tmp_path: Path) -> None:

@@ -69,7 +69,8 @@ def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
         kept = f"{rows}, {plural(table.distinct, 'distinct score')}"
         lines = [Line(f"{kept}, none rounded" if verbose else kept)]
     if table.weighted:
-        lines.append(Line("Rows carry importance weights; rows are counted here, values are weighted."))
+        weights = "importance weights, which must not depend on their labels"
+        lines.append(Line(f"Rows carry {weights}; rows are counted here, values are weighted."))
     if table.discrete:
         lines.append(Line("The score takes so few values that each is measured by itself."))
     return lines

@@ -290,7 +290,7 @@ def _weighted(estimate: E) -> E:
     if estimate.interval is None or not estimate.interval.finite_sample:
         msg = f"a gate on {estimate.name.value} has no valid bound for importance weights: {_OPEN}"
         raise UsageProblem(msg, _JUDGED)
-    return replace(estimate, assumptions=(*estimate.assumptions, NOT_BY_LABELS))
+    return estimate
 
 
 _OPEN = "its interval holds for many rows only, or there is none"

@@ -69,6 +69,8 @@ class Estimated(Declared):
     ) -> Self:
         """Return a measure of a table, whose rows are independent, because of what else is assumed."""
         assumptions = (INDEPENDENT_ROWS, *because)
+        if table.weighted and interval is not None and interval.finite_sample:
+            assumptions = (*assumptions, NOT_BY_LABELS)
         return cls(name, value, interval, null[0], assumptions, table.total_rows, details or {}, null[1])
 
     @property
