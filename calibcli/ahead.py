@@ -3,6 +3,7 @@ Long work: the next items made while the one before is used, items shared
 out among threads, and how far it is.
 """
 
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -44,7 +45,8 @@ def in_order(
 ) -> Generator[Result, None, None]:
     """Yield the result for each item, in the order of the items; no more wait than there are workers."""
     waiting = iter(items)
-    first = list(islice(waiting, workers))
+    # No more items than this can be counted.
+    first = list(islice(waiting, min(workers, sys.maxsize)))
     if workers <= 1 or len(first) <= 1:
         yield from map(work, chain(first, waiting))
         return

@@ -176,6 +176,13 @@ class _Seen:
 _checked: dict[str, _Seen] = {}
 
 
+def place_of(path: str) -> str:
+    """Return what all names of one output share, whether or not it is there yet."""
+    with suppress(ValueError):  # a name that no file can have, which is said where it is opened
+        return path if path == STDOUT else os.path.realpath(path)
+    return path
+
+
 def check_output(
     output: str, *, force: bool, inputs: Sequence[RowSource], artifact: DocumentSource | None = None
 ) -> None:

@@ -175,6 +175,9 @@ class DriftOptions:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
+        if self.bins is not None and not 1 <= self.bins <= MOST_VALUES:
+            msg = f"{self.bins:,} quantile bins"
+            raise UsageProblem(msg, f"--bins takes a whole number from 1 to {MOST_VALUES:,}")
         if self.max_psi is not None and not 0.0 <= self.max_psi < math.inf:
             msg = f"--max-psi {self.max_psi:g} is no limit of a PSI"
             raise UsageProblem(msg, "take a number from 0 on, such as 0.1 or 0.25")

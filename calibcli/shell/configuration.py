@@ -83,7 +83,9 @@ class Configuration:
 
         options = options_of(command)
         own = self.tables.get(name)
-        found = {key: (value, key) for key, value in self.tables.items() if key in options}
+        # Tables are those of commands, one of which is called as an option of another is.
+        shared = {key: value for key, value in self.tables.items() if not isinstance(value, dict)}
+        found = {key: (value, key) for key, value in shared.items() if key in options}
         if isinstance(own, dict):
             found |= {key: (value, f"{name}.{key}") for key, value in own.items()}
         settings = {}

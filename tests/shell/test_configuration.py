@@ -78,6 +78,23 @@ def test_a_flag_beats_the_environment_beats_a_file(
     assert "binned ECE <= 0.4" in run("verify", thousand, "--max-ece", "0.4").out
 
 
+def test_a_table_is_of_its_command_alone(run: Run, home: Path, thousand: Path) -> None:
+    """`verify` has an option called as the command `report`, whose table it took for it."""
+    (home / "calibcli.toml").write_text("".join(f"[{name}]\n" for name in COMMANDS))
+    assert {run("config", name).code for name in COMMANDS} == {0}
+    assert run("verify", thousand, "--max-ece", "0.5").code == 0
+
+
+def test_a_name_that_no_file_can_have_is_said_where_it_is_opened(
+    run: Run, home: Path, thousand: Path
+) -> None:
+    """A file of settings can hold one, which no line can."""
+    (home / "named.toml").write_text('[measure]\nsummary-out = "a\\u0000"\n[verify]\nstate = "a\\u0000"\n')
+    for words in (["measure", thousand], ["verify", thousand, "--max-ece", "0.5", "-o", "gate.txt"]):
+        ended = run(*words, "--config", home / "named.toml")
+        assert (ended.code, "a\\x00 cannot be written: embedded null byte" in ended.err) == (5, True)
+
+
 def test_pyproject_counts_if_it_has_our_table(run: Run, home: Path, thousand: Path) -> None:
     """One without it is passed over, and the search goes on above."""
     (home / "pyproject.toml").write_text("[tool.calibcli.verify]\nmax-ece = 0.2\njson = true\n")

@@ -84,6 +84,12 @@ def test_what_is_no_value_is_refused_in_the_same_words(
     assert said in capsys.readouterr().err
 
 
+def test_as_many_workers_as_no_input_has_parts(run: Run) -> None:
+    """However many there may be, there are no more than files."""
+    rows = sorted(SAMPLE.glob("churn_*.parquet"))
+    assert run("measure", *rows, "-s", "score", "-y", "label", "-j", "9" * 20, "-m", "bias").code == 0
+
+
 def test_verdicts_call_measures_as_the_field_does(run: Run) -> None:
     """No sentence of a gate has a key of ours where the name of a measure belongs."""
     rows = SAMPLE / "breast_cancer_evaluation.csv"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from calibcli.data.formats import refuse_promise
-from calibcli.data.outputs import append_file, check_output, refuse_existing, write_file
+from calibcli.data.outputs import append_file, check_output, place_of, refuse_existing, write_file
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem, any_of
 from calibcli.names import STDOUT, ColorWhen, GateFormat, Inconclusive, ReportFormat, VerdictName
 from calibcli.options.gating import GateOutput, PlanOptions, StateOptions, VerifyOptions
@@ -108,11 +108,7 @@ def verify(
     from calibcli.shell.output import format_of, request_of, say_notes_beside, write_report
 
     rows = replace(rows, inputs=_rows_of(rows.inputs, asks_a_state=state is not None))
-    if (
-        state is not None
-        and out.output != STDOUT
-        and os.path.realpath(out.output) == os.path.realpath(state.path)
-    ):
+    if state is not None and out.output != STDOUT and place_of(out.output) == place_of(state.path):
         msg = f"{out.output} is the state"
         raise OutputProblem(msg, "write the report to another file")
     rows = request_of(rows, out)
@@ -289,7 +285,7 @@ def _refuse_shared(paths: Sequence[str]) -> None:
     """Refuse two things in one place, before either is there."""
     seen: set[str] = set()
     for path in paths:
-        place = path if path == STDOUT else os.path.realpath(path)
+        place = place_of(path)
         if place in seen:
             where = "standard output" if path == STDOUT else path
             msg = f"{where} would be written twice"

@@ -121,8 +121,8 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
 
 def _refuse_one_place(output: str, summary_out: str) -> None:
     """Refuse a report and a summary in one place."""
-    import os
+    from calibcli.data.outputs import place_of
 
-    if output == summary_out or os.path.realpath(output) == os.path.realpath(summary_out):
+    if place_of(output) == place_of(summary_out):
         msg = f"-o and --summary-out both name {summary_out}"
         raise UsageProblem(msg, "send the summary to a file of its own")
