@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.partition import (
     chosen_bins,
+    cut_notes,
     given_bins,
     may_cut_cells,
     parted,
@@ -229,7 +230,7 @@ def measure_table(
     )
     summary = summary_of(table, discrete=bins is ATOMS, fingerprint=options.complete)
     net_benefit = net_benefits(table, options.thresholds, confidence=options.confidence, again=again)
-    rounded = () if again is not None else _cut_notes((table,), options.thresholds)
+    rounded = () if again is not None else cut_notes((table,), options.thresholds)
     table = parted(table, bins, again=again)
     settings = _settings(table, bins, options, dependent=clusters is not None)
     report = _independent(table, source, summary, settings=settings, options=options)
@@ -374,19 +375,6 @@ def _table_notes(table: Table) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _cut_notes(tables: Sequence[Table], thresholds: Sequence[float], of: str = "") -> tuple[str, ...]:
-    """Return how many rows of grid tables may be on the wrong side of a threshold."""
-    if not thresholds or all(table.kind == "exact" for table in tables):
-        return ()
-    from calibcli.stats.curves.thresholds import cut_cells
-
-    rows = sum(int(table.rows[cut_cells(table, thresholds)].sum()) for table in tables)
-    if not rows:
-        return ()
-    lie = f"{rows:,} row{' lies' if rows == 1 else 's lie'} so near a threshold"
-    return (f"{of}{lie} that rounding may have moved them across it; --exact counts them as they are",)
-
-
 def _clipped_notes(report: MeasureReport) -> tuple[str, ...]:
     """Return that an infinite log loss may come of scores that were moved to 0 or 1."""
     clipped = report.input.clipped
@@ -452,7 +440,7 @@ def _with_groups(
     )
     alone = [one.key for one in view.slices.groups if one.key in reports and one.clusters is None]
     measured = [one.table for one in view.slices.measured(least)]
-    notes = (*whole.notes, *_cut_notes(measured, options.thresholds, "in groups "))
+    notes = (*whole.notes, *cut_notes(measured, options.thresholds, "in groups "))
     if view.clusters is not None and alone:
         which = "each group" if len(alone) == len(reports) else f"{len(alone)} of {len(reports)} groups"
         notes = (*notes, f"in {which} every cluster has one row, so that its rows are independent")

@@ -1,6 +1,6 @@
 """Which bins a report speaks of, and what it says of its table."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -149,6 +149,19 @@ def parted(table: Table, bins: Bins, *, again: Rows | None) -> Table:
         where = "a number of bins that divides 720,720" if bins.binning else "edges at multiples of 1/720,720"
         raise UsageProblem(msg, f"pass --exact, or ask for {where}")
     return table
+
+
+def cut_notes(tables: Sequence[Table], thresholds: Sequence[float], of: str = "") -> tuple[str, ...]:
+    """Return how many rows of grid tables may be on the wrong side of a threshold."""
+    if not thresholds or all(table.kind == "exact" for table in tables):
+        return ()
+    from calibcli.stats.curves.thresholds import cut_cells
+
+    rows = sum(int(table.rows[cut_cells(table, thresholds)].sum()) for table in tables)
+    if not rows:
+        return ()
+    lie = f"{rows:,} row{' lies' if rows == 1 else 's lie'} so near a threshold"
+    return (f"{of}{lie} that rounding may have moved them across it; --exact counts them as they are",)
 
 
 def summary_of(table: Table, *, discrete: bool, fingerprint: bool = True) -> TableSummary:

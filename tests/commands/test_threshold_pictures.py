@@ -69,6 +69,13 @@ def test_named_thresholds_have_the_net_benefit_that_measure_has(tmp_path: Path) 
     assert f"Net benefit at {'; '.join(said)}" in found.caption
     low, high = figure_of(found.picture, Words("t")).axes[0].get_xlim()
     assert (low, high) == pytest.approx((0.25, 0.6), abs=0.02)
+    # The score is a threshold in few rows of many, and on a grid they share its cell with others.
+    many = write(tmp_path / "many.csv", rows=9_000)
+    with Path(many).open("a") as file:
+        file.write("0.25,1\n0.2499999,0\n")
+    reading = Reading(memory="16KiB")
+    request = PlotRequest([many], COLUMNS, kind=PlotKind.DECISION, options=options, reading=reading)
+    assert diagram_of(request).drawn.foot[-1].startswith("2 rows lie so near a threshold that rounding may")
 
 
 @pytest.mark.parametrize("kind", [PlotKind.BINNED, PlotKind.ISOTONIC])

@@ -11,6 +11,7 @@ import numpy as np
 
 from calibcli.commands.gathering import RAW
 from calibcli.commands.measure import measure_table
+from calibcli.commands.partition import cut_notes
 from calibcli.commands.pictures.diagram import (
     Brief,
     Diagram,
@@ -318,7 +319,7 @@ def decision_drawn(table: Table, asked: Asked) -> Drawn:
     found = curve.better if curve.clearly_better is None else curve.clearly_better
     parts = "parts of " if len(found) > 1 else ""
     where = f"{parts}{found[0][0]:.2g} to {found[-1][1]:.2g}" if found else "nowhere"
-    foot = rounding_foot(table)
+    foot = *rounding_foot(table), *(f"{one}." for one in cut_notes((table,), curve.marked))
     counted = bool(curve.better), "better than treating all or none at some threshold, by the estimate alone"
     if not table.weighted:
         words = f"clearly worth using at some threshold ({percent(options.confidence)}, all at once)"
