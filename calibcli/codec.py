@@ -976,6 +976,9 @@ def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _kind(inside[0], (*inside[1:], *extras), inline=inline)
+    if hasattr(origin, "__value__"):
+        # A name for a type, as numpy's own have been since 2.5.
+        return _kind(origin.__value__[inside], extras, inline=inline)
     if origin in (Union, UnionType) and set(inside) <= set(_JSON_NAMES) and len(inside) > 2:
         return _Plain(inside)
     if origin in (Union, UnionType) and NoneType in inside:

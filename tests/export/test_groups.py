@@ -110,7 +110,7 @@ def test_columns_of_groups_of_any_kind_are_those_of_apply(
     ("values", "text"),
     [
         (
-            (None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT"), "", BLANKS),
+            (None, float("nan"), np.float32("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "s"), "", BLANKS),
             "(missing)",
         ),
         (("nan", " nan"), "nan"),
