@@ -3,14 +3,17 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import TypeAliasType, TypeVar
 
-from calibcli.codec import Node
+from calibcli.codec import Declared, Node
 from calibcli.documents.sealed import (
     Document,
     Trust,
@@ -222,3 +225,24 @@ def test_any_replaced_value_is_refused_or_fits_the_schema(kind: DocumentKind, ev
         else:
             assert validator(kind).is_valid(sealed(damaged)), (where, value)
     assert refused > 100 // every
+
+
+Number = TypeVar("Number", bound=np.generic)
+# What numpy's NDArray is since 2.5.
+Named = TypeAliasType("Named", np.ndarray[Any, np.dtype[Number]], type_params=(Number,))
+
+
+@dataclass(frozen=True)
+class Columns(Declared):
+    """Columns of numbers whose type has a name."""
+
+    score: Annotated[Named[np.float64], "Scores."]
+    rows: Annotated[Named[np.int64], "Rows."]
+
+
+def test_a_type_may_have_a_name() -> None:
+    """A column whose type is the name of another is written and read as the other would be."""
+    written = Columns(np.array([0.25, 1.0]), np.array([3, 4])).to_dict()
+    assert written == {"score": [0.25, 1.0], "rows": [3, 4]}
+    read = Columns.from_dict(Node(written))
+    assert [one.dtype.name for one in (read.score, read.rows)] == ["float64", "int64"]
