@@ -1,6 +1,7 @@
 """What is asked of a gate: its rules, its baseline, its state, and a plan for it."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 from calibcli.errors import IdleOption, UsageProblem
@@ -238,8 +239,8 @@ def bins_of_gate(
 
     "none" is each value by itself; a list is of all values that the score can have.
     """
-    if bins is None or isinstance(bins, int):
-        return bins, binning, ()
+    if bins is None or isinstance(bins, Integral):
+        return None if bins is None else int(bins), binning, ()
     if isinstance(bins, str) and bins.strip().isdecimal():
         return int(bins), binning, ()
     if binning not in (None, Binning.ATOMS):

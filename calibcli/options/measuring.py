@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 from calibcli.errors import IdleOption, UsageProblem
@@ -424,7 +425,11 @@ def class_weights_of(weights: str | Mapping[str, float] | None) -> Mapping[str, 
             msg = f"--class-weights {weights!r} names a class twice"
             raise UsageProblem(msg, hint)
     else:
-        found = {str(name): float(number) for name, number in weights.items()}
+        try:
+            found = {str(name): float(number) for name, number in weights.items()}
+        except (AttributeError, TypeError, ValueError) as error:
+            msg = f"--class-weights {weights!r} is no mapping of classes to weights"
+            raise UsageProblem(msg, hint) from error
     for name, number in found.items():
         if not (name and 0.0 <= number < math.inf):
             msg = f"--class-weights gives {name!r} the weight {in_full(number)}"
@@ -434,9 +439,15 @@ def class_weights_of(weights: str | Mapping[str, float] | None) -> Mapping[str, 
 
 def _one_text(words: str | float | Sequence[str | float] | None) -> str | float | None:
     """Return what was said once or repeated as one text, or as the one number that it is."""
-    if words is None or isinstance(words, str | float | int):
+    if words is None or isinstance(words, str):
         return words
-    return ",".join(one if isinstance(one, str) else repr(float(one)) for one in words) or None
+    if isinstance(words, int | float | Real):
+        return float(words)
+    try:
+        return ",".join(one if isinstance(one, str) else repr(float(one)) for one in words) or None
+    except TypeError as error:
+        msg = f"--threshold {words!r} is no number, and no list of them"
+        raise UsageProblem(msg, _THRESHOLDS) from error
 
 
 def edges_of(edges: str | Sequence[float] | None) -> tuple[float, ...] | None:
@@ -450,11 +461,11 @@ def numbers_of(
     """Return numbers, which may be written in a text with commas between them."""
     if numbers is None:
         return None
-    if isinstance(numbers, float | int):
+    if isinstance(numbers, int | float | Real):
         return (float(numbers),)
     try:
         return tuple(float(part) for part in (numbers.split(",") if isinstance(numbers, str) else numbers))
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         msg = f"{what} {numbers!r} is no number, or numbers with commas between them"
         if isinstance(numbers, str) and re.fullmatch(_SHARES, numbers):
             meant = ",".join(f"{float(one) / 100.0:.10g}" for one in re.findall(r"[0-9.]+", numbers))

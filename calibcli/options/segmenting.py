@@ -7,7 +7,7 @@ from typing import Any
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, DEFAULT_SEED, GroupOrder
 from calibcli.options.declaring import COLUMNS, Option, Section, nested, option
-from calibcli.options.measuring import BINS, CONFIDENCE, SORT, check_confidence
+from calibcli.options.measuring import BINS, CONFIDENCE, MOST_BINS, SORT, check_confidence
 from calibcli.options.rows import SEED, listed, names_of
 from calibcli.values import dataclass
 
@@ -151,7 +151,7 @@ class DriftOptions:
     cut: Cutting = nested(DriftCutting(), DriftCutting)
     bins: int | None = option(
         None, like=BINS._replace(
-            help="Number of quantile bins, cut in OLD. [default: 10, or each value of a score with up to 50]",
+            most=MOST_BINS, help="Number of quantile bins, cut in OLD. [default: 10, or each value of a score with up to 50]",
         ),
     )  # fmt: skip
     sort: GroupOrder | None = option(

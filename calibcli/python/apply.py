@@ -22,8 +22,9 @@ from calibcli.python.recalibrator import (
     columns_added,
     recalibrator_of,
     rows_in_memory,
+    typed,
 )
-from calibcli.python.rows import chosen, paths_of, probs_of
+from calibcli.python.rows import chosen, names_given, paths_of, probs_of, text_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -131,6 +132,8 @@ def apply(
     from calibcli.python.frames import collected, is_frame
 
     recalibrator, rows = recalibrator_of(artifact), collected(rows)
+    name, (prior, classes) = text_of(name, "name"), typed(prior, classes)
+    probs = None if probs is None else names_given(probs, "probs")
     if paths_of(rows) is not None:
         msg = "apply takes rows in memory, not files"
         raise UsageProblem(msg, "read them first, or run: calibcli apply cal.json preds.csv -o repaired.csv")

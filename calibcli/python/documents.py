@@ -7,12 +7,13 @@ Maps and all their methods are imported where one may be given: `measure` of pla
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from calibcli.errors import DocumentProblem
 from calibcli.options.rows import DocumentInMemory, DocumentSource
 from calibcli.python.problems import reads_documents, warn_of
 from calibcli.python.results import Measured, SavedReport
+from calibcli.python.rows import path_of
 
 if TYPE_CHECKING:
     from calibcli.codec import Node
@@ -41,9 +42,11 @@ def _report(result: Measured | SavedReport) -> DocumentInMemory:
     return DocumentInMemory("report.json", result.to_dict())
 
 
-def report_source(report: "ReportLike") -> DocumentSource:
+def report_source(report: "ReportLike", keyword: str) -> DocumentSource:
     """Return a report, or the path of one, as commands take it."""
-    return os.fspath(report) if isinstance(report, str | os.PathLike) else _report(report)
+    if isinstance(report, Measured | SavedReport):
+        return _report(report)
+    return path_of(report, keyword, "a report of `measure` or `load`, or the path of one")
 
 
 def pair_of(rows: object, labels: object, *, score: "Names | None", probs: "Names | None") -> "Names | None":
@@ -54,22 +57,23 @@ def pair_of(rows: object, labels: object, *, score: "Names | None", probs: "Name
     return score
 
 
-def artifact_source(artifact: "ArtifactLike") -> DocumentSource:
+def artifact_source(artifact: "ArtifactLike", keyword: str) -> DocumentSource:
     """Return a recalibrator, or the path of one, as commands take it."""
-    from calibcli.python.recalibrator import Recalibrator
+    from calibcli.python.recalibrator import ARTIFACT, Recalibrator
 
     if isinstance(artifact, Recalibrator):
         return DocumentInMemory(artifact.name, artifact.artifact)
-    return os.fspath(artifact)
+    return path_of(artifact, keyword, ARTIFACT)
 
 
-def artifact_sources(artifact: "ArtifactLike | Sequence[ArtifactLike]") -> tuple[DocumentSource, ...]:
+def artifact_sources(
+    artifact: "ArtifactLike | Sequence[ArtifactLike]", keyword: str
+) -> tuple[DocumentSource, ...]:
     """Return one artifact or several as commands take them; of two with one name the second says so."""
-    from calibcli.python.recalibrator import Recalibrator
-
-    many = (artifact,) if isinstance(artifact, Recalibrator | str | os.PathLike) else artifact
+    several = isinstance(artifact, Sequence) and not isinstance(artifact, str)
+    many = cast("Sequence[ArtifactLike]", artifact if several else [artifact])
     found: list[DocumentSource] = []
-    for one in map(artifact_source, many):
+    for one in [artifact_source(one, keyword) for one in many]:
         if isinstance(one, DocumentInMemory) and str(one) in map(str, found):
             found.append(DocumentInMemory(f"{one} 2", one.content))
         else:
@@ -103,7 +107,7 @@ def load(
     from calibcli.documents.sealed import in_file, read_document
     from calibcli.python.recalibrator import Recalibrator
 
-    name = os.fspath(path)
+    name = path_of(path, "path")
     try:
         root = read_document(name)
         if root.family == "calibcli.report":

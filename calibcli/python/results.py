@@ -2,13 +2,14 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from calibcli.codec import Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
+from calibcli.python.problems import said
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.reports.drift import DriftColumn, DriftReport
 from calibcli.reports.leaderboard import LeaderboardReport, Ranking, Standing
@@ -108,6 +109,11 @@ class Named(Generic[Number]):
         return len(self.measures)
 
 
+def _notes(*notes: Sequence[str]) -> tuple[str, ...]:
+    """Return each note once, with options as keywords."""
+    return tuple(dict.fromkeys(said(one) for some in notes for one in some))
+
+
 class Reported(Tabled):
     """A result that is a report of a command."""
 
@@ -187,7 +193,7 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that the reader should not miss."""
-        return (*self.report.input.notes, *self.report.notes)
+        return _notes(self.report.input.notes, self.report.notes)
 
     def __getattr__(self, name: str) -> Estimate | ClassEstimate:
         # Asked for whatever else an object may have; before there is a report, and by copy and pickle, too.
@@ -386,7 +392,7 @@ class Segmented(Reported):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that the reader should not miss."""
-        return (*self.report.input.notes, *self.report.notes)
+        return _notes(self.report.input.notes, self.report.notes)
 
     @property
     def slices(self) -> "dict[str, Segmented]":
@@ -445,7 +451,7 @@ class Drifted(Reported):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that the reader should not miss."""
-        return tuple(dict.fromkeys((*self.report.old.notes, *self.report.new.notes, *self.report.notes)))
+        return _notes(self.report.old.notes, self.report.new.notes, self.report.notes)
 
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each level of each column."""
@@ -517,7 +523,7 @@ class Verified(Reported):
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that the reader should not miss."""
-        return (*self.report.input.notes, *self.report.notes)
+        return _notes(self.report.input.notes, self.report.notes)
 
     def __bool__(self) -> bool:
         return self.passed

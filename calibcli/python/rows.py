@@ -1,11 +1,11 @@
 """What a call was given, arrays or a frame or paths, as the inputs and columns that commands take."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from calibcli.data.score_words import score_map_of
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.declaring import parameters_of
+from calibcli.options.numerals import number_name
 from calibcli.options.rows import DocumentInMemory, InputFormat, RowsInMemory, RowSource, as_one
 from calibcli.python import frames
 from calibcli.values import dataclass
@@ -158,7 +159,7 @@ def inputs_of(
     if inputs is None and alone and frames.is_frame(rows):
         collector.take_frame(rows)
     elif inputs is None:
-        _refuse_names(values, labels, labelled=labelled)
+        _refuse_names(rows, labels, values, labelled=labelled)
         collector.names_are_columns = False
         if frames.is_frame(rows) or frames.is_matrix(rows):
             values["probs"] = collector.take_matrix(rows, _PROBS)
@@ -189,7 +190,13 @@ def inputs_of(
     return inputs, values
 
 
-def _refuse_names(values: Mapping[str, Any], labels: object, *, labelled: bool) -> None:
+def _refuse_names(rows: object, labels: object, values: Mapping[str, Any], *, labelled: bool) -> None:
+    """Refuse names beside arrays, and rows that are neither arrays nor a frame."""
+    if not frames.is_array(rows) and not frames.is_frame(rows):
+        make = f"{type(rows).__module__}.{type(rows).__qualname__}".removeprefix("builtins.")
+        msg = f"rows: {make} is no array, and no frame that is read here"
+        hint = "pass arrays, or a frame of pandas, polars or Arrow; what is lazy has to be computed"
+        raise UsageProblem(msg, hint)
     for keyword in ("score", "label", _PROBS):
         if values.get(keyword) is not None:
             msg = f"{keyword}={values[keyword]!r} names a column, and arrays have none"
@@ -252,10 +259,82 @@ def _text(positive: object) -> str | None:
 Word = TypeVar("Word", bound=StrEnum)
 
 
+# Of a value in a message; of what is longer, such as a frame, its type is told.
+_MOST_LETTERS = 60
+
+
+def refused(keyword: str, value: object, takes: str) -> UsageProblem:
+    """Return what there is to say of a value of another type than a keyword takes."""
+    return UsageProblem(f"{keyword}={_shown(value)}", f"{keyword} takes {takes}")
+
+
+def _shown(value: object) -> str:
+    shown = repr(value)
+    return f"<{type(value).__name__}>" if "\n" in shown or len(shown) > _MOST_LETTERS else shown
+
+
+def text_of(value: object, keyword: str) -> str:
+    """Return a text, and refuse anything else."""
+    if isinstance(value, str):
+        return value
+    raise refused(keyword, value, f"a text{_such_as(value)}")
+
+
+def names_given(value: object, keyword: str) -> str | list[str]:
+    """Return a text, or several as a list; classes may be numbers too, as models list them."""
+    if isinstance(value, str):
+        return value
+    several = isinstance(value, Iterable) and not isinstance(value, bytes | Mapping)
+    names = list(cast("Iterable[object]", value)) if several else [value]
+    if several and keyword == "classes":
+        names = list(map(_class_name, names))
+    found = [one for one in names if isinstance(one, str)]
+    if len(found) == len(names):
+        return found
+    strange = next(one for one in names if not isinstance(one, str))
+    raise refused(keyword, value, f"a text, or a list of texts{_such_as(strange)}")
+
+
+def number_of(value: object, keyword: str) -> float:
+    """Return a number, and refuse anything else."""
+    try:
+        if not isinstance(value, str | bytes | bool | np.bool_):
+            return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise refused(keyword, value, "a number")
+
+
+def truth_of(value: object, keyword: str) -> bool:
+    """Return a truth, and refuse anything else: "no" would be true."""
+    if isinstance(value, int | np.bool_) and value in (0, 1):
+        return bool(value)
+    raise refused(keyword, value, "True or False")
+
+
+def path_of(value: object, keyword: str, takes: str = "a path") -> str:
+    """Return a path as text, and refuse anything else."""
+    if isinstance(value, str | os.PathLike):
+        return os.fspath(value)
+    raise refused(keyword, value, takes)
+
+
+def _such_as(value: object) -> str:
+    # Columns of pandas may be called by numbers, and are then found by their text.
+    return f", such as {str(value)!r}" if isinstance(value, int | np.integer) else ""
+
+
+def _class_name(one: object) -> object:
+    """Return what labels of this value are called; None is no class."""
+    if isinstance(one, float | np.floating):
+        return number_name(float(one))
+    return None if one is None else _text(one)
+
+
 def chosen(kind: type[Word], word: str, keyword: str) -> Word:
     """Return the member of a vocabulary that a word is."""
     try:
         return kind(word)
-    except ValueError:
-        msg = f"{keyword}={word!r}: there is no such choice"
+    except (TypeError, ValueError):
+        msg = f"{keyword}={_shown(word)}: there is no such choice"
         raise UsageProblem(msg, f"one of {', '.join(repr(one.value) for one in kind)}") from None

@@ -1,6 +1,7 @@
 """What the functions return: values that say what they are, in code, in a terminal and in a notebook."""
 
 import html.parser
+import inspect
 import json
 import math
 from pathlib import Path
@@ -251,6 +252,17 @@ def test_picture_on_file_is_the_one_a_notebook_shows(tmp_path: Path) -> None:
     calibcli.plot(*TWO, kind="binned", path=path, force=True)
 
 
+class Elsewhere:
+    """A frame that another machine would have to work out, or a tensor that is on another device."""
+
+    columns = ("p", "y")
+    ndim = 2
+
+    def __array__(self) -> np.ndarray:  # type: ignore[type-arg]
+        msg = "on another device"
+        raise RuntimeError(msg)
+
+
 REFUSED = [
     (lambda: calibcli.measure([0.5]), "scores without labels"),
     (lambda: calibcli.measure([0.5, 0.4], [1]), "label has 1 values for 2 rows"),
@@ -266,7 +278,19 @@ REFUSED = [
     (lambda: calibcli.measure([0.5], [1], engine="spark"), "engine='spark' is for files"),
     (lambda: calibcli.measure([0.5], [1], classes="a,b"), "classes, one_class, view and on_sum"),
     (lambda: calibcli.measure({"p": [0.5], "y": [1, 0]}, score="p", label="y"), "'y' has 2 values"),
-    (lambda: calibcli.measure(3, [1]), "score: int cannot be read as a column"),
+    (lambda: calibcli.measure(3, [1]), "rows: int is no array, and no frame"),
+    (lambda: calibcli.measure(None, [1]), "rows=None"),
+    (lambda: calibcli.measure(iter([0.5]), [1]), "rows: list_iterator is no array, and no frame"),
+    (lambda: calibcli.measure(Elsewhere(), score="p", label="y"), "Elsewhere is no array"),
+    (lambda: calibcli.measure([0.5], pd.DataFrame({"y": [1]})), "an array of shape (1, 1), and one of"),
+    (lambda: calibcli.measure([0.5], Elsewhere()), "label: Elsewhere cannot be read as a column: on"),
+    (lambda: calibcli.measure({"p": 0.5, "y": [1]}, score="p", label="y"), "p: float cannot be read"),
+    (lambda: calibcli.measure({0: [0.5], 1: [1]}, score=0, label="1"), "score=0"),
+    (lambda: calibcli.measure([0.5], [1], bounds="no"), "bounds='no'"),
+    (lambda: calibcli.measure([0.5], [1], confidence="0.9"), "confidence='0.9'"),
+    (lambda: calibcli.measure([0.5], [1], artifact=[1, 2]), "artifact=[1, 2]"),
+    (lambda: calibcli.segments([0.5], [1], on=["a"], depth=5), "depth=5"),
+    (lambda: calibcli.verify([0.5], [1], max_ece=pd.Series([0.1, 0.2])), "max_ece=<Series>"),
     (lambda: calibcli.measure([[0.5, 0.5], [1.0]], [0, 1]), "probs: list cannot be read as rows of numbers"),
     (lambda: calibcli.measure([[0.5], [0.4]], [0, 1]), "(2, 1), and several classes have a column each"),
     (lambda: calibcli.verify([0.5], [1]), "no rule to verify"),
@@ -285,6 +309,18 @@ def test_what_cannot_be_meant_is_refused(call, message: str) -> None:  # type: i
         call()
     assert message in caught.value.message
     assert "--" not in f"{caught.value.message} {caught.value.hint}"
+
+
+@pytest.mark.parametrize("name", ["measure", "fit", "verify", "compare", "segments", "drift", "plot"])
+def test_no_value_of_a_keyword_is_a_riddle(name: str) -> None:
+    """Whatever stands behind a keyword, the error is ours: here at the latest that there is no file."""
+    function = getattr(calibcli, name)
+    needed = {"verify": {"max_ece": 0.1}, "drift": {"new": "a.csv"}, "segments": {"on": "g"}}.get(name, {})
+    strange = (object(), 1 + 2j, {"a": object()}, b"x", [None], np.arange(2.0), 10**30, "x")
+    for keyword in list(inspect.signature(function).parameters)[2:]:
+        for value in strange:
+            with pytest.raises(calibcli.CalibcliError):
+                function("nowhere.csv", **needed | {keyword: value})
 
 
 def test_traceback_shows_the_hint() -> None:

@@ -120,6 +120,57 @@ def test_values_are_read_as_the_command_reads_them(
     assert without_source(found.to_json()) == without_source(expected)
 
 
+class Labelled:
+    """An array with coordinates, as xarray has them: to Arrow a table of itself and of these."""
+
+    def __init__(self, values: "np.ndarray[Any, Any]") -> None:
+        self._values, self.shape = values, values.shape
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> "np.ndarray[Any, Any]":
+        return self._values
+
+    def __arrow_c_stream__(self, schema: object = None) -> object:
+        return pa.table({"values": self._values}).__arrow_c_stream__(schema)
+
+
+def test_arrays_with_more_than_values_are_those_values() -> None:
+    """What is sparse, and what has coordinates beside its values."""
+    rows = drawn_rows(8)
+    expected = calibcli.measure(rows["score"], rows["label"], metric=FEW).to_json()
+    for made in (pd.arrays.SparseArray, lambda one: pd.Series(pd.arrays.SparseArray(one)), Labelled):
+        found = calibcli.measure(made(rows["score"]), made(np.asarray(rows["label"], np.int64)), metric=FEW)
+        assert found.to_json() == expected
+
+
+def test_groups_of_pandas_are_called_by_their_texts() -> None:
+    """Intervals, as pd.cut makes them, and periods are no pairs of ends and no numbers of months."""
+    rows = drawn_rows(8)
+    with pytest.raises(calibcli.InputProblem, match="'1' more than once"):
+        calibcli.measure({1: rows["score"], "1": rows["label"]}, score="1", label="y")
+    cut = pd.cut(rows["score"], [-1.0, 0.3, 0.7, 1.0])
+    months = pd.Series(pd.period_range("2024-01", periods=3, freq="M"))[np.arange(len(rows["score"])) % 3]
+    for by, named in ((cut, "(0.3, 0.7]"), (months.array, "2024-02"), (months.astype("category"), "2024-02")):
+        for one in (pd.Series(by, name="g"), pd.Series(by, name="g").where(np.arange(len(by)) > 0)):
+            found = calibcli.measure(rows["score"], rows["label"], metric="bias", by=one, min_group_rows=1)
+            assert f"g={named}" in found.slices
+            assert len(found.slices) == 3 + one.isna().any()
+            assert sum(part.rows for part in found.slices.values()) == found.rows
+
+
+@pytest.mark.parametrize("classes", [["0", "1", "2"], [0.0, 1.0, 2.0], [3, 7, 9], ["a", "b", "c"]])
+def test_classes_are_named_as_models_list_them(classes: list[Any]) -> None:
+    """`classes_` of a model is an array, of numbers where the labels are numbers."""
+    generator = np.random.default_rng(2)
+    matrix, listed = generator.dirichlet([1.0, 1.0, 1.0], 60), np.array(classes)
+    labels = listed[(generator.random((60, 1)) < matrix.cumsum(axis=1)).argmax(axis=1)]
+    found = calibcli.measure(matrix, labels, classes=listed, metric="accuracy")
+    assert found.accuracy.value == (listed[matrix.argmax(axis=1)] == labels).mean()
+    fitted = calibcli.fit(matrix, labels, classes=listed)
+    expected = fitted.predict(matrix)
+    assert (fitted.predict(matrix[:, ::-1], classes=listed[::-1])[:, ::-1] == expected).all()
+    assert (calibcli.apply(fitted, matrix, classes=listed) == expected).all()
+
+
 def test_rows_of_several_classes_are_those_of_the_file(said: Said, tmp_path: Path) -> None:
     """An array of shape (n, K), a frame and a column of lists give the numbers of columns in a file."""
     generator = np.random.default_rng(2)

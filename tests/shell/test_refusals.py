@@ -482,6 +482,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         (2, f"apply cal.json in.parquet -o {name}", f"{name}: Parquet is compressed inside", "it x.parquet")
         for name in ("x.parquet.gz", "x.pq.zst", "x.gz")
     ),
+    (2, "drift many.csv many.csv -s score --bins 100001", "--bins", "takes at most 100000"),
     # Comparisons.
     (2, "compare many.csv -y label -s score", "nothing to compare with", "name two scores (-s a -s b)"),
     (2, "compare many.csv -y label -s score -s score", "column 'score' is named twice as the score", " "),

@@ -19,6 +19,7 @@ def test_results_come_in_item_order(workers: int) -> None:
         return item * item
 
     assert list(ThreadEngine(workers).map(work, range(20))) == [i * i for i in range(20)]
+    assert list(engine_named(EngineName.LOCAL, 10**30).map(abs, [1, -2])) == [1, 2]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
