@@ -110,7 +110,18 @@ def _names(page: Page, headings: Sequence[CurvePanel]) -> list[str]:
     """Return names that leave room for the rows beside them."""
     look, room = page.look, inches_wide(page.main) - page.look.inches(_APART)
     rooms = [room - inches_of(short_count(one.rows), look.points(FOOT)) for one in headings]
-    return told_apart([one.name for one in headings], look.points(HEADING), rooms)
+    names, size = [one.name for one in headings], look.points(HEADING)
+    fit = all(inches_of(printable(one), size) <= width for one, width in zip(names, rooms, strict=True))
+    return told_apart(names if fit else values_alone(names), size, rooms)
+
+
+def values_alone(names: Sequence[str]) -> list[str]:
+    """Return names of groups without their columns, which the title has; other names as they are."""
+    parts = [[one.partition(" = ") for one in name.split(", ")] for name in names]
+    columns = {tuple(column for column, _, _ in one) for one in parts}
+    if len(columns) > 1 or not all(mark for one in parts for _, mark, _ in one):
+        return [*names]
+    return [", ".join(value for _, _, value in one) for one in parts]
 
 
 def _number(axis: Axis, ends: tuple[float, float], limits: Limits, look: Look, *, upright: bool) -> None:

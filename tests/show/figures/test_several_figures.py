@@ -11,6 +11,7 @@ from calibcli.names import AxisScale, FigureSize, MeasureName, PlotKind, Smoothe
 from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words, inches_of, told_apart
+from calibcli.show.figures.panels import values_alone
 from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels, Picture
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import RiskCoverageCurve, risk_coverage_curve
@@ -167,6 +168,33 @@ def test_names_that_are_cut_alike_keep_what_differs() -> None:
     assert len(set(shown)) == 4
     assert all(str(k) in one and inches_of(one, 7.0) <= 1.0 for k, one in enumerate(shown))
     assert told_apart(["fc_a", "fc_b"], 7.0, [1.0, 1.0]) == ["fc_a", "fc_b"]
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["model = a, topic = law", "model = b, topic = law"], ["a, law", "b, law"]),
+        (["g = 1", "g = (missing)"], ["1", "(missing)"]),
+        (["g = 1", "h = 1"], ["g = 1", "h = 1"]),
+        (["g = a, b", "g = c"], ["g = a, b", "g = c"]),
+        (["fc_a", "fc_b"], ["fc_a", "fc_b"]),
+    ],
+)
+def test_groups_without_their_columns_are_their_values(names: list[str], shown: list[str]) -> None:
+    """Where all have the same columns, which the title names; whatever may be read otherwise stays."""
+    assert values_alone(names) == shown
+
+
+def test_panels_of_two_columns_are_named_in_full() -> None:
+    """By the values, where names with both columns have no room."""
+    found = several(PlotKind.ISOTONIC, 3, 200)
+    topics = ("law", "mathematics", "bio")
+    named = [
+        replace(one, name=f"model = gpt-x, topic = {topic}")
+        for one, topic in zip(found.panels, topics, strict=True)
+    ]
+    drawn = said(figure_of(replace(found, panels=tuple(named)), WORDS))
+    assert all(f"gpt-x, {topic} " in drawn for topic in topics)
 
 
 def test_by_log_odds_certain_scores_have_linear_axes() -> None:
