@@ -204,6 +204,8 @@ def _main(arguments: Sequence[str]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Newer typer checks options with pydantic, whose search for plugins reads every installed package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # Nothing is shown in windows: a name that matplotlib does not know would stop it.
+    os.environ.pop("MPLBACKEND", None)
     words = _in_order(list(arguments))
     if sys.stdout is None:
         # Any file opened from here on would take its place.

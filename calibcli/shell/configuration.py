@@ -349,12 +349,10 @@ def _single(value: object, option: Parameter, place: str) -> str | int | float |
         except OverflowError:
             # A whole number beyond the largest float is infinite, as on the command line.
             return math.inf if value > 0 else -math.inf
-    # A number is the name of a column, or a number of bins, as it is on the command line.
-    if kind is str and isinstance(value, str | int) and not truth:
+    # A number is the name of a column, a number of bins or a threshold, as it is on the command line.
+    if kind is str and isinstance(value, str | int | float) and not truth:
         return str(value)
-    words = {bool: "true or false", int: "a whole number", float: "a number"}.get(
-        kind, "a text or a whole number"
-    )
+    words = {bool: "true or false", int: "a whole number", float: "a number"}.get(kind, "a text or a number")
     msg = f"{place}: is {_shown(value)}, should be {words}"
     several = f" or several of them in brackets: {option.key} = [...]" if option.several else ""
     raise UsageProblem(msg, f"--{option.key} takes {words}{several}")

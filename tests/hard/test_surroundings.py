@@ -1,5 +1,6 @@
 """The hour, the country and the network make no difference: nothing is sent unless an address is named."""
 
+import os
 import re
 import subprocess
 import sys
@@ -44,6 +45,19 @@ def test_no_module_asks_for_the_hour_or_the_locale() -> None:
         if ASKS.search(line)
     ]
     assert asks == []
+
+
+def test_a_backend_that_is_none_stops_no_picture() -> None:
+    """Nothing is shown in a window, and matplotlib cannot be imported beside a name that it does not know."""
+    code = "from calibcli.shell.app import main; main(['--version']); import matplotlib"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "MPLBACKEND": "Qt3"},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 @pytest.mark.usefixtures("_rows")

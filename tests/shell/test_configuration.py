@@ -180,7 +180,7 @@ def test_help_needs_no_file(run: Run, home: Path) -> None:
         ("[verify.max-ece]\na = 1", "verify.max-ece: is a table, should be a number", "--max-ece"),
         ("[verify]\nmin-rows = 1.5", "verify.min-rows: is 1.5, should be a whole number", "--min-rows"),
         ("[verify]\njson = 1", "verify.json: is 1, should be true or false", "--json"),
-        ("[verify]\nrule = [1.5]", "verify.rule: is 1.5, should be a text", "rule = [...]"),
+        ("[verify]\nrule = [true]", "verify.rule: is true, should be a text or a number", "rule = [...]"),
         (
             '[verify]\ninconclusive = "pas"',
             "verify.inconclusive: is 'pas', should be one of",
@@ -300,8 +300,12 @@ def test_an_empty_variable_and_those_of_other_commands_do_not_count(
     assert run("verify", thousand, "--max-ece", "0.2").code == 0
 
 
-def test_a_number_is_a_column_or_a_number_of_bins(run: Run, home: Path, thousand: Path) -> None:
+def test_a_number_is_a_column_a_number_of_bins_or_a_threshold(run: Run, home: Path, thousand: Path) -> None:
     """One key serves commands that read it as text and as a number."""
+    for text in ("0.25", "[0.25, 0.5]"):
+        (home / "calibcli.toml").write_text(f"threshold = {text}\n")
+        report = json.loads(run("measure", thousand, "-m", "bias", "--json").out)
+        assert "0.25" in json.dumps(report["net_benefit"])
     (home / "calibcli.toml").write_text('bins = 20\nformat = "json"\n[verify]\nmax-ece = 0.2\n')
     assert "20 equal-width bins" in run("verify", thousand).out
     assert "20 equal-width bins" in run("measure", thousand).out
