@@ -555,7 +555,7 @@ class CompareOptions:
             known = name in COMPARABLE or name is MeasureName.OBSERVED_RATE
             if not known and not isinstance(name, ClassMeasure):
                 msg = f"{name.value} cannot be compared: no bounds of its difference between two scores are known here"
-                hint = f"--metric takes {', '.join((*COMPARABLE, *ClassMeasure))}"
+                hint = f"`measure` shows it of each; --metric takes {', '.join((*COMPARABLE, *ClassMeasure))}"
                 if name is MeasureName.BRIER_SKILL:
                     hint = "skill against another score: --metric brier --reference COL"
                 if name in CORP:

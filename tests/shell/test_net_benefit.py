@@ -38,6 +38,10 @@ def test_each_score_has_a_sentence_and_a_table(run: Run, rows: Path) -> None:
     out = run("measure", rows, *ASKED).out
     assert "At 0.5 acting on score is worth more than treating all and treating none (95 %" in out
     assert "At 0.001 these rows do not show whether acting on score is worth more" in out
+    # Random scores: below the base rate worse than treating all, above it worse than treating none.
+    other = run("measure", rows, "-s", "other", "-y", "label", "-m", "brier", "--threshold", "0.2,0.9").out
+    assert "At 0.2 acting on other is worth less than treating all (95 %, threshold by threshold)." in other
+    assert "At 0.9 acting on other is worth less than treating none (95 %, threshold by threshold)." in other
     heads = [line.split("  ") for line in out.splitlines() if line.startswith("threshold")]
     assert ["over score" in [word.strip() for word in head] for head in heads] == [False, True]
     latex = run("measure", rows, *ASKED, "--format", "latex").out

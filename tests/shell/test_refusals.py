@@ -512,6 +512,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "compare many.csv -y label -s score -s labell", "", "did you mean 'label'?"),
     (2, "compare many.csv -y label -s score -s label", "column 'label' cannot be two of", " "),
     (2, "compare many.csv -y label -s score -s old --metric bias", "bias cannot be compared", " "),
+    (2, "compare many.csv -y label -s score -s old -m clinical", "oe cannot be", "`measure` shows it"),
     (2, "compare many.csv -y label -s score -s old --metric bss", "cannot be compared", "--reference COL"),
     (2, "compare many.csv -y label -s score -s old --metric corp", "cannot be compared", "--kind mcb-dsc"),
     (3, "compare many.csv -s score -s old -y 'lab*'", "compared with one label", "--by MODEL --id QUESTION"),

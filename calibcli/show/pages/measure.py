@@ -585,25 +585,26 @@ def _apart(thresholds: Sequence[float]) -> dict[float, str]:
 def _worth_using(report: MeasureReport) -> list[Line]:
     """Return at which thresholds acting on the score is shown to be worth more than treating all and none."""
     using = f"acting on {quoted(report.input.score)} is worth"
-    sentences = {
-        "more": f"{using} more than treating all and treating none",
-        "less": f"{using} less than treating all or treating none",
-        "unknown": f"these rows do not show whether {using} more than treating all and treating none",
-    }
-    kinds: dict[str, list[str]] = {}
+    more = f"{using} more than treating all and treating none"
+    # In this order.
+    said: dict[str, list[str]] = {more: []}
+    unknown: list[str] = []
     names = _apart([one.threshold for one in report.net_benefit])
     for one in report.net_benefit:
-        ends = [number.interval.ends for number in (one.net_benefit, one.over_all) if number.interval]
-        if ends:
-            more, less = all(lower > 0.0 for lower, _ in ends), any(upper < 0.0 for _, upper in ends)
-            kind = "more" if more else "less" if less else "unknown"
-            kinds.setdefault(kind, []).append(names[one.threshold])
+        over = {"treating all": one.over_all, "treating none": one.net_benefit}
+        ends = {other: found.interval.ends for other, found in over.items() if found.interval}
+        if not ends:
+            continue
+        beaten_by = [other for other, (_, upper) in ends.items() if upper < 0.0]
+        if beaten_by:
+            said.setdefault(f"{using} less than {listed(beaten_by)}", []).append(names[one.threshold])
+        elif all(lower > 0.0 for lower, _ in ends.values()):
+            said[more].append(names[one.threshold])
+        else:
+            unknown.append(names[one.threshold])
+    said[f"these rows do not show whether {more}"] = unknown
     level = f"({percent(report.confidence)}, threshold by threshold)"
-    return [
-        Line(f"At {listed(kinds[kind])} {words} {level}.")
-        for kind, words in sentences.items()
-        if kind in kinds
-    ]
+    return [Line(f"At {listed(where)} {words} {level}.") for words, where in said.items() if where]
 
 
 def net_benefit_blocks(report: MeasureReport) -> tuple[Block, ...]:
