@@ -496,6 +496,8 @@ def stamp_of(path: str) -> Stamp | None:
 
 def _like_it(path: str) -> str | None:
     """Return the names in the same folder that are closest to one that is not there."""
+    if "://" in path:
+        return "addresses other than s3://, gs:// and abfs:// are not read: download it first, or pipe it in"
     lost = Path(path)
     try:
         names = [one.name for one in lost.parent.iterdir()]

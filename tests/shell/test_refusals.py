@@ -272,6 +272,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         for words in ("measure t.csv", "report t.csv -o r.html", "plot t.csv -o p.svg")
         for idle in ("--min-group-rows 9", "--sort name")
     ),
+    (3, "measure https://example.org/a.csv", "a.csv: there is no such file", "download it first"),
     (2, "drift t.csv good.csv --bins 5000", "5,000 quantile bins", "from 1 to 1,000"),
     (2, "drift t.csv good.csv --max-values 4", "--max-values is of further columns", "name them with --on"),
     (2, "drift t.csv good.csv --numeric score", "--numeric names 'score'", "--on names no column"),
