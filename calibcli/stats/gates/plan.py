@@ -529,6 +529,25 @@ class Effort:
     searching: int
     final: int
 
+    def of_parts(self, count: int, *, usual: int) -> "Effort":
+        """Return how often a gate of so many parts is simulated, if one of the usual number is so often."""
+        less = max(_LEAST_EFFORT, min(1.0, usual / count))
+        return Effort(math.ceil(less * self.searching), math.ceil(less * self.final))
+
+
+def that_may_decide(slowness: Floats, *, passes: bool, usual: int) -> Integers:
+    """
+    Return the places of the parts of a gate that are simulated, the slowest first.
+
+    All must pass, and however many are alike each may be the one that does not. Of more than are usual those
+    are left out that take a quarter of the rows of the slowest, as they pass long before it. A gate that is
+    to fail waits for the slowest.
+    """
+    order = np.argsort(-slowness, kind="stable")
+    if passes and order.size > usual:
+        return np.compress(slowness[order] >= _EASIER * slowness[order[0]], order)
+    return order[:usual]
+
 
 def _mean(share: Floats, gap: Floats) -> float:
     return float((share * gap).sum())
@@ -664,8 +683,10 @@ def planned(
     return max(plans, key=lambda plan: math.inf if plan.rows is None else plan.rows)
 
 
-# Of so many parts of the rows, those that take most, the gate is simulated; of fewer where that takes long.
-_MOST_PARTS, _FEW_PARTS = 20, 3
+# Of more parts a gate is simulated less often, and so it is of fewer where one of them takes long.
+_MOST_PARTS, _FEW_PARTS = 20, 5
+# But no less than a tenth as often. Parts that take so many fewer rows than others hardly ever decide.
+_LEAST_EFFORT, _EASIER = 0.1, 0.25
 
 # Tables of about as many rows are judged as one size; there are so many sizes.
 _STRATA = 20
@@ -720,12 +741,13 @@ def planned_together(
     gate: Gate, parts: Sequence[Part], *, power: float, generator: np.random.Generator
 ) -> tuple[Plan, Part, int]:
     """Find how many rows all parts take together, which of them takes most, and how many were simulated."""
-    effort = gate.simulated.effort
-    needed = {part.name: max(_start(gate, one) for one in part.patterns) / part.share for part in parts}
-    hardest = sorted(parts, key=lambda part: -needed[part.name])
-    hardest = hardest[: _MOST_PARTS if gate.simulated.at_once else _FEW_PARTS]
+    most = _MOST_PARTS if gate.simulated.at_once else _FEW_PARTS
+    needed = np.array([max(_start(gate, one) for one in part.patterns) / part.share for part in parts])
+    places = that_may_decide(needed, passes=gate.passes, usual=most).tolist()
+    hardest = [parts[place] for place in places]
+    effort = gate.simulated.effort.of_parts(len(hardest), usual=most)
     together = _Together(gate, hardest, generator)
-    start = min(round(needed[hardest[0].name]), MOST_ROWS)
+    start = min(round(float(needed[places[0]])), MOST_ROWS)
     rows, reached, half = searched(together, start=start, power=power, effort=effort)
     found = together.each(rows, effort.final) if rows is not None else [0.0]
     part = hardest[int(np.argmin(found))]

@@ -7,7 +7,17 @@ import numpy as np
 
 from calibcli.errors import UsageProblem
 from calibcli.options.numerals import in_full
-from calibcli.stats.gates.plan import CALIBRATED, MOST_ROWS, Asked, Effort, Gate, Plan, Population, searched
+from calibcli.stats.gates.plan import (
+    CALIBRATED,
+    MOST_ROWS,
+    Asked,
+    Effort,
+    Gate,
+    Plan,
+    Population,
+    searched,
+    that_may_decide,
+)
 from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
 from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, subset
 from calibcli.stats.numerics import crossing
@@ -17,8 +27,8 @@ from calibcli.values import dataclass
 # Scores within a segment are kept to so many values, each of as many rows.
 _VALUES = 16
 
-# Only so many segments are simulated, those that take most rows: the others have passed before them.
-_SLOWEST = 25
+# Of more segments the gate is simulated less often.
+_USUAL = 50
 
 _EFFORT = Effort(400, 1_000)
 
@@ -116,7 +126,7 @@ def planned_segments(
     """
     every = entries.of(())
     rows = float(every.rows.sum())
-    slowest = np.argsort(-slowness(some), kind="stable")[:_SLOWEST].tolist()
+    slowest = that_may_decide(slowness(some), passes=gate.passes, usual=_USUAL).tolist()
     wrong, population = slowest[0], _population(entries, some, slowest[0])
     if error > 0.0:
         wrong, population = _erring(entries, some, names, error=error)
@@ -137,8 +147,9 @@ def planned_segments(
     )
     begin = growth.rows_to_pass(gate.limit) if gate.passes else growth.rows_to_fail(gate.limit)
     start = min(max(begin, ground.least_rows), MOST_ROWS)
-    found, reached, half = searched(looks, start=start, power=power, effort=_EFFORT)
-    return Plan(population, found, reached, _EFFORT.final, half, None)
+    effort = _EFFORT.of_parts(len(looks.populations), usual=_USUAL)
+    found, reached, half = searched(looks, start=start, power=power, effort=effort)
+    return Plan(population, found, reached, effort.final, half, None)
 
 
 def _population(entries: Crossed, some: Segments, place: int) -> Population:
