@@ -9,7 +9,7 @@ from typing import Self
 from calibcli.codec import Node
 from calibcli.commands.gathering import FIT_ROWS
 from calibcli.documents.summary import is_summary
-from calibcli.errors import IdleOption
+from calibcli.errors import EmptyTable, IdleOption
 from calibcli.names import Band, PlotKind, ViewName
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.pictures import PictureOptions
@@ -253,6 +253,12 @@ def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
 def rounding_foot(table: Table) -> tuple[str, ...]:
     """Return what must be said of a table whose scores are not kept in full."""
     return (f"Scores are rounded to {table.resolution:.2g}.",) if table.kind == "grid" else ()
+
+
+def no_group(least_rows: int) -> EmptyTable:
+    """Return the error for groups of which none is large enough to be drawn."""
+    hint = "pass a smaller --min-group-rows; `segments --on` cuts a column of numbers into ranges"
+    return EmptyTable(f"no group has {least_rows:,} rows", hint)
 
 
 def rows_line(rows: int, positive: int) -> str:

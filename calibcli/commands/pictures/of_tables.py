@@ -19,6 +19,7 @@ from calibcli.commands.pictures.diagram import (
     PlotRequest,
     bounds_line,
     diagram_of_rows,
+    no_group,
     places_for,
     rounding_foot,
     rows_line,
@@ -26,7 +27,7 @@ from calibcli.commands.pictures.diagram import (
 from calibcli.commands.pictures.reliability import MOST, brief, group_name, refuse_panels, several_names
 from calibcli.commands.reading import read_evaluation
 from calibcli.commands.slices import Slices, extras_request_of, sorted_groups, views_of
-from calibcli.errors import EmptyTable, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.names import (
     DEFAULT_BINS,
     Binning,
@@ -130,8 +131,7 @@ def _groups(slices: Slices, options: MeasureOptions) -> tuple[dict[str, Table], 
     least_rows = options.least_rows
     measured = sorted_groups(slices.measured(least_rows), options.sort)
     if not measured:
-        msg = f"no group has {least_rows:,} rows"
-        raise EmptyTable(msg, "pass a smaller --min-group-rows")
+        raise no_group(least_rows)
     few = slices.left_out([one.key for one in measured])
     names = [f"{group_name(key, slices.columns)} ({rows:,})" for key, rows in few.items()]
     foot = f"Fewer than {least_rows:,} rows, so not drawn: {first_of(names, MOST)}."

@@ -8,9 +8,16 @@ from itertools import accumulate
 import numpy as np
 
 from calibcli.commands.measure import measure_files
-from calibcli.commands.pictures.diagram import Diagram, Drawn, PlotRequest, diagram_of_rows, rows_line
+from calibcli.commands.pictures.diagram import (
+    Diagram,
+    Drawn,
+    PlotRequest,
+    diagram_of_rows,
+    no_group,
+    rows_line,
+)
 from calibcli.documents.state import read_state
-from calibcli.errors import EmptyTable, InputProblem, UsageProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import GroupOrder, MeasureName, VerdictName
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.options.numerals import by_name, has_own_order, in_full, in_order, is_over_time, percent
@@ -179,9 +186,7 @@ def _in_order(
 def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> Drawn:
     """Return the bias of every group that was measured, in order."""
     if report.groups is None or not report.groups.measured:
-        least = 0 if report.groups is None else report.groups.least_rows
-        msg = f"no group has {least:,} rows"
-        raise EmptyTable(msg, "pass a smaller --min-group-rows")
+        raise no_group(0 if report.groups is None else report.groups.least_rows)
     column, confidence = report.groups.columns[0], report.confidence
     named = {key.removeprefix(f"{column}="): key for key in report.groups.measured}
     keys, order = _in_order(named, report, order)

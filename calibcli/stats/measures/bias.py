@@ -77,13 +77,17 @@ def observed_over_expected(table: Table, *, confidence: float = 0.95) -> Estimat
         because = (*found.assumptions[1:], why)
         return Estimate.of(MeasureName.OE, table, math.nan, because=because, details=found.details)
     ratio = on_line(found, MeasureName.OE, slope=1.0 / mean_score, offset=1.0)
-    if ratio.null_range is not None and abs(ratio.null_range[0]) < DUST:
-        ratio = replace(ratio, null_range=(0.0, ratio.null_range[1]))
-    if table.positive.any():
-        return ratio
-    # Without events the bias is the mean score, and what rounding leaves of 1 - 1 would be shown.
-    bounds = ratio.interval
-    return replace(ratio, value=0.0, interval=None if bounds is None else replace(bounds, lower=0.0))
+    # Where the bias is the mean score, what rounding leaves of 1 - 1 would be shown.
+    bounds, chance = ratio.interval, ratio.null_range
+    if bounds is not None and bounds.lower is not None:
+        bounds = replace(bounds, lower=_without_dust(bounds.lower))
+    if chance is not None:
+        chance = _without_dust(chance[0]), chance[1]
+    return replace(ratio, value=_without_dust(ratio.value), interval=bounds, null_range=chance)
+
+
+def _without_dust(ratio: float) -> float:
+    return 0.0 if abs(ratio) < DUST else ratio
 
 
 def observed_rate(table: Table, *, confidence: float = 0.95) -> Estimate:

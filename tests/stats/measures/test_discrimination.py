@@ -335,6 +335,15 @@ def test_a_reversed_outcome_is_told_of() -> None:
     )
 
 
+@pytest.mark.parametrize("seed", [34, 142])
+def test_an_interval_down_to_no_events_ends_at_0(seed: int) -> None:
+    """Of one event among 51: what rounding leaves of 1 - 1 was shown, 1.11e-16."""
+    score = np.random.default_rng(seed).random(51) * 0.4
+    found = observed_over_expected(ScoreTable.from_rows(score, np.arange(51) == 0))
+    assert found.interval is not None
+    assert found.interval.lower == 0.0
+
+
 @pytest.mark.parametrize("score", [0.0003, 0.1, 1.0 / 3.0, 0.7])
 def test_no_event_is_a_ratio_of_nothing(score: float) -> None:
     """A grade without a default has an O/E of 0, and not what rounding leaves of 1 - 1."""
