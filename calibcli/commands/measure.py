@@ -43,6 +43,7 @@ from calibcli.names import (
     MeasureName,
     PlotKind,
     Purpose,
+    Scale,
     Smoother,
     ViewName,
     ranked_in,
@@ -500,6 +501,11 @@ MOST_IN_FULL = 20
 
 _NOT_SUMMED = "sums of rows were not looked at, so that log loss and Brier score of rows are left out"
 
+_LOST = (
+    "log-probabilities below -745 have a probability of exactly 0, the nearest there is: that of a right "
+    "class makes class_log_loss infinite, as finite logarithms do not"
+)
+
 _COARSE = (
     "the distinct scores of {count:,} classes did not fit in memory: they are rounded to {size:.2g} "
     "(bin counts and residual sums stay exact, equal-mass bins, tests and nulls do not); "
@@ -560,6 +566,9 @@ def with_classes(
         report = replace(report, notes=(*report.notes, f"marginal_l2 weighs classes: {given}, others 1"))
     views = class_views(evaluation.table, (rest, top), classes.sums, options=options, weights=weights)
     measures = tuple(class_measure(name, views) for name in requested)
+    logarithms = evaluation.artifact is None and resolved.requested.read_as in (Scale.LOGIT, Scale.LOGPROB)
+    if logarithms and any(math.isinf(one.value) for one in measures):
+        report = replace(report, notes=(*report.notes, _LOST))
     largest: tuple[TopError, ...] = ()
     if classes.sums.top is not None:
         from calibcli.stats.measures.classes.binned import top_errors

@@ -62,9 +62,14 @@ _HARD = "every score is 0 or 1, like predicted labels and unlike probabilities: 
 _UNSURE = "every value lies in [0, 1], and was read as log-odds; --scale prob reads probabilities"
 _PERCENT_INSTEAD = "events are a hundredth of what the scores expect: --scale percent reads 0.4 as 0.4 %"
 _SURE = (
-    "with log-odds above 36.7 have a score of exactly 1, the nearest there is: one with label 0 makes log "
-    "loss infinite, as finite log-odds do not"
+    "{} with {} have a score of exactly {}, the nearest there is: one with label {} makes log loss infinite, "
+    "as finite logarithms do not"
 )
+# Logarithms whose probability no double tells from 0 or 1, by scale, and the score that they have.
+_TOO_SURE = {
+    Scale.LOGIT: (("log-odds above 36.7", 1), ("log-odds below -745", 0)),
+    Scale.LOGPROB: (("log-probabilities below -745", 0),),
+}
 _UNSURE_PERCENT = "no value is above 1, and they were read as percentages; --scale prob reads probabilities"
 _REVERSED = (
     RANKS_WRONG
@@ -123,16 +128,17 @@ def read_notes(
 def sure_notes(
     gathered: "Gathered", scale: Scale, *, further: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[str, ...]:
-    """Return how many log-odds are so large that no double below 1 is as near to their probability."""
-    if scale is not Scale.LOGIT or gathered.input.classes is not None:
+    """Return how many logarithms are so large that no double but 0 or 1 is as near to their probability."""
+    if gathered.input.classes is not None:
         return ()
     said = []
     for key, name in {"raw": gathered.input.score, **further}.items():
         table = gathered.tables[key]
-        rows = int(table.rows[table.score == 1.0].sum())
-        if rows:
-            column = f"column {name!r}: " if further else ""
-            said.append(f"{column}{rows:,} row{'s' * (rows != 1)} {_SURE}")
+        column = f"column {name!r}: " if further else ""
+        for kind, score in _TOO_SURE.get(scale, ()):
+            rows = int(table.rows[table.score == score].sum())
+            counted = f"{column}{rows:,} row{'s' * (rows != 1)}"
+            said += [_SURE.format(counted, kind, score, 1 - score)] if rows else []
     return tuple(said)
 
 

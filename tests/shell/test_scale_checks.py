@@ -226,22 +226,36 @@ def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path
                 assert ("was read as log-odds" in " ".join((ended.out + ended.err).split())) is noted
 
 
-def test_log_odds_that_no_double_below_one_can_tell_are_counted(run: Run, tmp_path: Path) -> None:
-    """Each column's rows, as log loss is infinite for one of them that is wrong; the ends below are exact."""
+def test_logarithms_that_no_double_can_tell_from_0_or_1_are_counted(run: Run, tmp_path: Path) -> None:
+    """Each column's rows, as log loss is infinite for one of them that is wrong; of classes that is said."""
     data = tmp_path / "sure.csv"
-    data.write_text("a,b,label\n" + "40,2,1\n-40,-2,0\n37,38,0\n36.7,1,1\n3,36,1\n" * 20)
-    said = "with log-odds above 36.7 have a score of exactly 1"
-    one = run("measure", data, "-s", "a", "-y", "label", "--scale", "logit", "--json").out
-    assert [note.partition(",")[0] for note in json.loads(one)["notes"]] == [f"40 rows {said}"]
-    two = json.loads(
-        run("compare", data, "-s", "a", "-s", "b", "-y", "label", "--scale", "logit", "--json").out
-    )
-    assert [note.partition(",")[0] for note in two["notes"][-2:]] == [
-        f"column 'a': 40 rows {said}",
-        f"column 'b': 20 rows {said}",
+    data.write_text("a,b,label\n" + "40,2,1\n-800,-2,0\n37,38,0\n36.7,1,1\n3,-740,1\n" * 20)
+    asked = (data, "-y", "label", "--scale")
+
+    def notes(*words: object) -> list[str]:
+        return [note.partition(",")[0] for note in json.loads(run(*words, "--json").out)["notes"]]
+
+    one, zero = ("with log-odds above 36.7 have a score of exactly 1", "rows with log-odds below -745 have")
+    assert notes("measure", *asked, "logit", "-s", "a") == [
+        f"40 rows {one}",
+        f"20 {zero} a score of exactly 0",
     ]
-    few = run("measure", data, "-s", "b", "-y", "label", "--scale", "logit", "--where", "b < 38").out
-    assert said not in few
+    assert notes("compare", *asked, "logit", "-s", "a", "-s", "b")[-3:] == [
+        f"column 'a': 40 rows {one}",
+        f"column 'a': 20 {zero} a score of exactly 0",
+        f"column 'b': 20 rows {one}",
+    ]
+    few = ("--where", "b < 1.5", "--where", "a < 0")
+    assert notes("measure", *asked, "logprob", "-s", "b", *few)[-1:] != ["20 rows with log-probabilities"]
+    assert notes("measure", *asked, "logprob", "-s", "a", *few)[-1].startswith(
+        "20 rows with log-probabilities"
+    )
+    classes = tmp_path / "classes.csv"
+    classes.write_text("p_a,p_b,label\n" + "0,-900,a\n-900,0,a\n0,-700,b\n" * 40)
+    said = "log-probabilities below -745 have a probability of exactly 0"
+    asked = (classes, "--probs", "p_*", "-y", "label", "--scale", "logprob", "-m", "class_log_loss")
+    assert said in notes("measure", *asked)
+    assert said not in notes("measure", *asked, "--where", "p_b > -800", "--where", "p_a > -800")
 
 
 def _of_python(logits: Any) -> dict[str, Callable[..., Any]]:
