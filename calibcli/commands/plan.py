@@ -26,7 +26,15 @@ from calibcli.documents.artifact import (
     read_class_artifact,
 )
 from calibcli.errors import UsageProblem
-from calibcli.names import DEFAULT_LEAST_ROWS, Binning, MeasureName, Purpose, VerdictName, ViewName
+from calibcli.names import (
+    DEFAULT_BINS,
+    DEFAULT_LEAST_ROWS,
+    Binning,
+    MeasureName,
+    Purpose,
+    VerdictName,
+    ViewName,
+)
 from calibcli.options.gating import PlanOptions
 from calibcli.options.numerals import in_full
 from calibcli.options.rows import DocumentSource, RowRequest
@@ -222,7 +230,7 @@ def _by_scores(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | Non
         scores.population.score.size,
         known,
         (f"the rows to come have scores as {known}", *example.assumptions),
-        _of_values(found, example),
+        (*_of_values(found, example), *_of_state(options, scores)),
         scores.input,
     )
 
@@ -429,6 +437,14 @@ def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:
     others = f"up to {100.0 * example.unseen_share:.2g} % of later rows may have others"
     rare = f"the rarest value, {found.population.score[rarest]:.4g}, gets about {rows:,} of these rows"
     return (f"{rare}; the gate will speak of the values seen, and {others}",)
+
+
+def _of_state(options: PlanOptions, scores: _Scores) -> tuple[str, ...]:
+    """Return what a state needs to judge each value by itself, as was planned: nobody fixed the values."""
+    if not options.any_time or scores.bins is not ATOMS or scores.outputs is not None:
+        return ()
+    named = "verify --state judges each value only if they are named, --bins V,V,..."
+    return (f"{named}, and else {DEFAULT_BINS} bins: --bins {DEFAULT_BINS} plans for those",)
 
 
 def _notes(found: Plan, options: PlanOptions) -> tuple[str, ...]:

@@ -105,3 +105,21 @@ def test_what_does_not_say_where_scores_fell_is_refused(rows: pd.DataFrame, tmp_
         with pytest.raises(UsageProblem, match="does not say where its outputs fall") as caught:
             plan_rows(planned(max_ece=0.05), RowRequest([], artifact=saved(one, tmp_path)))
         assert caught.value.hint == "pass --like preds.csv -s score too"
+
+
+def test_a_plan_for_any_time_says_what_a_state_judges(rows: pd.DataFrame, tmp_path: Path) -> None:
+    """Values that were only found in the rows are bins of a state where they are named alone."""
+    path = str(tmp_path / "few.csv")
+    pd.DataFrame({"score": rows["score"].round(1)}).to_csv(path, index=False)
+    request = RowRequest([path], Columns("score"))
+    said = {
+        name: any("verify --state judges each value only" in note for note in plan_rows(one, request).notes)
+        for name, one in {
+            "any time": planned(max_ece=0.05, any_time=True),
+            "bins": planned(max_ece=0.05, any_time=True, bins=15),
+            "one look": planned(max_ece=0.05),
+        }.items()
+    }
+    assert said == {"any time": True, "bins": False, "one look": False}
+    discrete = saved(fitted(rows, "scaling-binning"), tmp_path)
+    assert not plan_rows(planned(max_ece=0.05, any_time=True), RowRequest([], artifact=discrete)).notes
