@@ -179,7 +179,7 @@ class MeasureName(Explained):
             weights 1/n is the largest Σw²/(Σw W) of a bin, W the weight of all rows, and the lower end that
             of ece.
         Assumes: {_UNSEEN}
-        Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 4.1; Hoeffding (1956), Ann. Math. Statist.
+        Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5; Hoeffding (1956), Ann. Math. Statist.
             27, Theorem 3.
         """
     LP = "lp", Facts(Home.BINNED), f"""
@@ -194,7 +194,7 @@ class MeasureName(Explained):
             attained). For p above 2 this is divided by the root of the smallest share of a bin to the power
             (p - 2)/p. The lower end is that of ece, which no l_p error is below.
         Assumes: {_UNSEEN}
-        Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.3.
+        Reference: Kumar, Liang & Ma (2019), NeurIPS, definition 2.1 and after it.
         """
     LINF = "linf", Facts(Home.BINNED, gate="l2.linf_below"), f"""
         maximum calibration error

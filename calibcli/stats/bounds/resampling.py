@@ -30,7 +30,7 @@ _EXACT_SCORES = 1_024
 
 _SUB_CELLS = 256
 
-# Sub-cells are so narrow in log odds that the variance of their labels is a binomial one within .2 %.
+# Sub-cells are so narrow in log odds that the variance of their labels is a binomial one within .4 %.
 _LOG_ODDS = np.arange(-36.0, 36.25, 0.25)
 
 _MOMENT_CUTS = 128

@@ -358,7 +358,7 @@ def lp_error(
         which no l_p falls short of.
 
     References:
-        Kumar, Liang & Ma (2019), NeurIPS, definition 2.3; bounds in `measure --explain lp`.
+        Kumar, Liang & Ma (2019), NeurIPS, definition 2.1 and after it; bounds in `measure --explain lp`.
     """
     sums = binned(table, bins)
     found = gaps_in(sums)

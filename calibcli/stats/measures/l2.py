@@ -312,7 +312,7 @@ def plug_in_l2(
         Hoeffding, below by a Chernoff bound or, where it has none, by that of the ECE.
 
     References:
-        Kumar, Liang & Ma (2019), NeurIPS, definition 4.1; bounds in `measure --explain l2_plug_in`.
+        Kumar, Liang & Ma (2019), NeurIPS, section 5; bounds in `measure --explain l2_plug_in`.
     """
     sums = binned(table, bins)
     found = gaps_in(sums)
