@@ -430,27 +430,38 @@ class GridAccumulator(Counting):
 
     def table(self) -> GridTable:
         """Return the occupied cells."""
+        return GridTable(*(sealed(column) for column in self.columns()))
+
+    def columns(self) -> tuple[Integers, ...]:
+        """Return the columns of their table."""
         rows, below = self.sums()
         both = rows[:CODES] + rows[CODES:]
         code = np.flatnonzero(both)
         ones = CODES + code
-        columns = (code, both[code], rows[ones], below[ones], below[code])
-        return GridTable(*(sealed(column) for column in columns))
+        return code, both[code], rows[ones], below[ones], below[code]
 
 
 def grid_of(table: ScoreTable) -> GridTable:
     """Round an exact table to cells; equal to having added its rows one by one."""
+    return GridTable(*(sealed(column) for column in _in_cells(table)))
+
+
+def _in_cells(table: ScoreTable) -> tuple[Integers, ...]:
+    """
+    Return the columns of that table. Of more rows in a cell than it may hold, sums lose what is past 63 bits,
+    which a digest may: in whatever order they are added they lose the same.
+    """
     if table.weighted or not 0 < table.distinct <= COUNTED:
         whole = GridAccumulator()
         whole.add(table)
-        return whole.table()
+        return whole.columns()
     # Scores ascend and so do their cells: nothing as large as the grid is needed.
     code, distance = placed(table.score)
     below, ones, starts = distance.astype(np.int64), table.positive_rows, run_starts(code)
     sums = (table.rows, ones, below * ones, below * (table.rows - ones))
     columns = [code[starts], *(np.add.reduceat(one, starts) for one in sums)]
     held = columns[1] > 0
-    return GridTable(*(sealed(column[held]) for column in columns))
+    return tuple(column[held] for column in columns)
 
 
 def placed(score: Floats) -> tuple[Integers, Floats]:
@@ -501,9 +512,10 @@ def _ranks(rows: int) -> Integers:
 
 def digest(table: Table) -> str:
     """Return `sha256:` and the hash of the table's canonical bytes: kind, then each column little-endian."""
+    kind, columns = table.kind, table.columns
     if isinstance(table, ScoreTable) and not table.weighted:
-        table = grid_of(table)
-    state = hashlib.sha256(f"calibcli.table/1 {table.kind} {len(table.columns)} {table.distinct}\n".encode())
-    for column in table.columns:
+        kind, columns = "grid", _in_cells(table)
+    state = hashlib.sha256(f"calibcli.table/1 {kind} {len(columns)} {columns[0].size}\n".encode())
+    for column in columns:
         state.update(column.astype(column.dtype.newbyteorder("<"), copy=False).tobytes())
     return f"sha256:{state.hexdigest()}"

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import calibcli
 from calibcli.stats.curves.reliability import BinnedCurve
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import ScoreTable, WeightColumns, merge_all
@@ -320,6 +321,18 @@ def test_different_tables_have_different_digests(one: Fifths, other: Fifths) -> 
     """Two tables have one digest exactly if they are equal."""
     a, b = fifths(one), fifths(other)
     assert (digest(a) == digest(b)) == (a == b)
+
+
+def test_more_rows_of_a_score_than_a_grid_holds_have_a_digest() -> None:
+    """An exact table takes ten billion rows of one score, and so does its digest, however they came."""
+    score, rows, ones = np.array([0.3101, 0.7]), np.array([10**10, 7]), np.array([3 * 10**9, 5])
+    whole, half = ScoreTable(score, rows, ones), ScoreTable(score, rows // 2, ones // 2)
+    rest = ScoreTable(score, rows - rows // 2, ones - ones // 2)
+    assert digest(whole) == digest(merge_all([half, rest])) != digest(ScoreTable(score, rows + 1, ones))
+    counts = np.concatenate((rows - ones, ones))
+    label = np.array([0, 0, 1, 1])
+    found = calibcli.measure(np.tile(score, 2), label, weight=counts, weights_are="frequency", metric="ece")
+    assert (found.report.table.rows, found.report.table.digest) == (10**10 + 7, digest(whole))
 
 
 def test_kind_and_weights_are_part_of_the_digest() -> None:
