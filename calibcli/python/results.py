@@ -207,6 +207,12 @@ class Measured(Named[Estimate | ClassEstimate], Reported):
     def __contains__(self, name: object) -> bool:
         return name in self.measures
 
+    def __eq__(self, other: object) -> bool:
+        # Curves in the report hold arrays, of which there is no one answer.
+        return self.to_dict() == other.to_dict() if isinstance(other, Measured) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self.measures})
 
@@ -416,6 +422,9 @@ class Drifted(Reported):
 
     report: DriftReport
 
+    def __iter__(self) -> Iterator[str]:
+        return (one.name for one in self.report.columns)
+
     def __getitem__(self, name: str) -> DriftColumn:
         for one in self.report.columns:
             if one.name == name:
@@ -555,7 +564,11 @@ def _verified_line(group: str, rule: str, verdict: Verdict) -> dict[str, object]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SavedReport(Named[Estimate | ClassEstimate], Tabled):
-    """A report of `measure` or `verify` that was loaded: its numbers by name, nothing measured again."""
+    """
+    A report of `measure` or `verify` that was loaded: its numbers by name, nothing measured again.
+
+    As what `verify` returned it is false where the gate did not pass.
+    """
 
     document: dict[str, object]
     facts: InspectReport
@@ -576,6 +589,12 @@ class SavedReport(Named[Estimate | ClassEstimate], Tabled):
         verdict = Node(self.document).child("verdict")
         return None if verdict.value is None else verdict.child("status").text()
 
+    def __bool__(self) -> bool:
+        if self.status == VerdictName.INCONCLUSIVE:
+            policy = Node(self.document).child("verdict").child("inconclusive_counts_as")
+            return policy.choice(Inconclusive) is Inconclusive.PASS
+        return self.status in (None, VerdictName.PASS)
+
     def _lacking(self, name: str) -> str:
         return f"the report does not have {name!r}; there are {', '.join(self.measures) or 'no measures'}"
 
@@ -594,9 +613,18 @@ class SavedReport(Named[Estimate | ClassEstimate], Tabled):
         return page_of(self.facts, verbose=verbose)
 
     def lines(self) -> list[Mapping[str, object]]:
-        """Return a row for each measure of all rows, and of each slice."""
-        parts = {_WHOLE: self.measures, **self.slices}
-        return [line_of(key, one) for key, part in parts.items() for one in part.values()]
+        """Return a row for each measure of all rows, and of each slice; of `verify` one for each rule."""
+        root, parts = Node(self.document), {_WHOLE: self.measures, **self.slices}
+        bodies = {_WHOLE: root, **root.child("slices").members()}
+        return [
+            *(line_of(key, one) for key, part in parts.items() for one in part.values()),
+            *(
+                _saved_verdict(key, rule, one)
+                for key, body in bodies.items()
+                if body.has("rules")
+                for rule, one in body.child("rules").members().items()
+            ),
+        ]
 
 
 def _measures(body: Node) -> dict[str, Estimate | ClassEstimate]:
@@ -609,6 +637,27 @@ def _estimate(name: str, node: Node, rows: int) -> Estimate | ClassEstimate:
     if name in set(ClassMeasure):
         return ClassEstimate.from_dict(known.knowing(name=ClassMeasure(name)))
     return Estimate.from_dict(known.knowing(name=Node(name).choice(MeasureName)))
+
+
+def _saved_verdict(group: str, rule: str, node: Node) -> dict[str, object]:
+    """Return a verdict of a document as the row that `Verified` has for it."""
+    numbers = {name: node.optional(name) for name in ("value", "lower", "upper")}
+    texts = {name: node.optional(name) for name in ("target", "reason")}
+    words = {name: None if one is None else one.text() for name, one in texts.items()}
+    return {
+        "slice": group,
+        "rule": rule,
+        "claim": node.child("expr").text(),
+        "outcome": node.child("status").choice(VerdictName).value,
+        **{name: None if one is None else one.number() for name, one in numbers.items()},
+        "limit": node.child("limit").number(),
+        "confidence": node.child("confidence").number(0.0, 1.0),
+        "method": node.child("method").text(),
+        "target": words["target"],
+        "rows": node.child("rows").whole(),
+        "reason": words["reason"],
+        "assumptions": "; ".join(node.child("assumptions").texts()),
+    }
 
 
 def _null_range(node: Node) -> tuple[float, float] | None:

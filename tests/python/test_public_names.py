@@ -102,6 +102,7 @@ def test_a_result_can_be_copied_and_pickled() -> None:
     assert isinstance(report.ece, Estimate)
     for other in (copy.deepcopy(report), pickle.loads(pickle.dumps(report))):  # noqa: S301 - made above
         assert other.to_json() == report.to_json()
+        assert other == report != calibcli.measure([0.1, 0.4, 0.6], [0, 1, 0], metric="ece")
     with pytest.raises(AttributeError, match="'brier' was not measured; there are ece"):
         _ = report.brier
     with pytest.raises(KeyError, match="there are ece"):

@@ -196,8 +196,23 @@ def test_loaded_report_has_the_numbers_of_the_one_that_was_saved(
     certain = calibcli.measure([0.0, 1.0, 0.5], [1, 1, 0], metric="log_loss")
     path.write_text(certain.to_json())
     assert calibcli.load(path)["log_loss"].value == math.inf
-    path.write_text(calibcli.verify(*TWO, max_ece=0.3).to_json())
-    assert calibcli.load(path).status == "pass"
+    groups, segments = {"by": {"country": ROWS["country"]}}, {"on": {"device": ROWS["device"]}}
+    for words in (
+        {"max_ece": 0.3, **groups},
+        {"max_ece": 0.001},
+        {"max_ece": 0.1},
+        {"max_ece": 0.1, "inconclusive": "pass"},
+        {"max_segment_bias": 0.3, **segments},
+    ):
+        gate = calibcli.verify(*TWO, **words)
+        path.write_text(gate.to_json())
+        loaded = calibcli.load(path)
+        assert isinstance(loaded, calibcli.SavedReport)
+        assert (loaded.status, bool(loaded)) == (gate.status, gate.passed)
+        ours, theirs = (
+            one.to_frame().sort_values(["slice", "rule"], ignore_index=True) for one in (gate, loaded)
+        )
+        pd.testing.assert_frame_equal(ours, theirs)
     damaged = report.to_dict()
     damaged["measures"]["ece"]["confidence"] = 7  # type: ignore[index]
     path.write_text(json.dumps(damaged))

@@ -67,6 +67,9 @@ def test_every_format_gives_the_same_shifts(
         "country = (missing)",
     ]
     result = calibcli.drift(*pair, score="pd", on=["country", "number"])
+    assert list(result) == ["pd", "country", "number"]
+    assert "country" in result
+    assert "city" not in result
     assert [one.to_dict() for one in result.columns] == [first[name] for name in ("pd", "country", "number")]
     assert result.shifted == ("pd", "country")
     assert (result.psi, result.p_value) == (first["pd"]["psi"], first["pd"]["p_joint"])
