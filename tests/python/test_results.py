@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -264,7 +265,17 @@ def test_picture_on_file_is_the_one_a_notebook_shows(tmp_path: Path) -> None:
         calibcli.plot(*TWO, kind="binned", path=path)
     with pytest.raises(calibcli.UsageProblem, match="a picture is png, svg or pdf"):
         calibcli.plot(*TWO, path=tmp_path / "picture.gif")
-    calibcli.plot(*TWO, kind="binned", path=path, force=True)
+    plain = path.read_bytes()
+    # As styles and packages for plotting set them, in a program that has pictures of its own.
+    settings = {
+        "font.weight": "bold",
+        "lines.solid_capstyle": "round",
+        "axes.autolimit_mode": "round_numbers",
+    }
+    with mpl.rc_context({**settings, "axes.labelpad": 20.0, "xtick.labeltop": True}):
+        calibcli.plot(*TWO, kind="binned", path=path, force=True)
+        assert mpl.rcParams["font.weight"] == "bold"
+    assert path.read_bytes() == plain
 
 
 class Elsewhere:

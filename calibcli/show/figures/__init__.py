@@ -2,6 +2,8 @@
 
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, BinaryIO
 
@@ -22,7 +24,8 @@ def figure_of(
     module, _, name = facts.figure.partition(".")
     draw = getattr(import_module(f"calibcli.show.figures.{module}"), name)
     by_scale = {"scale": scale} if facts.logit else {}
-    found: Figure = draw(picture, words, look=look or look_of(), **by_scale)
+    with _built_in_settings():
+        found: Figure = draw(picture, words, look=look or look_of(), **by_scale)
     return found
 
 
@@ -45,7 +48,7 @@ _one_at_a_time = threading.Lock()
 
 
 def use_built_in_settings() -> None:
-    """Take back what files have set, for the rest of the process; a backend is never asked for."""
+    """Take back what files and programs have set; a backend is never asked for."""
     built_in: dict[Any, Any] = {
         key: value for key, value in dict.items(mpl.rcParamsDefault) if key != "backend"
     }
@@ -54,10 +57,19 @@ def use_built_in_settings() -> None:
         mpl.rcParams.update(built_in)
 
 
+@contextmanager
+def _built_in_settings() -> Iterator[None]:
+    """Draw alike whatever settings and styles a program has; they are back in force afterwards."""
+    with _one_at_a_time, mpl.rc_context():
+        use_built_in_settings()
+        yield
+
+
 def save(figure: Figure, target: BinaryIO, picture_format: str) -> None:
     """Write a figure; the same figure gives the same bytes on one machine."""
     metadata: dict[str, str | None] = {"Title": str(figure.get_label()), **_NO_TRACES[picture_format]}
-    with _one_at_a_time, mpl.rc_context(_SETTINGS):
+    with _built_in_settings():
+        mpl.rcParams.update(_SETTINGS)
         figure.savefig(
             target,
             format=picture_format,
