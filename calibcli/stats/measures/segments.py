@@ -257,8 +257,9 @@ class Segments:
 
 def straightened(sigma: Floats, variance: Floats, skewness: Floats) -> Floats:
     """Return the range of a Brownian motion that is as rare as one of skewed jumps."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x = skewness * sigma / np.sqrt(variance)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Of scores next to nothing it has no square that is finite; what it is then matters to nobody.
+        x = np.minimum(skewness * sigma / np.sqrt(variance), 1e150)
         # (1 + x) log(1 + x) - x, over x^2 / 2, is 1 - x / 3 for small x.
         ratio = np.where(x > 1e-4, 2.0 * ((1.0 + x) * np.log1p(x) - x) / (x * x), 1.0 - x / 3.0)
     return np.asarray(sigma * np.sqrt(ratio))

@@ -206,6 +206,12 @@ def test_skewed_jumps_are_worth_less_the_fewer_they_are() -> None:
     assert worth[2] == pytest.approx(math.sqrt(10.0 * ((1 + u) * math.log1p(u) - u)))
 
 
+def test_a_range_beside_scores_next_to_nothing_is_worth_much() -> None:
+    """Labels of 1 at scores of 1e-200 are far out, and no square of that is finite."""
+    worth = straightened(np.array([1e101, 1e151]), np.array([1e-198, 1e-298]), np.array([1.0, 1.0]))
+    assert np.all(np.isfinite(worth) & (worth > 1e20))
+
+
 def test_smallest_detectable_bias_is_detected_as_often_as_said() -> None:
     """Labels that miss by it leave a range beyond the critical one in about eight draws of ten."""
     level, score, rng = drawn_rows(4_000, 1)
