@@ -19,6 +19,7 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO, cast
 
@@ -172,6 +173,9 @@ class _Seen:
     stamp: FileStamp | ObjectStamp | None
 
 
+# What a command reads beside its rows, such as phrases and keys: nothing is written over it either.
+READ_BESIDE: ContextVar[tuple[str, ...]] = ContextVar("read_beside", default=())
+
 # By the names of outputs that were checked and are not written yet.
 _checked: dict[str, _Seen] = {}
 
@@ -209,7 +213,7 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
     if is_object(name):
         _refuse_object(name, force=force, inputs=inputs)
         return
-    if any(_same_file(name, str(other)) for other in inputs):
+    if any(_same_file(name, str(other)) for other in (*inputs, *READ_BESIDE.get())):
         raise _is_input(name)
     mode = _mode(name)
     if mode is not None and stat.S_ISDIR(mode):

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from calibcli.data.outputs import COMPLETION
+from calibcli.data.outputs import COMPLETION, READ_BESIDE
 from calibcli.errors import (
     CalibcliError,
     IdleOption,
@@ -122,6 +122,7 @@ def root(
     DEFAULTS: a flag beats CALIBCLI_<COMMAND>_<OPTION> in the environment, which beats calibcli.toml or
     [tool.calibcli] in pyproject.toml, here or above, up to .git. `calibcli config` shows what counts.
     """
+    READ_BESIDE.set(() if config is None else (config,))
     line = line_of(context)
     name = context.invoked_subcommand
     if name is not None and not _HELP & set(line.words):

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from calibcli.data.outputs import READ_BESIDE
 from calibcli.options.declaring import (
     COLUMNS,
     METRICS,
@@ -143,6 +144,8 @@ def command(
         @wraps(body)
         def run(**given: Any) -> object:  # noqa: ANN401 - what the options take
             _trust(given)
+            beside = (given.get("score_map"), given.get("state_key_file"))
+            READ_BESIDE.set((*READ_BESIDE.get(), *(str(one) for one in beside if one is not None)))
             if given.get("score_map") is not None:
                 from calibcli.data.score_words import score_map_of
 

@@ -47,6 +47,10 @@ FILES: dict[str, list[str]] = {
     "strange.csv": ["a,b,c", "0.25,0.25,0.5"],
     "choice.csv": ["q_ant,q_bee,q_cat,r_ant,r_bee,r_cat", "0.25,0.25,0.5,0.25,0.25,0.5"],
     "again.csv": ["p_ant,p_ant,p_cat", "0.25,0.25,0.5"],
+    "phrases.csv": ["likely,0.7"],
+    "phrases.json": ['{"likely": 0.7}'],
+    "key.txt": ["k" * 32],
+    "settings.conf": ["bins = 7"],
     "list.json": ["[1, 2]"],
     "brace.json": ["{"],
     "other.json": ['{"a": 1}'],
@@ -272,6 +276,11 @@ REFUSED: list[tuple[int, str, str, str]] = [
         for words in ("measure t.csv", "report t.csv -o r.html", "plot t.csv -o p.svg")
         for idle in ("--min-group-rows 9", "--sort name")
     ),
+    # What is read beside rows is an input, too.
+    (5, "measure good.csv --score-map phrases.csv -o phrases.csv --force", "phrases.csv is also an", ""),
+    (5, "fit good.csv --score-map phrases.json -o phrases.json --force", "phrases.json is also an input", ""),
+    (5, "measure good.csv --config settings.conf -o settings.conf --force", "settings.conf is also an", ""),
+    (5, f"{STATE} --max-ece 0.1 --state-key-file key.txt -o key.txt --force", "key.txt is also an input", ""),
     (3, "measure https://example.org/a.csv", "a.csv: there is no such file", "download it first"),
     (2, "drift t.csv good.csv --bins 5000", "5,000 quantile bins", "from 1 to 1,000"),
     (2, "drift t.csv good.csv --max-values 4", "--max-values is of further columns", "name them with --on"),
