@@ -185,8 +185,7 @@ class PlotKind(Known):
         "trend",
         PictureFacts(
             "Groups in their order",
-            "Observed rate less mean score of each group, in the order of names: above 0 scores are too "
-            "low, below it too high.",
+            "Observed rate less mean score of each group: above 0 scores are too low, below it too high.",
             "over_time.trend_diagram",
             "trend.trend_figure",
             bins=False,

@@ -68,8 +68,8 @@ Kind = Annotated[
     PlotKind | None,
     Option(
         ("--kind",), section=Section.PICTURE,
-        help="Which diagram. [default: smooth, or binned for few values; compare for several scores, "
-        "groups with --by, segments with --on, classes with --view]",
+        help="Which diagram. [default: smooth, or binned for few values and with --bins or --binning; compare "
+        "for several scores, groups with --by, segments with --on, classes with --view]",
         doc="Which diagram; by default what the rows imply.",
     ),
 ]  # fmt: skip

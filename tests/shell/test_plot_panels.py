@@ -251,6 +251,19 @@ def test_cumulative_is_captioned_by_its_tests(run: Run, tmp_path: Path, rows: in
         assert f"{words} {statistic:.3g} ({p_words})" in said
 
 
+@pytest.mark.parametrize("cut", [("--bins", 5), ("--binning", "equal-mass")])
+def test_bins_ask_for_the_diagram_of_bins(
+    run: Run, thousand: Path, tmp_path: Path, cut: tuple[object, ...]
+) -> None:
+    """Without a kind: the smooth diagram was drawn, and the bins passed over in silence."""
+    words = ("plot", thousand, *COLUMNS, *cut)
+    drawn, named = (tmp_path / f"{name}.svg" for name in ("drawn", "named"))
+    assert "binned ECE" in run(*words, "-o", drawn).err
+    assert "binned ECE" in run(*words, "--kind", "binned", "-o", named).err
+    assert drawn.read_bytes() == named.read_bytes()
+    assert "Clopper-Pearson" in run(*words, "--terminal").out
+
+
 def test_residual_is_captioned_by_its_error(run: Run, thousand: Path, tmp_path: Path) -> None:
     """The smoothed one, or that of the bins where bins were asked for."""
     report = measured(run, thousand, *COLUMNS)["measures"]

@@ -221,8 +221,13 @@ _YES_NO = "Every score is 0 or 1, so that there is no curve between: the rate of
 
 
 def reliability_diagram(request: PlotRequest) -> Diagram:
-    """Measure files for a reliability diagram, or take it from a report."""
-    return diagram_of_measured(request, lambda measured: _drawn(measured, kind=request.kind))
+    """Measure files for a reliability diagram, of bins where these were named; or take it from a report."""
+    kind = request.kind or (PlotKind.BINNED if _bins_requested(request) else None)
+    return diagram_of_measured(request, lambda measured: _drawn(measured, kind=kind))
+
+
+def _bins_requested(request: PlotRequest) -> bool:
+    return request.options.bins is not None or request.options.binning is not None
 
 
 def diagram_of_measured(
@@ -309,7 +314,7 @@ def residual_diagram(request: PlotRequest) -> Diagram:
 
     Points stand for bins where the score takes few values or bins were asked for; else there is a curve.
     """
-    requested = request.options.bins is not None or request.options.binning is not None
+    requested = _bins_requested(request)
     return diagram_of_measured(
         request, lambda measured: residual_drawn(measured, by_bins=requested), also=(MeasureName.BIAS,)
     )
