@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EXACT_LIMIT
 from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import Floats, Integers, ScoreTable, merge_all
@@ -397,8 +397,9 @@ def _suffered(which: npt.NDArray[np.bool_], weight: Floats | None, counts: Integ
 # Fifteen equal bins make at most 684 cells of any number of probabilities that descend and sum to one.
 MOST_CELLS = 100_000
 # Numbers in [0, 1] are added up as whole numbers of these, and what is left as whole numbers of their square:
-# no sum of fewer than 2^37 rows is rounded, whatever the order.
+# no sum of up to 2^36 rows is rounded or passes 63 bits, whatever the order.
 _CELL_UNIT = 2.0**-26
+_MOST_TOP_ROWS = 1 << 36
 # Rows, their weight and its square; then of each rank rows and weight of label 1, and in two parts each the
 # scores, squared residuals and open variances.
 _OF_ALL, _OF_RANK = 3, 8
@@ -493,6 +494,10 @@ class TopCells:
         self._code, self._sums = _grouped(
             np.concatenate((self._code, code)), np.concatenate((self._sums, sums), axis=1)
         )
+        rows = int(self._sums[0].sum())
+        if not self.weighted and rows > _MOST_TOP_ROWS:
+            msg = f"--top {self.ranks} adds up {rows:,} rows, which are more than {_MOST_TOP_ROWS:,}"
+            raise InputProblem(msg, "leave out --top, or measure the input in parts")
         if self._code.size > MOST_CELLS:
             msg = f"--top {self.ranks} over {self.bins.described} makes over {MOST_CELLS:,} cells"
             raise UsageProblem(msg, "take fewer --bins, or a smaller --top")

@@ -6,7 +6,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Binning
 from calibcli.stats.measures import TopError
 from calibcli.stats.measures.classes.binned import top_errors
@@ -105,6 +105,18 @@ def test_frequencies_are_rows_repeated() -> None:
     assert [(one.t, one.interval, one.rows_alone) for one in found] == [
         (one.t, one.interval, one.rows_alone) for one in again
     ]
+
+
+def test_more_rows_than_sums_hold_are_refused() -> None:
+    """A rate is that of any number of rows that sums of 63 bits hold; beyond, nothing wraps around."""
+    probability, label = drawn_rows(16, 3, seed=8)
+    few, many, beyond = (np.full(16, rows) for rows in (1 << 20, 1 << 32, (1 << 32) + 1))
+    for one, other in zip(
+        *(errors_of(probability, label, counts=counts) for counts in (few, many)), strict=True
+    ):
+        assert one.plug_in == pytest.approx(other.plug_in, rel=1e-12)
+    with pytest.raises(InputProblem, match="more than 68,719,476,736"):
+        errors_of(probability, label, counts=beyond)
 
 
 def test_order_of_classes_says_nothing() -> None:
