@@ -134,12 +134,14 @@ class CoarseGrid(GridTable):
         return 1.0 / COARSE_CELLS
 
 
-def _refuse_full_cells(rows: Integers, *below: Integers) -> None:
+def _refuse_full_cells(
+    rows: Integers, *below: Integers, hint: str = "pass --exact, or measure the input in parts"
+) -> None:
     """Refuse cells of so many rows that their sums could pass 63 bits."""
     many = np.flatnonzero(rows > _MOST_ROWS_IN_A_CELL)
     if any(one[many].any() for one in below):
         msg = f"more than {_MOST_ROWS_IN_A_CELL:,} rows of a group have nearly the same score"
-        raise InputProblem(msg, "pass --exact, or measure the input in parts")
+        raise InputProblem(msg, hint)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -284,9 +286,11 @@ class RunningSlices:
         return Leaves(whole.part, edge, rows, positive, sums)
 
     def cells(self) -> Sums:
-        """Return what all rows of grids add up to, by part and cell."""
+        """Return what all rows of grids add up to, by part and cell, as a state keeps them."""
         whole = self._whole().occupied()
-        _refuse_full_cells(whole.whole[0], *whole.whole[2:])
+        _refuse_full_cells(
+            whole.whole[0], *whole.whole[2:], hint="give the state its rows in smaller batches"
+        )
         return whole
 
     def tables(self) -> dict[Name, Table]:

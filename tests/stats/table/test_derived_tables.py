@@ -181,8 +181,10 @@ def test_more_rows_in_a_cell_than_sums_can_hold_are_refused() -> None:
     slices = RunningSlices()
     slices.become_grid()
     slices.add_rows(score, score > 0.5, names=[("a",)], code=np.zeros(30, np.int64), counts=counts)
-    with pytest.raises(InputProblem, match="rows of a group have nearly the same score"):
-        slices.tables()
+    for read, hint in ((slices.tables, "pass --exact"), (slices.cells, "smaller batches")):
+        with pytest.raises(InputProblem, match="rows of a group have nearly the same score") as refused:
+            read()
+        assert hint in (refused.value.hint or "")
 
 
 def test_weights_past_the_limit_are_refused() -> None:
