@@ -56,10 +56,8 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
     kinds = options.cut.kinds(columns.on)
     before, after = _read(rows, old), _read(rows, new)
     score = before.resolved.score
-    # If one file is kept in cells both are: else its scores would have shifted by rounding alone.
     tables = before.table, after.table
-    in_cells = any(isinstance(one, GridTable) for one in tables)
-    first, second = (_scores(score, one, in_cells=in_cells) for one in tables)
+    first, second = _scores(score, tables)
     values = [(first, second)]
     values += [(before.extras.values[k], after.extras.values[k]) for k in range(len(columns.on))]
     cut = zip(
@@ -84,7 +82,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
         options.confidence,
         listed,
         options.seed,
-        (*_empty_notes(listed), *_grid_notes((before.table, after.table))),
+        (*_empty_notes(listed), *_grid_notes(tables)),
         max_psi=options.max_psi,
     )
 
@@ -106,7 +104,8 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
         msg = f"every row has one value of {columns.by[0]!r}"
         raise UsageProblem(msg, "name another column with --by, or a second file")
     by, names = found.resolved.by[0], in_order(list(tables))
-    values = {name: _scores(found.resolved.score, tables[name], in_cells=False) for name in names}
+    scores = _scores(found.resolved.score, [tables[name] for name in names])
+    values = dict(zip(names, scores, strict=True))
     base, *others = names
     cut = len(others) * [(_few(values.values(), requested), _MOST_GRADES)]
     shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
@@ -189,12 +188,21 @@ def _mean_scores(read: Iterable[Gathered]) -> dict[str, dict[str, float]]:
     return means
 
 
-def _scores(name: str, table: Table, *, in_cells: bool) -> RunningValues:
-    """Return the scores as values of a column, or the cells of a grid that they are in."""
-    found, score = RunningValues(name), table.score
-    if in_cells:
-        score = upper_edge(table.code) if isinstance(table, GridTable) else cell_and_edge(score)[1]
-    found.add_rows(Mixed(score), table.rows)
+def _scores(name: str, tables: Sequence[Table]) -> list[RunningValues]:
+    """
+    Return the scores of some tables as values of a column.
+
+    If one is kept in cells all are, by the edges of these: by the means in them, scores would have shifted by
+    rounding alone.
+    """
+    in_cells = any(isinstance(one, GridTable) for one in tables)
+    found = []
+    for table in tables:
+        values, score = RunningValues(name), table.score
+        if in_cells:
+            score = upper_edge(table.code) if isinstance(table, GridTable) else cell_and_edge(score)[1]
+        values.add_rows(Mixed(score), table.rows)
+        found.append(values)
     return found
 
 
@@ -232,5 +240,5 @@ def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
 
 def _grid_notes(tables: Iterable[Table]) -> list[str]:
     """Return how far scores are kept apart, where that is not to the last digit."""
-    kept = [one for one in tables if isinstance(one, GridTable)]
-    return [rounded_words("1.4e-6")] if kept else []
+    kept = [one.resolution for one in tables if isinstance(one, GridTable)]
+    return [rounded_words(f"{max(kept):.2g}".replace("e-0", "e-"))] if kept else []

@@ -191,6 +191,24 @@ def test_a_file_beyond_the_memory_shifts_nothing_by_rounding(turned: bool) -> No
     assert found.p_value > 0.01
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_beyond_the_memory_shift_nothing_by_rounding(seed: int) -> None:
+    """
+    Of one law, as PDs that lie close together: months are compared by the edges of their cells.
+
+    By the mean of each month's rows in a cell, a cut between two such means shifted the whole cell.
+    """
+    rng = np.random.default_rng(seed)
+    month = np.repeat(["2024-01", "2024-02", "2024-03"], 20_000)
+    frame = pd.DataFrame({"pd": 0.003 + rng.random(month.size) / 100, "month": month})
+    found = calibcli.drift(frame, score="pd", by="month", memory="1M")
+    assert any("scores are rounded to 0.0002" in one for one in found.notes)
+    exact = calibcli.drift(frame, score="pd", by="month", exact=True)
+    for one, other in zip(found.columns, exact.columns, strict=True):
+        assert one.psi == pytest.approx(other.psi, abs=0.001)
+        assert one.p_value > 0.01
+
+
 def test_what_a_report_of_drift_is_for(run: Run, tmp_path: Path) -> None:
     """It can be looked at, and a picture is made from another kind of report."""
     path = tmp_path / "shift.json"
