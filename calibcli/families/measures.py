@@ -159,8 +159,9 @@ class MeasureName(Explained):
             b"; 0 is left out where T is too large for calibrated labels. It fails for rare events, rare and
             costly errors, and few bins: at 95 % it held in 9 % of 2,000 simulations at a base rate of 1e-4,
             in 72 % of fraud scores five times too high, and in 91 % of two values, 1,000 rows each
-            (docs/coverage.md); `l2` itself held in 93.7 % at least. With importance weights: that of
-            l2_plug_in, finite-sample.
+            (docs/coverage.md); `l2` itself held in 93.7 % at least there. It is called rough where rows of a
+            bin, labels all alike, may hide an error above its upper end: there it missed in up to half of
+            tables. With importance weights: that of l2_plug_in, finite-sample.
         Assumes: {_UNSEEN} Rows alone in their bin do not count.
         Reference: Kumar, Liang & Ma (2019), NeurIPS, section 5, extended to bins whose scores differ; Sun,
             Chaudhari, Barnett & Dobriban (2024), arXiv 2408.08998, algorithm 1.

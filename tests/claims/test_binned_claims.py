@@ -1,15 +1,18 @@
 """Chernoff bounds of bins with gaps of one sign, and draws that several measures share."""
 
+import math
+from collections import Counter
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 
 from calibcli.names import Binning
 from calibcli.stats.bounds.chernoff import least_energy, most_energy
 from calibcli.stats.measures.if_calibrated import CalibratedDraws
-from calibcli.stats.measures.l2 import counted
+from calibcli.stats.measures.l2 import counted, debiased_l2
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.bins import binned, bins_of
+from calibcli.stats.table.bins import ATOMS, binned, bins_of
 from claims.simulation import generator_of, most_misses
 
 
@@ -24,6 +27,33 @@ def test_chernoff_bounds_hold_where_all_gaps_have_one_sign() -> None:
         assert counts is not None
         missed += [most_energy(counts, delta=0.05) < 3.0, least_energy(counts, delta=0.05) > 3.0]
     assert missed.max() <= most_misses(40, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("rows", "score", "rate", "rough"),
+    [
+        ([990, 3], [3e-4, 7e-6], [3e-4, 0.14], True),
+        ([9_900, 3], [3e-4, 0.9999], [3e-4, 0.8], True),
+        ([300, 700], [0.02, 0.9], [0.03, 0.93], False),
+    ],
+)
+def test_intervals_of_l2_that_few_sure_rows_upset_are_called_rough(
+    rows: list[int], score: list[float], rate: list[float], *, rough: bool
+) -> None:
+    """Where a value of few rows is all right by luck, the upper end is too low, in up to half of tables."""
+    rng, said = generator_of("rough l2", *rows), Counter[tuple[bool, bool]]()
+    many, at = np.array(rows), np.array(score)
+    truth = math.sqrt(float(many @ (np.array(rate) - at) ** 2) / many.sum())
+    order = np.argsort(at)
+    for _ in range(300):
+        ones = rng.binomial(many, rate)
+        found = debiased_l2(ScoreTable(at[order], many[order], ones[order]), bins=ATOMS)
+        assert found.interval is not None
+        low, high = found.interval.ends
+        called = any(one.startswith("rough: ") for one in found.assumptions)
+        said[called, not low <= truth <= high] += 1
+    assert said[False, True] <= most_misses(300, 0.05)
+    assert (said[True, True] > most_misses(300, 0.05)) is rough
 
 
 def test_draws_for_nulls_do_not_move_other_digits() -> None:

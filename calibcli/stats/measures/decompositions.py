@@ -18,7 +18,7 @@ from calibcli.stats.measures.if_calibrated import (
     of_draws,
     of_mean,
 )
-from calibcli.stats.measures.l2 import pairs_in, score_interval, t_statistic
+from calibcli.stats.measures.l2 import hidden_words, pairs_in, score_interval, t_statistic
 from calibcli.stats.measures.scores import (
     LossOf,
     entropy,
@@ -237,7 +237,8 @@ def _interval(
     root = score_interval(sums, t, confidence=confidence)
     most = 1.0 if root.upper is None else root.upper
     lower, upper = min((root.lower or 0.0) ** 2, value), max(most**2, value)
-    return Interval(lower, upper, confidence, "score", root.target, finite_sample=False), []
+    interval = Interval(lower, upper, confidence, "score", root.target, finite_sample=False)
+    return interval, hidden_words(sums, root)
 
 
 _DRAWS, _SUB_CELLS = 100, 16_384

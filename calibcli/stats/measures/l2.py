@@ -59,6 +59,7 @@ def debiased_l2(
         because[1] = f"of {bins.after_of}"
     else:
         interval = score_interval(sums, t, confidence=confidence)
+        because += hidden_words(sums, interval)
     if calibrated is not None and not math.isnan(t):
         null = of_draws(np.sqrt(np.maximum(calibrated.drawn.over(sums.bins).t, 0.0)))
     details: Bounds = {
@@ -179,6 +180,22 @@ def t_interval(t: float, *, still: float, slope: float, confidence: float, most:
     return Interval(
         math.sqrt(lower), math.sqrt(upper), confidence, "score", Target.FIXED_DESIGN, finite_sample=False
     )
+
+
+def hidden_words(sums: BinnedTable, interval: Interval, *, share: float = 1.0) -> list[str]:
+    """
+    Return that an interval is rough: rows of one bin, labels all alike, may hide more than its upper end.
+
+    T knows of a bin what its labels tell. Of n labels alike a rate by 1 - delta^(1/n) away says nothing. The
+    error is one of which the square of this table has a share.
+    """
+    alike = (sums.rows >= 2) & ((sums.positive == 0.0) | (sums.positive == sums.weight))
+    rows, delta = sums.weight[alike], (1.0 - interval.confidence) / 2.0
+    unseen = -np.expm1(math.log(delta) / rows) - np.abs(sums.residual[alike]) / rows
+    hidden = share * rows * np.maximum(unseen, 0.0) ** 2 / sums.total
+    if not hidden.size or hidden.max() <= interval.ends[1] ** 2:
+        return []
+    return [f"rough: {rows[hidden.argmax()]:,.0f} rows of one label may hide a larger error"]
 
 
 def t_test(table: Table, *, bins: Partition, calibrated: CalibratedDraws) -> TestResult:

@@ -28,6 +28,7 @@ from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_e
 from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
 from calibcli.stats.measures.if_calibrated import of_moments
 from calibcli.stats.measures.l2 import (
+    hidden_words,
     l2_squared_plug_in,
     pairs_in,
     score_interval,
@@ -389,7 +390,7 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
     sums = [one.sums for one, own in zip(views.rest, some, strict=True) if own > 0.0]
     defined = np.array([pairs_in(one).any() for one in sums])
     t = float(np.sum(weights * [t_statistic(one) for one in sums]) / weights.sum())
-    why = _why_none(views, sums)
+    why, hidden = _why_none(views, sums), list[str]()
     interval = None
     if why is None:
         parts = [t_variance(one) for one, has in zip(sums, defined, strict=True) if has]
@@ -401,6 +402,9 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
         noise = noise / energy if energy > 0.0 else floor / sum(own)
         still /= float(weights.sum())
         interval = t_interval(t, still=still, slope=4.0 * noise / parts[0].total, confidence=views.confidence)
+        shares = (weights / weights.sum()).tolist()
+        each = (hidden_words(one, interval, share=share) for one, share in zip(sums, shares, strict=True))
+        hidden = next((words for words in each if words), [])
     conservative = "as if the classes erred together, which makes the interval wide"
     return _estimate(
         ClassMeasure.MARGINAL_L2,
@@ -408,7 +412,7 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
         views=views,
         plug_in=float(np.sum(weights * [l2_squared_plug_in(one) for one in sums]) / weights.sum()),
         interval=interval,
-        because=(f"of {sums[0].after_of} of each class; {every}", why or conservative),
+        because=(f"of {sums[0].after_of} of each class; {every}", why or conservative, *hidden),
         details={"classes": len(views.rest), "partition": sums[0].described},
     )
 
@@ -427,6 +431,7 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
     t = t_statistic(sums)
     why = _why_none(views, [sums])
     interval = None if why is not None else score_interval(sums, t, confidence=views.confidence)
+    words = [why or ""] if interval is None else hidden_words(sums, interval)
     because = f"of {sums.after_of} of each predicted class; approximate below 1,000 rows"
     return _estimate(
         ClassMeasure.TOP_LABEL_L2,
@@ -434,7 +439,7 @@ def top_label_l2(views: ClassViews) -> ClassEstimate:
         views=views,
         plug_in=l2_squared_plug_in(sums),
         interval=interval,
-        because=(because, *([] if why is None else [why])),
+        because=(because, *words),
         details={
             "classes": len(views.top),
             "rows_alone": int(np.count_nonzero(sums.rows == 1)),
@@ -518,6 +523,7 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
     else:
         found = t_variance(*ranks)
         interval = t_interval(t, still=found.still, slope=found.slope, confidence=confidence, most=float(k))
+        assumptions += next((words for one in ranks if (words := hidden_words(one, interval))), [])
     return TopError(
         k=k,
         value=math.sqrt(max(t, 0.0)) if defined else math.nan,
