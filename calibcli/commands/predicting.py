@@ -30,7 +30,7 @@ from calibcli.documents.artifact import (
     OneScore,
     SegmentArtifact,
 )
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.names import NEW_COLUMN, EndsOf, OnMissing, OnSum, OutputSum
 from calibcli.options.fitting import AS_IT_COMES, Shape
 from calibcli.options.rows import AS_FOUND, Columns, InputFormat, SeveralClasses, refuse_any_sum
@@ -393,6 +393,13 @@ def _list_kind(resolved: ResolvedColumns, fragment: Fragment) -> pa.DataType | N
         return None
     schema = reader_of(fragment.format).schema(fragment, resolved)
     return list_like(schema.field(resolved.score).type, len(resolved.classes))
+
+
+def refuse_classes_alone(classes: object) -> None:
+    """Refuse names of classes where no columns are named: those that are found are called by the fit."""
+    if classes is not None:
+        msg = "--classes names the classes of the columns of --probs, and --probs names none"
+        raise IdleOption(msg, "name them, such as --probs 'p_*', or leave it out", options=("classes",))
 
 
 def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> None:

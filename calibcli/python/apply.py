@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from calibcli.commands.predicting import ApplyRequest, refuse_names
+from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone, refuse_names
 from calibcli.data.columns import named
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
@@ -132,8 +132,8 @@ def apply(
     from calibcli.python.frames import collected, is_frame
 
     recalibrator, rows = recalibrator_of(artifact), collected(rows)
-    name, (prior, classes) = text_of(name, "name"), typed(prior, classes)
-    probs = None if probs is None else names_given(probs, "probs")
+    name, (prior, called) = text_of(name, "name"), typed(prior, classes)
+    columns = None if probs is None else names_given(probs, "probs")
     if paths_of(rows) is not None:
         msg = "apply takes rows in memory, not files"
         raise UsageProblem(msg, "read them first, or run: calibcli apply cal.json preds.csv -o repaired.csv")
@@ -142,9 +142,9 @@ def apply(
             msg = "by is an array, and the rows are a frame"
             raise UsageProblem(msg, "name a column of the frame")
         requested = asked_of(scale, on_range, unseen, on_missing, score=score)
-        sums, columns = chosen(OnSum, on_sum, "on_sum"), (probs, classes)
+        sums = chosen(OnSum, on_sum, "on_sum")
         request = ApplyRequest(recalibrator.name, recalibrator.artifact, requested, sums, name, prior)
-        return _frame_with_added_columns(request, rows, columns, by)
+        return _frame_with_added_columns(request, rows, (columns, called), by)
     for keyword, value in (("score", score), ("probs", probs), ("by", by if isinstance(by, str) else None)):
         if value is not None:
             msg = f"{keyword}={value!r} names a column, and arrays have none"
@@ -165,7 +165,7 @@ def apply(
 def _frame_with_added_columns(
     request: ApplyRequest,
     rows: Any,  # noqa: ANN401 - of any make
-    classes: "tuple[Names | None, Names | None]",
+    classes: "tuple[str | Sequence[str] | None, str | Sequence[str] | None]",
     by: str | None,
 ) -> Any:  # noqa: ANN401
     """Return a frame of the same make with the new columns."""
@@ -179,7 +179,9 @@ def _frame_with_added_columns(
             )
             raise UsageProblem(msg, "name the columns of the classes with --probs")
         probs = probs_of(classes[0])
-        if probs is not None:
+        if probs is None:
+            refuse_classes_alone(classes[1])
+        else:
             several = SeveralClasses(probs, names_of(classes[1]), request.on_sum)
             request = replace(request, columns=replace(request.columns, several=several))
     else:

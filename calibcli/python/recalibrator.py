@@ -94,7 +94,7 @@ def asked_of(
     )
 
 
-def typed(prior: float | None, classes: "Names | None") -> "tuple[float | None, Names | None]":
+def typed(prior: float | None, classes: "Names | None") -> tuple[float | None, str | list[str] | None]:
     """Return a base rate as a number and classes as texts, and refuse what is neither."""
     return (
         None if prior is None else number_of(prior, "prior"),
@@ -182,6 +182,9 @@ def predicted_rows(
     change = ClassMap(artifact, name)
     arrow = isinstance(rows, pa.Array | pa.ChunkedArray)
     if frames.is_frame(rows):
+        if classes is not None:
+            msg = "--classes names the columns of an array, and those of a frame have names"
+            raise UsageProblem(msg, "leave it out, or pass `calibcli.apply` the frame and --probs as well")
         rows = frames.settled(rows)
         columns = frames.columns_of_frame(rows)
         found = columns_of_classes(
@@ -248,7 +251,7 @@ class Recalibrator(Shown):
         scores: "npt.NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]]",
         *,
         prior: float | None = None,
-        classes: "str | Sequence[str] | None" = None,
+        classes: "Names | None" = None,
         by: "Values | None" = None,
         on: object = None,
         unseen: str = OnUnseen.ERROR,
@@ -264,7 +267,7 @@ class Recalibrator(Shown):
         scores: Make,
         *,
         prior: float | None = None,
-        classes: "str | Sequence[str] | None" = None,
+        classes: "Names | None" = None,
         by: "Values | None" = None,
         on: object = None,
         unseen: str = OnUnseen.ERROR,
@@ -280,7 +283,7 @@ class Recalibrator(Shown):
         scores: Any,
         *,
         prior: float | None = None,
-        classes: "str | Sequence[str] | None" = None,
+        classes: "Names | None" = None,
         by: "Values | None" = None,
         on: object = None,
         unseen: str = OnUnseen.ERROR,
@@ -319,15 +322,15 @@ class Recalibrator(Shown):
             about.
         """
         held = self.artifact
-        prior, classes = typed(prior, classes)
-        self._refuse_idle(prior=prior, classes=classes, by=by, unseen=unseen, on_sum=on_sum)
+        prior, called = typed(prior, classes)
+        self._refuse_idle(prior=prior, classes=called, by=by, unseen=unseen, on_sum=on_sum)
         if on is not None and not isinstance(held, SegmentArtifact):
             msg = "--on names columns that a map by segments looks at, and this one looks at none"
             raise UsageProblem(msg, "leave it out, or fit with --method segments")
         requested = asked_of(scale, on_range, unseen, on_missing)
         if isinstance(held, ClassArtifact):
             sums = chosen(OnSum, on_sum, "on_sum")
-            return predicted_rows(held, scores, requested, name=self.name, classes=classes, on_sum=sums)
+            return predicted_rows(held, scores, requested, name=self.name, classes=called, on_sum=sums)
         return frames.values_like(
             scores, predicted_scores(held, scores, requested, prior=prior, by=by, on=on)[0]
         )

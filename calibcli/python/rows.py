@@ -20,6 +20,8 @@ from calibcli.python import frames
 from calibcli.values import dataclass
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from calibcli.python.frames import Values
 
 ARRAYS = "arrays"
@@ -135,7 +137,7 @@ def _side_by_side(frame: object) -> object:
 
 
 if TYPE_CHECKING:
-    Names: TypeAlias = str | Sequence[str]
+    Names: TypeAlias = str | Sequence[str] | npt.NDArray[Any]
     Column: TypeAlias = str | Values
     Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     Rows: TypeAlias = Paths | Values | Mapping[str, Values] | object

@@ -234,6 +234,18 @@ def test_what_a_map_has_no_use_for_is_refused(
     assert hint is None or caught.value.hint == hint
 
 
+def test_classes_of_a_frame_are_those_of_its_columns(
+    classes: tuple[calibcli.Recalibrator, pd.DataFrame],
+) -> None:
+    """Other names for them are refused where nothing says which columns are meant."""
+    fitted, frame = classes
+    names = list(fitted.classes or ())[::-1]
+    with pytest.raises(calibcli.UsageProblem, match="classes names the classes of the columns of probs"):
+        calibcli.apply(fitted, frame, classes=names)
+    with pytest.raises(calibcli.UsageProblem, match="classes names the columns of an array"):
+        fitted.predict(frame, classes=names)
+
+
 def test_bad_scores_are_named_with_their_rows(
     fitted: calibcli.Recalibrator, classes: tuple[calibcli.Recalibrator, pd.DataFrame]
 ) -> None:

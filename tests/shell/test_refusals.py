@@ -449,6 +449,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, f"{APPLY} --probs z_*", "no column fits --probs 'z_*'", " "),
     (2, f"{APPLY} --name ' '", "the new column has no name", " "),
     (3, "apply classes.json lacks.csv -o out.csv", "column 'p_cat' of 3 classes is missing", ""),
+    (2, f"{APPLY} --classes cat,bee,ant", "--classes names the classes of the columns of --probs", "--probs"),
     (3, "apply classes.json strange.csv -o out.csv", "the names of the classes 'ant', 'bee', 'cat'", ""),
     (2, "apply classes.json choice.csv -o out.csv", "may begin with 'q_', 'r_'", ""),
     (3, "apply classes.json again.csv -o out.csv", "more than once", ""),

@@ -148,7 +148,7 @@ def apply(
       cat preds.csv | calibcli apply cal.json | head
     """
     from calibcli.commands.apply import apply_file, apply_folder
-    from calibcli.commands.predicting import ApplyRequest
+    from calibcli.commands.predicting import ApplyRequest, refuse_classes_alone
     from calibcli.data.outputs import check_output
     from calibcli.documents.artifact import (
         ClassArtifact,
@@ -178,7 +178,9 @@ def apply(
         if options.prior is not None:
             msg = "--prior is the base rate of one label, and the map was fitted to several classes"
             raise UsageProblem(msg, "leave it out, or fit again on rows of the population meant")
-        if classes.probs is not None:
+        if classes.probs is None:
+            refuse_classes_alone(classes.classes)
+        else:
             columns = replace(columns, several=SeveralClasses.of(classes))
     requested = ApplyRequest(
         artifact, loaded, columns, classes.on_sum, options.name, options.prior, reading.input_format, shape
