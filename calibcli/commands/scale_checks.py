@@ -77,7 +77,7 @@ _REVERSED = (
 )
 _BY_LABELS = (
     "every row of label 1 weighs {} and every other {}: leave out --weight if these are weights of classes "
-    "in a fit; if rows were drawn by their labels values are right, and intervals rough"
+    "that a model was trained with; if rows were drawn by their labels values are right, and intervals rough"
 )
 _MIXED = "; if it is on another scale than the other columns, comparisons with it are wrong"
 _UNSURE_ROWS = "every row sums to 1, and was read as log-odds; --scale prob reads probabilities"
