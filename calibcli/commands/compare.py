@@ -23,6 +23,7 @@ from calibcli.commands.measure import (
     refuse_class_measures,
     views_shown,
 )
+from calibcli.commands.partition import refuse_idle_bins
 from calibcli.commands.reading import read_tables, with_classes_of_map, with_scores
 from calibcli.commands.scale_checks import read_notes, sure_notes, table_scale_notes
 from calibcli.commands.slices import Group, level_of, refuse_cut_cells
@@ -67,7 +68,11 @@ def compare_files(
     requested = options or CompareOptions()
     rows = with_scores(with_classes_of_map(rows, maps=artifacts))
     columns = rows.columns
-    if _is_leaderboard(columns, artifacts, requested):
+    many = _is_leaderboard(columns, artifacts, requested)
+    # Of two scores the usual measures are over bins as well.
+    usual = PAIRED if many else (MeasureName.ECE,)
+    refuse_idle_bins(requested.metrics or usual, requested.bins, requested.binning)
+    if many:
         from calibcli.commands.leaderboard import leaderboard
 
         return leaderboard(rows, options=requested)

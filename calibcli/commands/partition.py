@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from calibcli.errors import UsageProblem
+from calibcli.errors import IdleOption, UsageProblem
 from calibcli.families import Home
-from calibcli.names import DEFAULT_BINS, Binning, MeasureName
-from calibcli.options.measuring import MOST_BINS
+from calibcli.names import DEFAULT_BINS, Binning, ClassMeasure, MeasureName, TestName
+from calibcli.options.measuring import FERRO_FRICKER, MOST_BINS, MURPHY
 from calibcli.options.numerals import in_full
 from calibcli.reports.measure import TableSummary
 from calibcli.show.words import field_name, share
@@ -18,6 +18,16 @@ from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, bin_index, bins_of,
 from calibcli.stats.table.grid import GridTable, Table, digest
 
 _OVER_BINS = tuple(name for name in MeasureName if name.facts.home in (Home.BINNED, Home.L2))
+# What depends on how bins are cut; `ece_sweep` finds their number by itself.
+CUT: frozenset[object] = frozenset(
+    {*_OVER_BINS, *MURPHY, *FERRO_FRICKER, TestName.T, TestName.HOSMER_LEMESHOW, *ClassMeasure}
+) - {
+    MeasureName.ECE_SWEEP,
+    MeasureName.BRIER,
+    ClassMeasure.CLASS_LOG_LOSS,
+    ClassMeasure.CLASS_BRIER,
+    ClassMeasure.ACCURACY,
+}
 # What a gate asks by, whose bins must not follow the rows.
 WITHOUT_BINS = "--max-smece asks without bins"
 # Scores of at most so many values, with so many rows each on average, are said to take few values.
@@ -39,6 +49,13 @@ def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, disc
         msg = f"{count:,} bins"
         raise UsageProblem(msg, f"--bins takes a whole number from 1 to {MOST_BINS:,}")
     return bins_of(binning or Binning.EQUAL_WIDTH, count, table=table)
+
+
+def refuse_idle_bins(requested: Iterable[object], bins: int | None, binning: Binning | None) -> None:
+    """Refuse to be told how bins are cut where nothing that is asked for has any."""
+    if (bins, binning) != (None, None) and CUT.isdisjoint(requested):
+        msg = "--bins and --binning say how bins are cut, and nothing that is asked for has any"
+        raise IdleOption(msg, "leave them out, or ask for the ECE as well", options=("bins", "binning"))
 
 
 def shared_bins_notes(

@@ -15,6 +15,7 @@ from calibcli.commands.partition import (
     lenient_limits,
     may_cut_cells,
     parted,
+    refuse_idle_bins,
     shared_bins_notes,
     summary_of,
 )
@@ -117,6 +118,9 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     require_some(options.rules if requested is None else requested.measures)
     refuse_class_rules(options.rules, columns)
     refuse_segment_rules(options, rows)
+    if not options.values:
+        judged = () if requested is None else requested.measures
+        refuse_idle_bins((*judged, *(rule.subject for rule in options.rules)), options.bins, options.binning)
     options = of_columns(options, columns)
     of_segments = any(rule.of_segments for rule in options.rules)
     before = None

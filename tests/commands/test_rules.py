@@ -1,9 +1,12 @@
 """Texts such as `smece.upper<=0.02` to rules."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import calibcli
+from calibcli.commands.partition import CUT
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, TestName
 from calibcli.options.gating import bins_of_gate
@@ -141,3 +144,17 @@ def test_bins_of_a_gate_are_a_number_none_or_values() -> None:
     for text, binning in (("many", None), ("none", Binning.EQUAL_WIDTH), ([0.5], Binning.EQUAL_WIDTH)):
         with pytest.raises(UsageProblem):
             bins_of_gate(text, binning)
+
+
+def test_bins_are_read_by_what_is_said_to_have_some() -> None:
+    """Of every measure and test: what `measure` says of it differs with the number of bins."""
+    rng = np.random.default_rng(4)
+    rows = rng.dirichlet([1.0, 1.0, 1.0], 50)
+    labels = [int(rng.choice(3, p=one)) for one in rows]
+    found: set[object] = set()
+    for scores, right in ((rows[:, 0], np.array(labels) == 0), (rows, np.array(labels))):
+        few, many = (calibcli.measure(scores, right, metric="all", bins=bins).to_dict() for bins in (7, 15))
+        for kind in ("measures", "tests"):
+            found |= {name for name, one in few[kind].items() if one != many[kind][name]}
+    # It has parts over bins beside its value.
+    assert found == {*CUT, ClassMeasure.CLASS_BRIER}

@@ -355,6 +355,7 @@ def test_config_names_the_file_asked_for_and_refuses_what_counts_nowhere(run: Ru
         ('weights-are = "importance"\n', ["measure"]),
         ("folds = 5\nstep = true\n", ["fit"]),
         ("bins = 5\n", ["measure", "--edges", "0,0.5,1"]),
+        ("bins = 5\n", ["verify", "--max-smece", "0.5"]),
         ('[measure]\nmetric = ["ece"]\n', ["measure", "--compat", "netcal"]),
         ('[measure]\ncompat = "netcal"\n', ["measure", "--metric", "ece"]),
     ],

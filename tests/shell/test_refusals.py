@@ -276,6 +276,9 @@ REFUSED: list[tuple[int, str, str, str]] = [
         for words in ("measure t.csv", "report t.csv -o r.html", "plot t.csv -o p.svg")
         for idle in ("--min-group-rows 9", "--sort name")
     ),
+    (2, "verify t.csv --max-smece 0.1 --bins 7", "nothing that is asked for has any", "ask for the ECE"),
+    (2, "verify t.csv --rule auroc>=0.5 --bins none", "--bins and --binning say how bins are cut", ""),
+    (2, f"compare {MANY} -s old -m brier --binning atoms", "nothing that is asked for has any", "ask for"),
     # What is read beside rows is an input, too.
     (5, "measure good.csv --score-map phrases.csv -o phrases.csv --force", "phrases.csv is also an", ""),
     (5, "fit good.csv --score-map phrases.json -o phrases.json --force", "phrases.json is also an input", ""),
