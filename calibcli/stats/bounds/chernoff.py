@@ -193,10 +193,12 @@ def _bin_of(rows: float, announced: float, bet: float, cut: float) -> _Bin:
     rate = _rates_around(rows, announced)
     log_mean = _log_mean(rows, announced, rate, bet=bet, cut=cut)
     for _ in range(_TURNS):
-        uneven = np.flatnonzero(_uneven(rate, log_mean))
-        if not uneven.size:
+        middle = 0.5 * (rate[:-1] + rate[1:])
+        # Next to 1 there may be no double between two rates.
+        apart = (middle > rate[:-1]) & (middle < rate[1:])
+        more = middle[_uneven(rate, log_mean) & apart]
+        if not more.size:
             break
-        more = 0.5 * (rate[uneven] + rate[uneven + 1])
         values = _log_mean(rows, announced, more, bet=bet, cut=cut)
         rate, log_mean = np.concatenate((rate, more)), np.concatenate((log_mean, values))
         order = rate.argsort()

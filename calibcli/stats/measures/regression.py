@@ -98,6 +98,9 @@ class Profile:
 
     def _end(self, best: Solution, side: float, *, level: float) -> float:
         at, bend = best.optimum.at, best.optimum.slopes.curvature
+        if level == 0.0:
+            # A bound with a confidence of one half is the best coefficient itself.
+            return float(at[-1])
         tilt = -np.linalg.solve(bend[:-1, :-1], bend[:-1, -1])
         own = float(bend[-1, -1] + bend[-1, :-1] @ tilt)
         width = math.sqrt(level / (self.rows * own)) if own > 0.0 else 1.0

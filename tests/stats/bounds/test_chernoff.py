@@ -171,3 +171,13 @@ def test_certain_scores_are_bounded_by_the_rule_of_three() -> None:
     assert least_energy(counts, delta=0.05) == 0.0
     rule_of_three = float((rows * (math.log(20.0) / rows) ** 2).max())
     assert 0.7 * rule_of_three <= most_energy(counts, delta=0.05) <= 4.0 * rule_of_three
+
+
+@pytest.mark.parametrize("off", [8e-14, 1e-12, 2.0**-52])
+def test_scores_next_to_1_are_bounded_as_those_next_to_0(off: float) -> None:
+    """Doubles are few next to 1: where none lies between two rates, none is tried."""
+    rows, positive, announced = np.array([300.0, 2_000.0]), np.array([150.0, 0.0]), np.array([0.4, 1.0 - off])
+    one, mirrored = Counts(rows, positive, announced), Counts(rows, rows - positive, 1.0 - announced)
+    assert least_energy(one, delta=0.05) > 0.9 * 2_000.0
+    for bound in (least_energy, most_energy):
+        assert bound(one, delta=0.05) == pytest.approx(bound(mirrored, delta=0.05), rel=1e-3)
