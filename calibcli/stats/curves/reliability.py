@@ -357,7 +357,7 @@ def smooth_curve(
         density=np.maximum(weight[kept], 0.0) / window.width,
         bandwidth=window.bandwidth,
         band=said,
-        beyond=float(masses[0] @ ((score < ends[0]) | (score > ends[1]))),
+        beyond=float(masses[0] @ ((score < ends[0] - _NEAR) | (score > ends[1] + _NEAR))),
         log_odds=log_odds,
         least=float(present.min()),
         most=float(present.max()),

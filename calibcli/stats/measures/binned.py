@@ -310,10 +310,15 @@ def sweep_ece(table: Table) -> Estimate:
     )
 
 
+_ROUNDED = 1e-12
+
+
 def _swept(table: Table) -> tuple[int, Starts]:
     """Return the number of bins that ended the sweep, and where the bins before it start."""
     each = np.arange(table.distinct + 1)
-    if never_falls(_rates(table, each)):
+    # Sums of importance weights are rounded, and rates that are equal differ by as much.
+    slack = _ROUNDED if table.weighted else 0.0
+    if never_falls(_rates(table, each), slack):
         return 1, each
     reached = np.cumsum(table.weight) if table.weighted else np.cumsum(table.rows)
     positive = np.concatenate(([0.0], np.cumsum(table.positive)))
@@ -324,15 +329,15 @@ def _swept(table: Table) -> tuple[int, Starts]:
         tried = np.concatenate(([0], ends, [table.distinct]))
         weights = np.diff(total[tried])
         some = weights > 0.0
-        if not never_falls(np.diff(positive[tried])[some] / weights[some]):
+        if not never_falls(np.diff(positive[tried])[some] / weights[some], slack):
             return count, starts
         starts = tried
     return MOST_BINS + 1, starts
 
 
-def never_falls(rate: Floats) -> bool:
-    """Whether no entry lies below the one before."""
-    return bool(np.all(rate[1:] >= rate[:-1]))
+def never_falls(rate: Floats, slack: float = 0.0) -> bool:
+    """Whether no entry lies below the one before by more than rounding."""
+    return bool(np.all(rate[1:] >= rate[:-1] - slack))
 
 
 def _rates(table: Table, starts: Starts) -> Floats:

@@ -104,6 +104,10 @@ def of_mean(table: Table, mean: float, step: Floats) -> Range:
             each entry of the table, shape (n_entries,).
     """
     squares, score, weight = table.weight_sq, table.score, table.weight
+    if table.weighted:
+        # By a power of two, which changes no digit: cubes of weights of 1e140 would be too large.
+        unit = math.ldexp(1.0, -math.frexp(float(weight.sum()))[1])
+        weight, squares = weight * unit, squares * unit * unit
     second, third, down, up = 0.0, 0.0, 0.0, 0.0
     for start in range(0, score.size, _CHUNK):
         near = slice(start, start + _CHUNK)

@@ -194,7 +194,9 @@ def spline_features(scores: Floats, *, knots: tuple[float, ...]) -> Floats:
 def _quantiles(table: Table, shares: Integers, *, rows: Rows | None) -> tuple[float, ...]:
     """Return the logits that differ among the first scores up to which so many thousandths of weight lie."""
     reached = 1000.0 * np.cumsum(table.weight)
-    requested = np.maximum(shares * (reached[-1] / 1000.0), np.finfo(np.float64).tiny)
+    # Sums of importance weights are rounded, and one that is a share but for that reaches it.
+    nearly = 1.0 - 1e-10 if table.weighted else 1.0
+    requested = np.maximum(shares * (reached[-1] / 1000.0) * nearly, np.finfo(np.float64).tiny)
     places = np.minimum(np.searchsorted(reached, requested, side="left"), table.distinct - 1)
     return tuple(np.unique(logit(_scores_at(table, places, requested=requested, rows=rows))).tolist())
 

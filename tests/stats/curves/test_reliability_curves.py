@@ -338,6 +338,16 @@ def test_small_scores_of_any_number_are_laid_out_by_log_odds(center: float) -> N
     assert axis_for(isotonic_curve(table, generator=rng, draws=1)) is AxisScale.LINEAR
 
 
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 0.5, 1.0), (0.3,), (0.3, 0.7), (0.1, 0.9)])
+def test_no_row_lies_beyond_a_curve_that_ends_at_it(values: tuple[float, ...]) -> None:
+    """Whatever rounding does to the mean score at its ends, where each score is smoothed alone."""
+    rng = np.random.default_rng(4)
+    for rows in (163, 452, 773):
+        score = rng.choice(values, rows)
+        table = ScoreTable.from_rows(score, rng.random(rows) < score)
+        assert smooth(table, bandwidth=0.02).beyond == 0.0
+
+
 def test_scores_smaller_than_the_kernel_are_smoothed_along_log_odds() -> None:
     """Probabilities of default: the curve holds them all: a Gaussian kernel on their log-odds."""
     rng = np.random.default_rng(2)

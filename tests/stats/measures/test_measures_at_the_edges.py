@@ -134,6 +134,17 @@ def test_importance_weights_bound_the_errors_of_these_scores() -> None:
     assert norm.interval.ends[1] == pytest.approx(upper, abs=1e-6)
 
 
+@pytest.mark.parametrize("unit", [2.0**-460, 2.0**460])
+def test_weights_may_be_as_large_as_they_are_read(unit: float) -> None:
+    """The range by chance takes their cubes, and is the same bit for bit in a unit that is a power of 2."""
+    rows = [(k / 40, k % 3 == 0) for k in range(1, 40)]
+    weight = np.linspace(0.5, 2.0, len(rows))
+    for measured in (bias, brier, log_loss):
+        one, other = (measured(table_of(rows, (scale * weight).tolist())) for scale in (1.0, unit))
+        assert one.null_lower is not None
+        assert (other.null_lower, other.null_upper) == (one.null_lower, one.null_upper)
+
+
 def test_importance_weights_use_the_effective_rows() -> None:
     """ECE and bias keep Hoeffding's interval at (sum w)^2 / sum w^2 rows."""
     total, squares = 4.0, 1.0 + 6.25 + 0.25
