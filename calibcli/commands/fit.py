@@ -9,7 +9,7 @@ import numpy as np
 
 from calibcli.commands.cutting import cut_columns, rows_again
 from calibcli.commands.gathering import RAW, Gathered, SecondPass, changed_meanwhile, selection_notes
-from calibcli.commands.reading import read_tables
+from calibcli.commands.reading import group_notes, read_tables
 from calibcli.commands.scale_checks import read_notes
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.engines import default_workers
@@ -273,7 +273,7 @@ def fit_files(rows: RowRequest, which: MapOptions, options: FitOptions) -> tuple
         report,
         loss_after=_loss_through(through, options.loss),
         outputs=distinct_outputs(*{id(one): one.recalibrator for one, _ in through}.values()),
-        notes=(*whole.fit.notes, *_sure(through)),
+        notes=(*whole.fit.notes, *group_notes(gathered), *_sure(through)),
         by=artifact.by,
         groups=tuple(sorted(groups, key=lambda one: one.key)),
         answer=None if choice is None else _answer(artifact),

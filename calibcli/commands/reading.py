@@ -12,6 +12,7 @@ from calibcli.data.fragments import list_fragments, with_fitting_scores
 from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
 from calibcli.names import OnSum
 from calibcli.options.rows import DocumentSource, RowRequest, is_json
+from calibcli.show.words import rounded_words
 
 Request = TypeVar("Request", bound=RowRequest)
 
@@ -108,7 +109,13 @@ def read_evaluation(
     }
     scale = rows.columns.read_as
     notes = read_notes(gathered, scale, further=further) + sure_notes(gathered, scale, further=further)
-    return replace(gathered, notes=notes)
+    return replace(gathered, notes=(*notes, *group_notes(gathered)))
+
+
+def group_notes(gathered: Gathered) -> tuple[str, ...]:
+    """Say how far the scores of groups are rounded, which those of all rows may not be, or less."""
+    steps = [one.resolution for one in gathered.extras.slices.values()]
+    return (rounded_words(f"{max(steps):.2g}", what="scores of groups"),) if any(steps) else ()
 
 
 def _read_through(
@@ -141,7 +148,7 @@ def _read_through(
         gathered.paired.reach |= reach_between([loaded.recalibrator], gathered.tables[RAW])
     refuse_applied_twice(gathered.tables[RAW], outputs, column=gathered.input.score, path=path)
     scales = () if said else table_scale_notes(gathered, loaded)
-    notes = (*loaded.doubts, *scales, *label_notes(gathered))
+    notes = (*loaded.doubts, *scales, *label_notes(gathered), *group_notes(gathered))
     return replace(gathered, artifact=loaded, through=path, outputs=outputs, notes=notes)
 
 

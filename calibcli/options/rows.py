@@ -560,7 +560,8 @@ class Reading:
     )  # fmt: skip
     memory: str = option(
         DEFAULT_MEMORY, "--memory", metavar="SIZE",
-        help="Memory for distinct scores; if more is needed, they are rounded to 1.4e-6.",
+        help="Memory for distinct scores; if more is needed, they are rounded to 1.4e-6, and those of groups and "
+        "classes to 0.0002.",
     )  # fmt: skip
     jobs: int | None = option(
         None, "-j", "--jobs", least=1, metavar="N", help="Workers; else one per processor.",

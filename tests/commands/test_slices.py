@@ -319,6 +319,8 @@ def test_groups_share_one_limit(tmp_path: Path) -> None:
     for key, (whole, groups) in limits.items():
         assert found[key].table.kind == whole
         assert {part.table.kind for part in found[key].slices.values()} == {groups}
+        said = " ".join(found[key].notes)
+        assert ("scores of groups are rounded to 0.0002" in said) == (groups == "grid")
     exact, grid = found[0, "250K"], found[0, "225K"]
     for key, part in grid.slices.items():
         assert of(part, M.BIAS).value == pytest.approx(of(exact.slices[key], M.BIAS).value, abs=1e-14)

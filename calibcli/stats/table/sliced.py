@@ -211,6 +211,12 @@ class RunningSlices:
         """Whether the limit has been passed."""
         return self._grid
 
+    @property
+    def resolution(self) -> float:
+        """Largest change of a score by rounding in the tables of all rows so far; 0 where they are exact."""
+        self._whole()
+        return 1.0 / COARSE_CELLS if self._grid else 0.0
+
     def become_grid(self) -> None:
         """Round all rows, and those to come, to the cells of coarse grids."""
         if not self._grid:
