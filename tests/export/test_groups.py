@@ -58,6 +58,8 @@ def test_module_takes_the_map_of_the_group(kind: str, scale: Scale) -> None:
         rows = list(zip(scores[known].tolist(), groups[known], strict=True))
         found = given["calibrate_all"](*zip(*rows, strict=True))  # type: ignore[operator]
         np.testing.assert_allclose(found, expected[0][known], rtol=0.0, atol=NEAR)
+        with pytest.raises(ValueError, match="1 groups for 2 scores"):
+            given["calibrate_all"]([0.2, 0.3], groups[known][:1])  # type: ignore[operator]
         assert ("ends" in given) == (len(expected) == 3)
         if "ends" in given:
             ends = np.array([given["ends"](*row) for row in rows]).T  # type: ignore[operator]

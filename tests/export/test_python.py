@@ -1,5 +1,6 @@
 """Exported Python gives what `apply` gives, with the standard library alone."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -14,11 +15,7 @@ from calibcli.export.maps import plain
 from calibcli.export.python import Style, module_of_classes
 from calibcli.names import ExportTarget, Scale
 from calibcli.options.fitting import ExportAsk
-from exported_maps import (
-    class_map,
-    one_map,
-    wanted,
-)
+from exported_maps import class_map, group_map, one_map, segment_map, wanted
 
 NEAR = 1e-12
 HOSTILE = ("'''\nimport os; os.abort()", '"""', "\\", "\x1b[31m{x}${y}*/ \u202e", "a\n# b")
@@ -59,6 +56,16 @@ def test_module_needs_nothing_but_the_standard_library(kind: str, tmp_path: Path
     expected = wanted(one_map(kind), np.array([0.0, 0.25, 1.0]))
     np.testing.assert_allclose(found["calibrated"], expected[0], rtol=0.0, atol=NEAR)
     assert not {"numpy", "calibcli"} & set(found["modules"])
+
+
+@pytest.mark.parametrize("target", [ExportTarget.PYTHON, ExportTarget.SKLEARN])
+def test_python_of_some_years_ago_reads_it(target: ExportTarget) -> None:
+    """Python 3.9 does; what it lacks beside newer grammar is `zip(strict=True)`."""
+    of_groups = [group_map("venn-abers")] if target is ExportTarget.PYTHON else []
+    for artifact in (one_map("venn-abers"), class_map("one-vs-one platt"), segment_map(), *of_groups):
+        text = export(artifact, ExportAsk(target)).decode()
+        for one in ast.walk(ast.parse(text, feature_version=(3, 9))):
+            assert not isinstance(one, ast.keyword) or one.arg != "strict"
 
 
 def test_module_refuses_what_apply_refuses() -> None:

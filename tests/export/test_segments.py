@@ -69,6 +69,8 @@ def test_python_adds_up_the_segments() -> None:
     rows = segment_rows()
     found = module["calibrate_all"](rows["score"], rows.to_dict("records"))
     np.testing.assert_allclose(found, wanted(), rtol=0.0, atol=NEAR)
+    with pytest.raises(ValueError, match="1 rows for 2 scores"):
+        module["calibrate_all"]([0.2, 0.3], rows.to_dict("records")[:1])
     with pytest.raises(ValueError, match="missing"):
         module["calibrate"](None, rows.iloc[0])
 
