@@ -181,11 +181,11 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
     boards = []
     for one in measured:
         found = _in_group(rows, one, options=each)
-        boards.append(GroupBoard(one.name[0], found.input.rows, found.each, found.rankings))
+        boards.append(GroupBoard(one.name[0], one.table.total_rows, found.each, found.rankings))
     few = slices.left_out([one.key for one in measured])
     left_out = {key.removeprefix(f"{by}="): count for key, count in few.items()}
     groups = GroupBoards(by, each.confidence, tuple(boards), left_out, DEFAULT_LEAST_ROWS)
-    without = whole.input.rows - sum(one.rows for one in boards) - sum(left_out.values())
+    without = _rows_of(whole) - sum(one.rows for one in boards) - sum(left_out.values())
     note = (f"{without:,} rows have no value in {by!r}, and are in no group",) if without else ()
     return replace(whole, groups=groups, notes=(*whole.notes, *note))
 
@@ -211,6 +211,11 @@ def _refuse_in_groups(rows: RowRequest, options: CompareOptions) -> None:
         raise IdleOption(msg, "leave out one of them, or choose a group with --where", options=("by", name))
 
 
+def _rows_of(report: LeaderboardReport) -> int:
+    """Return how many rows every score has, each as often as it counts."""
+    return report.rankings[0].standings[0].rows
+
+
 def _in_group(rows: RowRequest, group: Group, *, options: CompareOptions) -> LeaderboardReport:
     """Compare the scores in one group, whose value is a number or a text."""
     (by,), (value,) = rows.columns.by, group.name
@@ -222,7 +227,7 @@ def _in_group(rows: RowRequest, group: Group, *, options: CompareOptions) -> Lea
             found = leaderboard(
                 replace(rows, columns=replace(rows.columns, by=(), rows=chosen)), options=options
             )
-            if found.input.rows == group.table.total_rows:
+            if _rows_of(found) == group.table.total_rows:
                 return found
     msg = f"the rows of {text} cannot be chosen by themselves"
     raise InputProblem(msg, "name a column of text or whole numbers")

@@ -539,6 +539,22 @@ def test_groups_over_clusters_are_those_of_their_own_rows(forecasts: str, tmp_pa
         assert group["brier"].standings[1].contrast is not None
 
 
+def test_groups_of_rows_that_count_several_times_are_those_of_repeated_rows(forecasts: str) -> None:
+    """And rows that count not at all are in no group; importance weights of 0 refuse no group either."""
+    often = np.arange(ROWS) % 3
+    frame = pd.read_csv(forecasts).assign(site=np.arange(ROWS) % 2, often=often)
+    ask = {"score": ["fc_good", "fc_bad"], "label": "rain", "metric": "brier", "by": "site"}
+    counted = calibcli.compare(frame, weight="often", weights_are="frequency", **ask)
+    repeated = calibcli.compare(frame.loc[frame.index.repeat(often)], **ask)
+    assert counted.groups == repeated.groups
+    assert [one.rows for one in counted.report.groups.boards] == [
+        int(often[frame["site"] == site].sum()) for site in (0, 1)
+    ]
+    assert not any("in no group" in note for note in counted.report.notes)
+    weighted = calibcli.compare(frame, weight="often", **ask)
+    assert {*weighted.groups} == {"0", "1"}
+
+
 def test_missing_values_are_counted_by_column(holes: str) -> None:
     """Of several scores, the most first, the label among them."""
     columns = Columns("a", "y", others=("b", "c"), on_missing=OnMissing.DROP)

@@ -499,6 +499,8 @@ def descend(
 
 # Variances of coefficients, in squared log odds. What is less moves no probability by more than a thousandth.
 _LEAST_VARIANCE, _MOST_VARIANCE, _FIRST_VARIANCE = 1e-5, 16.0, 0.05
+# Where all scores are one, squares of slopes are 0.
+_NEXT_TO_NONE = 1e-300
 _ROUNDS, _TURNS, _SETTLED, _ROUGHLY = 6, 8, 0.05, 0.3
 
 
@@ -584,7 +586,7 @@ def _variances(terms: Sequence[Term], variances: Floats, at: Floats, inverse: Fl
         ratio = float(own @ rough @ own) / max(settled, 1e-3) / variance
         if ratio < 1.0:
             ratio = min(ratio**2, max(ratio**16, 0.5))
-        new.append(min(variance * ratio, _MOST_VARIANCE))
+        new.append(min(max(variance * ratio, _NEXT_TO_NONE), _MOST_VARIANCE))
     return np.array(new)
 
 

@@ -247,6 +247,13 @@ def test_labels_that_the_score_parts_have_a_fit() -> None:
     assert (after[score < 0.4] < 0.1).all()
 
 
+def test_one_score_leaves_offsets_alone() -> None:
+    """Squares of slopes are all 0 there, and so is their variance; nothing is divided by it."""
+    _, label, columns = drawn(400, 3, effect=2.0)
+    found = fitted((np.full(400, 0.5), label, columns)).map
+    assert not any(term.slope for term in found.terms)
+
+
 def test_one_label_is_refused() -> None:
     """A fit needs both labels, in the words of every method."""
     score, label, columns = drawn(200, 1)
