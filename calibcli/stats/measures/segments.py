@@ -536,7 +536,7 @@ def smallest_detectable(found: Segments, *, error: float) -> Floats:
     """
     Return the bias of every segment that is found with probability 0.8, at an error probability for each.
 
-    It is one of the same sign everywhere; variances are those of calibrated scores.
+    It is one of the same sign everywhere; labels vary as such do, by the sign by which they vary more.
     """
     critical = crossing(lambda r: -range_tail(r) + error, 0.0, 60.0)[1]
     needed = np.full(found.size, critical)
@@ -544,7 +544,12 @@ def smallest_detectable(found: Segments, *, error: float) -> Floats:
         # The range that is worth so much; the ratio falls slowly, so that steps towards it are few.
         worth = straightened(needed, found.variance, found.skewness)
         needed = needed * critical / worth
-    return np.asarray((needed + normal_quantile(DETECTED)) * np.sqrt(found.variance) / found.rows)
+    size = least = needed * np.sqrt(found.variance)
+    for _ in range(30):
+        # Rates that are off by as much have this variance more; a root changes by less than what is under it.
+        more = np.maximum(size * np.abs(1.0 - 2.0 * found.score) - size**2 / found.rows, 0.0)
+        size = least + normal_quantile(DETECTED) * np.sqrt(found.variance + more)
+    return np.asarray(size / found.rows)
 
 
 class ByCells:

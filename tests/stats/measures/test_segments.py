@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from calibcli.stats.bounds import holm
 from calibcli.stats.bounds.resampling import range_tail
@@ -226,6 +226,20 @@ def test_smallest_detectable_bias_is_detected_as_often_as_said() -> None:
     assert 0.7 <= np.mean(seen) <= 0.95
     critical = least * 4_000 / math.sqrt(found.variance[0]) - norm.ppf(0.8)
     assert range_tail(critical) == pytest.approx(1e-3, rel=0.2)
+
+
+@pytest.mark.parametrize(("score", "rows"), [(0.002, 3_000), (0.01, 1_000), (0.998, 3_000), (0.5, 400)])
+def test_it_is_detected_as_often_where_events_are_rare(score: float, rows: int) -> None:
+    """Of one score by the exact law: labels that err into the open vary more than the scores say."""
+    level, scores = np.zeros((1, rows), np.int64), np.full(rows, score)
+    found = segments_of(entries_of(level, scores, np.zeros(rows, np.bool_)), depth=0)
+    rate = score + float(smallest_detectable(found, error=2e-3)[0]) * (1.0 if score <= 0.5 else -1.0)
+    ones = np.arange(rows + 1)
+    worth = straightened(
+        np.abs(ones - rows * score) / math.sqrt(found.variance[0]), found.variance, found.skewness
+    )
+    seen = np.array([range_tail(float(one)) for one in worth]) <= 2e-3
+    assert 0.75 <= binom.pmf(ones, rows, rate)[seen].sum() <= 0.9
 
 
 def test_a_part_differs_from_the_whole_only_where_it_differs() -> None:
