@@ -61,8 +61,13 @@ def all_named(names: Iterable[str], header: Sequence[str], *, path: str) -> tupl
 def separator_hint(header: Sequence[str]) -> str | None:
     """Say that a header seems to be none, or that of a document, or to have fields apart otherwise."""
     numbers = len(header) > 1 and all(_NUMBER.fullmatch(name.strip()) for name in header)
-    if numbers or (len(header) == 1 and header[0].lstrip().startswith("#")):
-        holds = "numbers: add a line above it" if numbers else "a comment: take it out"
+    kinds = {
+        "numbers: add a line above it": numbers,
+        "a comment: take it out": len(header) == 1 and header[0].lstrip().startswith("#"),
+        "the separator, for Excel: take it out": "".join(header[:1]).lower().startswith("sep="),
+    }
+    holds = next((what for what, is_so in kinds.items() if is_so), None)
+    if holds is not None:
         return f"the first line must hold the column names, and here it holds {holds}"
     if {"schema", "digest"} <= set(header):
         return (

@@ -76,6 +76,9 @@ def _refuse_unused(requested: InputFormat, fragments: Sequence[Fragment]) -> Non
         raise IdleOption(msg, "leave it out", options=("encoding",))
 
 
+# What stands in a clone in place of a large file.
+_POINTER = b"version https://git-lfs.github.com/"
+
 # Enough of a compressed file for its first block.
 _PACKED = 1 << 20
 
@@ -94,6 +97,9 @@ def _whole(file: InputFile, requested: InputFormat) -> Fragment:
     if not head:
         msg = f"{shown} is empty"
         raise InputProblem(msg, "leave it out, or write it anew: even a table without rows has a header")
+    if head == _POINTER[:MAGIC_BYTES] and pipe is None and _head(path, len(_POINTER)) == _POINTER:
+        msg = f"{shown} is a pointer of Git LFS, and not the file itself"
+        raise InputProblem(msg, "fetch it: git lfs pull")
     inside = _inside(head, path, pipe)
     kind, compression = kind_of(head, shown, requested=requested, inside=inside)
     text = requested if kind.is_text else AS_FOUND

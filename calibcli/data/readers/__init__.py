@@ -376,6 +376,9 @@ def _decoding(read: Read, encoding: str) -> Read:
 
 def number_hint(value: str, decimal: str | None) -> str:
     """Return what to do about text where a number should be; `decimal` None where a format has one point."""
+    if decimal != "," and re.fullmatch(r"\s*-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*", value):
+        way = "" if decimal is None else "; if this one stands before decimals, --decimal , reads it"
+        return f"export thousands without commas{way}"
     if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value):
         if decimal == ",":
             return "--decimal , says that numbers have a comma: leave it out"

@@ -44,6 +44,7 @@ from calibcli.names import DataFormat, Scale
 from calibcli.values import dataclass
 
 _ENCODING_HINT = "say which encoding it has, such as --encoding latin-1 or --encoding cp1252"
+_NO_CSV = "is it CSV? Else name its format with --input-format, or its encoding, such as --encoding utf-16-le"
 NUMBER = pa.float64()
 WORD = pa.dictionary(pa.int32(), pa.string())
 # So many rows with another number of fields than the header are named.
@@ -51,6 +52,10 @@ _NAMED = 10
 # Of quoted text with thousands of lines so many are looked at one by one.
 _LOOKED_AT = 100
 _QUOTES = "fields that contain the separator must be quoted, and quotes must be closed"
+_ONE_MORE = (
+    "every row has one more: if its name stands first, as in R, write it without (row.names = FALSE); if all "
+    "end in a separator, let the header end in one, too"
+)
 _AGAIN = "the header stands there again: were files put one after the other? Name them one by one instead"
 _USUAL_LABELS = {"0", "1", "0.0", "1.0", "true", "false", ""}
 _NOT_A_NUMBER = re.compile(
@@ -107,7 +112,7 @@ def header_names(head: bytes, delimiter: str, *, shown: str, encoding: str | Non
         text = "\0"
     if "\0" in text:
         msg = f"{shown}: the header is not {encoding or 'UTF-8'} text"
-        hint = "is it CSV? Else name its format with --input-format" if b"\0" in head else _ENCODING_HINT
+        hint = _NO_CSV if b"\0" in head else _ENCODING_HINT
         raise InputProblem(msg, hint)
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), [""])
@@ -229,7 +234,7 @@ def _wrong_fields(block: Block, within: Layout, rows_before: int) -> InputProble
     msg = (
         f"{within.shown}: {counted} do not have {columns} fields as the header has: {', '.join(named)}{more}"
     )
-    return InputProblem(msg, _QUOTES)
+    return InputProblem(msg, _ONE_MORE if (fields == columns + 1).all() else _QUOTES)
 
 
 def _refuse_swallowed(block: Block, resolved: ResolvedColumns, within: Layout) -> None:

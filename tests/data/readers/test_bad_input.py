@@ -222,6 +222,11 @@ def test_rows_of_a_fault_are_counted_before_dropping(tmp_path: Path) -> None:
     [
         ("gone.csv", None, "gone.csv: there is no such file"),
         ("a.xlsx", b"{}\n", "a.xlsx: .xlsx files are not read"),
+        (
+            "a.parquet",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+            "a.parquet is a pointer of Git LFS",
+        ),
         ("a.csv.xz", b"\xfd7zXZ\0", "a.csv.xz: .xz files are not read"),
         ("a.sqlite3", b"SQLite format 3\0\x10\n", "a.sqlite3: the header is not UTF-8 text"),
         (
