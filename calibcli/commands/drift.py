@@ -61,7 +61,7 @@ def drift_files(rows: RowRequest, options: DriftOptions) -> DriftReport:
     values = [(first, second)]
     values += [(before.extras.values[k], after.extras.values[k]) for k in range(len(columns.on))]
     cut = zip(
-        (_few(values[0], options), *kinds),
+        (_few(tables, values[0], options), *kinds),
         (_MOST_GRADES, *len(kinds) * [options.cut.most_values]),
         strict=True,
     )
@@ -107,7 +107,7 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     scores = _scores(found.resolved.score, [tables[name] for name in names])
     values = dict(zip(names, scores, strict=True))
     base, *others = names
-    cut = len(others) * [(_few(values.values(), requested), _MOST_GRADES)]
+    cut = len(others) * [(_few(tables.values(), values.values(), requested), _MOST_GRADES)]
     shifts = _shifted([(values[base], values[name]) for name in others], cut, requested)
     listed = tuple(replace(one, name=name) for name, one in zip(others, shifts, strict=True))
     notes = (*_empty_notes(listed), *_grid_notes(tables.values()))
@@ -123,8 +123,10 @@ def _by_group(rows: RowRequest, requested: DriftOptions) -> DriftReport:
     )
 
 
-def _few(scores: Iterable[RunningValues], requested: DriftOptions) -> bool:
-    """Whether scores are grades: of so few different values that each is a level."""
+def _few(tables: Iterable[Table], scores: Iterable[RunningValues], requested: DriftOptions) -> bool:
+    """Whether scores are grades: of so few different values that each is a level, and no cells of more."""
+    if any(isinstance(one, GridTable) for one in tables):
+        return False
     distinct = set(chain.from_iterable(one.numbers()[0] for one in scores))
     return requested.bins is None and len(distinct) <= _MOST_GRADES
 
