@@ -72,17 +72,17 @@ class Murphy:
         in_all: What noise of the overall rate takes from resolution and uncertainty.
     """
 
-    reliability: float
-    resolution: float
-    uncertainty: float
+    reliability: float | Floats
+    resolution: float | Floats
+    uncertainty: float | Floats
     variance: float
     covariance: float
-    in_bins: float
-    in_all: float
+    in_bins: float | Floats
+    in_all: float | Floats
 
 
 # The parts over bins, from all of them.
-_MURPHY: Mapping[MeasureName, Callable[[Murphy], float]] = {
+_MURPHY: Mapping[MeasureName, Callable[[Murphy], float | Floats]] = {
     MeasureName.BRIER_RELIABILITY: lambda parts: parts.reliability,
     MeasureName.BRIER_RESOLUTION: lambda parts: parts.resolution,
     MeasureName.BRIER_UNCERTAINTY: lambda parts: parts.uncertainty,
@@ -129,12 +129,12 @@ def murphy_part(
         because.append("no interval: undefined where no bin has two rows")
         return Estimate.of(name, table, math.nan, because=because)
     part, expected = _MURPHY[name], expected_parts(table, sums)
-    found = part(observed_parts(table, sums))
+    found = float(part(observed_parts(table, sums)))
     interval, why = _interval(name, sums, found, confidence=confidence, weighted=table.weighted)
     because += why
     details: dict[str, float | int | str] = {"partition": sums.described, "rows_alone": lonely}
     within = None if table.weighted else _range_if_calibrated(name, table, sums, expected, calibrated)
-    null = part(expected), within
+    null = float(part(expected)), within
     return Estimate.of(name, table, found, interval, null=null, because=because, details=details)
 
 
