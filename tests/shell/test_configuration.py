@@ -92,7 +92,7 @@ def test_a_name_that_no_file_can_have_is_said_where_it_is_opened(
     (home / "named.toml").write_text('[measure]\nsummary-out = "a\\u0000"\n[verify]\nstate = "a\\u0000"\n')
     for words in (["measure", thousand], ["verify", thousand, "--max-ece", "0.5", "-o", "gate.txt"]):
         ended = run(*words, "--config", home / "named.toml")
-        assert (ended.code, "a\\x00 cannot be written: embedded null byte" in ended.err) == (5, True)
+        assert (ended.code, "a\\x00 cannot be written:" in ended.err) == (5, True)
 
 
 def test_pyproject_counts_if_it_has_our_table(run: Run, home: Path, thousand: Path) -> None:

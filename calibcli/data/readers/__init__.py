@@ -350,11 +350,11 @@ def text_problems(shown: str, problem: Callable[[str], InputProblem]) -> Iterato
 
 def _not_text(shown: str, error: UnicodeError) -> InputProblem:
     """Return what is wrong with text that is not of the encoding it should be of."""
-    if isinstance(error, UnicodeDecodeError):
+    if isinstance(error, UnicodeDecodeError) and "BOM" not in error.reason:
         msg = f"{shown} is not {error.encoding} text: {error.reason}"
         return InputProblem(msg, "name its encoding, such as --encoding latin-1")
     # UTF-16 and UTF-32 say which of their two orders of bytes it is in a mark at the beginning.
-    msg = f"{shown} is not text of that encoding: {error}"
+    msg = f"{shown} is not text of that encoding: it does not begin with a byte order mark"
     return InputProblem(msg, "without a byte order mark pass --encoding utf-16-le or --encoding utf-16-be")
 
 

@@ -1,5 +1,6 @@
 """Commands of fitted maps: fit, apply and export."""
 
+import inspect
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -87,12 +88,13 @@ def fit(
 
 def _listed(methods: Iterable[Known]) -> str:
     """Return names with their words, as in the text of --help."""
-    return "\n      ".join(f"{one.value:18}{one.words}" for one in methods)
+    return "\n  ".join(f"{one.value:18}{one.words}" for one in methods)
 
 
 # Those that are not made of maps of one score come first.
 _OF_CLASSES = sorted(ClassMethod, key=lambda one: one.facts.made_of_maps)
-fit.__doc__ = (fit.__doc__ or "").format(
+# Python itself takes the indentation off from 3.13 on.
+fit.__doc__ = inspect.cleandoc(fit.__doc__ or "").format(
     methods=_listed(RecalibratorName), class_methods=_listed(_OF_CLASSES)
 )
 
