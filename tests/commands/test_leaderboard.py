@@ -551,6 +551,8 @@ def test_groups_of_rows_that_count_several_times_are_those_of_repeated_rows(fore
         int(often[frame["site"] == site].sum()) for site in (0, 1)
     ]
     assert not any("in no group" in note for note in counted.report.notes)
+    rain = int(often[frame["rain"] == 1].sum())
+    assert f"{often.sum():,} rows, {rain:,} positive" in counted.text()
     weighted = calibcli.compare(frame, weight="often", **ask)
     assert {*weighted.groups} == {"0", "1"}
 

@@ -31,11 +31,14 @@ from calibcli.stats.measures.differences import Compared
 
 def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     """Return the page of a leaderboard; `verbose` adds the assumptions of every difference."""
-    source, rows = report.input, plural(report.input.rows, "row")
-    positive = report.positive
-    if positive is not None:
-        events = round(positive * report.input.rows)
-        rows = f"{rows}, {count(events)} positive ({share(events, report.input.rows)})"
+    source, total = report.input, report.input.rows
+    if report.positive is None:
+        rows = plural(total, "row")
+    else:
+        # Rows that count several times do so here as well.
+        total = report.rankings[0].standings[0].rows if report.rankings else total
+        events = round(report.positive * total)
+        rows = f"{plural(total, 'row')}, {count(events)} positive ({share(events, total)})"
     # Of scores in columns no one is that of the page.
     many = len(report.rankings[0].standings) if report.rankings else 0
     label = f"{plural(many, 'score')} for {quoted(source.label or '')}"
