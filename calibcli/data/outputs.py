@@ -216,8 +216,8 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
     if any(_same_file(name, str(other)) for other in (*inputs, *READ_BESIDE.get())):
         raise _is_input(name)
     mode = _mode(name)
-    if mode is not None and stat.S_ISDIR(mode):
-        msg = f"{name} is a directory"
+    if name.endswith("/") or (mode is not None and stat.S_ISDIR(mode)):
+        msg = f"{name} is {'the name of ' * (mode is None)}a directory"
         raise OutputProblem(msg, "name a file in it")
     if mode is not None and stat.S_ISSOCK(mode):
         msg = f"{name} cannot be written: it is a socket"

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -94,7 +95,9 @@ def _in_file(path: Path) -> list[tuple[str, str]]:
     if strange is not None or not rows:
         msg = f"{path}: {strange or 'nothing'} is no phrase with its number"
         raise InputProblem(msg, "every line holds two fields, such as: very likely,0.9")
-    return [(phrase, number) for phrase, number in rows[number_of(rows[0][1]) is None :]]
+    # A header names the numbers; what only looks like one, such as 97%, is a mistake to be told.
+    headed = number_of(rows[0][1]) is None and re.match(r"\s*[-+.]?[0-9]", rows[0][1]) is None
+    return [(phrase, number) for phrase, number in rows[headed:]]
 
 
 def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:

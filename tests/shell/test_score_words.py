@@ -279,6 +279,7 @@ def test_a_column_on_another_scale_than_its_neighbours_is_named(
         ("list.json", "it is no object"),
         ("twice.json", "'likely' has two numbers, 0.7 and 0.9"),
         ("wide.csv", "is no phrase with its number"),
+        ("shares.csv", "write 0.97, or 97 with --scale percent"),
     ],
 )
 def test_a_table_of_phrases_is_refused_where_it_is_none(
@@ -289,6 +290,8 @@ def test_a_table_of_phrases_is_refused_where_it_is_none(
     Path("list.json").write_text("[1]")
     Path("twice.json").write_text('{"likely": 0.7, "likely": 0.9}')
     Path("wide.csv").write_text("likely,.7,3\n")
+    # It was taken for a header, and its phrase for one that is not there.
+    Path("shares.csv").write_text("almost certain,97%\nlikely,0.7\n")
     with pytest.raises(CalibcliError) as refused:
         score_map_of(said)
     assert words in f"{refused.value} {refused.value.hint}"
