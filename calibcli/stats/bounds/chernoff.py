@@ -75,6 +75,11 @@ class Counts:
         return float(_excess(self.positive, self.rows, self.announced).sum())
 
     @property
+    def most(self) -> float:
+        """The largest that sum n_k e_k^2 can be over bins of two labels or more."""
+        return float((self.rows * _farthest(self.announced) ** 2).sum())
+
+    @property
     def first_bet(self) -> float:
         """A bet to begin with: over the mean of v (1 - v), each bin by the noise that it adds."""
         each = self._noise
@@ -97,8 +102,7 @@ class Counts:
 def most_energy(counts: Counts, *, delta: float) -> float:
     """Return an upper bound of sum n_k e_k^2, bins of one label among them; labels in a bin must be alike."""
     level, found = math.log(1.0 / delta), counts.statistic
-    largest = float((counts.rows * _farthest(counts.announced) ** 2).sum())
-    largest += float((_farthest(counts.alone) ** 2).sum())
+    largest = counts.most + float((_farthest(counts.alone) ** 2).sum())
 
     def bound(bet: float) -> float:
         if bet > most:
@@ -119,7 +123,8 @@ def least_energy(counts: Counts, *, delta: float) -> float:
     def bound(bet: float) -> float:
         return -_refuted_below(counts, bet, known=bet * found - level) if bet <= most else math.inf
 
-    return max(0.0, -_least_around(min(most, counts.first_bet), bound))
+    # Of a million million labels rounding leaves a millionth.
+    return min(counts.most, max(0.0, -_least_around(min(most, counts.first_bet), bound)))
 
 
 def _refuted_above(counts: Counts, bet: float, *, known: float) -> float:

@@ -181,3 +181,9 @@ def test_scores_next_to_1_are_bounded_as_those_next_to_0(off: float) -> None:
     assert least_energy(one, delta=0.05) > 0.9 * 2_000.0
     for bound in (least_energy, most_energy):
         assert bound(one, delta=0.05) == pytest.approx(bound(mirrored, delta=0.05), rel=1e-3)
+
+
+def test_no_bound_is_beyond_what_can_be() -> None:
+    """However many labels are all wrong, their error is at most the largest there is."""
+    n = np.array([1e12])
+    assert least_energy(Counts(n, n, np.zeros(1)), delta=0.025) <= 1e12
