@@ -20,8 +20,9 @@ class CalibcliError(Exception):
         self.message = message
         self.hint = None if hint is None else without_secrets(hint)
 
-    def __reduce__(self) -> tuple[type["CalibcliError"], tuple[str, str | None]]:
-        return type(self), (self.message, self.hint)
+    def __reduce__(self) -> tuple[type["CalibcliError"], tuple[str | None, ...], dict[str, object]]:
+        # With the notes that a traceback shows, from workers too.
+        return type(self), (self.message, self.hint), vars(self)
 
 
 class UsageProblem(CalibcliError):
@@ -81,8 +82,8 @@ class DocumentProblem(InputProblem):
         self.path = without_secrets(path)
         self.detail = without_secrets(message)
 
-    def __reduce__(self) -> tuple[type["DocumentProblem"], tuple[str, str, str | None]]:  # type: ignore[override]
-        return type(self), (self.path, self.detail, self.hint)
+    def __reduce__(self) -> tuple[type["DocumentProblem"], tuple[str | None, ...], dict[str, object]]:
+        return type(self), (self.path, self.detail, self.hint), vars(self)
 
 
 class OutputProblem(CalibcliError):

@@ -4,6 +4,7 @@ import html.parser
 import inspect
 import json
 import math
+import pickle
 from pathlib import Path
 
 import matplotlib as mpl
@@ -362,6 +363,9 @@ def test_traceback_shows_the_hint() -> None:
     with pytest.raises(calibcli.InputProblem) as caught:
         calibcli.apply(fitted, [2.0])
     assert len(caught.value.__notes__) == 1
+    # As from the processes of a pool.
+    sent = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - made here
+    assert (sent.hint, sent.__notes__) == (caught.value.hint, caught.value.__notes__)
 
 
 def test_frames_of_other_makes_are_read_through_arrow() -> None:
