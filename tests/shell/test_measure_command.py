@@ -113,6 +113,7 @@ def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     ended = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site")
     assert ended.code == 0, ended.err
     assert "30 clusters of dependent rows by site, worth as much as" in ended.out
+    assert " % of all may be unlike any of these\n" in ended.out
     assert "exact bounds need independent rows" in ended.out
     assert "large-sample; the population" in ended.out
     assert "no test: rows of one cluster are dependent" in ended.out

@@ -99,7 +99,8 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     effective = clusters.effective
     worth = four(effective) if effective < 1_000.0 else count(round(effective))
     worth = str(round(effective)) if effective == clusters.count else worth
-    return [Line(f"{many}, worth as much as {worth} clusters of equal size")]
+    unlike = f"up to {100.0 * clusters.unseen_share:.2g} % of all may be unlike any of these"
+    return [Line(f"{many}, worth as much as {worth} clusters of equal size; {unlike}")]
 
 
 def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> tuple[Block, ...]:

@@ -277,7 +277,12 @@ def _interval(
     return Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False), []
 
 
+def unseen_share(effective: float) -> float:
+    """Return the share that clusters of a kind may have of all while 5 % of samples of so many show none."""
+    return -math.expm1(math.log(0.05) / max(effective, 1.0))
+
+
 def _approximate(clusters: Clusters) -> str:
-    return (
-        f"approximate, by {clusters.count:,} clusters that count as {clusters.effective:.3g} of equal weight"
-    )
+    effective = clusters.effective
+    by = f"approximate, by {clusters.count:,} clusters that count as {effective:.3g} of equal weight"
+    return f"{by}; up to {100.0 * unseen_share(effective):.2g} % of all may be unlike any of these"

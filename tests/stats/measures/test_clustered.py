@@ -13,7 +13,14 @@ from calibcli.errors import InputProblem
 from calibcli.names import MeasureName
 from calibcli.stats.measures import Estimate, clustered
 from calibcli.stats.measures.bias import bias
-from calibcli.stats.measures.clustered import EXACT, MEANS, ClusterSums, clustered_difference, with_clusters
+from calibcli.stats.measures.clustered import (
+    EXACT,
+    MEANS,
+    ClusterSums,
+    clustered_difference,
+    unseen_share,
+    with_clusters,
+)
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.numerics import student_quantile
@@ -294,3 +301,13 @@ def test_student_quantiles_are_scipys(probability: float, freedom: float) -> Non
     assert student_quantile(probability, freedom) == pytest.approx(
         student.ppf(probability, freedom), rel=1e-10
     )
+
+
+def test_it_is_said_which_share_of_clusters_may_be_unlike_these() -> None:
+    """Of 20 clusters 5 % of samples lack a kind that 14 % are of; the share falls with their number."""
+    assert (1.0 - unseen_share(20.0)) ** 20 == pytest.approx(0.05)
+    clusters = ClusterSums()
+    clusters.add_rows(np.repeat(np.arange(20), 5), np.full(100, 0.5), np.arange(100) % 3 == 0)
+    table = ScoreTable.from_rows(np.full(100, 0.5), np.arange(100) % 3 == 0)
+    found = with_clusters(bias(table), clusters.whole(), confidence=0.95)
+    assert "; up to 14 % of all may be unlike any of these" in " ".join(found.assumptions)
