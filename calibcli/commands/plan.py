@@ -151,7 +151,7 @@ def _loaded(path: DocumentSource, rows: RowRequest) -> AnyArtifact:
         return loaded
     what = "their scores fall" if largest else "those of each class fall"
     msg = f"{path}: it was fitted to {len(loaded.classes):,} classes, and does not say where {what}"
-    raise UsageProblem(msg, f"name rows that do: calibcli plan ROWS --artifact {shlex.quote(str(path))}")
+    raise UsageProblem(msg, f"name rows that do: `calibcli plan ROWS --artifact {shlex.quote(str(path))}`")
 
 
 def _made(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Made:

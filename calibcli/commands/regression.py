@@ -123,16 +123,16 @@ def _before(path: str, tree: Node, names: Sequence[MeasureName], *, confidence: 
 def _refuse_artifact(path: str, tree: Document) -> None:
     if tree.family == "calibcli.artifact":
         msg = f"{path}: is an artifact of fit, and --baseline takes what `calibcli measure --json` wrote"
-        again = f"calibcli measure OLD_ROWS ... --artifact {file_word(path)} --json -o report.json"
+        again = f"`calibcli measure OLD_ROWS ... --artifact {file_word(path)} --json -o report.json`"
         raise UsageProblem(msg, f"write that first: {again}; or judge the artifact itself with --artifact")
 
 
 def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) -> Measured:
-    again = f"measure the baseline again: calibcli measure ... --metric {name.value}"
+    again = f"measure the baseline again: `calibcli measure ... --metric {name.value}"
     measures = tree.child("measures").members()
     if name.value not in measures:
         msg = f"{path} holds no {name.value}"
-        raise UsageProblem(msg, f"{again} --json -o report.json")
+        raise UsageProblem(msg, f"{again} --json -o report.json`")
     found = measures[name.value]
     lower, upper = _end(found, "lower", -math.inf), _end(found, "upper", math.inf)
     if math.isinf(lower) and math.isinf(upper):
@@ -153,7 +153,7 @@ def _measured(tree: Node, name: MeasureName, path: str, *, confidence: float) ->
     if measured.spent >= (1.0 - confidence) * (1.0 - _ROUNDING):
         held = f"{path}: its interval of {name.value} is at a confidence of {in_full(interval.confidence)}"
         msg = f"{held}, too low for verdicts that are wrong with probability {1.0 - confidence:g} at most"
-        raise UsageProblem(msg, f"{again} --confidence {in_full(confidence)} --json -o report.json")
+        raise UsageProblem(msg, f"{again} --confidence {in_full(confidence)} --json -o report.json`")
     return measured
 
 

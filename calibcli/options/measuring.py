@@ -130,7 +130,7 @@ ALIASES: dict[str, Metric] = {
     "hl": TestName.HOSMER_LEMESHOW,
 }
 # What people ask for that is found elsewhere.
-_METHOD = "it is a method: calibcli fit --method {}"
+_METHOD = "it is a method: `calibcli fit --method {}`"
 _ELSEWHERE = {
     "psi": "the population stability index compares two samples: see `calibcli drift --help`",
     "traffic_light": "groups have one beside -m jeffreys and -m binomial",
@@ -192,7 +192,7 @@ def one_metric(name: str) -> Metric | SegmentMeasure:
             return member
     if _word(name).endswith(_OF_A_THRESHOLD):
         msg = f"{name} depends on the decision threshold, and is no metric"
-        raise UsageProblem(msg, "its table says what it is: calibcli measure ... --threshold 0.1,0.2")
+        raise UsageProblem(msg, "its table says what it is: `calibcli measure ... --threshold 0.1,0.2`")
     members = _members(name)
     if len(members) == 1:
         return members[0]

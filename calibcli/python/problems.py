@@ -17,10 +17,12 @@ from calibcli.options.declaring import Parameter
 Asked = ParamSpec("Asked")
 Result = TypeVar("Result")
 
+# The one place where sentences have an option twice.
+_TWO_SCORES = "-s a -s b"
 # In a sentence an option is written as in a shell, after it what may be its value. What stands before here is
 # left as it is: a command to type, and what a user wrote, which is quoted or has dashes within a word.
 _PARTS = re.compile(
-    r"""`calibcli [^`]*`|(?<!\w)(?:'[^']*'|"[^"]*")"""
+    r"""`calibcli [^`]*`|-s a -s b|(?<!\w)(?:'[^']*'|"[^"]*")"""
     r"""|(?<![\w./-])--([a-z][a-z-]*[a-z])(?:[ =]('[^']*'|[\w.:/*,-]*[\w*]))?"""
 )
 _NUMBER = re.compile(r"\d[\d.]*")
@@ -33,8 +35,9 @@ def _options() -> Mapping[str, Parameter]:
     """Return the options that functions take, by their names on the command line."""
     import calibcli
 
-    functions = (calibcli.measure, calibcli.fit, calibcli.verify, calibcli.compare, calibcli.plot)
-    return {one.key: one for made in functions for one in vars(made)["parameters"].values() if one.key}
+    functions = ("measure", "fit", "verify", "compare", "segments", "drift", "plot")
+    made = [vars(getattr(calibcli, name))["parameters"] for name in functions]
+    return {one.key: one for parameters in made for one in parameters.values() if one.key}
 
 
 @cache
@@ -94,14 +97,13 @@ def warn_of(notes: Iterable[str]) -> None:
 
 def said(text: str) -> str:
     """Return a sentence with options as keywords: `--scale logit` as `scale='logit'`."""
-    # The one place where an option is written twice.
-    return _PARTS.sub(_keyword, text.replace("-s a -s b", "score=['a', 'b']"))
+    return _PARTS.sub(_keyword, text)
 
 
 def _keyword(found: re.Match[str]) -> str:
     option, value = found.groups()
     if option is None:
-        return found.group()
+        return "score=['a', 'b']" if found.group() == _TWO_SCORES else found.group()
     declared = _options().get(option)
     name = option.replace("-", "_") if declared is None else declared.name
     after = "" if value is None else found.group()[len(option) + 2 :]

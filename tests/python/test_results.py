@@ -5,6 +5,7 @@ import inspect
 import json
 import math
 import pickle
+import re
 from pathlib import Path
 
 import matplotlib as mpl
@@ -404,6 +405,23 @@ def test_what_a_user_wrote_is_shown_as_it_was_written(tmp_path: Path, name: str)
     assert (
         said("write one with `calibcli measure ... --json`") == "write one with `calibcli measure ... --json`"
     )
+
+
+def test_commands_in_sentences_stand_in_backticks() -> None:
+    """So that Python shows them as they are typed, and not with keywords in the place of their options."""
+    assert said("name two scores (-s a -s b)") == "name two scores (score=['a', 'b'])"
+    assert said("`calibcli measure -s a -s b --json`") == "`calibcli measure -s a -s b --json`"
+    package = Path(calibcli.__file__).parent
+    commands = "apply|compare|drift|export|fit|inspect|measure|plan|plot|report|segments|verify"
+    sentence = re.compile(rf"""["'][^"'`]*(?:`[^"'`]*`[^"'`]*)*calibcli (?:{commands}) [^"'`]*--""")
+    found = [
+        line.strip()
+        for room in ("commands", "data", "documents", "options", "python", "stats")
+        for path in (package / room).rglob("*.py")
+        for line in path.read_text().splitlines()
+        if "calibcli" in line and sentence.search(line)
+    ]
+    assert found == []
 
 
 def test_a_lazy_frame_is_worked_out_once() -> None:

@@ -93,7 +93,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (2, "measure good.csv --threshold 10%,20%", "'10%,20%' is no number", "did you mean 0.1,0.2?"),
     (2, "measure good.csv --threshold x", "--threshold 'x'", "such as 0.1,0.2"),
     (2, "measure good.csv -m net_benefit", "a table of its own", "--threshold 0.1,0.2"),
-    (2, "measure --explain net_benefit", "no metric", "its table says what it is: calibcli measure ..."),
+    (2, "measure --explain net_benefit", "no metric", "its table says what it is: `calibcli measure ..."),
     (2, "measure good.csv -m traffic_light", "no metric", "beside -m jeffreys and -m binomial"),
     (2, "plot good.csv --band simultaneous -o x.png", "--band has no effect", "--band out"),
     (2, f"{PLOT} --band simultaneous --kind clinical", "--band has no effect", "pass one of them"),
