@@ -86,6 +86,7 @@ def _once(*words: str) -> tuple[str, ...]:
         (("--memory", "4K"), ("measure", "--memory", "4K", "--json")),
         (("-w", "often", "--weights-are", "frequency"), ("measure", "--json", "--metric", "brier")),
         (("--where", "score<0.5"), ("measure", "--json", "--metric", "brier")),
+        ((), ("measure", "--json", "--metric", "auroc,gini,aurc", "--threshold", "0.2,0.5")),
     ],
 )
 def test_parts_give_the_reports_of_the_whole(
