@@ -572,6 +572,9 @@ class Linear(ClassRecalibrator):
             msg = f"no row has label {again.absent[0]!r}, so that no intercept of that class is best"
             raise InputProblem(msg, "fit on rows of all classes, or use --multiclass structured")
         model = model_named(method, count)
+        if model.penalised:
+            # No penalty holds the slope that all classes share.
+            again.refuse_never_wrong("slope")
         found = fitted(model, again, folds=options.folds)
         weight, intercept = model.parts(found.coefficients)
         judged = (found.judged, options.folds)

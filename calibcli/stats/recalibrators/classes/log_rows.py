@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.ahead import in_order
+from calibcli.errors import InputProblem
 from calibcli.stats.recalibrators.classes import (
     LEAST_OF_LOGITS,
     LeastSeen,
@@ -197,6 +198,20 @@ class LogRows:
         total = float(kept.weight.sum())
         kept = replace(kept, weight=kept.weight / total if total > 0.0 else kept.weight)
         return replace(self, total=total, kept=kept, fold=fold)
+
+    def refuse_never_wrong(self, what: str) -> None:
+        """
+        Refuse rows of which no map is sure enough: no class is more probable than the right one in any.
+
+        Args:
+            what: Which coefficient of logarithms the loss falls with for ever.
+        """
+        for block in self.blocks():
+            right = block.log[np.arange(block.label.size), block.label]
+            if np.any((right < block.log.max(axis=1)) & (block.weight > 0.0)):
+                return
+        msg = f"the most probable class is right in every row, so that no {what} is best"
+        raise InputProblem(msg, "fit on more rows, or on rows the model has not been trained on")
 
     @property
     def many(self) -> bool:

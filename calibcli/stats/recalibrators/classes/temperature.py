@@ -53,9 +53,7 @@ class ClassTemperature(ClassRecalibrator):
         if _derivatives(again, 0.0)[0] >= 0.0:
             msg = "labels do not follow the probabilities, so that no temperature above 0 is best"
             raise InputProblem(msg, "are the columns in the order of the classes? --classes names them")
-        if _never_wrong(again):
-            msg = "the most probable class is right in every row, so that no temperature is best"
-            raise InputProblem(msg, "fit on more rows, or on rows the model has not been trained on")
+        again.refuse_never_wrong("temperature")
         for _ in range(_MOST_STEPS):
             first, second = _derivatives(again, slope)
             if abs(first) < _FLAT * max(1.0, second):
@@ -72,15 +70,6 @@ class ClassTemperature(ClassRecalibrator):
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""
         return with_prediction_of(probability, softmax(log_of(probability, self.least) / self.temperature))
-
-
-def _never_wrong(rows: LogRows) -> bool:
-    """Whether no class is more probable than the right one in any row that weighs something."""
-    for block in rows.blocks():
-        right = block.log[np.arange(block.label.size), block.label]
-        if np.any((right < block.log.max(axis=1)) & (block.weight > 0.0)):
-            return False
-    return True
 
 
 def _derivatives(rows: LogRows, slope: float) -> tuple[float, float]:

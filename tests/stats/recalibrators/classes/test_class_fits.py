@@ -130,10 +130,11 @@ def right(rows: int = 60, classes: int = 3) -> Drawn:
     return Drawn(probability / probability.sum(axis=1, keepdims=True), label, NAMES[:classes])
 
 
-def test_perfect_rows_have_no_best_temperature() -> None:
-    """The smaller T, the better: said instead of a number."""
+@pytest.mark.parametrize("method", [ClassMethod.TEMPERATURE, ClassMethod.STRUCTURED, ClassMethod.MATRIX])
+def test_perfect_rows_have_no_best_slope(method: ClassMethod) -> None:
+    """The steeper for all classes, the better, whatever is penalised: said instead of a number."""
     with pytest.raises(InputProblem, match="right in every row"):
-        fitted(ClassMethod.TEMPERATURE, right())
+        fitted(method, right())
 
 
 def test_perfect_rows_have_no_best_vector() -> None:
