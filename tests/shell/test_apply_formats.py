@@ -1,5 +1,6 @@
 """`apply` from every format to every other: the same values, and what is kept of the rest."""
 
+import csv
 import gzip
 import io
 import json
@@ -225,6 +226,33 @@ def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_p
             "none",
         )
         assert "note:" not in alone.err
+
+
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [
+        # A hash of 64 bits without a sign, whole numbers beside others, giants and what is nearly whole.
+        ("18446744073709551615 12", ""),
+        ("-9223372036854775809 1.5", ""),
+        ("9007199254740993 0.5", ""),
+        ("1e+400 7", ""),
+        ("0.99999999999999999999 7", ""),
+        ("12 18446744073709551615", '"t":"ref: 12345678901234567890-05", '),
+        ("[1,18446744073709551615] [2,3]", ""),
+    ],
+)
+def test_numbers_of_json_that_no_double_is_stay_as_text(
+    values: str, others: str, run: Run, artifact: Path, tmp_path: Path
+) -> None:
+    """Where rows become a table: as doubles they were other numbers, without a word."""
+    lines = (f'{{{others}"score": 0.5, "id": {value}}}\n' for value in values.split())
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    for name in ("out.csv", "out.parquet"):
+        words = ["-s", "score", "-o", tmp_path / name]
+        assert run("apply", artifact, tmp_path / "in.jsonl", *words).code == 0
+    assert pq.read_table(tmp_path / "out.parquet")["id"].to_pylist() == values.split()
+    found = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
+    assert [row["id"] for row in found] == values.split()
 
 
 def test_durations_keep_their_unit(run: Run, artifact: Path, tmp_path: Path) -> None:

@@ -91,7 +91,9 @@ def kind_of(value: object) -> pa.DataType:  # noqa: PLR0911 - one return a type
         return pa.int64() if -_LARGEST <= value < _LARGEST else pa.string()
     if isinstance(value, float):
         return pa.float64()
-    if isinstance(value, list) and all(map(_is_number_or_none, value)):
+    if isinstance(value, list) and all(
+        _is_number_or_none(one) and not is_beyond_floats(one) for one in value
+    ):
         return LIST
     if isinstance(value, dict) and "values" in value and value.keys() <= VECTOR_KEYS:
         return VECTOR
@@ -243,6 +245,8 @@ _LONG = (
     rb"-?(?:[0-9]{16}|[0-9.]+[eE][+-]?[0-9]{3}|(?=[0-9.]{17})(?:[0-9]{1,3}\.(?:9{11}|0{11})"
     rb"|[0-9]{4,9}\.(?:9{5}|0{5})|[0-9]{10,12}\.(?:9{3}|0{3})|[0-9]{13,}\.[09]))"
 )
+
+_ANY_LONG = re.compile(rb":\s*(?=" + _LONG + rb")([-+0-9.eE]+)")
 
 _ONE_EACH = (
     "each line is one object: jq -c '.[]' FILE makes lines of a list, as does pandas' "
@@ -632,11 +636,13 @@ class _Keys:
     Args:
         kinds: Every key with the type that holds all its values.
         values: How many values each key has, or more.
+        beyond: Keys with a number that as a float would be another one.
     """
 
     kinds: dict[str, pa.DataType] = field(default_factory=dict)
     rows: int = 0
     values: Counter[str] = field(default_factory=Counter)
+    beyond: set[str] = field(default_factory=set)
 
     def add(self, kinds: dict[str, pa.DataType], *, rows: int, values: dict[str, int]) -> None:
         """Add what some rows have."""
@@ -672,12 +678,54 @@ def _all_kinds(fragment: Fragment) -> _Keys:
             if kinds is None or not quick:
                 break
             found.add(kinds, rows=rows, values=dict.fromkeys(kinds, rows))
+            found.beyond |= _beyond_floats(some, found.beyond)
             start += len(some)
         if rest := block[start:]:
             by_hand = list(rows_in(rest, (), shown=fragment.shown, rows_before=found.rows))
             values = Counter(chain.from_iterable(by_hand))
             found.add(kinds_of(by_hand), rows=len(by_hand), values=values)
+            found.beyond |= _keys_beyond_floats(by_hand)
+    for name in found.beyond & found.kinds.keys():
+        # As text they stay what they are.
+        if pa.types.is_float64(found.kinds[name]):
+            found.kinds[name] = pa.string()
     return found
+
+
+def _keys_beyond_floats(rows: Iterable[object]) -> set[str]:
+    """Return the keys with numbers that as floats would be other ones."""
+    objects_alone = (row for row in rows if isinstance(row, dict))
+    return {name for row in objects_alone for name, value in row.items() if is_beyond_floats(value)}
+
+
+def _beyond_floats(block: bytes, known: Collection[str]) -> set[str]:
+    """Return such keys of some lines, found without a look at every value, but for known ones."""
+    found: set[str] = set()
+    for one in _ANY_LONG.finditer(block):
+        end = block.rfind(b'"', 0, one.start())
+        key = block[block.rfind(b'"', 0, end) + 1 : end].decode(errors="replace")
+        if key in known or key in found or not _is_beyond_floats(one[1].decode()):
+            continue
+        start, stop = block.rfind(b"\n", 0, one.start()) + 1, block.find(b"\n", one.end())
+        try:
+            # It may stand within a text.
+            line = block[start : stop if stop >= 0 else None].decode()
+            found |= _keys_beyond_floats(objects(line, lambda _: None))
+        except (ValueError, RecursionError):
+            found.add(key)
+    return found
+
+
+def _is_beyond_floats(text: str) -> bool:
+    """Whether a text is a number that as a float would be another one."""
+    try:
+        value = float(text)
+    except ValueError:
+        return False
+    # Most are not whole, and need no closer look.
+    if math.isfinite(value) and not value.is_integer():
+        return False
+    return abs(value) >= _EXACT if text.lstrip("-").isdecimal() else is_beyond_floats(_float_of(text))
 
 
 def _cut(block: bytes, keys: int | None = None) -> Iterator[bytes]:
