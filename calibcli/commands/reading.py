@@ -10,6 +10,7 @@ from calibcli.data.columns import refuse_null
 from calibcli.data.engines import engine_named
 from calibcli.data.fragments import list_fragments, with_fitting_scores
 from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
+from calibcli.errors import UsageProblem
 from calibcli.names import OnSum
 from calibcli.options.rows import DocumentSource, RowRequest, is_json
 from calibcli.show.words import rounded_words
@@ -27,6 +28,12 @@ def read_rows(
 ) -> Gathered:
     """Read files into tables, as `gather` does, in the way asked for."""
     reading = rows.reading
+    if any(map(is_json, rows.inputs)):
+        from calibcli.commands.summaries import summaries_in
+
+        if summaries := summaries_in(rows.inputs):
+            msg = f"{summaries[0]} is a summary of rows, and this command reads rows"
+            raise UsageProblem(msg, "name the files that it was made from")
     if not labelled:
         refuse_null(rows.columns)
     return gather(

@@ -237,6 +237,9 @@ def test_files_of_one_name_in_several_summaries_are_said(run: Run, parts: list[s
         (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "--by", "often"), 2, "without --by"),
         (("measure", "part0.parquet", *ASKED, "--summary-out", "x", "--limit", "9"), 2, "--limit takes some"),
         (("verify", "a.json", "--max-ece", "0.1", "--state", "g.json"), 2, "a.json"),
+        (("drift", "a.json", "part1.parquet"), 2, "a.json is a summary of rows, and this command reads rows"),
+        (("drift", "part1.parquet", "a.json", "-s", "score"), 2, "and this command reads rows"),
+        (("plan", "--max-ece", "0.1", "--like", "a.json"), 2, "and this command reads rows"),
     ],
 )
 def test_what_a_summary_does_not_hold_is_refused(
