@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -224,6 +225,9 @@ def _mean_loss(
             because.append(NO_HEAVIER)
         values = values_of(table, losses, negative=negative, mean=value)
         interval = interval_of_mean(values, most=most, confidence=confidence)
+        if interval.upper is not None:
+            # Where all rows lose the most there is, their mean may be rounded up.
+            interval = replace(interval, upper=max(interval.upper, value))
         details |= rests_on(values, largest=most)
     return Estimate.of(
         name, table, value, interval, null=(null, null_range), because=because, details=details

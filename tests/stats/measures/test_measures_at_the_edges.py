@@ -54,6 +54,15 @@ def test_certain_and_right_has_no_error() -> None:
     assert certain_and_wrong(CERTAIN_AND_RIGHT) == 0
 
 
+def test_a_mean_of_the_largest_losses_lies_in_its_interval() -> None:
+    """Where every row loses the most there is, rounding of the mean does not leave it outside."""
+    for rows in range(1_600, 1_700):
+        for score, ones in ((0.49999, rows), (1.0 - 1e-12, 0)):
+            found = log_loss(ScoreTable(np.array([score]), np.array([rows]), np.array([ones])))
+            assert found.interval is not None
+            assert found.interval.ends[0] <= found.value <= found.interval.ends[1]
+
+
 def test_certain_scores_leave_tests_undefined() -> None:
     """With all scores 0 or 1 nothing is random: KS, Kuiper and Z are undefined, never p = 1."""
     for result in (*ks_and_kuiper(CERTAIN_AND_RIGHT), spiegelhalter(CERTAIN_AND_RIGHT)):

@@ -234,6 +234,28 @@ def test_many_scores_are_gathered_and_it_is_said() -> None:
     assert smooth.value / 2 <= far.value + 5e-4
 
 
+@pytest.mark.parametrize(
+    ("score", "rows", "positive"),
+    [
+        ([0.022375413107107445, 0.3994927855175592, 0.8682551861790878], [3_114_014, 4, 179], [1, 1, 1]),
+        (
+            [0.17969040109038525, 0.2448220828, 0.5809064359670586, 0.7600684212, 0.8322220375],
+            [5_249_429, 6, 145, 37, 30],
+            [0, 6, 1, 26, 5],
+        ),
+    ],
+)
+def test_lower_distance_of_a_few_rows_among_millions_is_found(
+    score: list[float], rows: list[int], positive: list[int]
+) -> None:
+    """Where one way of solving its programme gives up another goes on; the value lies where smCE says."""
+    table = ScoreTable(np.array(score), np.array(rows), np.array(positive))
+    found, smooth = lower_distance(table), smooth_calibration_error(table).value
+    assert smooth / 2.0 <= found.value <= 2.0 * smooth
+    assert found.interval is not None
+    assert found.interval.ends[0] <= found.value <= found.interval.ends[1]
+
+
 def test_gathered_places_move_the_lower_distance_by_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """With fewer cells than scores the value stays within the bound of the value at all scores."""
     table = uniform(700, 1.4)
