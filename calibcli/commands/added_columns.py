@@ -156,7 +156,9 @@ def refuse_types(job: AddedColumns) -> None:
     for field in (*_staying(job, _schema(job)), *job.fields):
         if not fits(field.type):
             msg = f"{job.fragment.shown}, column {field.name!r}: {job.kind.value} cannot hold {field.type}"
-            raise InputProblem(msg, "parquet and arrow hold any type, and --keep names what goes along")
+            raise InputProblem(
+                msg, "arrow holds any type, parquet nearly any, and --keep names what goes along"
+            )
 
 
 def _converted(job: AddedColumns, target: BinaryIO) -> Iterator[int]:

@@ -194,8 +194,11 @@ def _stored(kind: pa.DataType) -> pa.DataType:
     return plain if pa.types.is_duration(plain) else kind
 
 
-# What a type has no place for is refused by pyarrow as it is written.
-fits = None
+def fits(kind: pa.DataType) -> bool:
+    """Whether Parquet has a type for values; what else it has none for, deep inside, pyarrow refuses."""
+    plain = value_type(kind)
+    no_type = pa.types.is_run_end_encoded(kind) or pa.types.is_interval(plain)
+    return not (no_type or (pa.types.is_decimal(plain) and plain.scale < 0))
 
 
 def _pieces(file: pq.ParquetFile, shown: str, *, most: int, columns: list[str] | None) -> Iterator[pa.Table]:
