@@ -2,11 +2,13 @@
 
 import importlib.metadata
 import pickle
+import re
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 from calibcli.data.engines import Item, Result, failed, needed, refuse_other_versions
@@ -18,6 +20,8 @@ from calibcli.values import dataclass
 Client: TypeAlias = Any
 
 _CONNECT_SECONDS = 15
+# A host and a port, which Dask takes for an address of TCP.
+_HOST = re.compile(r"[\w.-]+:\d+|\[[0-9A-Fa-f:.]+\]:\d+")
 # Items that wait at a worker while it works, so that it is never idle and holds little.
 _PER_THREAD = 2
 
@@ -49,10 +53,15 @@ def _connected(address: str | None) -> Iterator[Client]:
     if where is None:
         msg = "--engine dask does not say where its scheduler is"
         raise UsageProblem(msg, "pass --engine-address tcp://HOST:8786, or a scheduler file")
-    requested: dict[str, Any] = {"address": where} if "://" in where else {"scheduler_file": where}
+    by_file = "://" not in where and _HOST.fullmatch(where) is None
+    requested: dict[str, Any] = {"scheduler_file": where} if by_file else {"address": where}
+    if by_file and not Path(where).is_file():
+        # Dask would wait for it for ever.
+        msg = f"dask: there is no scheduler file {where}"
+        raise UsageProblem(msg, "name one that is there, or an address such as tcp://HOST:8786")
     try:
         client = distributed.Client(**requested, timeout=_CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
+    except Exception as error:
         msg = f"dask: there is no scheduler at {where}"
         raise UsageProblem(msg, "is it running, and reached from here?") from error
     try:

@@ -210,6 +210,15 @@ def test_what_work_raises_arrives_in_one_line(cluster: Cluster) -> None:
         list(engine.map(broken, range(5)))
 
 
+def test_a_scheduler_file_that_is_none_is_refused(tmp_path: Path) -> None:
+    """Dask would wait for one that is not there for ever, and stumbles over another document."""
+    (tmp_path / "cal.json").write_text("{}")
+    for name, said in (("cal.json", "there is no scheduler at"), ("gone.json", "there is no scheduler file")):
+        engine = engine_named(EngineName.DASK, address=str(tmp_path / name))
+        with pytest.raises(UsageProblem, match=said):
+            next(engine.map(squared, range(3)))
+
+
 def test_closing_early_leaves_nothing_running(cluster: Cluster) -> None:
     """The next job starts at once."""
     engine = engine_named(EngineName.DASK, address=cluster.file)
