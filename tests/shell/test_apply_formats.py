@@ -233,15 +233,17 @@ def test_a_note_says_what_another_format_changes(run: Run, artifact: Path, tmp_p
     "column",
     [
         pa.array([Decimal(100)], pa.decimal128(5, -2)),
+        pa.array([[Decimal(100)]], pa.list_(pa.decimal128(5, -2))),
+        pa.array([b""], pa.binary(0)),
         pa.RunEndEncodedArray.from_arrays([1], pa.array(["a"])),
         pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
     ],
-    ids=["decimal of hundreds", "runs", "interval"],
+    ids=["decimal of hundreds", "list of them", "no bytes", "runs", "interval"],
 )
 def test_types_that_parquet_has_not_are_refused_by_name(
     column: pa.Array, run: Run, artifact: Path, tmp_path: Path
 ) -> None:
-    """The first ended in an error of ours."""
+    """Some ended in an error of ours."""
     pyarrow.feather.write_feather(pa.table({"score": [0.5], "x": column}), tmp_path / "in.arrow")
     ended = run("apply", artifact, tmp_path / "in.arrow", "-s", "score", "-o", tmp_path / "out.parquet")
     assert (ended.code, "column 'x': parquet cannot hold" in ended.err) == (3, True)

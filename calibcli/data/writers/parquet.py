@@ -195,10 +195,12 @@ def _stored(kind: pa.DataType) -> pa.DataType:
 
 
 def fits(kind: pa.DataType) -> bool:
-    """Whether Parquet has a type for values; what else it has none for, deep inside, pyarrow refuses."""
-    plain = value_type(kind)
-    no_type = pa.types.is_run_end_encoded(kind) or pa.types.is_interval(plain)
-    return not (no_type or (pa.types.is_decimal(plain) and plain.scale < 0))
+    """Whether Parquet has a type for values, as pyarrow says of a file without rows."""
+    try:
+        pq.ParquetWriter(pa.BufferOutputStream(), pa.schema([("x", _stored(kind))])).close()
+    except (pa.ArrowException, OSError):
+        return False
+    return True
 
 
 def _pieces(file: pq.ParquetFile, shown: str, *, most: int, columns: list[str] | None) -> Iterator[pa.Table]:
