@@ -73,7 +73,9 @@ def reach_between(recalibrators: Sequence[Recalibrator], raw: Table) -> dict["Co
     plain = [one for one in maps if not isinstance(one, AtPlaces)]
     if len(plain) < len(maps) or not raw.total_rows:
         return {}
-    return reach_of_maps(plain[0] if len(plain) > 1 else np.asarray, plain[-1], raw.score)
+    corners = np.concatenate([one.corners for one in recalibrators])
+    first = plain[0] if len(plain) > 1 else np.asarray
+    return reach_of_maps(first, plain[-1], raw.score, corners=corners)
 
 
 def as_fitted(columns: Columns, artifact: AnyArtifact) -> Columns:

@@ -489,17 +489,21 @@ def worst_log_loss(least: Floats, *, counts: Integers | None, weight: Floats | N
     return -math.log(low) if low > 0.0 else math.inf
 
 
-def reach_of_maps(first: Map, second: Map, scores: Floats) -> dict[Compared, tuple[float, float]]:
+def reach_of_maps(
+    first: Map, second: Map, scores: Floats, *, corners: Floats | tuple[()] = ()
+) -> dict[Compared, tuple[float, float]]:
     """
     Return the least and the largest difference of losses that two maps of one score can have.
 
     A row whose two scores are maps of one has no pair of losses that the maps do not have. Squared errors
-    are looked at over [0, 1], log losses as near to its ends as these scores.
+    are looked at over [0, 1], log losses as near to its ends as these scores: at scores on a grid, at these
+    scores, and at the corners of the maps.
     """
     found: dict[Compared, tuple[float, float]] = {}
     least = min(float(scores.min()), 1.0 - float(scores.max()))
     for name, low in ((MeasureName.BRIER, 0.0), (MeasureName.LOG_LOSS, least)):
-        at = np.concatenate((np.linspace(low, 1.0 - low, _POINTS), scores))
+        at = np.concatenate((np.linspace(low, 1.0 - low, _POINTS), scores, corners))
+        at = at[(at >= low) & (at <= 1.0 - low)]
         one, other = first(at), second(at)
         ends = [0.0, 0.0]
         for label in (np.zeros(at.size, np.bool_), np.ones(at.size, np.bool_)):

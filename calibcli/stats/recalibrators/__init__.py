@@ -118,6 +118,11 @@ class Recalibrator(Declared, ABC):
         return None
 
     @property
+    def corners(self) -> Floats:
+        """Scores at which it is known to step or bend, as a grid of scores may miss what lies between."""
+        return np.empty(0)
+
+    @property
     def guarantee(self) -> Guarantee | None:
         """What theory promises of this fit before any new row is seen, or None."""
         return None

@@ -84,6 +84,11 @@ class Histogram(Recalibrator):
         return self.table.bins
 
     @property
+    def corners(self) -> Floats:
+        """Both sides of every edge."""
+        return self.table.corners
+
+    @property
     def guarantee(self) -> Guarantee | None:
         """What theory promises of the calibration error on new rows; None with importance weights."""
         if self.weighted:

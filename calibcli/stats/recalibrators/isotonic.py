@@ -62,6 +62,11 @@ class Isotonic(Recalibrator):
         return self.curve.predict(checked_scores(scores))
 
     @property
+    def corners(self) -> Floats:
+        """The corners of its curve."""
+        return self.curve.corners
+
+    @property
     def bins(self) -> tuple[FittedBin, ...] | None:
         """The steps, or None where the map is interpolated."""
         return self.curve.bins if isinstance(self.curve, BinMap) else None
@@ -129,6 +134,11 @@ class CentredIsotonic(Recalibrator):
     def predict(self, scores: Floats) -> Floats:
         """Return the recalibrated probability of each score."""
         return self.curve.predict(checked_scores(scores))
+
+    @property
+    def corners(self) -> Floats:
+        """The corners of its curve."""
+        return self.curve.corners
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -49,6 +49,11 @@ class BinMap(Declared, Arrays):
         return bool(np.all(self.values[1:] >= self.values[:-1]))
 
     @property
+    def corners(self) -> Floats:
+        """Scores on both sides of every step."""
+        return np.concatenate((self.edges, np.nextafter(self.edges[:-1], 1.0)))
+
+    @property
     def empty(self) -> int:
         """How many bins hold no fit rows."""
         return int(np.sum(self.rows == 0))
@@ -106,6 +111,11 @@ class Polyline(Declared, Arrays):
         Ascending(strictly_from=None),
         "What the function is there, never falling: linear between knots, constant outside them.",
     ]
+
+    @property
+    def corners(self) -> Floats:
+        """Its knots."""
+        return self.knots
 
     def predict(self, scores: Floats) -> Floats:
         """

@@ -11,7 +11,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from added_row import bounds as oracle
-from calibcli.names import ComparisonName, MeasureName, Target
+from calibcli.commands.evaluation import reach_between
+from calibcli.names import Binning, ComparisonName, MeasureName, Target
 from calibcli.stats.bounds import Interval
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.differences import (
@@ -22,6 +23,11 @@ from calibcli.stats.measures.differences import (
     reach_of_maps,
 )
 from calibcli.stats.measures.scores import NO_HEAVIER
+from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.recalibrators.histogram import Histogram
+from calibcli.stats.recalibrators.isotonic import Isotonic
+from calibcli.stats.recalibrators.lookup import BinMap
+from calibcli.stats.table import ScoreTable
 
 BRIER, LOG_LOSS = PAIRED
 INSIDE = st.floats(1e-12, 1 - 1e-12)
@@ -265,6 +271,20 @@ def test_map_that_says_0_or_1_leaves_an_end_open() -> None:
     assert math.isfinite(reach[LOG_LOSS][0])
     both = reach_of_maps(np.round, np.round, np.array([0.2, 0.9]))
     assert both[LOG_LOSS] == (-math.inf, math.inf)
+
+
+@pytest.mark.parametrize("rising", [False, True])
+def test_a_narrow_piece_of_a_map_is_known(*, rising: bool) -> None:
+    """Maps that differ in one bin of a millionth, of which no row was seen, may lose what they say there."""
+    edges, ones = np.concatenate((np.arange(1_000) * 1e-6, [1.0])), np.ones(1_000, np.int64)
+    first = np.where(np.arange(1_000) > 500, 0.9 if rising else 1e-3, 1e-3)
+    second = np.where(np.arange(1_000) == 500, 0.9, first)
+    tables = [BinMap(edges, values, ones, 0 * ones) for values in (first, second)]
+    maps: list[Recalibrator] = [Isotonic(one) for one in tables]
+    if not rising:
+        maps = [Histogram(Binning.EQUAL_MASS, weighted=False, table=one) for one in tables]
+    raw = ScoreTable.from_rows(np.array([1.5e-4, 9.5e-4]), np.zeros(2, np.bool_))
+    assert reach_between(maps, raw)[BRIER][1] > 0.8
 
 
 def estimate(value: float, interval: tuple[float | None, float | None] | None) -> Estimate:
