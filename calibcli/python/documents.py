@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from calibcli.codec import Node
     from calibcli.documents.sealed import Document
     from calibcli.python.recalibrator import ArtifactLike, Recalibrator
-    from calibcli.python.rows import Names
 
     ReportLike: TypeAlias = Measured | SavedReport | str | os.PathLike[str]
 
@@ -49,12 +48,14 @@ def report_source(report: "ReportLike", keyword: str) -> DocumentSource:
     return path_of(report, keyword, "a report of `measure` or `load`, or the path of one")
 
 
-def pair_of(rows: object, labels: object, *, score: "Names | None", probs: "Names | None") -> "Names | None":
-    """Return the score columns: the two of a mapping of two beside labels, where none are named."""
-    two = isinstance(rows, Mapping) and len(rows) == 2
-    if two and labels is not None and score is None and probs is None:
+def scores_of(given: Mapping[str, object]) -> object:
+    """Return the score columns: those of a mapping beside labels, where none are named."""
+    rows = given["rows"]
+    # Beside a map three or more are the probabilities of classes.
+    scores = isinstance(rows, Mapping) and (len(rows) == 2 or (len(rows) > 2 and given["artifact"] is None))
+    if scores and given["labels"] is not None and given["score"] is None and given["probs"] is None:
         return [str(name) for name in rows]  # type: ignore[attr-defined]
-    return score
+    return given["score"]
 
 
 def artifact_source(artifact: "ArtifactLike", keyword: str) -> DocumentSource:

@@ -29,7 +29,7 @@ from calibcli.options.rows import (
     RowRequest,
 )
 from calibcli.options.segmenting import DriftOptions, FitCutting, Segmenting, SegmentOptions
-from calibcli.python.documents import pair_of, plotted_document
+from calibcli.python.documents import plotted_document, scores_of
 from calibcli.python.door import function
 from calibcli.python.results import Compared, Drifted, Measured, Ranked, Segmented, Verified
 from calibcli.python.rows import Inputs
@@ -144,14 +144,14 @@ def verify(rows: RowRequest, options: VerifyOptions, state: StateOptions | None)
     return Verified(judge_rows(rows, options, state))
 
 
-def _two(given: dict[str, Any]) -> None:
-    given["score"] = pair_of(given["rows"], given["labels"], score=given["score"], probs=given["probs"])
+def _each_a_score(given: dict[str, Any]) -> None:
+    given["score"] = scores_of(given)
 
 
 @function(
     "score label *ClassOptions artifact metric reference by row_id cluster *CompareOptions *values "
     "*RowSelection *InputFormat *Reading allow_edited",
-    before=_two,
+    before=_each_a_score,
     score=TWO_SCORES,
     by=COMPARED_BY,
     row_id=QUESTION,
@@ -165,7 +165,7 @@ def compare(rows: RowRequest, options: CompareOptions, artifact: Artifacts = Non
     independent rows that neither model was trained on.
 
     Args:
-        rows: A frame, a mapping of two names to scores, or paths; scores of shape (n,) or probabilities of
+        rows: A frame, a mapping of names to scores, or paths; scores of shape (n,) or probabilities of
             shape (n, K) with an artifact: as for `measure`.
         labels: Beside arrays, shape (n,): as for `measure`.
 

@@ -115,5 +115,5 @@ def _keyword(found: re.Match[str]) -> str:
         return f"{name}={value}"
     text = value in _words() or value.isupper() or "," in value or value.endswith(".json")
     # A label may be any word, and only sentences about the option go on with these.
-    text = text or (option == "positive" and value not in ("says", "are"))
+    text = text or (option == "positive" and value not in ("says", "are", "names"))
     return f"{name}={value!r}" if text else f"{name}{after}"

@@ -197,6 +197,8 @@ def test_models_in_rows_are_models_in_columns(tmp_path: Path) -> None:
     (tmp_path / "long.csv").write_text("\n".join(["m,q,s,y", *lines]) + "\n")
     one = calibcli.compare(str(tmp_path / "long.csv"), score="s", label="y", by=["m"], row_id="q")
     other = calibcli.compare({**wide, "y": label}, score=["c", "a", "b"], label="y")
+    beside = calibcli.compare({name: wide[name] for name in "cab"}, label)
+    assert json.loads(beside.to_json())["measures"] == json.loads(other.to_json())["measures"]
     assert json.loads(one.to_json())["measures"] == json.loads(other.to_json())["measures"]
 
 

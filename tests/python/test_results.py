@@ -391,6 +391,8 @@ def test_labels_in_hints_are_texts_of_python() -> None:
     assert said("--classes a,b,c names the classes") == "classes='a,b,c' names the classes"
     assert said("add --artifact cal.json") == "add artifact='cal.json'"
     assert said("as --positive says") == "as positive says"
+    inverted = calibcli.measure(1 - ROWS["score"], ROWS["label"], metric="brier").notes
+    assert any("? positive names the value that is label 1" in note for note in inverted)
 
 
 @pytest.mark.parametrize("name", ["my--jobs 4.csv", "--scale logit", "x--scale logit"])
