@@ -938,10 +938,10 @@ def _needed_of_segment(verdict: "Verdict", one: "JudgedSegment") -> list[str]:
             own = about(math.ceil(rows * one.rows / verdict.rows))
             enough = f"About {own} rows of it, {about(rows)} in all, should be enough to {aim}"
             said.append(f"{enough}, if the model is as {good} there as it looks.")
-    enough = f"with about {about(needed.at_best)} rows in all"
-    if needed.at_best <= verdict.rows:
-        enough = f"with about {about(needed.at_best)} of these rows"
-    said.append(f"A model calibrated in every one of these segments would pass {enough}.")
+    # There the bound of the slowest segment would be the limit if no label were due to chance.
+    which = "of these rows" if needed.at_best <= verdict.rows else "rows in all"
+    every = "Even a model calibrated in every one of these segments"
+    said.append(f"{every} takes more than about {about(needed.at_best)} {which}; `plan` says how many.")
     return said
 
 

@@ -71,6 +71,9 @@ def test_verdict_exit_code_and_the_segment_that_settles_it(
     assert segments["small_rows"] == (pd.read_csv(rows)["country"] == "LU").sum()
     assert all("LU" not in " ".join(one["where"]) for one in segments["segments"])
     assert "not tested by themselves" in report["answer"]
+    assert ("Even a model calibrated in every one of these segments takes more" in report["answer"]) is (
+        code == 4
+    )
     check(report, "report")
     text = run("verify", rows, "--max-segment-bias", limit, *ON, *WORDS)
     assert text.code == code
