@@ -59,7 +59,8 @@ def read(path: Path) -> pd.DataFrame:
     """Read them back."""
     match path.suffix:
         case ".csv" | ".tsv":
-            return pd.read_csv(path, sep="," if path.suffix == ".csv" else "\t")
+            separator = "," if path.suffix == ".csv" else "\t"
+            return pd.read_csv(path, sep=separator, float_precision="round_trip")
         case ".jsonl":
             return pd.read_json(path, lines=True, precise_float=True)
         case ".parquet":

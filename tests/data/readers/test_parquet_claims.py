@@ -98,6 +98,8 @@ ENCRYPTED: dict[str, dict[str, Any]] = {
 def encrypted(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with an encrypted file of each kind."""
     keys = pytest.importorskip("pyarrow.parquet.encryption")
+    if not hasattr(keys.EncryptionConfiguration, "uniform_encryption"):
+        pytest.skip("this pyarrow encrypts columns only")
 
     class Keys(keys.KmsClient):  # type: ignore[misc,name-defined]
         def wrap_key(self, key: bytes, master: str) -> bytes:
