@@ -60,7 +60,7 @@ def read(path: Path) -> pd.DataFrame:
     match path.suffix:
         case ".csv" | ".tsv":
             separator = "," if path.suffix == ".csv" else "\t"
-            return pd.read_csv(path, sep=separator, float_precision="round_trip")
+            return pd.read_csv(path, sep=separator, engine="pyarrow")
         case ".jsonl":
             return pd.read_json(path, lines=True, precise_float=True)
         case ".parquet":

@@ -66,10 +66,8 @@ def test_the_column_of_the_fit_comes_before_those_with_usual_names(
     said = run("apply", fitted, loans / "new.csv", "-o", by_itself)
     assert by_itself.read_bytes() == by_name.read_bytes()
     assert "column 'pd_grade' was taken as the score" in said.err
-    frame = calibcli.apply(str(fitted), pd.read_csv(loans / "new.csv", float_precision="round_trip"))
-    assert np.array_equal(
-        frame["calibrated"], pd.read_csv(by_name, float_precision="round_trip")["calibrated"]
-    )
+    frame = calibcli.apply(str(fitted), pd.read_csv(loans / "new.csv", engine="pyarrow"))
+    assert np.array_equal(frame["calibrated"], pd.read_csv(by_name, engine="pyarrow")["calibrated"])
     for command in (
         ["measure", loans / "new.csv", "--json"],
         ["verify", loans / "new.csv", "--max-ece", "0.9", "--json"],
