@@ -121,9 +121,8 @@ def labels_of(column: Column, positive: str | None) -> Labels:
         # Each different one is looked at once.
         from calibcli.data.values import names_of
 
-        column = (names_of if arrays.is_text(column.type) else arrays.wide_decimals)(
-            column
-        ).dictionary_encode()
+        names = names_of(column) if arrays.is_text(column.type) else arrays.wide_decimals(column)
+        column = names.dictionary_encode()
     if isinstance(column, pa.DictionaryArray):
         return _of_dictionary(column, positive)
     if pa.types.is_boolean(column.type):

@@ -7,7 +7,7 @@ from typing import Any
 from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_CONFIDENCE, DEFAULT_LEAST_ROWS, DEFAULT_SEED, GroupOrder
 from calibcli.options.declaring import COLUMNS, Option, Section, nested, option
-from calibcli.options.measuring import BINS, CONFIDENCE, MOST_BINS, SORT, check_confidence
+from calibcli.options.measuring import BINS, CONFIDENCE, SORT, check_confidence
 from calibcli.options.rows import SEED, listed, names_of
 from calibcli.values import dataclass
 
@@ -151,7 +151,7 @@ class DriftOptions:
     cut: Cutting = nested(DriftCutting(), DriftCutting)
     bins: int | None = option(
         None, like=BINS._replace(
-            most=MOST_BINS, help="Number of quantile bins, cut in OLD. [default: 10, or each value of a score with up to 50]",
+            most=MOST_VALUES, help="Number of quantile bins, cut in OLD. [default: 10, or each value of a score with up to 50]",
         ),
     )  # fmt: skip
     sort: GroupOrder | None = option(
@@ -175,9 +175,6 @@ class DriftOptions:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        if self.bins is not None and not 1 <= self.bins <= MOST_VALUES:
-            msg = f"{self.bins:,} quantile bins"
-            raise UsageProblem(msg, f"--bins takes a whole number from 1 to {MOST_VALUES:,}")
         if self.max_psi is not None and not 0.0 <= self.max_psi < math.inf:
             msg = f"--max-psi {self.max_psi:g} is no limit of a PSI"
             raise UsageProblem(msg, "take a number from 0 on, such as 0.1 or 0.25")

@@ -79,13 +79,6 @@ class ClusterSummary(Declared):
     count: Annotated[int, "How many there are."]
     effective: Annotated[float, Between(0.0), "How many of equal weight would vary as much."]
 
-    @property
-    def unseen_share(self) -> float:
-        """The share of all clusters that may be unlike any of these."""
-        from calibcli.stats.measures.clustered import unseen_share
-
-        return unseen_share(self.effective)
-
 
 @dataclass(frozen=True, slots=True)
 class ViewSummary(Declared):

@@ -6,7 +6,6 @@ compute, or on other machines, which must have the same calibcli.
 """
 
 import os
-import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, TypeVar, cast
@@ -57,7 +56,7 @@ class ThreadEngine:
 def engine_named(name: EngineName, workers: int | None = None, *, address: str | None = None) -> Engine:
     """Return an engine; a cluster's is a class of the module of its name."""
     if name is EngineName.LOCAL:
-        return ThreadEngine(default_workers() if workers is None else min(max(1, workers), sys.maxsize))
+        return ThreadEngine(default_workers() if workers is None else max(1, workers))
     module = import_module(f"calibcli.data.engines.{name.value}")
     return cast("Engine", getattr(module, f"{name.value.capitalize()}Engine")(address))
 

@@ -95,12 +95,13 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     """Return which rows depend on each other, if some do."""
     if clusters is None:
         return []
+    from calibcli.stats.measures.clustered import unlike_words
+
     many = f"{plural(clusters.count, 'cluster')} of dependent rows by {quoted(clusters.column)}"
     effective = clusters.effective
     worth = four(effective) if effective < 1_000.0 else count(round(effective))
     worth = str(round(effective)) if effective == clusters.count else worth
-    unlike = f"up to {100.0 * clusters.unseen_share:.2g} % of all may be unlike any of these"
-    return [Line(f"{many}, worth as much as {worth} clusters of equal size; {unlike}")]
+    return [Line(f"{many}, worth as much as {worth} clusters of equal size; {unlike_words(effective)}")]
 
 
 def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> tuple[Block, ...]:

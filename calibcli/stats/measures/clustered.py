@@ -277,12 +277,17 @@ def _interval(
     return Interval(*ends, confidence, _METHOD, Target.POPULATION, finite_sample=False), []
 
 
-def unseen_share(effective: float) -> float:
+def unlike_share(effective: float) -> float:
     """Return the share that clusters of a kind may have of all while 5 % of samples of so many show none."""
     return -math.expm1(math.log(0.05) / max(effective, 1.0))
+
+
+def unlike_words(effective: float) -> str:
+    """Return what clusters that count as so many of equal weight leave unseen."""
+    return f"up to {100.0 * unlike_share(effective):.2g} % of all may be unlike any of these"
 
 
 def _approximate(clusters: Clusters) -> str:
     effective = clusters.effective
     by = f"approximate, by {clusters.count:,} clusters that count as {effective:.3g} of equal weight"
-    return f"{by}; up to {100.0 * unseen_share(effective):.2g} % of all may be unlike any of these"
+    return f"{by}; {unlike_words(effective)}"

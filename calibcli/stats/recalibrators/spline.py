@@ -14,6 +14,7 @@ from calibcli.stats.recalibrators.logistic import Coefficient, LogitMap, Record,
 from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, Family, Labelled, logit
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.again import Rows, reread
+from calibcli.stats.table.bins import NEARLY
 from calibcli.stats.table.grid import GridTable, Table
 from calibcli.values import dataclass
 
@@ -194,8 +195,7 @@ def spline_features(scores: Floats, *, knots: tuple[float, ...]) -> Floats:
 def _quantiles(table: Table, shares: Integers, *, rows: Rows | None) -> tuple[float, ...]:
     """Return the logits that differ among the first scores up to which so many thousandths of weight lie."""
     reached = 1000.0 * np.cumsum(table.weight)
-    # Sums of importance weights are rounded, and one that is a share but for that reaches it.
-    nearly = 1.0 - 1e-10 if table.weighted else 1.0
+    nearly = NEARLY if table.weighted else 1.0
     requested = np.maximum(shares * (reached[-1] / 1000.0) * nearly, np.finfo(np.float64).tiny)
     places = np.minimum(np.searchsorted(reached, requested, side="left"), table.distinct - 1)
     return tuple(np.unique(logit(_scores_at(table, places, requested=requested, rows=rows))).tolist())

@@ -22,6 +22,8 @@ Number = TypeVar("Number", np.float64, np.int64)
 # Rows compared with one edge after the other, while they are in the processor's cache.
 _CHUNK = 1 << 14
 _FEW_EDGES = 32
+# Sums of importance weights are rounded, and one that is a rank or a share but for that reaches it.
+NEARLY = 1.0 - 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,8 +138,7 @@ def equal_mass_ends(reached: Floats | Integers, count: int) -> npt.NDArray[np.in
     """Return the positions of the last entry of every equal-mass bin but the last."""
     k = np.arange(1, count)
     if reached.dtype == np.float64:
-        # Sums of weights are rounded, and one that is a rank but for that reaches it.
-        ranks = k * reached[-1] / count * (1.0 - 1e-10)
+        ranks = k * reached[-1] / count * NEARLY
     else:
         each, rest = divmod(int(reached[-1]), count)
         ranks = k * each + np.minimum(k, rest)

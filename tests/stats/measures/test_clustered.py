@@ -18,7 +18,7 @@ from calibcli.stats.measures.clustered import (
     MEANS,
     ClusterSums,
     clustered_difference,
-    unseen_share,
+    unlike_share,
     with_clusters,
 )
 from calibcli.stats.measures.differences import PairedSums
@@ -305,7 +305,7 @@ def test_student_quantiles_are_scipys(probability: float, freedom: float) -> Non
 
 def test_it_is_said_which_share_of_clusters_may_be_unlike_these() -> None:
     """Of 20 clusters 5 % of samples lack a kind that 14 % are of; the share falls with their number."""
-    assert (1.0 - unseen_share(20.0)) ** 20 == pytest.approx(0.05)
+    assert (1.0 - unlike_share(20.0)) ** 20 == pytest.approx(0.05)
     clusters = ClusterSums()
     clusters.add_rows(np.repeat(np.arange(20), 5), np.full(100, 0.5), np.arange(100) % 3 == 0)
     table = ScoreTable.from_rows(np.full(100, 0.5), np.arange(100) % 3 == 0)
