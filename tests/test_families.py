@@ -29,8 +29,7 @@ from calibcli.options.measuring import ALIASES, GROUPS
 from calibcli.stats.gates.plan import SIMULATED
 from calibcli.stats.measures import measures_of
 from calibcli.stats.measures.classes import MEASURES as OF_CLASSES
-from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
-from calibcli.stats.recalibrators.family import recalibrator_class
+from calibcli.stats.recalibrators.family import class_recalibrator_class, recalibrator_class
 
 EXPLAINED: tuple[Explained, ...] = (*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure)
 

@@ -57,8 +57,7 @@ from calibcli.stats.recalibrators.classes import (
     least_of,
     require_several,
 )
-from calibcli.stats.recalibrators.classes.family import class_recalibrator_class
-from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
+from calibcli.stats.recalibrators.family import class_recalibrator_class, fit_recalibrator, recalibrator_class
 from calibcli.stats.recalibrators.newton import logistic, logit
 from calibcli.stats.recalibrators.segments import (
     DEFAULT_SEGMENT_FOLDS,

@@ -2,12 +2,12 @@
 
 import math
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn
 
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
 from calibcli.commands.reading import with_scores
 from calibcli.errors import IdleOption
+from calibcli.families import loaded
 from calibcli.names import DEFAULT_LEAST_ROWS, AxisScale, Band, Benefit, PlotKind, Smoother
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import refuse_without_groups
@@ -156,8 +156,7 @@ def diagram_of(request: PlotRequest) -> Diagram:
     if request.document is None:
         request = with_scores(request)
     kind = kind_meant(request)
-    module, _, name = (kind or K.SMOOTH).facts.made.partition(".")
-    found: Diagram = getattr(import_module(f"calibcli.commands.pictures.{module}"), name)(request)
+    found: Diagram = loaded(f"commands.pictures.{(kind or K.SMOOTH).facts.made}")(request)
     positive = request.columns.positive
     if positive is None or found.source is None:
         return found

@@ -37,8 +37,7 @@ from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, Scale
 from calibcli.options.rows import DocumentInMemory, DocumentSource
 from calibcli.stats.recalibrators import FittedBin, Guarantee, Recalibrator
-from calibcli.stats.recalibrators.classes.family import AnyClassMap
-from calibcli.stats.recalibrators.family import AnyMap
+from calibcli.stats.recalibrators.family import AnyClassMap, AnyMap
 from calibcli.stats.recalibrators.segments import SegmentMap
 from calibcli.stats.recalibrators.selection import Selection
 from calibcli.stats.table.grid import LEVELS, Table, digest, score_quantiles

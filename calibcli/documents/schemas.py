@@ -1,10 +1,10 @@
 """The JSON Schemas (2020-12) of documents, made of what their classes declare."""
 
 import json
-from importlib import import_module
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from calibcli.codec import Declared, Definitions, Shape, Thing
+from calibcli.families import loaded
 from calibcli.names import DocumentKind
 from calibcli.reports.input import Kept, Setting
 
@@ -83,15 +83,10 @@ _PUBLISHED = {
 }
 
 
-def _loaded(name: str) -> type[Declared]:
-    module, _, cls = name.rpartition(".")
-    return cast("type[Declared]", getattr(import_module(f"calibcli.{module}"), cls))
-
-
 def schema_text(kind: DocumentKind) -> str:
     """Return the JSON Schema of a kind of document."""
     title, about, names, keyed = _PUBLISHED[kind]
-    classes = [_loaded(name) for name in names]
+    classes: list[type[Declared]] = [loaded(name) for name in names]
     pattern = f"^{'(hmac-)?' if keyed else ''}sha256:[0-9a-f]{{64}}$"
     said = f"{_DIGEST} With a key its HMAC-SHA256." if keyed else _DIGEST
     digest = {"description": said, "type": "string", "pattern": pattern}

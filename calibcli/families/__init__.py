@@ -2,10 +2,17 @@
 
 import math
 from enum import StrEnum, auto
+from importlib import import_module
 from typing import Any, NamedTuple, Self
 
 # What a definition says of a measure or test, in this order.
 LABELS = ("Reading", "Estimand", "Estimator", "Interval", "Assumes", "Reference")
+
+
+def loaded(place: str) -> Any:  # noqa: ANN401 - a function, a class or a table
+    """Return what a member names, as `room.module.name`; its module is imported here and not before."""
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(f"calibcli.{module}"), name)
 
 
 class Home(StrEnum):

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from calibcli.ahead import in_order
 from calibcli.errors import UsageProblem
+from calibcli.families import loaded
 from calibcli.names import EngineName
 from calibcli.values import dataclass
 from calibcli.version import __version__
@@ -57,8 +58,7 @@ def engine_named(name: EngineName, workers: int | None = None, *, address: str |
     """Return an engine; a cluster's is a class of the module of its name."""
     if name is EngineName.LOCAL:
         return ThreadEngine(default_workers() if workers is None else max(1, workers))
-    module = import_module(f"calibcli.data.engines.{name.value}")
-    return cast("Engine", getattr(module, f"{name.value.capitalize()}Engine")(address))
+    return cast("Engine", loaded(f"data.engines.{name.value}.{name.value.capitalize()}Engine")(address))
 
 
 def default_workers() -> int:

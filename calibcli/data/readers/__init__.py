@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from importlib import import_module
 from pathlib import PurePath
 from typing import ClassVar, cast
 from urllib.parse import unquote
@@ -37,6 +36,7 @@ from calibcli.data.formats import keeps_ascii
 from calibcli.data.objects import is_object, opened, opened_file
 from calibcli.data.pipes import Pipe, signals_heard
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.families import loaded
 from calibcli.names import Compression, DataFormat
 from calibcli.options.rows import RowsInMemory
 from calibcli.values import dataclass
@@ -269,7 +269,7 @@ class Reader:
 def reader_of(kind: DataFormat | InMemory) -> Reader:
     """Return what reads a format."""
     module = "in_memory" if isinstance(kind, InMemory) else kind.facts.reader
-    return cast("Reader", import_module(f"calibcli.data.readers.{module}").READER)
+    return cast("Reader", loaded(f"data.readers.{module}.READER"))
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Every command, by modules that are imported when one of theirs is asked for."""
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 
+from calibcli.families import loaded
 from calibcli.shell.door import Command
 
 # The module of each.
@@ -18,7 +18,7 @@ class _Commands(Mapping[str, Command]):
     """Every command by its name, in the order of `--help`."""
 
     def __getitem__(self, name: str) -> Command:
-        found: Command = getattr(import_module(f"calibcli.shell.commands.{_HOMES[name]}"), name)
+        found: Command = loaded(f"shell.commands.{_HOMES[name]}.{name}")
         return found
 
     def __iter__(self) -> Iterator[str]:

@@ -4,12 +4,12 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any, BinaryIO
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from calibcli.families import loaded
 from calibcli.names import AxisScale
 from calibcli.show.figures.look import Look, look_of
 from calibcli.show.figures.page import Words
@@ -21,8 +21,7 @@ def figure_of(
 ) -> Figure:
     """Draw a picture."""
     facts = picture.kind.facts
-    module, _, name = facts.figure.partition(".")
-    draw = getattr(import_module(f"calibcli.show.figures.{module}"), name)
+    draw = loaded(f"show.figures.{facts.figure}")
     by_scale = {"scale": scale} if facts.logit else {}
     with _built_in_settings():
         found: Figure = draw(picture, words, look=look or look_of(), **by_scale)

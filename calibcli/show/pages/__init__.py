@@ -1,9 +1,9 @@
 """Report to page: which facts are said, in which order and in which words."""
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from calibcli.families import loaded
 from calibcli.names import ViewName
 from calibcli.reports.input import Setting, pooled_words, settings_said
 from calibcli.show.answers import answer_of
@@ -23,8 +23,7 @@ def page_of(report: "Report", *, verbose: bool) -> Page:
     """Return the page of a report; `verbose` adds plain English and assumptions."""
     # Start-up pays for the page of one kind of report: `NAME_page` in the module of its command.
     name = report.page
-    module = import_module(f"calibcli.show.pages.{name.partition('_')[0]}")
-    page: Page = getattr(module, f"{name}_page")(report, verbose=verbose)
+    page: Page = loaded(f"show.pages.{name.partition('_')[0]}.{name}_page")(report, verbose=verbose)
     return page
 
 

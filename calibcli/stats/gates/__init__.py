@@ -1,9 +1,9 @@
 """Rules and what the rows say of them, rows needed, and plans."""
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from calibcli.families import loaded
 from calibcli.names import Bound
 from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground, Verdict
@@ -34,6 +34,5 @@ def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdi
         way = "other_rules.plain_rule"
     elif isinstance(rows, ScoreTable | GridTable) and rows.weighted:
         way = "other_rules.interval_rule"
-    module, _, name = way.partition(".")
-    found: Callable[..., Verdict] = getattr(import_module(f"calibcli.stats.gates.{module}"), name)
+    found: Callable[..., Verdict] = loaded(f"stats.gates.{way}")
     return found(rows, rule, ground=ground)

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Self
 
 from calibcli.codec import HIDDEN, INLINE, LATELY, AnyNumber, Between, Declared, Fraction
+from calibcli.families import loaded
 from calibcli.names import ClassMeasure, MeasureName, TestName
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.proportion import hoeffding_deviation
@@ -178,8 +178,8 @@ def measure_named(name: MeasureName, table: Table, *, settings: "Settings") -> E
 
 
 def measures_of(name: MeasureName) -> "Measures":
-    """Return what the module of a measure computes; it is imported here and not before."""
-    found: Measures = import_module(f"calibcli.stats.measures.{name.facts.home}").MEASURES
+    """Return what the module of a measure computes."""
+    found: Measures = loaded(f"stats.measures.{name.facts.home}.MEASURES")
     return found
 
 

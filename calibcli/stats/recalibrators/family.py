@@ -1,15 +1,16 @@
-"""Maps fitted to a table: the one step from a name to a class."""
+"""Maps fitted to a table, or to several classes: the one step from a name to a class."""
 
-from importlib import import_module
 from typing import Annotated
 
 import numpy as np
 
 from calibcli.codec import OneOf
 from calibcli.errors import NotConverged
-from calibcli.names import RecalibratorName
+from calibcli.families import loaded
+from calibcli.names import ClassMethod, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.stats.recalibrators import Recalibrator
+from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.table.again import Rows, reread
 from calibcli.stats.table.grid import GridTable, Table
 
@@ -31,11 +32,19 @@ def fit_recalibrator(
 
 
 def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
-    """Return the class of a method; its module is imported here and not before."""
-    module, _, made = name.facts.made.partition(".")
-    found: type[Recalibrator] = getattr(import_module(f"calibcli.stats.recalibrators.{module}"), made)
+    """Return the class of a method."""
+    found: type[Recalibrator] = loaded(f"stats.recalibrators.{name.facts.made}")
+    return found
+
+
+def class_recalibrator_class(method: ClassMethod) -> type[ClassRecalibrator]:
+    """Return the class of a method for several classes."""
+    found: type[ClassRecalibrator] = loaded(f"stats.recalibrators.classes.{method.facts.made}")
     return found
 
 
 # A map in a document: its method, and its parameters.
 AnyMap = Annotated[Recalibrator, OneOf("method", RecalibratorName, recalibrator_class, "parameters")]
+AnyClassMap = Annotated[
+    ClassRecalibrator, OneOf("method", ClassMethod, class_recalibrator_class, "parameters")
+]
