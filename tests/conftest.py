@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 import calibcli
 from calibcli.names import MeasureName
 from calibcli.shell import app, configuration
-from calibcli.stats.gates import plan, plan_segments, state
+from calibcli.stats.gates import plan, state
 from calibcli.stats.measures import drift, segments
 from claims.simulation import PROMISES
 from command_line import Ran, Run
@@ -215,7 +215,7 @@ def few_draws() -> Iterator[None]:
     ece = plan.SIMULATED[MeasureName.ECE]
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plan.SIMULATED, MeasureName.ECE, replace(ece, effort=plan.Effort(75, 250)))
-        patch.setattr(plan_segments, "_EFFORT", plan.Effort(100, 250))
+        patch.setattr(plan, "_SEGMENTS_EFFORT", plan.Effort(100, 250))
         for module, name, draws in (
             (segments, "DRAWS", 99),
             (segments, "_FEW_DRAWS", 99),

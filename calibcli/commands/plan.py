@@ -50,11 +50,11 @@ from calibcli.stats.gates.plan import (
     Population,
     erring,
     planned,
+    planned_segments,
     planned_together,
     population_like,
     population_of,
 )
-from calibcli.stats.gates.plan_segments import planned_segments
 from calibcli.stats.gates.segments import SEGMENT_METHOD
 from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream

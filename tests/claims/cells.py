@@ -30,7 +30,7 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds import Interval
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
-from calibcli.stats.gates.plan import Gate, is_given, planned, population_of
+from calibcli.stats.gates.plan import Gate, planned, population_of
 from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.classes import class_measure
 from calibcli.stats.measures.clustered import ClusterSums, clustered_difference
@@ -43,6 +43,7 @@ from calibcli.stats.table import Integers, ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges, looks_discrete
 from claims.worlds import CLUSTERS, FINE, HARD, WORLDS, Floats, Law, Truth, World, errors_over, usual_bins
 from class_rows import views_of
+from stats.verdicts.boundary import is_wanted
 
 M = MeasureName
 FIXED, POPULATION = Target.FIXED_DESIGN.value, Target.POPULATION.value
@@ -634,7 +635,7 @@ def plan(drawn: Drawn, found: Found) -> None:
     rows = planned(asked, [population], power=0.9, again=False, generator=drawn.rng).rows
     if rows is not None:
         counts, ones = population.drawn(rows, times=1, generator=drawn.rng)
-        given = is_given(asked, population.table(counts[0], ones[0]))
+        given = is_wanted(asked, population.table(counts[0], ones[0]))
         found.add(
             f"plan: no {right.value.upper()} at the planned rows",
             wrong=not given,

@@ -9,11 +9,11 @@ from calibcli.names import Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import rate_bounds
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.plan import Gate, Plan, is_given, planned
+from calibcli.stats.gates.plan import Gate, Plan, planned
 from calibcli.stats.table.bins import ATOMS
 from claims.gate_streams import World
 from claims.simulation import generator_of
-from stats.verdicts.boundary import CASES, count_verdicts, rule_of
+from stats.verdicts.boundary import CASES, count_verdicts, is_wanted, rule_of
 
 LIMIT = 0.05
 GATED = (MeasureName.ECE, MeasureName.L2, MeasureName.LINF, MeasureName.SMECE, MeasureName.DCE)
@@ -57,7 +57,7 @@ def verdicts(name: str, *, error: float, rows: int, repetitions: int) -> Shares:
     for _ in range(repetitions):
         table = case.draw(generator, rows, error)
         if case.ground.too_few(table) is None:
-            given = [is_given(gate, table) for gate in gates]
+            given = [is_wanted(gate, table) for gate in gates]
             assert not all(given), "a pass and a fail at once"
             counts = [count + one for count, one in zip(counts, given, strict=True)]
     return Shares(counts[0], counts[1], repetitions)
@@ -81,7 +81,7 @@ def shown_at(a_world: World, rows: int, *, repetitions: int) -> float:
     population, asked = a_world.population, asked_of(a_world)
     generator = generator_of("shown", a_world.error, a_world.limit, rows, population.score.size)
     count, ones = population.drawn(rows, times=repetitions, generator=generator)
-    return float(np.mean([is_given(asked, population.table(*one)) for one in zip(count, ones, strict=True)]))
+    return float(np.mean([is_wanted(asked, population.table(*one)) for one in zip(count, ones, strict=True)]))
 
 
 def exact_linf(rows: int) -> tuple[float, float]:

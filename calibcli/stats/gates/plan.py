@@ -19,11 +19,13 @@ from calibcli.stats.bounds.proportion import rate_bounds
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import LEAST_RARER, Ground
 from calibcli.stats.gates.rows_needed import Growth
+from calibcli.stats.gates.segments import SegmentGrowth, sizes_above, sizes_below, slowness
 from calibcli.stats.gates.smece import norm_may_stray
 from calibcli.stats.measures.bias import error_shares, least_by_mean
-from calibcli.stats.measures.binned import each_of, farthest, grouped_residuals
+from calibcli.stats.measures.binned import each_of
 from calibcli.stats.measures.distance import dictionary, distance_interval
 from calibcli.stats.measures.l2 import lower_bound, upper_bound
+from calibcli.stats.measures.segments import Crossed, Segments, columns_of, in_segment, subset
 from calibcli.stats.measures.smooth_ece import stakes_for, weighed
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, Integers, ScoreTable, run_starts
@@ -443,36 +445,21 @@ def _one_by_one(gate: Gate, population: Population, count: Integers, ones: Integ
 
 def is_given(gate: Gate, table: ScoreTable) -> bool:
     """Whether a table of enough rows gets the wanted verdict: by the bound that decides it, and no other."""
-    found = gate.simulated.decides(gate, table)
-    return judge(table, gate.rule, ground=gate.ground).outcome is gate.wanted if found is None else found
+    return gate.simulated.decides(gate, table)
 
 
-def _ece(gate: Gate, table: ScoreTable) -> bool:
-    bets = grouped_residuals(table, binned(table, gate.ground.bins))
-    stakes = betting.stakes_of_gate(table.total_rows, gate.ground.variance, delta=gate.delta)
-    evidence = bets.log_evidence_below if gate.passes else bets.log_evidence_above
-    return evidence(gate.limit, stakes) >= -math.log(gate.delta)
+def _judged(gate: Gate, table: ScoreTable) -> bool:
+    return judge(table, gate.rule, ground=gate.ground).outcome is gate.wanted
 
 
-def _l2(gate: Gate, table: ScoreTable) -> bool | None:
+def _l2(gate: Gate, table: ScoreTable) -> bool:
     if gate.ground.bins.edges is not None:
-        return None
+        return _judged(gate, table)
     sums = binned(table, gate.ground.bins)
     if not gate.passes:
         return lower_bound(table, sums, delta=gate.delta)[0] > gate.limit
     found = upper_bound(table, sums, delta=gate.delta)
-    return None if found is None else found[0] <= gate.limit
-
-
-def _linf(gate: Gate, table: ScoreTable) -> bool | None:
-    if gate.ground.bins.edges is not None:
-        return None
-    sums, outputs = binned(table, gate.ground.bins), gate.ground.outputs
-    if not gate.passes:
-        each = each_of(int(sums.occupied.sum()), gate.delta) / 2.0
-        return float(farthest(sums, delta=each)[0].max()) > gate.limit
-    seen = outputs is None or bool(np.isin(outputs, table.score).all())
-    return seen and float(farthest(sums, delta=gate.delta)[1].max()) <= gate.limit
+    return _judged(gate, table) if found is None else found[0] <= gate.limit
 
 
 def _dce(gate: Gate, table: ScoreTable) -> bool:
@@ -561,8 +548,7 @@ class Simulated:
     Args:
         effort: As often as a few seconds allow.
         decides: Whether a table gets the wanted verdict, by the one bound that decides it: for a pass the
-            upper one, at most the limit, for a fail the lower one, above it; None where there is no short
-            way to tell.
+            upper one, at most the limit, for a fail the lower one, above it.
         size: The error where rates err in one direction by so much, from the shares of rows.
         many: Judges many tables.
         at_once: Whether that takes little longer than one.
@@ -570,7 +556,7 @@ class Simulated:
     """
 
     effort: Effort
-    decides: Callable[[Gate, ScoreTable], bool | None]
+    decides: Callable[[Gate, ScoreTable], bool] = _judged
     size: Callable[[Floats, Floats], float] = _mean
     many: Callable[[Gate, Population, Integers, Integers], Flags] = _one_by_one
     at_once: bool = False
@@ -578,7 +564,7 @@ class Simulated:
 
 
 SIMULATED: Mapping[MeasureName, Simulated] = {
-    MeasureName.ECE: Simulated(Effort(300, 1000), _ece, many=_by_bets, at_once=True),
+    MeasureName.ECE: Simulated(Effort(300, 1000), many=_by_bets, at_once=True),
     MeasureName.L2: Simulated(
         Effort(300, 1000),
         _l2,
@@ -587,7 +573,7 @@ SIMULATED: Mapping[MeasureName, Simulated] = {
         ordered=True,
     ),
     MeasureName.LINF: Simulated(
-        Effort(150, 500), _linf, lambda _, gap: float(gap.max()), _by_rates, at_once=True
+        Effort(150, 500), size=lambda _, gap: float(gap.max()), many=_by_rates, at_once=True
     ),
     MeasureName.SMECE: Simulated(Effort(60, 200), _smece),
     MeasureName.DCE: Simulated(Effort(60, 200), _dce),
@@ -849,3 +835,168 @@ def _rows_at(reaches: Callable[[int], bool], *, start: int, least: int) -> int |
         if rows in (low, high):
             break
     return high
+
+
+# Scores within a segment are kept to so many values, each of as many rows.
+_VALUES = 16
+
+# Of more segments the gate is simulated less often.
+_USUAL_SEGMENTS, _SEGMENTS_EFFORT = 50, Effort(400, 1_000)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SegmentLooks(Asked):
+    """
+    A gate on segments that is asked once, simulated.
+
+    Args:
+        shares: The share of all rows that each of some segments has.
+        populations: Their rows.
+        judged: How many segments there are in all.
+        overall: The rate of label 1 over all rows.
+    """
+
+    gate: Gate
+    shares: Floats
+    populations: Sequence[Population]
+    judged: int
+    overall: float
+    generator: np.random.Generator
+
+    def share(self, rows: int, times: int) -> float:
+        """Return the share of tables of so many rows that get the wanted verdict."""
+        ground, draw = self.gate.ground, self.generator
+        enough = self.gate.concludes(rows, draw.binomial(rows, self.overall, times))
+        if not enough.any():
+            return 0.0
+        tables = [
+            _drawn_segment(one, draw.binomial(rows, share, times), draw)
+            for one, share in zip(self.populations, self.shares, strict=True)
+        ]
+        every = Segments(
+            *(
+                np.concatenate([getattr(one, name) for one in tables])
+                for name in Segments.__dataclass_fields__
+            )
+        )
+        shape, limit = (len(tables), times), self.gate.limit
+        if self.gate.passes:
+            given = (sizes_below(every, ground.delta).reshape(shape) <= limit).all(axis=0)
+        else:
+            lower = sizes_above(every, ground.fail_delta / (2.0 * self.judged))
+            given = (lower.reshape(shape) > limit).any(axis=0)
+        return float(np.mean(given & enough))
+
+
+def _drawn_segment(population: Population, rows: Integers, generator: np.random.Generator) -> Segments:
+    """Return draws of a segment, each of so many rows."""
+    count = generator.multinomial(rows, population.share)
+    ones = generator.binomial(count, population.rate)
+    score, many = population.score, np.maximum(rows, 1).astype(np.float64)
+    total, positive = count @ score, ones.sum(axis=1).astype(np.float64)
+    none = np.zeros(many.size)
+    return Segments(
+        level=np.zeros((many.size, 1), np.int64),
+        rows=many,
+        positive=positive,
+        score=total / many,
+        residual=positive - total,
+        variance=_rounded(count @ (score * (1.0 - score))),
+        squares=_rounded(ones @ (1.0 - score) ** 2 + (count - ones) @ score**2),
+        skewness=none,
+        sigma=none,
+        same=none.astype(np.bool_),
+    )
+
+
+def _rounded(values: Floats) -> Floats:
+    """Return values to three digits, so that of many draws a few bounds are computed."""
+    unit = 10.0 ** np.floor(np.log10(np.maximum(values, 1e-9)) - 2.0)
+    return np.asarray(np.rint(values / unit) * unit)
+
+
+def planned_segments(
+    gate: Gate,
+    entries: Crossed,
+    some: Segments,
+    names: Sequence[str],
+    *,
+    error: float,
+    power: float,
+    generator: np.random.Generator,
+) -> Plan:
+    """
+    Find how many rows a gate on segments takes.
+
+    Args:
+        gate: The gate.
+        entries: Rows whose scores and columns are those of the rows to come.
+        some: The segments that are judged.
+        names: What they are called.
+        error: The bias of the smallest segment that can have it; the others are calibrated.
+        power: Probability with which the verdict is to come.
+        generator: Random numbers.
+    """
+    every = entries.of(())
+    rows = float(every.rows.sum())
+    slowest = that_may_decide(slowness(some), passes=gate.passes, usual=_USUAL_SEGMENTS).tolist()
+    wrong, population = slowest[0], _within_segment(entries, some, slowest[0])
+    if error > 0.0:
+        wrong, population = _smallest_erring(entries, some, names, error=error)
+    population = replace(
+        population, words=_words_of_segment(some, names, wrong, population, error=error, rows=rows)
+    )
+    others = [one for one in slowest if one != wrong] if gate.passes else []
+    looks = SegmentLooks(
+        gate,
+        some.rows[[wrong, *others]] / rows,
+        [population, *(_within_segment(entries, some, one) for one in others)],
+        some.size,
+        float((every.rows * every.score).sum()) / rows,
+        generator,
+    )
+    ground, one = gate.ground, subset(some, np.array([wrong]))
+    one = replace(one, positive=one.rows * float((population.share * population.rate).sum()))
+    growth = SegmentGrowth(
+        one, share=float(one.rows[0]) / rows, levels=(ground.fail_delta / (2.0 * some.size), ground.delta)
+    )
+    begin = growth.rows_to_pass(gate.limit) if gate.passes else growth.rows_to_fail(gate.limit)
+    start = min(max(begin, ground.least_rows), MOST_ROWS)
+    effort = _SEGMENTS_EFFORT.of_parts(len(looks.populations), usual=_USUAL_SEGMENTS)
+    found, reached, half = searched(looks, start=start, power=power, effort=effort)
+    return Plan(population, found, reached, effort.final, half, None)
+
+
+def _within_segment(entries: Crossed, some: Segments, place: int) -> Population:
+    """Return the rows of a segment at a few scores, each of about as many rows; labels follow them."""
+    level = tuple(some.level[place].tolist())
+    seen = entries.of(columns_of(level), level)
+    inside = np.flatnonzero(in_segment(seen, level))
+    rows, score = seen.rows[inside], seen.score[inside]
+    middle = (np.cumsum(rows) - 0.5 * rows) / rows.sum()
+    cell = np.unique((middle * _VALUES).astype(np.int64), return_inverse=True)[1].reshape(-1)
+    total = np.bincount(cell, rows)
+    mean = np.clip(np.bincount(cell, rows * score) / total, 0.0, 1.0)
+    return Population(mean, total / rows.sum(), mean, np.arange(mean.size + 1), mean)
+
+
+def _smallest_erring(
+    entries: Crossed, some: Segments, names: Sequence[str], *, error: float
+) -> tuple[int, Population]:
+    """Return the smallest segment whose labels can be off by so much, and its rows."""
+    for place in np.argsort(some.rows, kind="stable").tolist():
+        found = next(_spread(_within_segment(entries, some, place), MeasureName.ECE, error), None)
+        if found is not None:
+            return place, found
+    msg = f"no labels can give any of {len(names):,} segments a bias of {in_full(error)}"
+    raise UsageProblem(msg, "pass a smaller --error, such as half the limit")
+
+
+def _words_of_segment(
+    some: Segments, names: Sequence[str], wrong: int, population: Population, *, error: float, rows: float
+) -> str:
+    if not error:
+        return f"{CALIBRATED} in every segment"
+    way = "low" if float((population.share * (population.rate - population.score)).sum()) > 0.0 else "high"
+    share = 100.0 * float(some.rows[wrong]) / rows
+    return f"only {names[wrong]} is wrong, {share:.2g} % of rows, and scores are too {way} there"

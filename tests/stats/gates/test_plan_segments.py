@@ -8,10 +8,9 @@ import pytest
 from calibcli.errors import UsageProblem
 from calibcli.names import Bound, Relation, SegmentMeasure, VerdictName
 from calibcli.options.rules import Rule
-from calibcli.stats.gates import plan_segments
+from calibcli.stats.gates import plan
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.plan import Effort, Gate, Plan
-from calibcli.stats.gates.plan_segments import planned_segments
+from calibcli.stats.gates.plan import Effort, Gate, Plan, planned_segments
 from calibcli.stats.gates.segments import RowsBySegment, segment_rule
 from calibcli.stats.measures.segments import segments_of, subset
 from calibcli.stats.table import ScoreTable
@@ -97,7 +96,7 @@ def test_an_error_that_no_segment_can_have_is_refused() -> None:
 
 def test_segments_that_are_alike_may_all_fail_to_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred alike at a power of 90 % take what ten of them take at its tenth root."""
-    monkeypatch.setattr(plan_segments, "_EFFORT", Effort(150, 400))
+    monkeypatch.setattr(plan, "_SEGMENTS_EFFORT", Effort(150, 400))
     rng = np.random.default_rng(5)
     level, score = np.arange(10_000).reshape(1, -1) % 100, rng.uniform(0.2, 0.8, 10_000)
     entries = entries_of(level, score, np.zeros(10_000))

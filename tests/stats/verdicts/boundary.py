@@ -16,6 +16,7 @@ from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
+from calibcli.stats.gates.plan import Gate, is_given, population_of
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 
@@ -173,6 +174,14 @@ CASES: dict[str, Case] = {
 def rule_of(case: Case, limit: float) -> Rule:
     """Return the rule that the error of a case be at most a limit."""
     return Rule(f"max-{case.measure.value}", case.measure, Bound.UPPER, Relation.AT_MOST, limit)
+
+
+def is_wanted(gate: Gate, table: ScoreTable) -> bool:
+    """Whether a table gets the verdict that a gate is to give, in the way that `plan` judges many."""
+    if not gate.simulated.at_once:
+        return is_given(gate, table)
+    itself = population_of(table.score, table.rows, bins=gate.ground.bins, most=table.distinct)
+    return bool(gate.simulated.many(gate, itself, table.rows[None], table.positive_rows[None])[0])
 
 
 def count_verdicts(

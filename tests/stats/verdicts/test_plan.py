@@ -41,6 +41,7 @@ from calibcli.stats.measures.distance import distance_interval
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
 from calibcli.stats.table.kernel import cosine_series, fixpoint
+from stats.verdicts.boundary import is_wanted
 
 GATED = (MeasureName.ECE, MeasureName.L2, MeasureName.LINF, MeasureName.SMECE, MeasureName.DCE)
 TEN = (np.arange(10) + 0.5) / 10
@@ -139,7 +140,7 @@ def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: Ver
     for limit in (0.98 * edge, 1.02 * edge):
         requested = gate(measure, limit, bins=bins, wanted=wanted)
         found = judge(table, requested.rule, ground=requested.ground).outcome
-        assert is_given(requested, table) == (found is wanted)
+        assert is_wanted(requested, table) == (found is wanted)
 
 
 def test_tables_need_not_all_be_asked() -> None:
