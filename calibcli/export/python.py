@@ -352,7 +352,8 @@ def module_of_segments(found: SegmentMap, *, origin: Origin, style: Style) -> st
     """Return a module that recalibrates a score by the segments of its row."""
     text = PythonText(Style.NUMBERS)
     columns = [
-        f"    ({one.kind == 'numbers'}, {one.numbers!r}, {_texts(one.texts)}, {one.together}),\n"
+        f"    ({one.kind == 'numbers'}, ({''.join(f'{literal(at)}, ' for at in one.numbers)}),"
+        f" {_texts(one.texts)}, {one.together}),\n"
         for one in found.columns
     ]
     terms = []

@@ -1,6 +1,7 @@
 """Exports of a map by segments give what `apply` gives, in SQL and in Python."""
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,12 +15,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 
 import calibcli
-from calibcli.commands.export import export
+from calibcli.commands.export import export, query_notes
 from calibcli.documents.artifact import SegmentArtifact
 from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS
 from calibcli.names import ExportTarget, SqlDialect
 from calibcli.options.fitting import ExportAsk
+from calibcli.stats.recalibrators.newton import logit
 from exported_maps import segment_map, segment_rows
 
 NEAR = 1e-12
@@ -129,3 +131,39 @@ def test_map_without_segments_is_its_score() -> None:
         database.register("predictions", frame)
         query = export(kept, ExportAsk(ExportTarget.SQL)).decode()
         assert database.execute(f"SELECT max(abs(calibrated - score)) FROM ({query})").fetchone() == (0.0,)
+
+
+def test_infinite_numbers_are_values_like_others(tmp_path: Path) -> None:
+    """A map keeps them, as categories and where an interval ends, and so do a query and a module."""
+    rng, many, inf = np.random.default_rng(4), 6_000, float("inf")
+    frame = pd.DataFrame({"score": rng.beta(1.0, 1.2, many)})
+    frame["code"] = rng.choice([1.0, inf, -inf], many)
+    frame["size"] = np.where(rng.random(many) < 0.4, -inf, rng.normal(size=many))
+    t = logit(frame["score"].to_numpy()) + np.sign(frame["code"]) * 0.8 + (frame["size"] == -inf)
+    frame["label"] = (rng.random(many) < 1.0 / (1.0 + np.exp(-t))).astype(int)
+    kept = calibcli.fit(frame, score="score", label="label", method="segments", on=["code", "size"])
+    kept.save(tmp_path / "map.json")
+    found = calibcli.load(tmp_path / "map.json")
+    assert isinstance(found, calibcli.Recalibrator)
+    artifact = found.artifact
+    assert isinstance(artifact, SegmentArtifact)
+    first, second = artifact.recalibrator.columns
+    assert (first.numbers, second.numbers[0]) == ((-inf, 1.0, inf), -inf)
+    expected = calibcli.apply(kept, frame)["calibrated"].to_numpy()
+    with duckdb.connect() as database:
+        database.register("predictions", frame)
+        query = export(artifact, ExportAsk(ExportTarget.SQL)).decode()
+        np.testing.assert_allclose(database.execute(query).df()["calibrated"], expected, rtol=0.0, atol=NEAR)
+    module: dict[str, Any] = {}
+    exec(export(artifact, ExportAsk(ExportTarget.PYTHON)).decode(), module)  # noqa: S102 - what is tested
+    for rows in (frame, frame.astype({"code": str})):
+        got = module["calibrate_all"](rows["score"], rows.to_dict("records"))
+        np.testing.assert_allclose(got, expected, rtol=0.0, atol=NEAR)
+
+
+def test_a_query_says_that_numbers_among_texts_are_compared_as_text() -> None:
+    """`apply` reads 7.0 among texts as the number 7, an engine does not."""
+    (note,) = query_notes(segment_map(), ExportAsk(ExportTarget.SQL, score="score"))
+    assert note.startswith("column 'word' holds numbers among texts")
+    assert "write the number 7 so there" in note
+    assert query_notes(segment_map(), ExportAsk(ExportTarget.PYTHON)) == ()

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size
+from calibcli.codec import Ascending, Between, Declared, Node, OrInfinite, Size, Strings
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import FitMethod
 from calibcli.stats.recalibrators import FittedBin, checked_scores, penalised, require_both_labels
@@ -49,7 +49,7 @@ class SegmentColumn(Declared):
         Literal["categories", "numbers"], "Whether its values are names, or numbers that are cut."
     ]
     numbers: Annotated[
-        tuple[float, ...],
+        tuple[Annotated[float, Strings(("inf", "-inf"))], ...],
         Ascending(),
         "The first levels: categories that are numbers; or the numbers at which intervals end, but for the "
         "last one, which has no end.",
