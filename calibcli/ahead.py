@@ -40,6 +40,18 @@ def made_ahead(items: Iterator[Item], most: int = 1) -> Iterator[Item]:
                 one.cancel()
 
 
+def aside(work: Callable[[], Result], *, large: bool) -> Callable[[], Result]:
+    """Return what gives the result of some work, which is begun at once in a thread where it is large."""
+    if not large:
+        return work
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(1, thread_name_prefix="calibcli-aside")
+    found = pool.submit(work).result
+    pool.shutdown(wait=False)
+    return found
+
+
 def in_order(
     work: Callable[[Item], Result], items: Iterable[Item], workers: int
 ) -> Generator[Result, None, None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from calibcli.ahead import made_ahead
+from calibcli.ahead import aside, made_ahead
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
@@ -55,3 +55,31 @@ def test_who_stops_early_leaves_no_thread_behind() -> None:
     assert next(ahead) == 0
     ahead.close()  # type: ignore[attr-defined]
     assert not [one for one in threading.enumerate() if one.name.startswith("calibcli-ahead")]
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_work_aside_is_done_once(*, large: bool) -> None:
+    """Large work is begun at once in another thread, small work where its result is asked for."""
+    begun = threading.Event()
+    where = []
+
+    def work() -> int:
+        where.append(threading.current_thread() is threading.main_thread())
+        begun.set()
+        return 7
+
+    found = aside(work, large=large)
+    assert begun.wait(10.0 if large else 0.0) is large
+    assert (found(), where) == (7, [not large])
+
+
+def test_an_error_of_work_aside_is_raised_where_it_is_asked_for() -> None:
+    """Not where it was begun."""
+
+    def work() -> int:
+        msg = "no such place"
+        raise ValueError(msg)
+
+    found = aside(work, large=True)
+    with pytest.raises(ValueError, match="no such place"):
+        found()

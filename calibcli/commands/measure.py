@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from calibcli.ahead import aside
 from calibcli.commands.gathering import RAW, Gathered
 from calibcli.commands.partition import (
     chosen_bins,
@@ -229,7 +230,8 @@ def measure_table(
     bins = given_bins(options.edges) or chosen_bins(
         table, bins=options.bins, binning=options.binning, discrete=discrete
     )
-    summary = summary_of(table, discrete=bins is ATOMS, fingerprint=options.complete)
+    seen = partial(summary_of, table, discrete=bins is ATOMS, fingerprint=options.complete)
+    summary = aside(seen, large=table.distinct > _LARGE)
     net_benefit = net_benefits(table, options.thresholds, confidence=options.confidence, again=again)
     rounded = () if again is not None else cut_notes((table,), options.thresholds)
     table = parted(table, bins, again=again)
@@ -250,24 +252,41 @@ def measure_table(
     return report if clusters is None else _clustered(report, clusters)
 
 
+# Of so many distinct scores a digest, and a curve, are worth a thread of their own.
+_LARGE = 100_000
+
+
 def _independent(
-    table: Table, source: InputSummary, summary: TableSummary, *, settings: Settings, options: MeasureOptions
+    table: Table,
+    source: InputSummary,
+    summary: Callable[[], TableSummary],
+    *,
+    settings: Settings,
+    options: MeasureOptions,
 ) -> MeasureReport:
     """Measure as if rows were independent."""
     requested = options.metrics
-    measures = tuple(measure_named(name, table, settings=settings) for name in requested.measures)
+
+    def measured(name: MeasureName) -> Estimate:
+        return measure_named(name, table, settings=settings)
+
+    smooth = MeasureName.SMECE
+    first = {smooth: measured(smooth)} if smooth in requested.measures else {}
+    drawn = partial(_curve, table, settings.bins, options, first.get(smooth))
+    curve = aside(drawn, large=table.distinct > _LARGE)
+    measures = tuple(first.get(name) or measured(name) for name in requested.measures)
     tests, combined = calibration_tests(
         requested.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
     )
     return MeasureReport(
         input=source,
-        table=summary,
+        table=summary(),
         artifact=None,
         confidence=options.confidence,
         measures=measures,
         tests=tests,
         combined=combined,
-        curve=_curve(table, settings.bins, options, measures),
+        curve=curve(),
         selected=requested.selected,
     )
 
@@ -327,31 +346,30 @@ def _other_curve(options: MeasureOptions) -> Callable[[Table], tuple[Floats, str
 
 
 def _curve(
-    table: Table, bins: BinnedTable, options: MeasureOptions, measures: tuple[Estimate, ...]
+    table: Table, bins: BinnedTable, options: MeasureOptions, smece: Estimate | None
 ) -> ReliabilityCurve:
     """Return the binned curve, and the smooth one on request where smECE was measured, at its bandwidth."""
     smooth = smooth_logit = None
-    for estimate in measures:
-        if estimate.name is MeasureName.SMECE and options.complete:
-            from calibcli.stats.curves.reliability import bandwidth_of_log_odds, smooth_curve
+    if smece is not None and options.complete:
+        from calibcli.stats.curves.reliability import bandwidth_of_log_odds, smooth_curve
 
-            generator = stream(options.seed, Purpose.CURVE_BAND)
-            smooth = smooth_curve(
+        generator = stream(options.seed, Purpose.CURVE_BAND)
+        smooth = smooth_curve(
+            table,
+            bandwidth=float(smece.details["bandwidth"]),
+            confidence=options.confidence,
+            generator=generator,
+            band=options.band,
+        )
+        if smooth.beyond > _MOST_BEYOND:
+            smooth_logit = smooth_curve(
                 table,
-                bandwidth=float(estimate.details["bandwidth"]),
+                bandwidth=bandwidth_of_log_odds(table),
                 confidence=options.confidence,
                 generator=generator,
+                log_odds=True,
                 band=options.band,
             )
-            if smooth.beyond > _MOST_BEYOND:
-                smooth_logit = smooth_curve(
-                    table,
-                    bandwidth=bandwidth_of_log_odds(table),
-                    confidence=options.confidence,
-                    generator=generator,
-                    log_odds=True,
-                    band=options.band,
-                )
     points = binned_curve(table, bins=bins, confidence=None if options.brief else options.confidence)
     kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH
     return ReliabilityCurve(kind, points, smooth, options.confidence, smooth_logit)

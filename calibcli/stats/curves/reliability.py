@@ -263,22 +263,17 @@ class _Window:
     log_odds: bool
 
     @classmethod
-    def around(cls, score: Floats, bandwidth: float, *, log_odds: bool) -> "_Window":
-        """Return the window that holds all scores and what the kernel spreads them to."""
+    def around(cls, place: Floats, bandwidth: float, *, log_odds: bool) -> "_Window":
+        """Return the window that holds all places and what the kernel spreads them to."""
         ends = (-math.inf, math.inf) if log_odds else (0.0, 1.0)
-        places = _bent(score) if log_odds else score
-        low, high = float(places.min()), float(places.max())
+        low, high = float(place.min()), float(place.max())
         sigma = max(bandwidth, LEAST_BANDWIDTH, (high - low) / _FINEST)
         start = max(ends[0], low - _MARGIN * sigma)
         return cls(start, min(ends[1], high + _MARGIN * sigma) - start, sigma, log_odds)
 
-    def placed(self, score: Floats) -> Floats:
-        """Return scores in the units of the bandwidth."""
-        return _bent(score) if self.log_odds else score
-
-    def stretched(self, score: Floats) -> Floats:
-        """Return scores in units of the window."""
-        return np.clip((self.placed(score) - self.start) / self.width, 0.0, 1.0)
+    def stretched(self, place: Floats) -> Floats:
+        """Return places in units of the window."""
+        return np.clip((place - self.start) / self.width, 0.0, 1.0)
 
     @property
     def scale(self) -> float:
@@ -318,21 +313,20 @@ def smooth_curve(
     """
     refuse_empty(table)
     score, total = table.score, table.weight.sum()
-    present = score[table.weight > 0.0]
-    window = _Window.around(present, bandwidth, log_odds=log_odds)
+    present, place = table.weight > 0.0, _bent(score) if log_odds else score
+    window = _Window.around(place[present], bandwidth, log_odds=log_odds)
+    stretched = window.stretched(place)
     masses = np.stack((table.weight, table.weight * score, table.positive)) / total
-    series = cosine_series(window.stretched(score), masses)
+    series = cosine_series(stretched, masses)
     weight, score_sum, positive = series.smoothed(window.scale, oversampling=window.oversampling)
     at = window.start + window.width * np.linspace(0.0, 1.0, weight.size)
-    seen = (nearest(at, window.placed(present)) <= _REACH * window.bandwidth) & (
-        weight * window.scale > _NOTHING
-    )
+    seen = (nearest(at, place[present]) <= _REACH * window.bandwidth) & (weight * window.scale > _NOTHING)
     mean_score, rate = (_ratio(part, weight, seen) for part in (score_sum, positive))
     lower = upper = np.full_like(at, math.nan)
     if table.weighted:
         said = NO_WEIGHTED_BAND
     elif band is Band.SIMULTANEOUS:
-        of_ones, of_zeros = _certain(table, window, at=at, seen=seen, confidence=confidence)
+        of_ones, of_zeros = _certain(table, window, place=place, at=at, seen=seen, confidence=confidence)
         lower, upper = rate * of_ones, 1.0 - (1.0 - rate) * of_zeros
         leaves = bool(np.any((mean_score < lower - _NEAR)[seen] | (mean_score > upper + _NEAR)[seen]))
         found = "leaves it, so the scores are not calibrated" if leaves else "stays in it"
@@ -343,7 +337,9 @@ def smooth_curve(
     elif (enough := enough_draws(draws, confidence=confidence)) is None:
         said = TOO_FEW_DRAWS
     else:
-        spread = _spread_of_draws(table, window, rate=rate, generator=generator, draws=enough)
+        spread = _spread_of_draws(
+            table, window, stretched=stretched, rate=rate, generator=generator, draws=enough
+        )
         lower, upper = _around(rate, spread, confidence)
         said = f"pointwise {percent(confidence)} resampling band at a fixed bandwidth"
     kept = _shown(seen)
@@ -359,8 +355,8 @@ def smooth_curve(
         band=said,
         beyond=float(masses[0] @ ((score < ends[0] - _NEAR) | (score > ends[1] + _NEAR))),
         log_odds=log_odds,
-        least=float(present.min()),
-        most=float(present.max()),
+        least=float(score[present].min()),
+        most=float(score[present].max()),
     )
 
 
@@ -372,6 +368,7 @@ def _certain(
     table: Table,
     window: _Window,
     *,
+    place: Floats,
     at: Floats,
     seen: np.ndarray[tuple[int], np.dtype[np.bool_]],
     confidence: float,
@@ -380,7 +377,7 @@ def _certain(
     from calibcli.stats.curves.kernel_band import Axis, simultaneous_band
 
     present = table.weight > 0.0
-    place = window.placed(table.score[present])
+    place = place[present]
     span = float(place[-1] - place[0])
     finest = max(LEAST_BANDWIDTH, span / _FINEST)
     shares = np.full((2, at.size), math.nan)
@@ -433,7 +430,13 @@ def _ratio(part: Floats, whole: Floats, seen: np.ndarray[tuple[int], np.dtype[np
 
 
 def _spread_of_draws(
-    table: Table, window: _Window, *, rate: Floats, generator: np.random.Generator, draws: int
+    table: Table,
+    window: _Window,
+    *,
+    stretched: Floats,
+    rate: Floats,
+    generator: np.random.Generator,
+    draws: int,
 ) -> Floats:
     """
     Draw the labels anew at the smoothed rate and return the smoothed rates less their expectation.
@@ -441,7 +444,7 @@ def _spread_of_draws(
     The rate of a cell is pulled towards 1/2 by one row's worth against the rows the kernel sees there, as
     Jeffreys would, so that a stretch without a single label 1 has a band, too.
     """
-    cell = np.minimum((window.stretched(table.score) * _CELLS).astype(np.int64), _CELLS - 1)
+    cell = np.minimum((stretched * _CELLS).astype(np.int64), _CELLS - 1)
     rows = np.bincount(cell, weights=table.weight, minlength=_CELLS).astype(np.float64)
     some = np.flatnonzero(rows)
     count = rows[some]

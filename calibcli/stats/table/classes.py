@@ -28,15 +28,13 @@ _LEAST = 2.0**-64
 
 _MOST_SLOTS = 1 << 24
 
-_NOWHERE = -1
-
 
 class _Slots(NamedTuple):
     """
-    The cells that are counted here.
+    The cells that are counted here, and last of all a place for what is not.
 
     Args:
-        of_code: For each code of the fine grid its slot, or -1, shape (CODES,).
+        of_code: For each code of the fine grid its slot, shape (CODES,).
         code: For each slot the code of its cell in a coarse grid, ascending, shape (n_slots,).
         edge: The upper edge of that cell.
     """
@@ -44,6 +42,11 @@ class _Slots(NamedTuple):
     of_code: npt.NDArray[np.int32]
     code: Integers
     edge: Floats
+
+    @property
+    def nowhere(self) -> int:
+        """The slot of what is not counted here."""
+        return self.code.size - 1
 
 
 @cache
@@ -55,9 +58,9 @@ def _slots() -> _Slots:
     held[[0, -1]] = True
     coarse, edge = coarse_cell(fine, cells.upper_edge(fine))
     code, where, place = np.unique(coarse[held], return_index=True, return_inverse=True)
-    of_code = np.full(cells.CODES, _NOWHERE, np.int32)
+    of_code = np.full(cells.CODES, code.size, np.int32)
     of_code[held] = place
-    return _Slots(of_code, code, edge[held][where])
+    return _Slots(of_code, np.append(code, cells.CODES), np.append(edge[held][where], 1.0))
 
 
 class ClassCells:
@@ -70,6 +73,7 @@ class ClassCells:
 
     def __init__(self, count: int) -> None:
         self._slots = _slots()
+        self._first = np.arange(count) * self._slots.code.size
         self._rows = np.zeros(count * self._slots.code.size, np.int64)
         self._below = np.zeros(count * self._slots.code.size, np.int64)
 
@@ -78,25 +82,32 @@ class ClassCells:
         """Whether so many classes are counted in less than 256 MiB."""
         return count * _slots().code.size <= _MOST_SLOTS
 
-    def add(self, score: Floats, code: Integers, counts: Integers | None) -> npt.NDArray[np.intp]:
+    def add(
+        self, probability: Floats, label: Integers, counts: Integers | None
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """
-        Add scores of label 0.
+        Add the scores of label 0 of some rows, of shape (n, n_classes).
 
         Returns:
-            The places of those that have no slot and are not counted here.
+            The rows and the classes of those that have no slot and are not counted here.
         """
         slots = self._slots
-        slot = slots.of_code[cells.cell_of(score)]
-        held = slot != _NOWHERE
-        left = np.flatnonzero(~held)
-        if left.size:
-            score, code, slot = score[held], code[held], slot[held]
-            counts = None if counts is None else counts[held]
-        place = code * slots.code.size + slot
-        distance = np.rint((slots.edge[slot] - score) * _UNIT).astype(np.int64)
-        np.add.at(self._rows, place, 1 if counts is None else counts)
-        np.add.at(self._below, place, distance if counts is None else distance * counts)
-        return left
+        slot = slots.of_code[cells.cell_of(probability.reshape(-1))].reshape(probability.shape)
+        slot[np.arange(label.size), label] = slots.nowhere
+        distance = slots.edge[slot]
+        distance -= probability
+        distance *= _UNIT
+        whole = np.rint(distance, out=distance).astype(np.int64)
+        times: int | Integers = 1
+        if counts is not None:
+            whole *= counts[:, None]
+            times = np.repeat(counts, self._first.size)
+        place = (self._first + slot).reshape(-1)
+        np.add.at(self._rows, place, times)
+        np.add.at(self._below, place, whole.reshape(-1))
+        row, code = np.divmod(np.flatnonzero(slot == slots.nowhere), self._first.size)
+        left = code != label[row]
+        return row[left], code[left]
 
     def merge(self, other: Self) -> None:
         """Add the scores of another."""
@@ -105,8 +116,8 @@ class ClassCells:
 
     def sums(self) -> Sums:
         """Return the cells that hold rows."""
-        place = np.flatnonzero(self._rows)
-        part, slot = np.divmod(place, self._slots.code.size)
+        part, slot = np.nonzero(self._rows.reshape(self._first.size, -1)[:, : self._slots.nowhere])
+        place = self._first[part] + slot
         rows, nothing = self._rows[place], np.zeros(place.size, np.int64)
         return Sums(part, self._slots.code[slot], (rows, nothing, nothing, self._below[place]))
 
@@ -116,7 +127,7 @@ class ClassCells:
 SCORES_FOR_ONE = 3
 
 # Scores that are added at once: more are slower, as what is made of them leaves the processor's cache.
-_BLOCK = 1 << 18
+_BLOCK = 1 << 16
 
 # Scores that wait before they are sorted, class by class; more where that may show that there are too many.
 _WAITING, _MOST_WAITING = 1 << 21, 1 << 24
@@ -204,14 +215,11 @@ class RunningClasses:
         step = max(1, _BLOCK // count)
         for start in range(0, label.size, step):
             some = slice(start, start + step)
-            block = probability[some]
-            code = np.tile(np.arange(count), block.shape[0])
             self._add(
-                block.reshape(-1),
-                code == np.repeat(label[some], count),
-                code=code,
-                counts=None if counts is None else np.repeat(counts[some], count),
-                weight=None if weight is None else np.repeat(weight[some], count),
+                probability[some],
+                label[some],
+                counts=None if counts is None else counts[some],
+                weight=None if weight is None else weight[some],
             )
 
     def add(self, other: Self) -> None:
@@ -317,25 +325,26 @@ class RunningClasses:
             self.add_rows(rows.probability, rows.label, counts=rows.counts)
 
     def _add(
-        self,
-        score: Floats,
-        label: npt.NDArray[np.bool_],
-        *,
-        code: Integers,
-        counts: Integers | None,
-        weight: Floats | None,
+        self, probability: Floats, label: Integers, *, counts: Integers | None, weight: Floats | None
     ) -> None:
         """Add scores of single classes, in cells side by side once these are grids."""
-        if self._slices.is_grid and ClassCells.worth_it(len(self._names)):
+        count = len(self._names)
+        every = np.arange(label.size)
+        if self._slices.is_grid and ClassCells.worth_it(count):
             if self._cells is None:
-                self._cells = ClassCells(len(self._names))
-            other = np.flatnonzero(~label)
-            left = self._cells.add(score[other], code[other], None if counts is None else counts[other])
-            some = np.concatenate((np.flatnonzero(label), other[left]))
-            score, label, code = score[some], label[some], code[some]
-            counts = None if counts is None else counts[some]
+                self._cells = ClassCells(count)
+            left, code = self._cells.add(probability, label, counts)
+            row, code = np.append(every, left), np.append(label, code)
+        else:
+            row, code = np.repeat(every, count), np.tile(np.arange(count), label.size)
         # The registry has the classes in their order.
-        self._slices.add_numbered(score, label, part=code, counts=counts, weight=weight)
+        self._slices.add_numbered(
+            probability[row, code],
+            label[row] == code,
+            part=code,
+            counts=None if counts is None else counts[row],
+            weight=None if weight is None else weight[row],
+        )
 
 
 @dataclass(slots=True, eq=False)
@@ -562,7 +571,8 @@ class ClassSums:
             self.weighted = True
             self.weight.add(weight)
             self.weight_sq.add(weight * weight)
-        counted = probability[times > 0] if weight is None else probability[weight > 0.0]
+        heavy = counts if weight is None else weight
+        counted = probability if heavy is None else probability[heavy > 0]
         least = float(counted.min(initial=1.0))
         worst = math.inf if least <= 0.0 else -math.log(least)
         self.log_loss.add(log_loss_of(probability, label), weight, counts, worst=worst)

@@ -135,6 +135,9 @@ class Counting:
         # Rows placed and not yet counted: a count goes over all places, so it should be worth it.
         self._buffers: list[tuple[Integers, Floats]] = []
         self._waiting = 0
+        # Sums of distances with `ROW` for each row, not yet told apart, and what none of them passes.
+        self._packed: Floats | None = None
+        self._most_packed = 0.0
         # Whether a place was seen to hold more rows at once than can be counted together with distances.
         self._crowded = False
         self._pool: ThreadPoolExecutor | None = None
@@ -167,6 +170,7 @@ class Counting:
             place, packed = self._buffers[0]
             self._count(place[: self._waiting], packed[: self._waiting])
         self._waiting, self._buffers = 0, []
+        self._unpack()
         if self._pool is not None:
             self._pool.shutdown()
             self._pool = None
@@ -194,23 +198,37 @@ class Counting:
     def _count(self, place: Integers, packed: Floats) -> None:
         if not self._crowded:
             both = np.asarray(np.bincount(place, weights=packed, minlength=self._rows.size), np.float64)
-            self._crowded = not both.max() < _FULL
+            most = float(both.max())
+            self._crowded = not most < _FULL
             if not self._crowded:
-                self._add_packed(both)
+                self._add_packed(both, most)
                 return
         packed -= ROW
         self._rows += np.bincount(place, minlength=self._rows.size)
         # Whole numbers before they are added up: the total may pass what a double holds exactly.
         self._below += np.bincount(place, weights=packed, minlength=self._below.size).astype(np.int64)
 
-    def _add_packed(self, both: Floats) -> None:
-        """Add sums of distances and of `ROW` for each row, all below 2^53 and hence exact."""
-        for start in range(0, both.size, _CHUNK):
+    def _add_packed(self, both: Floats, most: float) -> None:
+        """Add sums of distances and of `ROW` for each row, none above `most`: exact as long as below 2^53."""
+        if self._most_packed + most >= _FULL:
+            self._unpack()
+        if self._packed is None:
+            self._packed = both
+        else:
+            self._packed += both
+        self._most_packed += most
+
+    def _unpack(self) -> None:
+        """Tell rows and distances apart."""
+        if self._packed is None:
+            return
+        for start in range(0, self._packed.size, _CHUNK):
             near = slice(start, start + _CHUNK)
-            whole = both[near].astype(np.int64)
+            whole = self._packed[near].astype(np.int64)
             self._rows[near] += whole >> _ROW_BITS
             whole &= (1 << _ROW_BITS) - 1
             self._below[near] += whole
+        self._packed, self._most_packed = None, 0.0
 
 
 # Distances to the cell's edge are kept in units of 2^-52, so that sums are integers and every order,

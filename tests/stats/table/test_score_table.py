@@ -229,10 +229,11 @@ def test_counting_aside_is_counting_one_by_one(batches: list[list[tuple[int, int
     assert (number.tolist(), below.tolist()) == loop([row for batch in batches for row in batch])
 
 
-def test_crowded_places_lose_nothing() -> None:
-    """More rows at one place than share a double with their distances are counted apart from then on."""
-    rows = [(1, MOST)] * 3_000 + [(2, 7)] * 10
-    with mock.patch.object(counting, "COUNTED", 4_000):
+@pytest.mark.parametrize("crowd", [900, 3_000])
+def test_crowded_places_lose_nothing(crowd: int) -> None:
+    """Of more rows at one place than share a double with their distances, in one batch or in several."""
+    rows = [(1, MOST)] * crowd + [(2, 7)] * 10
+    with mock.patch.object(counting, "COUNTED", len(rows)):
         found = Counting(PLACES)
         for _ in range(3):
             fill(found, rows)
