@@ -402,19 +402,9 @@ def excursion_tail(x: float) -> float:
     return _excursion_far(x) if x >= 1.2 else 1.0 - _excursion_near(x)
 
 
-def excursion_cdf(x: float) -> float:
-    """Return P(max |B| <= x)."""
-    return 1.0 - _excursion_far(x) if x >= 1.2 else _excursion_near(x)
-
-
 def range_tail(r: float) -> float:
     """Return P(max B - min B > r)."""
     return _range_far(r) if r >= 2.0 else 1.0 - _range_near(r)
-
-
-def range_cdf(r: float) -> float:
-    """Return P(max B - min B <= r)."""
-    return 1.0 - _range_far(r) if r >= 2.0 else _range_near(r)
 
 
 def normal_tail(z: float) -> float:

@@ -375,13 +375,6 @@ FEWER = "fewer than --min-rows"
 ONE_LOOK = "valid for one check; check again only on new rows"
 
 
-def refuse_weights(table: Table) -> None:
-    """Refuse importance weights, for which no bound of a gate holds."""
-    if table.weighted:
-        msg = "a gate has no valid bound for importance weights"
-        raise UsageProblem(msg, "leave out --weight, or pass --weights-are frequency if weights count rows")
-
-
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """

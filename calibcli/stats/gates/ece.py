@@ -17,7 +17,6 @@ from calibcli.stats.gates.claim import (
     Ground,
     RowsNeeded,
     Verdict,
-    refuse_weights,
 )
 from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise, rows_needed
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -49,7 +48,6 @@ def ece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     References:
         Waudby-Smith & Ramdas (2024), JRSS-B 86; the product over bins is proved in `docs/methods.md`.
     """
-    refuse_weights(table)
     claim = ground.claim_of(rule, measure="ece" if ground.bins is ATOMS else "binned_ece")
     rows, variance = table.total_rows, ground.variance
     sums = binned(table, ground.bins)
@@ -210,7 +208,6 @@ def dce_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     References:
         Blasiok, Gopalan, Hu & Nakkiran (2023), STOC; the bounds are proved in `docs/methods.md`.
     """
-    refuse_weights(table)
     claim = ground.claim_of(rule, measure="dce")
     at_lower, at_upper = ground.levels(rule)
     found = distance(table, confidence=1.0 - 2.0 * at_upper)

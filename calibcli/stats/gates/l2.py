@@ -16,7 +16,6 @@ from calibcli.stats.gates.claim import (
     Ground,
     RowsNeeded,
     Verdict,
-    refuse_weights,
 )
 from calibcli.stats.gates.rows_needed import first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -157,7 +156,6 @@ def linf_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     References:
         Clopper & Pearson (1934), Biometrika 26; Berger (1982), Technometrics 24.
     """
-    refuse_weights(table)
     ground.refuse_many_values(table, words="l-infinity")
     claim = ground.claim_of(rule, measure="linf")
     at_lower, at_upper = ground.levels(rule)
@@ -338,7 +336,6 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         `calibcli.stats.bounds.chernoff`; for a single value Clopper & Pearson (1934), above a hundred
         values, and where no value has two rows, Hoeffding (1963).
     """
-    refuse_weights(table)
     ground.refuse_many_values(table, words="l2")
     claim = ground.claim_of(rule, measure="l2")
     at_lower, at_upper = ground.levels(rule)

@@ -17,7 +17,6 @@ from calibcli.names import (
     ClassMeasure,
     MeasureName,
     Purpose,
-    Relation,
     Target,
     TestName,
     VerdictName,
@@ -33,7 +32,6 @@ from calibcli.stats.gates.claim import (
     Ground,
     Verdict,
     fewer_rows,
-    refuse_weights,
 )
 from calibcli.stats.measures import (
     HOEFFDING,
@@ -221,7 +219,10 @@ def interval_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
         Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the
         interval is approximate.
     """
-    name = _with_interval(rule)
+    name = MeasureName(rule.subject)
+    if not name.facts.interval:
+        msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
+        raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
     if table.weighted and name in _BY_VALUE:
         ground.refuse_many_values(table, words=_BY_VALUE[name])
     claim = ground.claim_of(rule, measure=_named(name, ground))
@@ -297,18 +298,6 @@ _OPEN = "its interval holds for many rows only, or there is none"
 
 _JUDGED = """\
 gate on ece, dce, smece, bias, brier or log_loss; pass --weights-are frequency if weights count rows"""
-
-
-def _with_interval(rule: Rule) -> MeasureName:
-    """Return the measure that a rule bounds."""
-    name = rule.subject
-    if isinstance(name, TestName):
-        msg = f"{name.value} is a test, which has a p-value and no bounds"
-        raise UsageProblem(msg, f"write {name.value}.p>=0.05 to fail where calibration is rejected at 5 %")
-    if not name.facts.interval:
-        msg = f"{name.value} has no confidence interval, so no bound of it can be gated"
-        raise UsageProblem(msg, f"gate on the estimate alone, without confidence: {name.value}.value")
-    return MeasureName(name)
 
 
 def _of_other_rows(table: Table, rule: Rule, ground: Ground, *, claim: Claim, ends: Ends) -> str | None:
@@ -407,24 +396,18 @@ def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     Returns:
         Pass or fail as the number stands to the limit; inconclusive where it is undefined.
     """
-    subject = rule.subject
     if rule.bound is Bound.P_VALUE:
-        if not isinstance(subject, TestName):
-            msg = f"{subject.value} is a measure, which has no p-value"
-            tests = ", ".join(name.value for name in TestName)
-            raise UsageProblem(msg, f"tests have one: {tests}")
-        return _tested(table, rule, subject, ground=ground)
-    if isinstance(subject, TestName):
-        msg = f"{subject.value} is a test: its statistic says nothing without its p-value"
-        raise UsageProblem(msg, f"write {subject.value}.p>=0.05 to fail where calibration is rejected at 5 %")
-    name = MeasureName(subject)
+        return _tested(table, rule, TestName(rule.subject), ground=ground)
+    name = MeasureName(rule.subject)
     claim = ground.claim_of(rule, measure=_named(name, ground))
     estimate = measured(name, table, ground.bins, confidence=ground.confidence)
     return verdict_by_value(claim, estimate, few=ground.too_few(table), rows=table.total_rows)
 
 
 def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verdict:
-    refuse_weights(table)
+    if table.weighted:
+        msg = "a gate has no valid bound for importance weights"
+        raise UsageProblem(msg, "leave out --weight, or pass --weights-are frequency if weights count rows")
     claim = ground.claim_of(rule, measure=name.value)
     sums = binned(table, ground.bins)
     drawn = CalibratedDraws(
@@ -442,12 +425,8 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
         result.p_asymptotic is None or result.p_value != result.p_asymptotic
     )
     level = f"{in_full(rule.limit)} at most" if exact else f"about {in_full(rule.limit)}"
-    words = (
-        f"a calibrated score fails with a probability of {level}, whatever the confidence of other rules"
-        if rule.relation is Relation.AT_LEAST
-        else "the rule passes where calibration is rejected"
-    )
-    kept = (_NO_EVIDENCE,) if outcome is VerdictName.PASS and rule.relation is Relation.AT_LEAST else ()
+    words = f"a calibrated score fails with a probability of {level}, whatever the confidence of other rules"
+    kept = (_NO_EVIDENCE,) if outcome is VerdictName.PASS else ()
     return Verdict(
         claim=claim,
         outcome=outcome,

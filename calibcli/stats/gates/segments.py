@@ -23,7 +23,6 @@ from calibcli.stats.gates.claim import (
     JudgedSegments,
     RowsNeeded,
     Verdict,
-    refuse_weights,
 )
 from calibcli.stats.gates.rows_needed import first_rows, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -104,7 +103,6 @@ def segment_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
     References:
         Berger (1982), Technometrics 24; `calibcli.stats.measures.segments.bias_bounds`.
     """
-    refuse_weights(rows.table)
     claim = ground.claim_of(rule, measure="segment_bias")
     large, distinct = rows.found.rows >= rows.least_rows, ~rows.found.same
     places = np.flatnonzero(large & distinct)
@@ -216,7 +214,6 @@ def mce_rule(rows: RowsBySegment, rule: Rule, *, ground: Ground) -> Verdict:
         By the p-value calibrated scores fail with at most the limit as their probability, and a pass proves
         nothing. A rule on the value compares the estimate.
     """
-    refuse_weights(rows.table)
     claim = ground.claim_of(rule, measure=rule.subject.value)
     tested = are_tested(rows.found, least_rows=rows.least_rows)
     places = np.flatnonzero(tested)

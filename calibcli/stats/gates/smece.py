@@ -14,7 +14,6 @@ from calibcli.stats.gates.claim import (
     Ground,
     RowsNeeded,
     Verdict,
-    refuse_weights,
 )
 from calibcli.stats.gates.rows_needed import first_rows, price_of_bets, promise
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
@@ -150,7 +149,6 @@ def smece_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     References:
         Blasiok & Nakkiran (2023), Definition 5; the bounds are proved in `docs/methods.md`.
     """
-    refuse_weights(table)
     claim = ground.claim_of(rule, measure="smece")
     series = kernel.residual_series(table)
     value = 0.0 if not np.any(series.coefficients) else kernel.fixpoint(series)

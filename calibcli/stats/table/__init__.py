@@ -145,10 +145,6 @@ class ScoreTable(Arrays):
         sums = (run_sums(column, starts) for column in (w, w * ones, w * w, w * w * ones))
         return cls(value[starts], rows, positive_rows, WeightColumns(*sums))
 
-    def merge(self, other: "ScoreTable") -> "ScoreTable":
-        """Return the table of both sets of rows."""
-        return merge_all([self, other])
-
     @property
     def columns(self) -> tuple[npt.NDArray[np.generic], ...]:
         """Every stored column, for digests."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, merge_all
 from calibcli.stats.table.bins import (
     ATOMS,
     Bins,
@@ -205,7 +205,7 @@ def test_bin_sums_add_over_shards(one: Rows, other: Rows, count: int) -> None:
     """Sums of shard A and shard B are those of both (invariant 6)."""
     a, b = table_of(one), table_of(other)
     partition = Bins(Binning.EQUAL_WIDTH, equal_width_edges(count))
-    parts, whole = [binned(t, partition) for t in (a, b)], binned(a.merge(b), partition)
+    parts, whole = [binned(t, partition) for t in (a, b)], binned(merge_all([a, b]), partition)
     for name in ("rows", "positive_rows", "residual", "residual_sq", "score_sum"):
         total = getattr(parts[0], name) + getattr(parts[1], name)
         np.testing.assert_allclose(getattr(whole, name), total, rtol=1e-12, atol=1e-12)

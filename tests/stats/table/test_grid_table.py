@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
 from calibcli.names import Binning
-from calibcli.stats.table import ScoreTable
+from calibcli.stats.table import ScoreTable, merge_all
 from calibcli.stats.table import grid as cells
 from calibcli.stats.table.bins import Bins, binned, equal_width_edges
 from calibcli.stats.table.grid import GridAccumulator, GridTable, grid_of
@@ -78,7 +78,7 @@ def test_scores_move_by_at_most_the_resolution() -> None:
 def test_accumulating_is_grid_of_merge(one: Rows, other: Rows) -> None:
     """Tables added in either order, or their rows, give the grid of the merged table bit for bit."""
     a, b = table_of(one), table_of(other)
-    expected = grid_of(a.merge(b))
+    expected = grid_of(merge_all([a, b]))
     forth, back = GridAccumulator(), GridAccumulator()
     forth.add(a)
     forth.add(grid_of(b))

@@ -37,7 +37,7 @@ def weighted_table(seed: int = 0, rows: int = 50) -> ScoreTable:
 @given(one=rows_of_table, other=rows_of_table)
 def test_merge_is_table_of_concatenation(one: Rows, other: Rows) -> None:
     """Merging tables is counting all their rows at once."""
-    assert table_of(one).merge(table_of(other)) == table_of(one + other)
+    assert merge_all([table_of(one), table_of(other)]) == table_of(one + other)
 
 
 @given(rows=rows_of_table, cuts=st.lists(st.integers(0, 40), max_size=5), seed=st.integers(0, 9))
@@ -151,7 +151,7 @@ def test_invalid_tables_are_refused(
 def test_weighted_and_unweighted_do_not_merge() -> None:
     """Importance weights and counts are different things and are not added up."""
     with pytest.raises(ValueError, match="cannot be merged"):
-        weighted_table().merge(table_of([(0.5, True)]))
+        merge_all([weighted_table(), table_of([(0.5, True)])])
     assert weighted_table() != table_of([(0.5, True)])
     assert table_of([]) != "a table"
 

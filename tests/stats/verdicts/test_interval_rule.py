@@ -186,13 +186,6 @@ def test_rows_without_an_interval_conclude_nothing(bound: Bound) -> None:
     assert verdict.reason == "undefined where there is one score only"
 
 
-def test_bounds_of_a_test_are_refused() -> None:
-    """A test has a p-value and no bounds, and the hint writes the rule that was meant."""
-    with pytest.raises(UsageProblem, match="kuiper is a test") as caught:
-        interval_rule(TABLE, rule(TestName.KUIPER, 0.5), ground=Ground(FIFTEEN))
-    assert "kuiper.p>=0.05" in str(caught.value.hint)
-
-
 def test_a_verdict_on_bias_is_of_the_population_too() -> None:
     """Sure scores that say nothing: their mean, and with it the bias of further rows, may well be another."""
     table = ScoreTable.from_rows(np.repeat([0.001, 0.999], 500), np.arange(1000) % 100 == 0)
