@@ -151,7 +151,9 @@ class MeasureName(Explained):
             report.
         Interval: The score interval {{θ ≥ 0 : |T - θ| ≤ z √(A + D + Cθ)}}, A the null variance. In C a row of
             bin k has a variance of min(1/n_k, 1/4) at least, since sure rows that were all right may be
-            followed by one that is not. It is asymptotic, for these very scores, and approximate below 1,000
+            followed by one that is not. T is skewed, however many rows there are: above 95 % the lower end is
+            that of a gamma law with the third moment of T, at the whole error, where it is lower. It is
+            asymptotic, for these very scores, and approximate below 1,000
             rows. `--bounds` lists more for these scores, each one-sided at δ, half the error of the interval.
             hoeffding is the plug-in plus √(ln(1/δ)/(2n)), finite-sample. chernoff is finite-sample, on
             counts, up to 100 bins: the upper one where each bin holds one score, the lower one for any bins.

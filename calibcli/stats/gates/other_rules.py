@@ -169,6 +169,8 @@ def verdict_by_ends(
 def _both_ends(bounds: Callable[[float], E], rule: Rule, ground: Ground) -> tuple[E, Ends]:
     """Return an estimate with its bounds, each of its own error probability."""
     at_lower, at_upper = ground.levels(rule)
+    if rule.subject in _BY_LOWER_END:
+        at_lower /= 2.0
     estimate = bounds(at_upper)
     ends = ends_of(estimate)
     if at_lower != at_upper:
@@ -205,6 +207,13 @@ _ENDS_TOGETHER = (
     MeasureName.BRIER_UNCERTAINTY_CORRECTED,
     MeasureName.BRIER_UNC,
     MeasureName.LOG_LOSS_UNC,
+)
+
+# What misses by the lower end alone, but for large errors: that fails with the probability of the whole.
+_BY_LOWER_END = (
+    MeasureName.BRIER_RELIABILITY_CORRECTED,
+    ClassMeasure.MARGINAL_L2,
+    ClassMeasure.TOP_LABEL_L2,
 )
 
 # Verdicts on coefficients were wrong in at most 6 % at the limit where so many rows carry the noise.

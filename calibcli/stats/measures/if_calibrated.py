@@ -12,6 +12,7 @@ import numpy as np
 from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName
 from calibcli.stats.bounds.resampling import LEAST_INFORMATION, DrawCells, DrawnLabels, Starts, label_draws
 from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
+from calibcli.stats.numerics import skewed_quantile
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
@@ -59,25 +60,14 @@ def of_moments(
     """
     Return the range of a sum of many independent parts: that of a shifted gamma variable with three moments.
 
-    The cube root of a gamma variable is as good as normal. With few rare events nearly all mass lies at one
-    end of such a variable, as it does for the sum.
-
-    References:
-        Wilson & Hilferty (1931), PNAS 17.
+    With few rare events nearly all mass lies at one end of such a variable, as it does for the sum.
     """
     if not variance > 0.0:
         return mean, mean
     spread = math.sqrt(variance)
     # Of the rarest events the square of the skewness would be no number any more.
     skew = max(-_MOST_SKEWED, min(third / variance / spread, _MOST_SKEWED))
-
-    def at(z: float) -> float:
-        if abs(skew) < 1e-6:
-            return z
-        root = 1.0 + skew * z / 6.0 - skew**2 / 36.0
-        return 2.0 / skew * (max(root, 0.0) ** 3 - 1.0)
-
-    low, high = (mean + spread * at(z) for z in (-_Z, _Z))
+    low, high = (mean + spread * skewed_quantile(z, skew) for z in (-_Z, _Z))
     return min(max(low, least), most), max(min(high, most), least)
 
 

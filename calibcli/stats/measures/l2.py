@@ -21,7 +21,7 @@ from calibcli.stats.measures.binned import (
 )
 from calibcli.stats.measures.binned import lower_bound as lower_bound_of_ece
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, Settings, of_draws, p_value
-from calibcli.stats.numerics import normal_quantile
+from calibcli.stats.numerics import crossing, normal_quantile, skewed_quantile
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table
@@ -98,11 +98,10 @@ def score_interval(sums: BinnedTable, t: float, *, confidence: float) -> Interva
     """
     Invert the normal approximation of T with a variance that depends on the value being tested.
 
-    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta). Some bin must
-    have two rows.
+    The interval is {theta >= 0: |T - theta| <= z sqrt(A + D + C theta)}, given for sqrt(theta); the lower end
+    allows for the skewness of T. Some bin must have two rows.
     """
-    found = t_variance(sums)
-    return t_interval(t, still=found.still, slope=found.slope, confidence=confidence)
+    return t_interval(t, t_variance(sums), confidence=confidence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +115,8 @@ class TVariance:
         noise: The same with each square times the variance of a row of its bin.
         floor: Sum of these variances by share, for the slope where there are no gaps.
         total: Number of rows.
+        square: The part of `still` that labels drawn from the scores have.
+        third: The third central moment of T with such labels.
     """
 
     still: float
@@ -123,11 +124,26 @@ class TVariance:
     noise: float
     floor: float
     total: float
+    square: float
+    third: float
 
     @property
     def slope(self) -> float:
         """What theta adds to the variance, for each unit of it."""
         return 4.0 * (self.noise / self.energy if self.energy > 0 else self.floor) / self.total
+
+    def at(self, theta: float) -> tuple[float, float]:
+        """
+        Return the standard deviation and the skewness of T where it estimates theta.
+
+        Of sums of a (Z + m)^2, Z normal, the variance is that of 2 a^2 (1 + 2 m^2), the third moment that of
+        8 a^3 (1 + 3 m^2): what gaps add to the first adds 6 a times as much to the second, and a is taken
+        from both without gaps.
+        """
+        moved = self.slope * theta
+        variance = self.still + moved
+        third = self.third * (1.0 + 1.5 * moved / self.square) if self.square > 0.0 else 0.0
+        return math.sqrt(variance), third / variance**1.5 if variance > 0.0 else 0.0
 
 
 def t_variance(*ranks: BinnedTable) -> TVariance:
@@ -150,6 +166,10 @@ def t_variance(*ranks: BinnedTable) -> TVariance:
     sample_variance = (each("residual_sq") - n * gap**2) / (n - 1.0)
     null_square = (null_variance**2).sum(axis=0) + crossed(score**2)
     a = 2.0 / total**2 * float((n / (n - 1.0) * null_square).sum())
+    # By three rows, and by one pair three times.
+    lopsided = ((null_variance * (1.0 - 2.0 * score)) ** 2).sum(axis=0)
+    third = 8.0 * (n - 2.0) * null_square**1.5 + 4.0 * lopsided
+    third = float((n / (n - 1.0) ** 2 * third).sum()) / total**3
     square = share * gap**2
     # Rows that are all right may be followed by one that is not, however sure the scores are.
     least = np.minimum(1.0 / n, 0.25)
@@ -161,7 +181,7 @@ def t_variance(*ranks: BinnedTable) -> TVariance:
     energy = float(square.sum())
     d = max(float((share * (gap**2).sum(axis=0) ** 2).sum()) - energy**2, 0.0) / total
     floor = float((share * np.maximum(np.maximum(sample_variance, null_variance), least)).sum())
-    return TVariance(a + d, energy, float(noise.sum()), floor, total)
+    return TVariance(a + d, energy, float(noise.sum()), floor, total, a, third)
 
 
 def crossed(parts: Floats) -> Floats:
@@ -169,17 +189,36 @@ def crossed(parts: Floats) -> Floats:
     return np.asarray(parts.sum(axis=0) ** 2 - (parts**2).sum(axis=0))
 
 
-def t_interval(t: float, *, still: float, slope: float, confidence: float, most: float = 1.0) -> Interval:
-    """Return {0 <= theta <= most: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta)."""
-    z = normal_quantile(0.5 + confidence / 2.0)
+def t_interval(t: float, found: TVariance, *, confidence: float, most: float = 1.0) -> Interval:
+    """
+    Return {0 <= theta <= most: |t - theta| <= z sqrt(still + slope theta)}, given for sqrt(theta).
+
+    Large T are more frequent than the normal law says, and small ones less. At 95 % and below this makes up
+    for that; above, the lower end takes the quantile of a gamma law where it is larger, at the whole error.
+    """
+    z, slope = normal_quantile(0.5 + confidence / 2.0), found.slope
     middle = 2.0 * t + z * z * slope
-    root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * still), 0.0))
+    root = math.sqrt(max(middle**2 - 4.0 * (t * t - z * z * found.still), 0.0))
     # Where T is far below 0, both ends can lie above the estimate, which is then 0.
     value = max(t, 0.0)
     lower, upper = min(max(0.0, (middle - root) / 2.0), value), min(most, max(value, (middle + root) / 2.0))
+    if lower > 0.0 and confidence > _MADE_UP_FOR:
+        one_sided = normal_quantile(confidence)
+
+        def left(theta: float) -> float:
+            spread, skew = found.at(theta)
+            return skewed_quantile(one_sided, min(skew, _MOST_SKEWED)) * spread - (t - theta)
+
+        lower = crossing(left, 0.0, lower, within=1e-9 * lower)[0]
     return Interval(
         math.sqrt(lower), math.sqrt(upper), confidence, "score", Target.FIXED_DESIGN, finite_sample=False
     )
+
+
+# Up to so high a confidence what the normal law leaves out at either end is made up for by the other.
+_MADE_UP_FOR = 0.95
+# Few events make T more skewed than the square of a normal variable is, which no such law describes.
+_MOST_SKEWED = 4.0
 
 
 def hidden_words(sums: BinnedTable, interval: Interval, *, share: float = 1.0) -> list[str]:

@@ -28,6 +28,7 @@ from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, error_shares, least_e
 from calibcli.stats.measures.binned import bets_are_sharper, for_these_scores, mean_noise
 from calibcli.stats.measures.if_calibrated import of_moments
 from calibcli.stats.measures.l2 import (
+    TVariance,
     hidden_words,
     l2_squared_plug_in,
     pairs_in,
@@ -394,15 +395,16 @@ def marginal_l2(views: ClassViews) -> ClassEstimate:
     interval = None
     if why is None:
         parts = [t_variance(one) for one, has in zip(sums, defined, strict=True) if has]
-        own = weights[defined].tolist()
-        energy, noise, still, floor = (
+        own, whole = weights[defined].tolist(), float(weights.sum())
+        energy, noise, still, floor, square, third = (
             sum(weight * getattr(one, part) for weight, one in zip(own, parts, strict=True))
-            for part in ("energy", "noise", "still", "floor")
+            for part in ("energy", "noise", "still", "floor", "square", "third")
         )
-        noise = noise / energy if energy > 0.0 else floor / sum(own)
-        still /= float(weights.sum())
-        interval = t_interval(t, still=still, slope=4.0 * noise / parts[0].total, confidence=views.confidence)
-        shares = (weights / weights.sum()).tolist()
+        found = TVariance(
+            still / whole, energy, noise, floor / sum(own), parts[0].total, square / whole, third / whole
+        )
+        interval = t_interval(t, found, confidence=views.confidence)
+        shares = (weights / whole).tolist()
         each = (hidden_words(one, interval, share=share) for one, share in zip(sums, shares, strict=True))
         hidden = next((words for words in each if words), [])
     conservative = "as if the classes erred together, which makes the interval wide"
@@ -522,7 +524,7 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
         assumptions.append(NOT_BY_LABELS)
     else:
         found = t_variance(*ranks)
-        interval = t_interval(t, still=found.still, slope=found.slope, confidence=confidence, most=float(k))
+        interval = t_interval(t, found, confidence=confidence, most=float(k))
         assumptions += next((words for one in ranks if (words := hidden_words(one, interval))), [])
     return TopError(
         k=k,
