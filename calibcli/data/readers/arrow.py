@@ -34,7 +34,13 @@ _FILE_END = 4 + len(_FILE)
 # Between two record batches, and between the last one with its end mark and the footer.
 _MOST_PADDING = 64
 
+# Polars leaves room behind the schema.
 _MOST_SCHEMA_MORE = 1 << 10
+
+# What stands there instead of its length, where there is none, is less.
+_SHORTEST_SCHEMA = 64
+
+_BARE = "Polars writes files that are not read through a compression: decompress it first"
 
 _MORE = "more follows after its end: are several files in one? Then name them one by one instead"
 
@@ -152,6 +158,9 @@ def _of_file(
 ) -> Stored:
     """Return what is in a file, whose mark has been read."""
     if fragment.compression is not None:
+        with opened_bytes(fragment) as ahead:
+            if _schema_length(ahead) is None:
+                raise pa.ArrowInvalid(_BARE)
         # What follows is a stream; the end of the file, which cannot be looked up here, is checked.
         source.read(_FILE_START - len(_FILE))
         found = _of_stream(source, options)
@@ -193,28 +202,33 @@ def _to_the_end(found: Batches, source: pa.NativeFile) -> Batches:
 
 def _hold_against_footer(source: pa.NativeFile) -> None:
     """Refuse a file that holds more than its footer names: pyarrow goes by that alone."""
-    size = source.size()
-    source.seek(size - _FILE_END)
-    length = int.from_bytes(source.read(4), "little")
-    footer = size - _FILE_END - length
-    source.seek(footer)
-    blocks = sorted(_blocks_in(source.read(length)))
-    # Polars leaves room behind the schema.
-    end = _end_of_schema(source) + _MOST_SCHEMA_MORE
-    for start, stop in [*blocks, (footer, size)]:
+    footer, said = _footer(source)
+    source.seek(0)
+    length = _schema_length(source)
+    # A schema of unknown length takes about as much as it does in the footer.
+    end = source.tell() + (len(said) if length is None else length) + _MOST_SCHEMA_MORE
+    for start, stop in [*sorted(_blocks_in(said)), (footer, source.size())]:
         if start - end > _MOST_PADDING:
             raise pa.ArrowInvalid(_MORE)
         end = stop
 
 
-def _end_of_schema(source: pa.NativeFile) -> int:
-    """Return where the schema of a file ends, of all its columns, which begins with how long it is."""
-    source.seek(_FILE_START)
-    first = source.read(8)
-    # Before that stands a mark, in files of today.
-    marked = first[:4] == b"\xff" * 4
-    start = _FILE_START + (8 if marked else 4)
-    return start + int.from_bytes(first[4:] if marked else first[:4], "little")
+def _footer(source: pa.NativeFile) -> tuple[int, bytes]:
+    """Return where the footer of a file begins, and the footer."""
+    source.seek(source.size() - _FILE_END)
+    length = int.from_bytes(source.read(4), "little")
+    start = source.size() - _FILE_END - length
+    source.seek(start)
+    return start, source.read(length)
+
+
+def _schema_length(source: pa.NativeFile) -> int | None:
+    """Read up to the schema of a file and return its length, which Polars leaves out: then None."""
+    source.read(_FILE_START)
+    first = source.read(4)
+    # A mark stands before the length in files of today.
+    length = int.from_bytes(source.read(4) if first == _CONTINUED else first, "little")
+    return None if length < _SHORTEST_SCHEMA and first != _CONTINUED else length
 
 
 def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:
@@ -258,14 +272,18 @@ def codec_of(fragment: Fragment) -> Compression | None:
 
         return _checked_codec(ahead)
     with opened_bytes(fragment) as source:
-        return _checked_codec(source.read)
+        return _checked_codec(source.read, None if fragment.compression else source)
 
 
-def _checked_codec(read: Callable[[int], bytes]) -> Compression | None:
+def _checked_codec(read: Callable[[int], bytes], file: pa.NativeFile | None = None) -> Compression | None:
     """Return the codec, None where there is no telling: what is wrong is said when batches are read."""
     try:
+        if file is not None and file.read(len(_FILE)) == _FILE:
+            file.seek(min(_blocks_in(_footer(file)[1]))[0])
+        elif file is not None:
+            file.seek(0)
         return _first_codec(read)
-    except (struct.error, OSError):
+    except (struct.error, OSError, ValueError):
         return None
 
 

@@ -17,8 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibcli
+from calibcli.data.fragments import list_fragments
 from calibcli.data.readers import csv as csv_reader
 from calibcli.data.readers import jsonl as json_lines
+from calibcli.data.readers.arrow import codec_of
 from calibcli.data.records import Block
 from calibcli.errors import InputProblem
 from command_line import CHURN, ROOT
@@ -395,11 +397,21 @@ def test_an_arrow_file_whose_footer_leaves_out_batches_is_refused(tmp_path: Path
 
 
 @pytest.mark.parametrize("how", [{}, {"record_batch_size": 700}, {"compression": "zstd"}])
-def test_arrow_files_of_polars_are_read(how: dict[str, Any], tmp_path: Path) -> None:
-    """Which begin otherwise than those of pyarrow."""
+@pytest.mark.parametrize("more", [0, 12, 300])
+def test_arrow_files_of_polars_are_read(how: dict[str, Any], more: int, tmp_path: Path) -> None:
+    """Which begin otherwise than those of pyarrow: their schema has no length, however long it is."""
     polars = pytest.importorskip("polars")
-    polars.from_arrow(table(2000)).write_ipc(tmp_path / "a.arrow", **how)
-    assert rows_read((tmp_path / "a.arrow").read_bytes(), tmp_path, name="a.arrow") == 2000
+    rows = polars.from_arrow(table(2000))
+    kind = polars.Categorical if more < 100 else polars.String
+    rows = rows.with_columns(polars.lit("x", kind).alias(f"column {place}") for place in range(more))
+    rows.write_ipc(tmp_path / "a.arrow", **how)
+    content = (tmp_path / "a.arrow").read_bytes()
+    assert rows_read(content, tmp_path, name="a.arrow") == 2000
+    (tmp_path / "b.arrow").write_bytes(content * 2)
+    assert MORE in ended("measure", tmp_path / "b.arrow", *LABELLED).err
+    (tmp_path / "a.arrow.gz").write_bytes(gzip.compress(content))
+    assert "decompress it first" in ended("measure", tmp_path / "a.arrow.gz", *LABELLED).err
+    assert codec_of(list_fragments([str(tmp_path / "a.arrow")])[0]) == how.get("compression")
 
 
 @pytest.mark.parametrize(
