@@ -17,7 +17,7 @@ from calibcli.options.numerals import by_name, by_time, in_order
 from calibcli.options.rows import RowRequest, RowSource
 from calibcli.options.segmenting import DriftCutting, DriftOptions
 from calibcli.reports.drift import Compared, DriftColumn, DriftLevel, DriftReport
-from calibcli.show.words import rounded_words
+from calibcli.show.words import rounded_words, step_words
 from calibcli.stats.bounds import holm
 from calibcli.stats.measures.drift import Chance, Shift, shift_of
 from calibcli.stats.numerics import stream
@@ -235,7 +235,7 @@ def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
         empty = [level.where for level in one.levels if level.one_sided]
         if empty:
             many = f"{len(empty):,} levels are" if len(empty) > 1 else f"{empty[0]} is"
-            half = "empty in one file, and counted as half a row there; PSI would be infinite"
+            half = "empty on one side, and counted as half a row there; PSI would be infinite"
             notes.append(f"{one.name}: {many} {half}")
     return notes
 
@@ -243,4 +243,4 @@ def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
 def _grid_notes(tables: Iterable[Table]) -> list[str]:
     """Return how far scores are kept apart, where that is not to the last digit."""
     kept = [one.resolution for one in tables if isinstance(one, GridTable)]
-    return [rounded_words(f"{max(kept):.2g}".replace("e-0", "e-"))] if kept else []
+    return [rounded_words(step_words(max(kept)))] if kept else []

@@ -46,7 +46,7 @@ from calibcli.options.fitting import FitOptions, MapOptions
 from calibcli.options.rows import Columns, Reading, RowRequest, RowsInMemory, bytes_of, refuse_any_sum
 from calibcli.options.segmenting import Cutting, FitCutting
 from calibcli.reports.maps import ClassFitReport, FitReport, GroupFit
-from calibcli.show.words import rounded_words
+from calibcli.show.words import rounded_words, step_words
 from calibcli.stats.measures.scores import brier, log_error, log_loss, mean_loss, squared_error
 from calibcli.stats.numerics import ExactSum, stream
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
@@ -529,7 +529,7 @@ def _rounded(table: Table) -> tuple[str, ...]:
     """Return what rounding did to a fit that sees no row once more."""
     if table.kind == "exact":
         return ()
-    return (rounded_words(f"{table.resolution:.2g}"),)
+    return (rounded_words(step_words(table.resolution)),)
 
 
 def _too_small(table: Table, least_rows: int) -> str | None:

@@ -47,7 +47,7 @@ from calibcli.reports.input import ClassesRead, InputSummary, together
 from calibcli.reports.maps import InspectReport
 from calibcli.reports.measure import TableSummary
 from calibcli.reports.verify import StateSummary, VerifyReport
-from calibcli.show.words import field_name
+from calibcli.show.words import field_name, plural
 from calibcli.stats.gates.any_time import frozen_stakes
 from calibcli.stats.gates.cells import FrozenSegments, Partition, Sums, sums_of_leaves, table_of
 from calibcli.stats.gates.claim import Verdict
@@ -433,7 +433,9 @@ def _parts(files: Sequence[InputFile], rows: RowRequest) -> tuple[tuple[Part, ..
     (column,), found = whole.resolved.by, whole.extras.slices[key].tables()
     counts = {name: table.total_rows for (name,), table in found.items()}
     if MISSING in counts:
-        msg = f"column {column!r}: {counts[MISSING]:,} rows have no value, and are in no batch"
+        one = counts[MISSING] == 1
+        rows_are = "1 row has no value, and is" if one else f"{counts[MISSING]:,} rows have no value, and are"
+        msg = f"column {column!r}: {rows_are} in no batch"
         raise InputProblem(msg, f"fill them in, or leave them out: --where '{column}!=-'")
     parts = tuple(
         Part(
@@ -776,7 +778,7 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
 def _batch_words(batch: Batch) -> str:
     """Return what a batch is, and how far off it is by itself."""
     own = batch.own
-    said = f"{batch.called}: {batch.rows:,} rows"
+    said = f"{batch.called}: {plural(batch.rows, 'row')}"
     if own is None:
         return said
     out = "; stands out" if own.stands_out else ""

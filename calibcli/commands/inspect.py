@@ -45,7 +45,7 @@ from calibcli.reports.maps import ColumnSummary, InspectReport
 from calibcli.reports.measure import SCHEMA as REPORT_SCHEMA
 from calibcli.reports.plan import SCHEMA as PLAN_SCHEMA
 from calibcli.reports.segments import SCHEMA as SEGMENTS_SCHEMA
-from calibcli.show.words import plural, share
+from calibcli.show.words import NONE, UNDEFINED, plural, share
 from calibcli.stats.recalibrators import Recalibrator, distinct_outputs
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.segments import SegmentColumn
@@ -174,7 +174,7 @@ def _of_one_score(artifact: Artifact) -> tuple[Facts, Facts]:
     after = [_parameters(recalibrator)]
     if bins is not None:
         after = [
-            (f"({one.lower:.6g}, {one.upper:.6g}]", f"{one.value:.6g} from {one.rows:,} rows")
+            (f"({one.lower:.6g}, {one.upper:.6g}]", f"{one.value:.6g} from {plural(one.rows, 'row')}")
             for one in bins[:50]
         ]
         after += [("...", f"{len(bins) - 50:,} more, in the file")] if len(bins) > 50 else []
@@ -211,8 +211,13 @@ def _choice(selection: Selection) -> str:
 
 
 def _bounded(measure: Node) -> str:
-    lower, upper = measure.child("lower").value, measure.child("upper").value
-    return f"{measure.child('value').value} [{lower}, {upper}]"
+    value, lower, upper = (_number(measure.child(name)) for name in ("value", "lower", "upper"))
+    return f"{value} (no interval)" if lower == upper == NONE else f"{value} [{lower}, {upper}]"
+
+
+def _number(found: Node) -> str:
+    """Return a number as it stands in a report, in words where it is none."""
+    return NONE if found.value is None else UNDEFINED if found.value == "nan" else str(found.value)
 
 
 def saved_report_facts(path: str, root: Node) -> InspectReport:
@@ -267,8 +272,8 @@ def _of_leaderboard(root: Node) -> Facts:
 def _of_segments_report(root: Node) -> Facts:
     return [
         ("files", _files(root.child("input"))),
-        *((name, str(root.child(name).child("value").value)) for name in ("mce", "mce_sigma", "mce_p")),
-        ("tested", f"{root.child('tested').whole():,} segments"),
+        *((name, _number(root.child(name).child("value"))) for name in ("mce", "mce_sigma", "mce_p")),
+        ("tested", plural(root.child("tested").whole(), "segment")),
     ]
 
 
@@ -288,7 +293,7 @@ def _of_compat(root: Node) -> Facts:
         ("files", _files(source)),
         ("score", source.child("score").text()),
         ("as", f"{peer.child('package').text()} {peer.child('version').text()} gives it"),
-        *((name, f"{one.child('value').value}") for name, one in root.child("numbers").members().items()),
+        *((name, _number(one.child("value"))) for name, one in root.child("numbers").members().items()),
     ]
 
 
@@ -359,7 +364,7 @@ def _of_groups(artifact: GroupArtifact) -> tuple[Facts, Facts]:
         for key, one in sorted(artifact.members.items())
     }
     shared = {
-        key: f"{one.rows:,} rows, shares the map of all: {one.reason}"
+        key: f"{plural(one.rows, 'row')}, shares the map of all: {one.reason}"
         for key, one in sorted(artifact.shared.items())
     }
     return before, [(f"{artifact.by}={key}", text) for key, text in {**own, **shared}.items()]
@@ -574,7 +579,9 @@ def _labels(
 
 
 def _base_rate(positive: int, rows: int) -> tuple[str, str]:
-    return "base rate", f"{share(positive, rows)} ({positive:,} of {rows:,} rows have label 1)"
+    have = f"{positive:,} of {rows:,} rows {'has' if positive == 1 else 'have'}"
+    have = f"the only row has{'' if positive else ' not'}" if rows == 1 else have
+    return "base rate", f"{share(positive, rows)} ({have} label 1)"
 
 
 # Columns that are named so hold a model in each row, and the question that it answered.

@@ -36,7 +36,7 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.gating import PlanOptions
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rows import DocumentSource, RowRequest
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
@@ -399,7 +399,8 @@ def _bins_of(options: PlanOptions, read: Gathered) -> Bins:
 
 
 def _known(rows: RowRequest, source: InputSummary) -> str:
-    return f"the {source.rows:,} rows of {rows.inputs[0]}"
+    count = "the only row" if source.rows == 1 else f"the {source.rows:,} rows"
+    return f"{count} of {rows.inputs[0]}"
 
 
 def _ground(
@@ -434,7 +435,7 @@ def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:
         return ()
     rarest = int(found.population.share.argmin())
     rows = max(1, round(found.rows * float(found.population.share[rarest])))
-    others = f"up to {100.0 * example.unseen_share:.2g} % of later rows may have others"
+    others = f"up to {rough_percent(example.unseen_share)} of later rows may have others"
     rare = f"the rarest value, {found.population.score[rarest]:.4g}, gets about {rows:,} of these rows"
     return (f"{rare}; the gate will speak of the values seen, and {others}",)
 

@@ -13,7 +13,7 @@ from calibcli.data.tally import NOTHING, ExtrasRequest, Transforms
 from calibcli.errors import UsageProblem
 from calibcli.names import OnSum
 from calibcli.options.rows import DocumentSource, RowRequest, is_json
-from calibcli.show.words import rounded_words
+from calibcli.show.words import rounded_words, step_words
 
 Request = TypeVar("Request", bound=RowRequest)
 
@@ -122,7 +122,7 @@ def read_evaluation(
 def group_notes(gathered: Gathered) -> tuple[str, ...]:
     """Say how far the scores of groups are rounded, which those of all rows may not be, or less."""
     steps = [one.resolution for one in gathered.extras.slices.values()]
-    return (rounded_words(f"{max(steps):.2g}", what="scores of groups"),) if any(steps) else ()
+    return (rounded_words(step_words(max(steps)), what="scores of groups"),) if any(steps) else ()
 
 
 def _read_through(
@@ -164,5 +164,6 @@ def one_label(evaluation: Gathered) -> tuple[str, ...]:
     rows, ones = evaluation.table.total_rows, evaluation.table.total_positive_rows
     if evaluation.input.classes is not None or 0 < ones < rows:
         return ()
-    found = f"all {rows:,} rows have label {int(ones > 0)}"
+    every = "the only row has" if rows == 1 else f"all {rows:,} rows have"
+    found = f"{every} label {int(ones > 0)}"
     return (f"{found}: is {evaluation.input.label!r} the label column (--label, --positive)?",)

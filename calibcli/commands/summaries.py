@@ -18,6 +18,7 @@ from calibcli.options.numerals import phrases_said
 from calibcli.options.rows import ALL_ROWS, Columns, RowSource
 from calibcli.reports.input import in_several, together
 from calibcli.reports.maps import InspectReport
+from calibcli.show.words import plural, step_words
 from calibcli.stats.table.derived import with_scores
 from calibcli.stats.table.grid import Table, digest
 from calibcli.stats.table.running import RunningTable
@@ -163,7 +164,7 @@ def summary_report(path: str, document: TableDocument) -> InspectReport:
         ("rows", f"{table.total_rows:,}, {table.total_positive_rows:,} with label 1"),
         (
             "table",
-            f"{table.kind}, {table.distinct:,} {'cells' if table.kind == 'grid' else 'distinct scores'}",
+            f"{table.kind}, {plural(table.distinct, 'cell' if table.kind == 'grid' else 'distinct score')}",
         ),
         (
             "left out",
@@ -229,7 +230,7 @@ def _changed(path: str, table: Table, change: Change | None) -> Table:
         msg = f"{path} is a summary, and this map looks at more than the score of a row"
         raise UsageProblem(msg, "apply it to the files of rows")
     if table.kind == "grid":
-        msg = f"{path} keeps scores to {table.resolution:.2g}, and a map needs them exactly"
+        msg = f"{path} keeps scores to {step_words(table.resolution)}, and a map needs them exactly"
         raise UsageProblem(msg, "summarise with --exact, or measure the files of rows with --artifact")
     return with_scores(table, change(table.score))
 

@@ -28,7 +28,7 @@ from calibcli.errors import CalibcliError, EmptyTable, IdleOption, InputProblem,
 from calibcli.names import Binning, Bound, ClassMeasure, GroupOrder, Relation, SegmentMeasure, ViewName
 from calibcli.options.gating import PlanOptions, Regression, StateOptions, VerifyOptions, refuse_without_state
 from calibcli.options.measuring import MeasureOptions, Metrics
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rows import Columns, RowRequest, refuse_without_groups
 from calibcli.options.rules import Rule, limit_option
 from calibcli.reports.verify import GroupVerdicts, VerifyReport
@@ -306,7 +306,7 @@ def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tup
         return ("no group was tested: the gate speaks of all rows together",)
     share = unseen_share(np.array(counts), delta=1.0 - options.confidence)
     groups = "1 group" if tested == 1 else f"{tested:,} groups"
-    others = f"up to {100.0 * share:.2g} % of future rows ({100.0 * options.confidence:.6g} % confidence)"
+    others = f"up to {rough_percent(share)} of future rows ({100.0 * options.confidence:.6g} % confidence)"
     which = "seen here" if tested == len(counts) else f"tested here, of {len(counts):,} seen"
     return (f"the gate speaks of the {groups} {which}: groups not seen may hold {others}",)
 

@@ -35,6 +35,7 @@ from calibcli.codec import (
 from calibcli.documents.sealed import MOST_BYTES, in_file, parse, read_document, sealed_text
 from calibcli.errors import DocumentProblem, InputProblem, UsageProblem
 from calibcli.names import FitMethod, RecalibratorName, Scale
+from calibcli.options.numerals import rough_percent
 from calibcli.options.rows import DocumentInMemory, DocumentSource
 from calibcli.stats.recalibrators import FittedBin, Guarantee, Recalibrator
 from calibcli.stats.recalibrators.family import AnyClassMap, AnyMap
@@ -163,7 +164,7 @@ class FitRecord(Declared):
         spread = float(np.sum(table.weight * g * (1.0 - g)) / np.sum(table.weight))
         told, rows, falling = recalibrator.notes, table.total_rows, recalibrator.falling(table)
         if falling >= _MANY_FALLING * rows:
-            share = f"{falling:,} of {rows:,} fit rows ({100.0 * falling / rows:.2g} %)"
+            share = f"{falling:,} of {rows:,} fit rows ({rough_percent(falling / rows)})"
             told = (*told, f"{share} have scores where the map falls: there a higher score gets less")
         return cls.of_table(table, mean_variance=spread, notes=(*told, *notes), **more)
 

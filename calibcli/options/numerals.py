@@ -119,6 +119,11 @@ def percent(share: float) -> str:
     return f"{next((short for short in shorter if abs(float(short) - value) <= within), text)} %"
 
 
+def rough_percent(share: float) -> str:
+    """Return a share in per cent, with two significant digits."""
+    return f"{float(f'{100.0 * share:.2g}'):g} %"
+
+
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAMES = "(january|february|march|april|june|july|august|september|october|november|december|sept|{})\\.?"
 _MONTH = _NAMES.format("|".join(_MONTHS))

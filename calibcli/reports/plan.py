@@ -41,7 +41,9 @@ class PlanReport(Kept):
     rows: Annotated[int | None, "Labelled rows to collect; null for more than a billion."]
     reached: Annotated[Fraction | None, "Share of simulated gates that gave the verdict there."]
     simulations: Annotated[int, "How many were simulated there."]
-    rows_for_half: Annotated[int | None, "Rows at which every second gate gives the verdict."]
+    rows_for_half: Annotated[
+        int | None, "The fewest rows at which half of the gates or more give the verdict."
+    ]
     rows_by_theorem_12_4: Annotated[
         int | None, "Rows with the same power by Theorem 12.4; null where it does not speak of the measure."
     ]

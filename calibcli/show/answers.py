@@ -23,7 +23,7 @@ from calibcli.names import (
     ViewName,
 )
 from calibcli.options.measuring import CLINICAL
-from calibcli.options.numerals import in_full, percent
+from calibcli.options.numerals import in_full, percent, rough_percent
 from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG
 from calibcli.show.words import (
     ALARM,
@@ -38,6 +38,7 @@ from calibcli.show.words import (
     printable,
     quoted,
     roughness,
+    these,
     three,
     verdict_word,
     whose,
@@ -383,12 +384,12 @@ def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
     if not seen and not tests and not banded:
         off = "" if size is None else f": on average they are off by {three(size.value)}"
         return f"Nothing measured here can show whether the scores are calibrated{off}."
-    rows = plural(report.table.rows, "row")
+    rows = these(report.table.rows, "row")
     if tests and not report.measures and all(one.name in _ONE_SIDED for one in tests):
-        return (
-            f"These {rows} do not show that {_TOO_LOW} ({_p_of(tests[0])}); whether too high is not tested."
-        )
-    first = f"No miscalibration could be shown in these {rows}"
+        do = "does" if report.table.rows == 1 else "do"
+        shown = f"{_capital(rows)} {do} not show that {_TOO_LOW} ({_p_of(tests[0])})"
+        return f"{shown}; whether too high is not tested."
+    first = f"No miscalibration could be shown in {rows}"
     upper = None if size is None or size.interval is None else size.interval.upper
     if upper is None or size is None or size.interval is None:
         return f"{first}; that is no proof that there is none."
@@ -549,7 +550,7 @@ def _scores(report: "MeasureReport") -> list[str]:
         for way, text in words.items()
         if way in ways
     ]
-    return [f"By {field_name(name)}, {listed(said)}."] if said else []
+    return [f"By {field_name(name)}, {'; '.join(said)}."] if said else []
 
 
 # Means over rows of what a row's score costs: without any difference no two scores differ.
@@ -700,9 +701,9 @@ def fitted_classes(report: "ClassFitReport") -> tuple[str, ...]:
 def _falls(loss: str, before: float, after: float, where: str) -> str:
     if math.isinf(before) and math.isfinite(after):
         return f"The {loss} was infinite (some rows {GAVE_ZERO}) and is {four(after)} {where}."
-    verb = "falls" if after < before else "rises" if after > before else "stays"
-    if verb == "stays":
+    if four(before) == four(after):
         return f"The {loss} stays at {four(before)} {where}."
+    verb = "falls" if after < before else "rises"
     return f"The {loss} {verb} from {four(before)} to {four(after)} {where}."
 
 
@@ -759,7 +760,8 @@ def _meaning(verdict: "Verdict") -> str:
     target = _decisive(verdict)
     what = named if target is None else f"{named} {whose(target)}"
     if verdict.outcome is VerdictName.INCONCLUSIVE:
-        concluded = f"Nothing is concluded about the {what}: {why_open(verdict)}."
+        about_what = what if named.partition(" ")[0].endswith("'s") else f"the {what}"
+        concluded = f"Nothing is concluded about {about_what}: {why_open(verdict)}."
     else:
         concluded = _alarm(verdict) if verdict_word(verdict) == ALARM else _concluded(verdict, what)
     if verdict.void is not None:
@@ -895,7 +897,7 @@ def small_segments(verdict: "Verdict", judged: "JudgedSegments") -> list[str]:
     if not judged.small:
         return []
     are = "is not tested by itself" if judged.small == 1 else "are not tested by themselves"
-    share = percent(float(f"{judged.small_rows / verdict.rows:.2g}"))
+    share = rough_percent(judged.small_rows / verdict.rows)
     few = f"{plural(judged.small, 'segment')} of fewer than {plural(judged.least_rows, 'row')}"
     few += "" if judged.least_spread is None else " or too few expected events or non-events"
     few += " at the first look" if verdict.any_time else ""
@@ -975,8 +977,10 @@ def _segmented(report: "SegmentsReport") -> tuple[str, ...]:
 
 def _unseen(report: "SegmentsReport") -> list[str]:
     """Say which error would have been found, in all rows and in the segments in the middle."""
-    known = sorted(one.smallest_detectable or 0.0 for one in report.segments if one.not_tested is None)
-    middle, largest = three(known[len(known) // 2]), three(known[0])
+    tested = [one for one in report.segments if one.not_tested is None]
+    known = sorted(one.smallest_detectable or 0.0 for one in tested)
+    middle = three(known[len(known) // 2])
+    largest = three(max(tested, key=lambda one: one.rows).smallest_detectable or 0.0)
     if len(known) == 1:
         return [f"A bias of {largest} would have been found with a probability of 80 %."]
     of = f"of {middle} in half of the segments, and of {largest} in the largest"

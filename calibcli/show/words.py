@@ -72,8 +72,8 @@ def share(part: int, whole: int) -> str:
 
 def p_words(p_value: float | None, p_method: str = "", *, at_most: bool = False) -> str:
     """Return a p-value with two significant digits; only a contradiction makes it an honest zero."""
-    if p_value is None:
-        return NONE
+    if p_value is None or math.isnan(p_value):
+        return four(p_value)
     if p_method == "contradiction":
         return "0 (contradiction)"
     if at_most or (p_method.startswith("monte-carlo") and p_value <= _LEAST_DRAWN):
@@ -96,7 +96,7 @@ def light(p_value: float | None) -> str:
 def p_equals(p_value: float | None, p_method: str = "", *, at_most: bool = False) -> str:
     """Return what a p-value is, such as "= 0.014" or "at most 0.001"."""
     words = p_words(p_value, p_method, at_most=at_most)
-    return words if words.startswith(("at most", "below")) else f"= {words}"
+    return words if words.startswith(("at most", "below", UNDEFINED)) else f"= {words}"
 
 
 def interval_words(interval: Interval | None) -> str:
@@ -134,6 +134,8 @@ def beside(value: float, limit: float) -> str:
 
     A bound of 0.0200001 printed as 0.02000 would contradict the verdict that it is above 0.02.
     """
+    if math.isnan(value):
+        return UNDEFINED
     for digits in range(4, _MOST_DIGITS):
         text = _digits(value, digits)
         shown = float(text.replace(",", ""))
@@ -168,6 +170,11 @@ _BY_KEY = {
     "binned_ece": "binned ECE",
     **{one.value: one.called for one in (*MeasureName, *TestName, *ClassMeasure, *SegmentMeasure)},
 }
+
+
+def these(number: int, noun: str) -> str:
+    """Return things that have just been counted, such as "this row" and "these 40 rows"."""
+    return f"this {noun}" if number == 1 else f"these {plural(number, noun)}"
 
 
 def field_name(key: str) -> str:
@@ -230,6 +237,11 @@ def first_of(items: Sequence[str], most: int) -> str:
     return f"{', '.join(items[:most])}{more}"
 
 
+def step_words(step: float) -> str:
+    """Return to what numbers are rounded, as `--help` has it: 1.4e-6."""
+    return f"{step:.2g}".replace("e-0", "e-")
+
+
 def rounded_words(step: str, *, what: str = "scores", exact: str = "") -> str:
     """Return what is said of scores that do not fit in memory: to what they are rounded, and the way out."""
     stays = f" ({exact} stay exact)" if exact else ""
@@ -242,6 +254,9 @@ BY_CHANCE = "by chance"
 NULL_REFERENCE = (
     '"by chance": 90 % of values would lie in this range if the scores were the true probabilities.'
 )
+
+NULL_MEAN = '"by chance": about what values would be on average if the scores were the true probabilities.'
+ABOUT = '"about": what they would be on average, where that range is not known.'
 
 VALID = "valid"
 """The column that says what a reader may rely on, in place of how a bound was found."""

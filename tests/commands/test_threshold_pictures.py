@@ -220,7 +220,7 @@ def test_a_grid_table_is_drawn_like_an_exact_one(tmp_path: Path) -> None:
             for memory in ("256MiB", "16KiB")
         )
         assert exact.drawn.caption == grid.drawn.caption
-        rounded = any("Scores are rounded to 1.4e-06" in line for line in grid.drawn.foot)
+        rounded = any("Scores are rounded to 1.4e-6" in line for line in grid.drawn.foot)
         assert rounded == (kind is not PlotKind.MAP)
         assert not any("rounded to" in line for line in exact.drawn.foot)
 

@@ -316,7 +316,7 @@ def test_inspect_counts_every_row_and_loses_no_event(run: Run, tmp_path: Path) -
     path.write_text("score,label\n,1\n0.2,1\n" + "0.2,0\n" * 4_999)
     said = run("inspect", path).out
     assert "5,001, 5,000 of them with score and label" in said
-    assert "0.02 % (1 of 5,000 rows have label 1)" in said
+    assert "0.02 % (1 of 5,000 rows has label 1)" in said
     assert "0.2 to 0.2, 1 distinct value\n" in said
 
 

@@ -137,7 +137,7 @@ def test_help_of_all_commands_fits_and_cuts_no_sentence(
 @pytest.mark.parametrize(
     ("label", "facts"),
     [
-        (("1", "0", "0"), ["rows       3", "base rate  33.3 % (1 of 3 rows have label 1)"]),
+        (("1", "0", "0"), ["rows       3", "base rate  33.3 % (1 of 3 rows has label 1)"]),
         (
             ("yes", "no", "no"),
             ["note     `calibcli measure` would stop: column 'rain': the labels are 'no' and 'yes'"],

@@ -382,7 +382,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
         for place in ("t.csv", ".", "no/gate.json")
     ),
     (5, f"{STATE} --max-ece 0.05 --json -o new.json --force", "is the state", ""),
-    (3, "verify unnamed.csv --max-ece 0.05 --state new.json --by month", "1 rows have no value, and", ""),
+    (3, "verify unnamed.csv --max-ece 0.05 --state new.json --by month", "1 row has no value, and is", ""),
     (3, "verify seven.csv --max-ece 0.05 --state new.json --by month", "'07' compares it with a number", ""),
     # Gates over several classes.
     (2, "verify zoo.csv -y label -s p_cat --positive cat --rule accuracy>=0.9", "--probs names none", " "),

@@ -24,6 +24,7 @@ from calibcli.options.rows import (
 )
 from calibcli.options.segmenting import Segmenting
 from calibcli.reports.input import InputSummary
+from calibcli.show.words import step_words
 from calibcli.stats.bounds import Interval
 from calibcli.stats.curves import Picture
 from calibcli.stats.table.grid import Table
@@ -252,7 +253,7 @@ def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
 
 def rounding_foot(table: Table) -> tuple[str, ...]:
     """Return what must be said of a table whose scores are not kept in full."""
-    return (f"Scores are rounded to {table.resolution:.2g}.",) if table.kind == "grid" else ()
+    return (f"Scores are rounded to {step_words(table.resolution)}.",) if table.kind == "grid" else ()
 
 
 def no_group(least_rows: int) -> EmptyTable:

@@ -332,10 +332,12 @@ def _bias(measured: Part) -> list[str]:
     bias = measured.tree.child("measures").members().get(MeasureName.BIAS.value)
     if bias is None:
         return []
-    bounds = ""
+    value, bounds = bias.child("value").number(), ""
+    places = 4 if abs(value) >= _SMALL else 6
     if bias.optional("lower") is not None and bias.optional("upper") is not None:
-        bounds = f"  [{bias.child('lower').number():+.4f}, {bias.child('upper').number():+.4f}]"
-    return [f"Mean label - mean score {bias.child('value').number():+.4f}{bounds}"]
+        lower, upper = bias.child("lower").number(), bias.child("upper").number()
+        bounds = f"  [{lower:+.{places}f}, {upper:+.{places}f}]"
+    return [f"Mean label - mean score {value:+.{places}f}{bounds}"]
 
 
 # So many panels stand beside each other.

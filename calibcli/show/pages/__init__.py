@@ -8,7 +8,17 @@ from calibcli.names import ViewName
 from calibcli.reports.input import Setting, pooled_words, settings_said
 from calibcli.show.answers import answer_of
 from calibcli.show.blocks import Line, Page, Paragraph, Tone, paragraph
-from calibcli.show.words import count, first_of, four, listed, plural, quoted, rounded_words, share
+from calibcli.show.words import (
+    count,
+    first_of,
+    four,
+    listed,
+    plural,
+    quoted,
+    rounded_words,
+    share,
+    step_words,
+)
 
 if TYPE_CHECKING:
     from calibcli.reports.input import ClassesRead, InputSummary, SelectedRows
@@ -59,7 +69,7 @@ def table_lines(table: "TableSummary", *, verbose: bool = False) -> list[Line]:
     if table.kind == "grid":
         first = f"{rows}, grid of {plural(table.distinct, 'occupied cell')}"
         exact = "bin counts, residual sums and calibration-in-the-large"
-        said = rounded_words(f"{table.resolution:.2g}", exact=exact)
+        said = rounded_words(step_words(table.resolution), exact=exact)
         lines = [Line(first), Line(f"{said[:1].upper()}{said[1:]}.", Tone.NOTE)]
     elif table.kind == "cells":
         kept = f", counted in {plural(table.distinct, 'cell')} of the bins"

@@ -19,17 +19,15 @@ _CONVENTION = (
 def drift_page(report: DriftReport, *, verbose: bool) -> Page:
     """Return the page of a comparison of old and new rows; `verbose` shows the levels of every column."""
     shown = [one for place, one in enumerate(report.columns) if verbose or not place or one.shifted]
-    rows = [*_rows("old", report.old), *_rows("new", report.new)]
+    old, new = (sum(getattr(one, side) for one in report.columns[0].levels) for side in ("old", "new"))
+    rows = [*_rows("old  ", report.old, old), *_rows("new  ", report.new, new)]
     if report.by is not None:
         # Of many groups, only the one that has shifted most.
         shown = [*report.columns] if verbose else [max(report.columns, key=lambda one: one.psi)]
-        rows = [
-            Line(f"{source_line(report.old)}, {plural(report.old.rows, 'row')}"),
-            *repair_lines(report.old),
-        ]
-        rows.append(
-            Line(f"Scores of each {quoted(report.by.column)} are compared with {quoted(report.by.base)}.")
-        )
+        total = old + sum(level.new for one in report.columns for level in one.levels)
+        base = quoted(report.by.base)
+        compared = f"Scores of each {quoted(report.by.column)} are compared with those of {base}."
+        rows = [*_rows("", report.old, total), Line(compared)]
     top = paragraph(*rows, *note_lines(report.notes))
     return (
         answer_paragraph(report),
@@ -43,18 +41,21 @@ def drift_page(report: DriftReport, *, verbose: bool) -> Page:
 def _gate(gate: DriftGate, report: DriftReport) -> Paragraph:
     """Return what --max-psi found, and how often it is wrong."""
     limit, chance = in_full(gate.max_psi), percent(1.0 - report.confidence)
-    beyond = f"by a PSI above {limit}" if gate.max_psi else "at all"
+    beyond = f" by a PSI above {limit}" if gate.max_psi else ""
     error = f"Where nothing has shifted, this fails with probability at most about {chance}."
     if gate.failed_by:
         names = listed(map(quoted, gate.failed_by))
         have = "has" if len(gate.failed_by) == 1 else "have"
-        return paragraph(Line(f"FAIL  {names} {have} shifted {beyond}.", Tone.FAIL), error)
-    line = f"PASS  nothing is shown to have shifted {beyond}."
+        return paragraph(Line(f"FAIL  {names} {have} shifted{beyond}.", Tone.FAIL), error)
+    line = f"PASS  nothing is shown to have shifted{beyond}."
     return paragraph(Line(line, Tone.PASS), "This does not show that nothing has: few rows show little.")
 
 
-def _rows(which: str, source: InputSummary) -> list[Line]:
-    return [Line(f"{which}  {source_line(source)}, {plural(source.rows, 'row')}"), *repair_lines(source)]
+def _rows(which: str, source: InputSummary, counted: int) -> list[Line]:
+    """Return what was read, and for how many rows it counts where frequencies say so."""
+    rows = plural(source.rows, "row")
+    rows += "" if counted == source.rows else f" that count as {count(counted)}"
+    return [Line(f"{which}{source_line(source)}, {rows}"), *repair_lines(source)]
 
 
 def _columns(report: DriftReport) -> Grid:

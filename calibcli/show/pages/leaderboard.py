@@ -42,6 +42,7 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
     # Of scores in columns no one is that of the page.
     many = len(report.rankings[0].standings) if report.rankings else 0
     label = f"{plural(many, 'score')} for {quoted(source.label or '')}"
+    label += "" if source.weight is None else f" weight={quoted(source.weight)}"
     head = (
         f"{pages.file_words(source.files)}  {label}" if report.models is None else pages.source_line(source)
     )

@@ -42,9 +42,11 @@ from calibcli.show.blocks import (
     paragraph,
 )
 from calibcli.show.words import (
+    ABOUT,
     BY_CHANCE,
     HOW_AT,
     NONE,
+    NULL_MEAN,
     NULL_REFERENCE,
     OF_GRADES,
     RED_UP_TO,
@@ -104,8 +106,10 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     return [Line(f"{many}, worth as much as {worth} clusters of equal size; {unlike_words(effective)}")]
 
 
-def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> tuple[Block, ...]:
-    """Return the groups of a score as one table, the largest error first."""
+def group_blocks(
+    report: MeasureReport, slices: Mapping[str, MeasureReport], *, in_full: bool = False
+) -> tuple[Block, ...]:
+    """Return the groups of a score as one table, the largest error first; `in_full` where each has a page."""
     groups = report.groups
     if groups is None:
         return ()
@@ -123,7 +127,7 @@ def group_blocks(report: MeasureReport, slices: Mapping[str, MeasureReport]) -> 
         values = {key: ordered.facts.badness(_estimate(part, ordered).value) for key, part in parts}
         parts.sort(key=lambda one: (math.isnan(values[one[0]]), -values[one[0]]))
     caption = by
-    notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence)
+    notes = slice_notes("groups", [part for _, part in parts], report, groups.confidence, in_full=in_full)
     if groups.order is GroupOrder.WORST and measured and measured[0] is not ordered:
         by = "in the order of the input" if ordered is None else f"the worst {field_name(ordered)} first"
         notes.append(f"Groups are listed {by}: {field_name(measured[0])} alone is neither good nor bad.")
@@ -286,10 +290,10 @@ def _cutoff_words(measures: Sequence[Estimate | ClassEstimate], confidence: floa
     above, safe = _above(one, "kept_above", "kept"), _above(one, "safe_above", "kept_least")
     ends = f"{sure} CI {_kept(one, 'kept_least')} to {_kept(one, 'kept_most')}"
     rows = {"all": "Of all rows"}.get(above, f"Of the rows above a score of {above}")
-    first = f"{rows}, {wanted} have label 1; {_kept(one, 'kept')} of the rows are kept ({ends})."
+    first = f"{rows}, at least {wanted} have label 1; {_kept(one, 'kept')} of the rows are kept ({ends})."
     if above == NONE:
-        most = f"at most {_kept(one, 'kept_most')} of the rows can be kept ({sure} confidence)"
-        return [f"At no cutoff do {wanted} of the rows above it have label 1; {most}."]
+        most = f"at most {_kept(one, 'kept_most')} of the rows can be kept by one of them ({sure} confidence)"
+        return [f"At none of twenty cutoffs do {wanted} or more of the rows above have label 1; {most}."]
     shown = {
         "all": f"With {sure} confidence this holds for all rows.",
         NONE: f"No cutoff is shown to reach this ({sure} confidence).",
@@ -313,9 +317,9 @@ def _is_rough(part: MeasureReport, name: MeasureName) -> bool:
 
 
 def slice_notes(
-    what: str, parts: Sequence[MeasureReport], whole: MeasureReport, confidence: float
+    what: str, parts: Sequence[MeasureReport], whole: MeasureReport, confidence: float, *, in_full: bool
 ) -> list[str]:
-    """Return what intervals and p-values of slices mean together, as far as there are any."""
+    """Return what intervals and p-values of slices mean together; `in_full` where each slice has a page."""
     notes = []
     shown = shown_of(parts[0])
     names = [name for name in shown if isinstance(name, MeasureName)]
@@ -324,10 +328,11 @@ def slice_notes(
             f"Each interval is at {percent(confidence)}, so that those of one measure hold for all {what} at "
             f"once with {percent(whole.confidence)} (Bonferroni)."
         )
-    if len(parts) > 1 and any(one.p_value is not None for part in parts for one in part.tests):
+    in_table = any(isinstance(name, TestName) for name in shown)
+    tested = any(one.p_value is not None for part in parts for one in part.tests)
+    if len(parts) > 1 and tested and (in_table or in_full):
         many = max(1, round((1.0 - whole.confidence) / (1.0 - confidence)))
         together = f"; multiply them by {count(many)} to hold for all at once (Bonferroni)"
-        in_table = any(isinstance(name, TestName) for name in shown)
         holm = whole.groups is not None and whole.groups.adjusted is not None and what == "groups"
         adjusted = "; those of Holm hold for all at once" if holm else together
         notes.append(f"P-values of {what} are not adjusted{adjusted if in_table else ''}.")
@@ -495,8 +500,12 @@ def measure_page(report: MeasureReport, *, verbose: bool) -> Page:
         *net_benefit_blocks(report),
         *(_meanings(report) if verbose else ()),
         *reliability_grid(report.curve),
-        *(() if report.classes is None else class_blocks(report, report.classes, verbose=verbose)),
-        *group_blocks(report, report.slices),
+        *(
+            ()
+            if report.classes is None
+            else class_blocks(report, report.classes, verbose=verbose, in_full=verbose)
+        ),
+        *group_blocks(report, report.slices, in_full=verbose),
         *(_score_blocks(report, scores) if scores else difference_blocks(report)),
         *_slice_blocks(report, scores, verbose=verbose),
     )
@@ -547,7 +556,7 @@ def _slice_blocks(
             yield from number_blocks(part, verbose=verbose)
         if key in groups:
             yield from reliability_grid(part.curve)
-        yield from group_blocks(part, report.slices)
+        yield from group_blocks(part, report.slices, in_full=verbose)
 
 
 def _slice_lines(report: MeasureReport, part: MeasureReport) -> list[Line]:
@@ -720,7 +729,7 @@ def _measures(
         BY_CHANCE: _by_chance,
         "how" if verbose else VALID: lambda one: worth(one, report),
     }
-    by_chance = [NULL_REFERENCE] if any(one.null is not None for one in measures) else []
+    by_chance = _null_words(measures)
     limited = _limited(measures)
     safe = _cutoff_words(measures, report.confidence)
     notes = [*by_chance, *safe, *limited, *([] if verbose else _partitions(measures))]
@@ -737,16 +746,37 @@ def _measures(
     )
 
 
+def _null_words(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
+    """Return what is said of the column by chance: of ranges, and of numbers that are none."""
+    ranged = any(one.null_range is not None for one in measures)
+    about = any(one.null is not None and one.null_range is None for one in measures)
+    if ranged:
+        return [f"{NULL_REFERENCE} {ABOUT}" if about else NULL_REFERENCE]
+    return [NULL_MEAN] if about else []
+
+
 def _limited(measures: Sequence[Estimate | ClassEstimate]) -> list[str]:
     """Return how many scores are so near 0 or 1 that their log odds were limited, and where that counts."""
-    rows = max((int(one.details.get("limited_rows", 0)) for one in measures), default=0)
-    names = [field_name(one.name) for one in measures if one.details.get("limited_rows")]
-    if not names:
+    limited = [one for one in measures if one.details.get("limited_rows")]
+    if not limited:
         return []
-    have = "row has a score" if rows == 1 else "rows have scores"
-    counts = "counts" if rows == 1 else "count"
-    limited = f"{count(rows)} {have} of 0 or 1 and {counts} with log odds of ±36.7"
-    return [f"{limited}: {'it' if rows == 1 else 'they'} may decide the {listed(names)}."]
+    from calibcli.stats.measures.smooth_ece import LIMIT
+
+    said = []
+    # smECE along a scale has a limit of its own.
+    for on_scale, near, as_what in (
+        (False, "1e-16", "with log odds of ±36.7"),
+        (True, f"{LIMIT:g}", f"as if {LIMIT:g} from it"),
+    ):
+        some = [one for one in limited if ("scale" in one.details) is on_scale]
+        rows = max((int(one.details["limited_rows"]) for one in some), default=0)
+        have, counts, they = (
+            ("row has a score", "counts", "it") if rows == 1 else ("rows have scores", "count", "they")
+        )
+        names = listed(field_name(one.name) for one in some)
+        first = f"{count(rows)} {have} within {near} of 0 or 1 and {counts} {as_what}"
+        said += [f"{first}: {they} may decide the {names}."] if some else []
+    return said
 
 
 def _named(source: InputSummary) -> str:
@@ -787,7 +817,11 @@ def _curves(measures: Sequence[Estimate | ClassEstimate], called: Callable[[str]
     found: dict[str, list[str]] = {}
     for one in measures:
         if "knots" in one.details:
-            curve = f"a restricted cubic spline with {one.details['knots']} knots"
+            knots = int(one.details["knots"])
+            # Where there are few scores.
+            curve = {0: "one rate for all rows", 2: "a straight line in log odds"}.get(
+                knots, f"a restricted cubic spline with {knots} knots"
+            )
         elif "curve" in one.details:
             curve = f"a curve by {one.details['curve']}"
         else:
@@ -884,15 +918,19 @@ MOST_ROWS = 10
 _FEW = "There are many classes: each is measured by a few measures; --metric asks for others."
 
 
-def class_blocks(report: MeasureReport, classes: ClassesReport, *, verbose: bool) -> tuple[Block, ...]:
-    """Return a table of the classes for each view."""
+def class_blocks(
+    report: MeasureReport, classes: ClassesReport, *, verbose: bool, in_full: bool = False
+) -> tuple[Block, ...]:
+    """Return a table of the classes for each view; `in_full` where each class has a page of its own too."""
     return tuple(
-        block for view in classes.views for block in _view_blocks(report, classes, view, verbose=verbose)
+        block
+        for view in classes.views
+        for block in _view_blocks(report, classes, view, verbose=verbose, in_full=in_full and not classes.few)
     )
 
 
 def _view_blocks(
-    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, verbose: bool
+    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, verbose: bool, in_full: bool
 ) -> tuple[Block, ...]:
     every = [(key, report.slices[key]) for key in view.measured]
     ordered = any(one.name.facts.best is not None for _, part in every[:1] for one in part.measures)
@@ -905,7 +943,7 @@ def _view_blocks(
     shown = shown_of(parts[0][1])
     listed = parts if verbose else parts[:MOST_ROWS]
     named = [(key.partition("=")[2], part) for key, part in listed]
-    notes = _class_notes(report, classes, view, hidden=len(parts) - len(listed))
+    notes = _class_notes(report, classes, view, hidden=len(parts) - len(listed), in_full=in_full)
     return (paragraph(*title), *slice_grids("class", named, shown, notes=notes))
 
 
@@ -945,19 +983,19 @@ def _least_badness(estimate: Estimate) -> float:
 
 
 def _class_notes(
-    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, hidden: int
+    report: MeasureReport, classes: ClassesReport, view: ViewSummary, *, hidden: int, in_full: bool
 ) -> list[str]:
     notes = []
     if hidden:
         notes.append(f"{count(hidden)} more {'class' if hidden == 1 else 'classes'} not shown; -v lists all.")
     parts = [report.slices[key] for key in view.measured]
-    notes += slice_notes("classes", parts, report, view.confidence)
+    notes += slice_notes("classes", parts, report, view.confidence, in_full=in_full)
     if view.worst is not None and len(view.measured) > 1:
         notes.append(worst_words(view.worst))
         if view.at_least is not None:
             sure = percent(report.confidence)
             notes.append(
-                f"That bound, by which classes are ordered, is by betting, at {sure} for all classes at once."
+                f"Classes are ordered by lower bounds by betting, at {sure} for all classes at once."
             )
     if classes.few:
         notes.append(_FEW)

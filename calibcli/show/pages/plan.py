@@ -29,7 +29,8 @@ def _simulated(report: PlanReport) -> list[str]:
     if report.rows is None:
         return []
     lines = [f"Found by {_error(report)}; the requested power is {percent(report.power)}."]
-    if report.rows_for_half is not None:
+    # Where that is all a gate asks for, fewer decide nothing.
+    if report.rows_for_half is not None and report.rows_for_half > report.least_rows:
         lines.append(f"With about {about(report.rows_for_half)} rows half of such gates {verdict}.")
     return lines
 
@@ -37,7 +38,8 @@ def _simulated(report: PlanReport) -> list[str]:
 def _error(report: PlanReport) -> str:
     """Return how many gates were simulated, and how far their share may be from the probability."""
     reached, times = report.reached or 0.0, report.simulations
-    off = 2.0 * (reached * (1.0 - reached) / times) ** 0.5
+    # Of what all gates did, or none, a share of 3 in so many may do otherwise (95 %).
+    off = max(2.0 * (reached * (1.0 - reached) / times) ** 0.5, 3.0 / times)
     return f"{count(times)} simulated gates, give or take {100.0 * round(off, 3):.4g} percentage points"
 
 
@@ -45,9 +47,11 @@ def _theorem(report: PlanReport) -> list[str]:
     theorem = report.rows_by_theorem_12_4
     if theorem is None or report.rows is None:
         return []
-    times = f"{theorem / report.rows:.2g} times as many"
+    times = theorem / report.rows
+    more = f"{count(round(times))}" if times >= 10.0 else f"{times:.2g}"
+    more = "as many" if more == "1" else f"{more} times as many"
     return [
-        f"The textbook bound (Theorem 12.4 in docs/gate.md) would need about {about(theorem)} rows, {times}."
+        f"The textbook bound (Theorem 12.4 in docs/gate.md) would need about {about(theorem)} rows, {more}."
     ]
 
 

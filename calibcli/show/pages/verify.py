@@ -170,7 +170,7 @@ def _worth(verdict: Verdict) -> str:
     bounded = verdict.target is not None or verdict.claim.bound is Bound.P_VALUE
     exact = verdict.finite_sample and bounded
     when = "at any sample size" if exact else "as an approximation for many rows"
-    if verdict.claim.bound is Bound.VALUE:
+    if verdict.claim.bound is Bound.VALUE or verdict.void is not None:
         when = "for these rows alone"
     of = "; ".join(one for one in (verdict.partition, words.plural(verdict.rows, "row")) if one)
     return f"Valid {when}; {of}."

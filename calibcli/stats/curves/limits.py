@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import AxisScale
+from calibcli.options.numerals import percent, rough_percent
 from calibcli.stats.curves.reliability import BinnedCurve, SmoothCurve
 from calibcli.stats.numerics import Floats
 from calibcli.stats.table import Arrays, run_starts
@@ -100,9 +101,8 @@ class Limits:
         """How many rows are not shown at their scores, or nothing."""
         if self.outside <= _SPREAD:
             return ""
-        share = f"{100.0 * self.outside:.2g}"
-        few = f"fewer than {100.0 * _FEW_OUTSIDE:g}"
-        return f"{few if self.outside < _FEW_OUTSIDE else share} % of the rows"
+        few = f"fewer than {percent(_FEW_OUTSIDE)}"
+        return f"{few if self.outside < _FEW_OUTSIDE else rough_percent(self.outside)} of the rows"
 
     @property
     def outside_sentence(self) -> str:

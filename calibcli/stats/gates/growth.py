@@ -279,7 +279,8 @@ def _same_rows_note(state: GateState, batch: Incoming, total: int) -> str | None
 
 
 def _alike(batch: Incoming, twin: Batch, total: int) -> str:
-    return f"{batch.shown}: these {total:,} rows have the scores and labels of {_named(twin)}"
+    these = "this row has" if total == 1 else f"these {total:,} rows have"
+    return f"{batch.shown}: {these} the scores and labels of {_named(twin)}"
 
 
 def _named(batch: Batch) -> str:

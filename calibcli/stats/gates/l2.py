@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from calibcli.names import Target, VerdictName
+from calibcli.options.numerals import rough_percent
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds.proportion import clopper_pearson, hoeffding_deviation, rate_bounds, unseen_share
 from calibcli.stats.gates.claim import (
@@ -194,7 +195,7 @@ def of_seen(verdict: Verdict, sums: BinnedTable, share: float | None) -> Verdict
     kinds = "the 1 value" if values == 1 else f"the {values:,} values"
     reason = (
         f"this covers {kinds} of the score seen here; others may be off by more, and make up at most "
-        f"{100.0 * share:.2g} % of future rows ({100.0 * verdict.claim.confidence:.6g} % confidence)"
+        f"{rough_percent(share)} of future rows ({100.0 * verdict.claim.confidence:.6g} % confidence)"
     )
     return replace(verdict, reason=reason)
 

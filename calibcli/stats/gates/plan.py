@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from calibcli.errors import UsageProblem
 from calibcli.names import MeasureName, VerdictName
-from calibcli.options.numerals import in_full
+from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rules import Rule
 from calibcli.stats.bounds import betting
 from calibcli.stats.bounds.means import bounded_differences
@@ -157,7 +157,9 @@ def _in_one_bin(population: Population, measure: MeasureName, error: float) -> I
             room[inside] = _room(population, sign)[inside]
             shift = _shift(population, room, measure, error=error)
             if shift is not None:
-                where = f"the {100.0 * shares[place]:.2g} % of rows with scores {_around(population, inside)}"
+                where = (
+                    f"the {rough_percent(shares[place])} of rows with scores {_around(population, inside)}"
+                )
                 way = "low" if sign > 0.0 else "high"
                 rate = population.score + sign * shift
                 yield replace(population, rate=rate, words=f"only {where} are wrong, and too {way}")
@@ -998,5 +1000,5 @@ def _words_of_segment(
     if not error:
         return f"{CALIBRATED} in every segment"
     way = "low" if float((population.share * (population.rate - population.score)).sum()) > 0.0 else "high"
-    share = 100.0 * float(some.rows[wrong]) / rows
-    return f"only {names[wrong]} is wrong, {share:.2g} % of rows, and scores are too {way} there"
+    share = rough_percent(float(some.rows[wrong]) / rows)
+    return f"only {names[wrong]} is wrong, {share} of rows, and scores are too {way} there"

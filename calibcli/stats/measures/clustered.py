@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from calibcli.errors import InputProblem
 from calibcli.names import MeasureName, Target, TestName
+from calibcli.options.numerals import rough_percent
 from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD
 from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, Estimate, TestResult
@@ -284,7 +285,7 @@ def unlike_share(effective: float) -> float:
 
 def unlike_words(effective: float) -> str:
     """Return what clusters that count as so many of equal weight leave unseen."""
-    return f"up to {100.0 * unlike_share(effective):.2g} % of all may be unlike any of these"
+    return f"up to {rough_percent(unlike_share(effective))} of all may be unlike any of these"
 
 
 def _approximate(clusters: Clusters) -> str:

@@ -124,7 +124,12 @@ def murphy_part(
             bool(pairs_in(sums).any()) if name != _CORRECTED[2] else _share_of_squares(sums)[1] < _ONE_ROW
         )
         if lonely:
-            because.append(f"{lonely:,} rows alone in their bin correct nothing")
+            alone = (
+                "1 row alone in its bin corrects"
+                if lonely == 1
+                else f"{lonely:,} rows alone in their bin correct"
+            )
+            because.append(f"{alone} nothing")
     if not defined:
         because.append("no interval: undefined where no bin has two rows")
         return Estimate.of(name, table, math.nan, because=because)

@@ -50,7 +50,8 @@ def debiased_l2(
     lonely = int(sums.rows[sums.rows == 1].size)
     because = [HELD_OUT, f"of {bins.after_of}; approximate below 1,000 rows"]
     if lonely:
-        because.append(f"{lonely:,} rows alone in their bin do not count")
+        alone = "1 row alone in its bin does" if lonely == 1 else f"{lonely:,} rows alone in their bin do"
+        because.append(f"{alone} not count")
     interval, null = None, UNKNOWN
     if math.isnan(t):
         because.append("no interval: no bin has two rows")

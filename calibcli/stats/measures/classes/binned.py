@@ -515,7 +515,8 @@ def _top_error(cells: TopCells, k: int, confidence: float) -> TopError:
     rough = "" if cells.weighted else "; approximate below 1,000 rows"
     assumptions = [INDEPENDENT_ROWS, HELD_OUT, f"{of}{rough}"]
     if alone:
-        assumptions.append(f"{alone:,} rows alone in their cell do not count")
+        lonely = "1 row alone in its cell does" if alone == 1 else f"{alone:,} rows alone in their cell do"
+        assumptions.append(f"{lonely} not count")
     interval = None
     if not defined:
         assumptions.append("no interval: no cell has two rows")
