@@ -118,9 +118,6 @@ def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOption
     if state.batch is not None and not (state.batch and state.batch.isprintable()):
         msg = f"a batch named {state.batch!r}"
         raise UsageProblem(msg, "--batch takes a name that can be printed")
-    if columns.cluster is not None:
-        msg = "--state with --cluster"
-        raise UsageProblem(msg, "a state counts independent rows of one score: keep one for each")
     if columns.by and (len(columns.by) > 1 or state.batch is not None or columns.rows.counted):
         msg = "--state with --by takes one column, whose values name the batches"
         raise UsageProblem(
@@ -175,7 +172,7 @@ def terms_of(
 ) -> Terms:
     """Return the terms of a call; those of its columns are added when the first file is read."""
     several = columns.several
-    measure, limit = _measure_and_limit(rule, alarm=requested.alarm)
+    measure, limit = _measure_and_limit(rule)
     outputs = None if artifact is None else outputs_through(artifact, several)
     if isinstance(measure, SegmentMeasure):
         partition = _of_segments(columns, options, requested)
@@ -286,13 +283,9 @@ def _options_before(before: Terms, now: Terms) -> str:
     return f", {' and '.join(found)}" if found else ""
 
 
-def _measure_and_limit(
-    rule: Rule | None, *, alarm: bool
-) -> tuple[MeasureName | SegmentMeasure, float | None]:
+def _measure_and_limit(rule: Rule | None) -> tuple[MeasureName | SegmentMeasure, float | None]:
+    """Return what is judged; without a rule it is an alarm."""
     if rule is None:
-        if not alarm:
-            msg = "no rule to verify"
-            raise UsageProblem(msg, "try --max-ece 0.02 --state gate.json")
         return MeasureName.ECE, None
     subject = rule.subject
     if not isinstance(subject, MeasureName | SegmentMeasure) or not subject.facts.any_time:
@@ -729,15 +722,6 @@ def _no_input(terms: Terms) -> InputSummary:
 
 
 _LISTED = 10
-
-
-def inspect_state(path: str) -> InspectReport:
-    """Look into the state of a gate."""
-    state = read_state(path)
-    if state is None:
-        msg = f"{path}: there is no such file"
-        raise InputProblem(msg, "a state is what `calibcli verify --state` writes")
-    return report_of(path, state)
 
 
 def report_of(path: str | None, state: GateState) -> InspectReport:

@@ -87,9 +87,10 @@ def _inspect_document(path: str) -> InspectReport:
             case "calibcli.artifact":
                 return artifact_report(path)
             case "calibcli.gate":
-                from calibcli.commands.gate import inspect_state
+                from calibcli.commands.gate import report_of
+                from calibcli.documents.state import state_in
 
-                return inspect_state(path)
+                return report_of(path, state_in(path))
             case "calibcli.summary":
                 from calibcli.commands.summaries import summary_report
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from calibcli.commands.gate import report_of
 from calibcli.commands.summaries import merge_summaries
 from calibcli.data.outputs import refuse_existing, write_file
-from calibcli.documents.state import locked, read_state, save_state, state_text
+from calibcli.documents.state import locked, save_state, state_in, state_text
 from calibcli.documents.summary import is_summary
-from calibcli.errors import InputProblem, UsageProblem
+from calibcli.errors import UsageProblem
 from calibcli.names import STDOUT
 from calibcli.reports.maps import InspectReport
 from calibcli.stats.gates.growth import merged
@@ -35,10 +35,7 @@ def merge_states(paths: Sequence[str], *, output: str, force: bool = False) -> M
     states: dict[str, tuple[str, GateState]] = {}
     notes: list[str] = []
     for path in paths:
-        state = read_state(path)
-        if state is None:
-            msg = f"{path}: there is no such file"
-            raise InputProblem(msg, "a state is what `calibcli verify --state` writes")
+        state = state_in(path)
         first, kept = states.setdefault(state_text(state), (path, state))
         if kept is not state:
             same = "is given twice" if first == path else f"is the very state of {first}"

@@ -62,10 +62,9 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
 
 def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:
     """Refuse what is not asked of such rows, or not of a state."""
-    alarm = state is not None and state.alarm
-    if not alarm:
-        requested = [*options.rules, *([] if options.regression is None else [options.regression])]
-        require_some(requested, state=None if state is None else state.path)
+    if not (options.rules or options.regression is not None or (state is not None and state.alarm)):
+        msg = "no rule to verify"
+        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state.path))
     if columns.by and options.regression is not None and not options.rules:
         msg = "--by with nothing but a baseline, which is compared over all rows"
         raise UsageProblem(msg, "leave out --by, or add a rule such as --max-ece 0.02")
@@ -78,21 +77,13 @@ def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions
         if columns.identity is not None:
             refuse_without_state("id")
         return
-    many = len(options.rules) > 1 or not (options.rules or alarm)
-    if many or options.regression is not None:
+    if len(options.rules) > 1 or options.regression is not None:
         msg = "--state keeps one rule over all rows, without a baseline"
         raise UsageProblem(msg, "keep one state file for each rule, and one for each group of rows")
     if columns.rows.counted:
         left = columns.rows.options[-1]
         msg = f"--state must count every row of a batch, and --{left} leaves some out"
         raise UsageProblem(msg, "write the rows to count to a file, or select them with --where")
-
-
-def require_some(rules: Iterable[object], *, state: str | None = None) -> None:
-    """Refuse a gate that asks for nothing."""
-    if not any(True for _ in rules):
-        msg = "no rule to verify"
-        raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state))
 
 
 def _rule_of_state(path: str) -> str:
@@ -115,7 +106,6 @@ def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
     """Judge the rules by the rows of the inputs, and by those of each group."""
     rows = with_classes_of_map(rows)
     requested, columns = options.regression, rows.columns
-    require_some(options.rules if requested is None else requested.measures)
     refuse_class_rules(options.rules, columns)
     refuse_segment_rules(options, rows)
     if not options.values:

@@ -362,6 +362,15 @@ def read_state(path: str | Path) -> GateState | None:
     return state.doubted(doubts)
 
 
+def state_in(path: str) -> GateState:
+    """Read a state that must be there."""
+    state = read_state(path)
+    if state is None:
+        msg = f"{path}: there is no such file"
+        raise InputProblem(msg, "a state is what `calibcli verify --state` writes")
+    return state
+
+
 def refuse_state(path: str, *, inputs: Iterable[str | Path] = ()) -> None:
     """Refuse a path that no state can be kept at, before any row is read."""
     if path in (STDOUT, ""):

@@ -51,9 +51,6 @@ class Cutting:
         if both:
             msg = f"--categorical and --numeric both name {min(both)!r}"
             raise UsageProblem(msg, "leave out one of them")
-        if self.depth > MOST_DEPTH:
-            msg = f"a depth of {self.depth}"
-            raise UsageProblem(msg, f"--depth takes a number from 1 to {MOST_DEPTH}")
 
     def kinds(self, columns: Sequence[str]) -> tuple[bool | None, ...]:
         """Return whether each column is one of categories; None where its values tell."""
