@@ -59,7 +59,7 @@ from calibcli.stats.gates.segments import SEGMENT_METHOD
 from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream
 from calibcli.stats.table import Floats, ScoreTable
-from calibcli.stats.table.bins import ATOMS, Bins
+from calibcli.stats.table.bins import ATOMS, ROWS_EACH, Bins
 from calibcli.stats.table.grid import LEVELS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
 from calibcli.values import dataclass
@@ -230,7 +230,7 @@ def _by_scores(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | Non
         scores.population.score.size,
         known,
         (f"the rows to come have scores as {known}", *example.assumptions),
-        (*_of_values(found, example), *_of_state(options, scores)),
+        (*_of_values(found, example), *_of_binning(found, options, scores), *_of_state(options, scores)),
         scores.input,
     )
 
@@ -438,6 +438,17 @@ def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:
     others = f"up to {rough_percent(example.unseen_share)} of later rows may have others"
     rare = f"the rarest value, {found.population.score[rarest]:.4g}, gets about {rows:,} of these rows"
     return (f"{rare}; the gate will speak of the values seen, and {others}",)
+
+
+def _of_binning(found: Plan, options: PlanOptions, scores: _Scores) -> tuple[str, ...]:
+    """Return how values are judged by themselves of so few rows that nobody would take them for few."""
+    values = scores.population.score.size
+    if scores.bins is not ATOMS or scores.outputs is not None or options.any_time or found.rows is None:
+        return ()
+    if options.binning is Binning.ATOMS or found.rows >= ROWS_EACH * values:
+        return ()
+    fewer = f"of fewer than {ROWS_EACH * values:,} rows verify would not judge each of the {values:,} values"
+    return (f"{fewer} by itself: pass it --binning atoms",)
 
 
 def _of_state(options: PlanOptions, scores: _Scores) -> tuple[str, ...]:

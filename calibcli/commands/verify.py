@@ -38,7 +38,7 @@ from calibcli.stats.gates.claim import BOUNDS, Ground, Verdict
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.gates.segments import RowsBySegment
 from calibcli.stats.measures.differences import PairedSums
-from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins
+from calibcli.stats.table.bins import ATOMS, NO_ATOMS, Bins, may_be_discrete
 from calibcli.stats.table.grid import Table
 
 
@@ -169,9 +169,6 @@ BASELINE = "score 1"
 _OVER_ALL_ROWS = ("the comparison with the baseline is over all rows, not group by group",)
 
 _NO_RULE = "try --max-ece 0.02, --max-ece 0.02 --artifact cal.json, or --max-ece 0.05 --confidence 0.99"
-
-# A score of more values than this, with fewer rows for each, is continuous.
-_FEW, _ROWS_EACH = 50, 20
 
 
 def of_columns(options: VerifyOptions, columns: Columns) -> VerifyOptions:
@@ -335,7 +332,7 @@ def partition_of(evaluation: Gathered, options: VerifyOptions) -> Bins:
 
 def refuse_continuous(table: Table) -> None:
     """Refuse to judge each value of a continuous score by itself."""
-    if table.distinct <= _FEW or table.total_rows >= _ROWS_EACH * table.distinct:
+    if may_be_discrete(table):
         return
     msg = (
         f"the score has {table.distinct:,} values in {table.total_rows:,} rows: the calibration error of "

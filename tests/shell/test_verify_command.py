@@ -458,6 +458,24 @@ def test_a_plan_says_what_the_rarest_value_gets(few_values: Path, run: Run) -> N
     assert "the gate will speak of the values seen, and up to " in notes
 
 
+def test_a_plan_says_how_few_rows_are_judged_as_planned(tmp_path: Path, run: Run) -> None:
+    """Fifty values in as few rows as a plan asks for are none that `verify` would take one by one unasked."""
+    few, often = tmp_path / "few.csv", tmp_path / "often.csv"
+    values = np.linspace(0.3, 0.7, 50).repeat(12)
+    label = (np.random.default_rng(0).random(values.size) < values).astype(int)
+    rows = [f"{score!r},{y}\n" for score, y in zip(values.tolist(), label.tolist(), strict=True)]
+    few.write_text("score,label\n" + "".join(rows))
+    often.write_text("score,label\n" + "".join(2 * rows))
+    how = "of fewer than 1,000 rows verify would not judge each of the 50 values by itself"
+    for way, told in ((("--like", few, "--binning", "atoms"), False), (("--like", often), True)):
+        plan = json.loads(run("plan", *way, "-s", "score", "--max-l2", "0.15", "--json").out)
+        assert plan["rows"] < 1_000
+        assert any(one.startswith(how) for one in plan["notes"]) is told
+    gate = ("verify", few, "-s", "score", "-y", "label", "--max-l2", "0.15")
+    assert "pass --binning atoms to judge each of the 50 values here" in run(*gate).err
+    assert "each distinct score by itself" in run(*gate, "--binning", "atoms").out
+
+
 @pytest.mark.parametrize(
     ("line", "of"),
     [

@@ -13,7 +13,7 @@ from calibcli.errors import UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, Bound, Relation, Target, VerdictName
 from calibcli.options.numerals import in_full
 from calibcli.options.rules import Rule
-from calibcli.stats.table.bins import Bins
+from calibcli.stats.table.bins import Bins, may_be_discrete
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -100,7 +100,10 @@ class Ground:
             f"the {words} error of a score with many values cannot be bounded (Theorem 12.5): a valid upper "
             f"bound is never below the mean of |label - score|, here {least:.4g}"
         )
-        raise UsageProblem(msg, "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce")
+        others = "gate on --max-ece, which is taken over bins, on --max-smece or on --max-dce"
+        if may_be_discrete(table):
+            others = f"pass --binning atoms to judge each of the {table.distinct:,} values here, or {others}"
+        raise UsageProblem(msg, others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,9 +176,20 @@ def bin_index(edges: Floats, score: Floats) -> Integers:
     return found.astype(np.int64)
 
 
+# Of at most so many values, or of so many rows each on average, each may be judged by itself.
+FEW_VALUES, ROWS_EACH = 50, 20
+
+
 def looks_discrete(table: Table) -> bool:
-    """Whether to measure each distinct score by itself: at most 50 of them, with 20 rows each on average."""
-    return table.kind == "exact" and 0 < table.distinct <= 50 and table.total_rows >= 20 * table.distinct
+    """Whether to measure each distinct score by itself: few of them, with enough rows each on average."""
+    many = table.total_rows >= ROWS_EACH * table.distinct
+    return table.kind == "exact" and 0 < table.distinct <= FEW_VALUES and many
+
+
+def may_be_discrete(table: Table) -> bool:
+    """Whether each distinct score can be measured by itself where that is asked for."""
+    few = table.distinct <= FEW_VALUES or table.total_rows >= ROWS_EACH * table.distinct
+    return table.kind == "exact" and few
 
 
 # A partition, or what `binned` gave for it: so that sums over the same bins are taken once.
