@@ -174,7 +174,20 @@ def _converted(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
 
 def conversion_notes(job: AddedColumns) -> tuple[str, ...]:
     """Say in a sentence what another format or encoding changes; nothing where both stay."""
-    return (*_format_notes(job), *_encoding_notes(job))
+    return (*_format_notes(job), *_encoding_notes(job), *_type_notes(job))
+
+
+def _type_notes(job: AddedColumns) -> tuple[str, ...]:
+    """Say which columns of Parquet have lost the meaning of their values, which pyarrow reads without it."""
+    if job.fragment.format is not DataFormat.PARQUET or job.kind.is_text:
+        return ()
+    from calibcli.data.readers.parquet import types_lost
+
+    stay = [field.name for field in _staying(job, _schema(job))]
+    lost = types_lost(job.fragment.location, stay).items()
+    listed = ", ".join(f"{name!r} ({kind})" for name, kind in lost)
+    said = f"values stay, but not their types in Parquet, which pyarrow does not write: {listed}"
+    return (said,) if lost else ()
 
 
 def _encoding_notes(job: AddedColumns) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from calibcli.documents.artifact import ClassArtifact
 from calibcli.documents.sealed import canonical_text
 from calibcli.errors import CalibcliError, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DataFormat
-from calibcli.options.rows import InputFormat, Reading
+from calibcli.options.rows import Columns, InputFormat, Reading
 from calibcli.reports.maps import ApplyReport, FolderApplyReport
 from calibcli.values import dataclass
 
@@ -44,10 +44,23 @@ _NOT_OF_THE_MAP = ("calibcli", "digest", "schema", "fit")
 
 
 def fingerprint_of(requested: ApplyRequest) -> str:
-    """Return what tells the columns that a request writes: the map, the base rate, and their name."""
+    """Return what tells the columns that a request writes: map, base rate, name, and how scores are read."""
     document = {key: one for key, one in requested.loaded.to_dict().items() if key not in _NOT_OF_THE_MAP}
-    told = canonical_text({"map": document, "prior": requested.prior, "name": requested.name})
-    return f"sha256:{hashlib.sha256(told.encode()).hexdigest()}"
+    told = {"map": document, "prior": requested.prior, "name": requested.name, **_read_otherwise(requested)}
+    return f"sha256:{hashlib.sha256(canonical_text(told).encode()).hexdigest()}"
+
+
+def _read_otherwise(requested: ApplyRequest) -> dict[str, object]:
+    """Return which scores are read, and how, where that is not as in the fit."""
+    columns, several = requested.columns, requested.columns.several
+    fitted = as_fitted(Columns(), requested.loaded)
+    pairs = {
+        "score": (columns.score, fitted.fitted),
+        "scale": (columns.scale, fitted.scale),
+        "score_map": (columns.score_map, fitted.score_map),
+        "probs": (None if several is None else several.probs, None),
+    }
+    return {key: asked for key, (asked, as_in_fit) in pairs.items() if asked not in (None, as_in_fit)}
 
 
 def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[str]) -> tuple[str, ...]:
@@ -56,7 +69,8 @@ def refuse_other_maps(requested: ApplyRequest, out_dir: str, there: Collection[s
     others = [output for output in there if made.get(_inside_folder(out_dir, output), now) != now]
     if others:
         some = "1 output was" if len(others) == 1 else f"{len(others):,} outputs were"
-        msg = f"{some} made by another artifact, --prior or --name; the first is {min(others)}"
+        what = "made by another artifact, --prior or --name, or of other scores"
+        msg = f"{some} {what}; the first is {min(others)}"
         raise UsageProblem(msg, "pass --force in place of --skip-existing, or name another --out-dir")
     unknown = [output for output in there if _inside_folder(out_dir, output) not in made]
     if not unknown:

@@ -79,9 +79,15 @@ def test_a_restart_with_another_map_is_refused(place: Path, capsys: pytest.Captu
     gone.unlink()
     assert main([*words, "--prior", "0.2", "--skip-existing"]) == 2
     said = capsys.readouterr().err
-    assert "2 outputs were made by another artifact, --prior or --name; the first is out/day=1" in said
+    assert "2 outputs were made by another artifact, --prior or --name, or of other scores" in said
+    assert "; the first is out/day=1" in said
     assert not gone.exists()
+    for more in (["--scale", "percent"], ["-s", "id", "--scale", "logit"], ["--score-map", "rare=.1"]):
+        assert main([*words, *more, "--skip-existing"]) == 2
+        assert "of other scores" in capsys.readouterr().err
     (place / "again.json").write_text(json.dumps(other, indent=4))
+    assert main([*words, "-s", "score", "--scale", "prob", "--skip-existing", "--on-missing", "null"]) == 0
+    gone.unlink()
     assert main(["apply", "again.json", *words[2:], "--skip-existing"]) == 0
     assert gone.exists()
     (place / "out" / NAME).unlink()

@@ -250,6 +250,25 @@ def test_types_that_parquet_has_not_are_refused_by_name(
     assert not (tmp_path / "out.parquet").exists()
 
 
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_types_of_parquet_that_pyarrow_does_not_write_are_named(
+    kind: str, run: Run, artifact: Path, tmp_path: Path
+) -> None:
+    """Of the columns that go along: a time of day in UTC is one without a zone afterwards."""
+    hours = pa.array([3_600_000] * ROWS, pa.time32("ms"))
+    rows = table().append_column("utc (x)", hours).append_column("deep", pa.array([{"at": 1}] * ROWS))
+    rows = rows.append_column("when", pa.array([0] * ROWS, pa.timestamp("us", "UTC")))
+    path, output = tmp_path / "in.parquet", tmp_path / f"out.{kind}"
+    pq.write_table(rows, path, write_time_adjusted_to_utc=True)
+    words = ["apply", artifact, path, "-s", "score", "-o", output]
+    said = run(*words).err
+    assert "not their types in Parquet, which pyarrow does not write: 'utc (x)' (Time(isAdj" in said
+    assert "'when'" not in said
+    assert "not their types" not in run(*words, "--keep", "when,deep", "--force").err
+    pq.write_table(rows, path)
+    assert "not their types" not in run(*words, "--force").err
+
+
 @pytest.mark.parametrize(
     ("values", "others"),
     [

@@ -5,8 +5,10 @@ Statistics are never believed, and what a footer says of rows and types is held 
 (`calibcli.data.readers.parquet`).
 """
 
+import io
+import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -63,6 +65,44 @@ def open_parquet(
         buffer_size=max(1 << 12, min(_BUFFER, _ALL_BUFFERS // columns)),
         page_checksum_verification=True,
     )
+
+
+# How a footer says of a column, or of a field in one, what its values are.
+_ANNOTATED = re.compile(
+    r"^( *)(?:required|optional|repeated) .* field_id=-?\d+ (?:(.*) \((\w+)(.*)\)|(.*?))[;{ ]*$"
+)
+
+# What every version of pyarrow writes again, or says in other words.
+_USUAL = frozenset(("Int", "List", "Map", "String", "Decimal", "Date", "Timestamp", "Null", "Enum"))
+
+
+def types_lost(location: str, names: Collection[str]) -> dict[str, str]:
+    """Return, of some columns, the types that pyarrow reads without their meaning and so does not write."""
+    with source_of(location) as source, open_parquet(source, location, columns=1) as file:
+        stored = _types_of(file.schema, names)
+        if not any(stored.values()):
+            return {}
+        kept = [one for one in file.schema_arrow if stored.get(one.name)]
+    again = io.BytesIO()
+    pq.ParquetWriter(again, pa.schema(kept)).close()
+    with pq.ParquetFile(again) as file:
+        written = _types_of(file.schema, names)
+    lost = {name: kinds - written.get(name, set()) for name, kinds in stored.items()}
+    return {name: ", ".join(sorted(kinds)) for name, kinds in lost.items() if kinds}
+
+
+def _types_of(schema: pq.ParquetSchema, names: Collection[str]) -> dict[str, set[str]]:
+    """Return the unusual types within each column."""
+    found: dict[str, set[str]] = {}
+    column = ""
+    for line in map(_ANNOTATED.match, str(schema).splitlines()[2:]):
+        if line is None:
+            continue
+        margin, name, kind, more, bare = line.groups()
+        column = (bare if name is None else name) if len(margin) == 2 else column
+        if column in names:
+            found.setdefault(column, set()).update({f"{kind}{more}"} if kind not in (None, *_USUAL) else ())
+    return found
 
 
 class Chunks:
