@@ -757,4 +757,4 @@ def _seen(group: Group, options: MeasureOptions) -> "Seen":
     bins = given_bins(options.edges) or chosen_bins(
         group.table, bins=options.bins or DEFAULT_BINS, binning=_binning(options), discrete=False
     )
-    return Seen(group.table, binned(group.table, bins))
+    return Seen(group.table, bins)

@@ -239,7 +239,8 @@ def sums_between(
     full = np.flatnonzero(starts[1:] > starts[:-1])
     begins = starts[full]
 
-    def summed(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    # Annotations as words, which cost nothing each time a function is made.
+    def summed(column: "npt.NDArray[Number]") -> "npt.NDArray[Number]":
         sums = np.zeros((*column.shape[:-1], starts.size - 1), dtype=column.dtype)
         if full.size:
             sums[..., full] = np.add.reduceat(column, begins, axis=-1)

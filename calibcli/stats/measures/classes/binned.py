@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from calibcli.stats.measures.l2 import (
     t_variance,
 )
 from calibcli.stats.table import Floats
-from calibcli.stats.table.bins import BinnedTable
+from calibcli.stats.table.bins import BinnedTable, Partition, binned
 from calibcli.stats.table.classes import ClassSums, TopCells
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -103,18 +104,24 @@ def alike(parts: Sequence[Moments]) -> Moments:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+# Without slots, so that sums are taken once, and only where a measure needs them.
+@dataclass(frozen=True, eq=False)
 class Seen:
     """
     The rows as one class sees them.
 
     Args:
         table: Scores, and whether the class is the right one.
-        sums: The table over its bins.
+        bins: Its bins, or the table's sums over them.
     """
 
     table: Table
-    sums: BinnedTable
+    bins: Partition
+
+    @cached_property
+    def sums(self) -> BinnedTable:
+        """The table over its bins."""
+        return binned(self.table, self.bins)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
