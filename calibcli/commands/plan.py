@@ -40,21 +40,8 @@ from calibcli.options.numerals import in_full, rough_percent
 from calibcli.options.rows import DocumentSource, RowRequest
 from calibcli.reports.input import InputSummary
 from calibcli.reports.plan import PlanReport
-from calibcli.stats.gates import judge
+from calibcli.stats.gates import judge, plan
 from calibcli.stats.gates.claim import Ground, Verdict
-from calibcli.stats.gates.plan import (
-    MOST_ROWS,
-    Gate,
-    Part,
-    Plan,
-    Population,
-    erring,
-    planned,
-    planned_segments,
-    planned_together,
-    population_like,
-    population_of,
-)
 from calibcli.stats.gates.segments import SEGMENT_METHOD
 from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream
@@ -78,7 +65,7 @@ _WAYS = "--artifact cal.json, or --like preds.csv -s score"
 class _Scores:
     """Where scores fall: the population, the bins that judge it, and how that is known."""
 
-    population: Population
+    population: plan.Population
     bins: Bins
     known_from: str
     input: InputSummary | None = None
@@ -89,7 +76,7 @@ class _Scores:
 class _Made:
     """What was planned, and what it rests on."""
 
-    found: Plan
+    found: plan.Plan
     measure: str
     method: str
     partition: str
@@ -179,18 +166,20 @@ def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | No
     groups = [one for one in class_groups(source, view).groups if one.table.total_rows]
     bins = _bins_of(options, read)
     ground = replace(_ground(options, loaded, bins, read.outputs), claims=len(groups))
-    requested = Gate(options.rule, ground, options.wanted)
+    requested = plan.Gate(options.rule, ground, options.wanted)
     measure = MeasureName(options.measure)
     parts = [
-        Part(
+        plan.Part(
             one.key,
             one.table.total_rows / read.table.total_rows,
-            erring(population_like(one.table, bins=bins, measure=measure), measure, options.error),
+            plan.erring(plan.population_like(one.table, bins=bins, measure=measure), measure, options.error),
         )
         for one in groups
     ]
     generator = stream(options.seed, Purpose.PLAN)
-    found, hardest, simulated = planned_together(requested, parts, power=options.power, generator=generator)
+    found, hardest, simulated = plan.planned_together(
+        requested, parts, power=options.power, generator=generator
+    )
     example = _example(requested, found, generator, any_time=False)
     known = _known(rows, read.input)
     every = f"all {len(parts):,} classes must pass; {hardest.name} is the hardest, and fewer rows may do"
@@ -217,9 +206,11 @@ def _by_scores(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | Non
     scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, rows.artifact)
     generator = stream(options.seed, Purpose.PLAN)
     ground = _ground(options, loaded, scores.bins, scores.outputs)
-    requested = Gate(options.rule, ground, options.wanted)
-    patterns = erring(scores.population, MeasureName(options.measure), options.error)
-    found = planned(requested, patterns, power=options.power, again=options.any_time, generator=generator)
+    requested = plan.Gate(options.rule, ground, options.wanted)
+    patterns = plan.erring(scores.population, MeasureName(options.measure), options.error)
+    found = plan.planned(
+        requested, patterns, power=options.power, again=options.any_time, generator=generator
+    )
     example = _example(requested, found, generator, any_time=options.any_time)
     known = scores.known_from
     return _Made(
@@ -249,8 +240,8 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | N
         msg = f"no segment of {rows.inputs[0]} has {least:,} rows"
         raise UsageProblem(msg, "give it more rows, or pass a smaller --min-segment-rows")
     places, names = np.flatnonzero(large), cut.names()
-    found = planned_segments(
-        Gate(options.rule, _ground(options, loaded, ATOMS, read.outputs), options.wanted),
+    found = plan.planned_segments(
+        plan.Gate(options.rule, _ground(options, loaded, ATOMS, read.outputs), options.wanted),
         cut.entries,
         subset(cut.found, places),
         [" and ".join(names[place]) or "all rows" for place in places.tolist()],
@@ -276,7 +267,7 @@ def _by_segments(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | N
     )
 
 
-def _of_smaller(found: Plan, least: float, smaller: float, *, rows: int) -> tuple[str, ...]:
+def _of_smaller(found: plan.Plan, least: float, smaller: float, *, rows: int) -> tuple[str, ...]:
     """Return how many rows the smallest segment gets, and what keeps out those that are smaller still."""
     if found.rows is None:
         return ()
@@ -310,7 +301,7 @@ def _of_fit(options: PlanOptions, artifact: AnyArtifact | None, path: DocumentSo
     rows = np.zeros(values.size)
     np.add.at(rows, place, [one.rows for one in fitted])
     known = f"the {artifact.fit.rows:,} rows that {path} was fitted on"
-    population = population_of(values, rows, bins=ATOMS)
+    population = plan.population_of(values, rows, bins=ATOMS)
     return _Scores(population, ATOMS, known, outputs=outputs_through(artifact, None))
 
 
@@ -331,7 +322,7 @@ def _of_quantiles(options: PlanOptions, artifact: AnyArtifact, path: DocumentSou
         refuse_continuous(table)
     rows = artifact.of_all_rows.fit.rows
     known = f"the {rows:,} rows that {path} was fitted on, by {len(LEVELS)} of their quantiles"
-    population = population_like(table, bins=bins, measure=MeasureName(options.measure))
+    population = plan.population_like(table, bins=bins, measure=MeasureName(options.measure))
     return _Scores(population, bins, known, outputs=outputs)
 
 
@@ -383,7 +374,7 @@ def _of_file(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None)
     """Take the scores of a file for those of the rows to come."""
     read = _read(rows, loaded)
     bins = _bins_of(options, read)
-    population = population_like(read.table, bins=bins, measure=MeasureName(options.measure))
+    population = plan.population_like(read.table, bins=bins, measure=MeasureName(options.measure))
     return _Scores(population, bins, _known(rows, read.input), read.input, read.outputs)
 
 
@@ -418,9 +409,11 @@ def _ground(
     )
 
 
-def _example(requested: Gate, found: Plan, generator: np.random.Generator, *, any_time: bool) -> Verdict:
+def _example(
+    requested: plan.Gate, found: plan.Plan, generator: np.random.Generator, *, any_time: bool
+) -> Verdict:
     """Return one verdict of the gate, which says by which method and over which bins it decides."""
-    rows = min(found.rows or MOST_ROWS, MOST_ROWS)
+    rows = min(found.rows or plan.MOST_ROWS, plan.MOST_ROWS)
     if requested.rule.subject is MeasureName.SMECE:
         # The method is that of any number of rows, and the more there are the longer the estimate takes.
         rows = min(rows, _EXAMPLE_ROWS)
@@ -429,7 +422,7 @@ def _example(requested: Gate, found: Plan, generator: np.random.Generator, *, an
     return judge(found.population.table(count[0], ones[0]), requested.rule, ground=ground)
 
 
-def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:
+def _of_values(found: plan.Plan, example: Verdict) -> tuple[str, ...]:
     """Return what a gate on every value will speak of, where nothing lists the values there are."""
     if example.unseen_share is None or found.rows is None:
         return ()
@@ -440,7 +433,7 @@ def _of_values(found: Plan, example: Verdict) -> tuple[str, ...]:
     return (f"{rare}; the gate will speak of the values seen, and {others}",)
 
 
-def _of_binning(found: Plan, options: PlanOptions, scores: _Scores) -> tuple[str, ...]:
+def _of_binning(found: plan.Plan, options: PlanOptions, scores: _Scores) -> tuple[str, ...]:
     """Return how values are judged by themselves of so few rows that nobody would take them for few."""
     values = scores.population.score.size
     if scores.bins is not ATOMS or scores.outputs is not None or options.any_time or found.rows is None:
@@ -459,7 +452,7 @@ def _of_state(options: PlanOptions, scores: _Scores) -> tuple[str, ...]:
     return (f"{named}, and else {DEFAULT_BINS} bins: --bins {DEFAULT_BINS} plans for those",)
 
 
-def _notes(found: Plan, options: PlanOptions) -> tuple[str, ...]:
+def _notes(found: plan.Plan, options: PlanOptions) -> tuple[str, ...]:
     if found.reached is not None and found.reached < options.power:
         return (f"{found.times:,} simulations reached only power {found.reached:.3g}: collect more rows",)
     return ()

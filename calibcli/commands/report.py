@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
 from calibcli.codec import Node
+from calibcli.commands import verify
 from calibcli.commands.comparing import Seen, comparable, comparisons, side_of
 from calibcli.commands.cutting import refuse_segments, segments_in
 from calibcli.commands.gathering import RAW, RECALIBRATED, Gathered
@@ -14,31 +15,16 @@ from calibcli.commands.measure import (
     refuse_idle_groups,
 )
 from calibcli.commands.partition import may_cut_cells
+from calibcli.commands.pictures import reliability
 from calibcli.commands.pictures.diagram import Drawn
 from calibcli.commands.pictures.map import map_over_rows
 from calibcli.commands.pictures.of_tables import Asked, drawn_of_tables, mcb_dsc_drawn
 from calibcli.commands.pictures.over_time import bias_alone, shows_trend, trend_drawn
-from calibcli.commands.pictures.reliability import (
-    MOST,
-    Part,
-    caption_of,
-    classes_of_tree,
-    groups_of_tree,
-    residual_drawn,
-    scores_of_tree,
-)
 from calibcli.commands.pictures.segments import segment_pictures
 from calibcli.commands.reading import read_evaluation, with_scores
 from calibcli.commands.segments import segments_report
 from calibcli.commands.slices import extras_request_of, views_of
 from calibcli.commands.summaries import file_digests
-from calibcli.commands.verify import (
-    of_columns,
-    of_rows,
-    refuse_class_rules,
-    refuse_segment_rules,
-    verify_evaluation,
-)
 from calibcli.data.files import found_in, stamp_of
 from calibcli.data.objects import is_object
 from calibcli.data.readers import unchanged_files
@@ -65,10 +51,10 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
     """Return every diagram there is, of the score itself first."""
     tree = Node(report.to_dict())
     # A curve between yes and no would show rates of scores that no row has.
-    smooth = report.curve.smooth is not None and not Part("", tree).yes_no
+    smooth = report.curve.smooth is not None and not reliability.Part("", tree).yes_no
     for kind in (PlotKind.SMOOTH, PlotKind.BINNED):
         if smooth or kind is PlotKind.BINNED:
-            yield kind, Drawn(replace(report.curve, kind=kind), caption_of(tree, kind))
+            yield kind, Drawn(replace(report.curve, kind=kind), reliability.caption_of(tree, kind))
     tables = {view.source.score: view.table for view in views_of(evaluation)}
     one = {report.input.score: evaluation.table}
     raw = evaluation.tables[RAW] if evaluation.recalibrated and len(tables) == 1 else None
@@ -76,14 +62,14 @@ def pictures_of(report: MeasureReport, evaluation: Gathered, *, options: Measure
     def drawn(kind: PlotKind, tables: Mapping[str, Table]) -> Shown:
         return kind, drawn_of_tables(kind, tables, Asked(report.input, options, raw=raw))
 
-    yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= MOST else one)
+    yield drawn(PlotKind.ISOTONIC, tables if len(tables) <= reliability.MOST else one)
     yield drawn(PlotKind.CUMULATIVE, one)
     if options.metrics.selected and {*CLINICAL} <= {*options.metrics.measures}:
-        yield drawn(PlotKind.CLINICAL, tables if len(tables) <= MOST else one)
+        yield drawn(PlotKind.CLINICAL, tables if len(tables) <= reliability.MOST else one)
     if options.thresholds:
         yield drawn(PlotKind.DECISION, tables)
     by_bins = report.table.discrete or not smooth
-    yield PlotKind.RESIDUAL, residual_drawn(Part("", tree), by_bins=by_bins)
+    yield PlotKind.RESIDUAL, reliability.residual_drawn(reliability.Part("", tree), by_bins=by_bins)
     if isinstance(evaluation.artifact, Artifact):
         fitted = evaluation.fitted_rows
         yield (
@@ -105,11 +91,11 @@ def _side_by_side(report: MeasureReport, tree: Node, *, ordered: bool) -> Iterat
     if not named & {MeasureName.ECE, MeasureName.SMECE}:
         return
     if report.differences or (report.artifact and f"score={report.input.score}" in report.slices):
-        yield PlotKind.COMPARE, scores_of_tree(tree).drawn
+        yield PlotKind.COMPARE, reliability.scores_of_tree(tree).drawn
     if report.groups is not None and report.groups.measured:
-        yield PlotKind.GROUPS, groups_of_tree(tree, ordered=ordered).drawn
+        yield PlotKind.GROUPS, reliability.groups_of_tree(tree, ordered=ordered).drawn
     if report.classes is not None and any(view.measured for view in report.classes.views):
-        yield PlotKind.CLASSES, classes_of_tree(tree, None).drawn
+        yield PlotKind.CLASSES, reliability.classes_of_tree(tree, None).drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +147,11 @@ def full_report(request: ReportRequest) -> FullReport:
         msg = f"--{request.segments.said[0]} without segments"
         raise IdleOption(msg, "name columns with --on, or leave it out", options=request.segments.said)
     if gate is not None:
-        gate = of_rows(gate, columns)
-        refuse_class_rules(gate.rules, columns)
+        gate = verify.of_rows(gate, columns)
+        verify.refuse_class_rules(gate.rules, columns)
         if any(rule.of_segments for rule in gate.rules):
-            refuse_segment_rules(gate, request)
-        gate = of_columns(gate, columns)
+            verify.refuse_segment_rules(gate, request)
+        gate = verify.of_columns(gate, columns)
     # The fingerprints of files come last, and are to be those of what was read.
     files = [one.path for one in found_in(request.inputs).files if not is_object(one.path)]
     with unchanged_files({path: stamp_of(path) for path in files}):
@@ -182,7 +168,7 @@ def _full_report(request: ReportRequest, options: MeasureOptions, gate: VerifyOp
     requested, cut = request.segments, None
     if segmented:
         cut = segments_in(evaluation, request, requested.cut)
-    verdicts = None if gate is None else verify_evaluation(evaluation, options=gate, segments=cut)
+    verdicts = None if gate is None else verify.verify_evaluation(evaluation, options=gate, segments=cut)
     measured = measure_evaluation(evaluation, options=options)
     segments = None
     if cut is not None:

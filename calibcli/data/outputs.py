@@ -23,14 +23,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NoReturn, TextIO, cast
 
-from calibcli.data.objects import (
-    FileStamp,
-    ObjectStamp,
-    file_stamp,
-    is_object,
-    refuse_existing_object,
-    upload,
-)
+from calibcli.data import objects
 from calibcli.errors import OutputProblem
 from calibcli.names import STDOUT
 from calibcli.options.rows import DocumentSource, RowSource
@@ -170,7 +163,7 @@ class _Seen:
     """What a name stood for when an output was checked: the place behind all links, and what was there."""
 
     place: str
-    stamp: FileStamp | ObjectStamp | None
+    stamp: objects.FileStamp | objects.ObjectStamp | None
 
 
 # What a command reads beside its rows, such as phrases and keys: nothing is written over it either.
@@ -210,7 +203,7 @@ def refuse_existing(path: str | Path, *, force: bool, inputs: Iterable[str | Pat
     if not name:
         msg = "the name of the output is empty"
         raise OutputProblem(msg, "name a file, or - for standard output")
-    if is_object(name):
+    if objects.is_object(name):
         _refuse_object(name, force=force, inputs=inputs)
         return
     if any(_same_file(name, str(other)) for other in (*inputs, *READ_BESIDE.get())):
@@ -264,7 +257,7 @@ def _look(name: str) -> _Seen:
     try:
         place = os.path.realpath(name)
         try:
-            return _Seen(place, file_stamp(place))
+            return _Seen(place, objects.file_stamp(place))
         except (FileNotFoundError, NotADirectoryError):
             return _Seen(place, None)
     except (OSError, ValueError) as error:
@@ -274,7 +267,7 @@ def _look(name: str) -> _Seen:
 def _refuse_object(name: str, *, force: bool, inputs: Iterable[str | Path]) -> None:
     if name in {str(other) for other in inputs}:
         raise _is_input(name)
-    _checked[name] = _Seen(name, refuse_existing_object(name, force=force))
+    _checked[name] = _Seen(name, objects.refuse_existing_object(name, force=force))
 
 
 def _is_input(name: str) -> OutputProblem:
@@ -294,7 +287,7 @@ def new_file(path: str | Path) -> Iterator[BinaryIO]:
     if name == STDOUT:
         with _standard_output() as out:
             yield out
-    elif is_object(name):
+    elif objects.is_object(name):
         with _uploaded_at_the_end(name) as out:
             yield out
     elif _written_directly(name):
@@ -340,10 +333,10 @@ def _uploaded_at_the_end(name: str) -> Iterator[BinaryIO]:
         with _writer(beside, name, os.O_WRONLY) as out:
             yield out
         # A store cannot be told to replace nothing else: this is looked at just before.
-        if seen is not None and refuse_existing_object(name, force=True) != seen.stamp:
+        if seen is not None and objects.refuse_existing_object(name, force=True) != seen.stamp:
             raise _unseen(name, there=seen.stamp is None)
         with COMPLETION.putting():
-            upload(beside, name)
+            objects.upload(beside, name)
     finally:
         with suppress(OSError):
             Path(beside).unlink()

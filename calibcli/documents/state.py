@@ -19,17 +19,7 @@ import numpy as np
 from calibcli.codec import AGAIN, Node, ascending, version_of
 from calibcli.data.objects import is_object
 from calibcli.data.outputs import refuse_existing, write_file
-from calibcli.documents.sealed import (
-    NO_JSON,
-    content_in,
-    eight_bytes,
-    in_file,
-    parse,
-    sealed_text,
-    trust,
-    trust_from_now_on,
-    trusting,
-)
+from calibcli.documents import sealed
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, STDOUT
 from calibcli.stats.gates.any_time import MOST_EPOCHS
@@ -216,7 +206,7 @@ def from_dict(root: Node) -> GateState:
     known = root.knowing(
         since=1,
         by_id=ids is not None,
-        ids=np.frombuffer(b"" if ids is None else eight_bytes(ids), "<u8").astype(np.uint64),
+        ids=np.frombuffer(b"" if ids is None else sealed.eight_bytes(ids), "<u8").astype(np.uint64),
         partition=Partition.from_dict(root.child("partition")),
     )
     state = GateState.from_dict(known)
@@ -313,7 +303,7 @@ _RESTORE = "restore it from a copy, or count the rows anew under another --state
 def state_text(state: GateState) -> str:
     """Return the one text of a state: the same state, and the same key, give the same bytes."""
     keys = signing_keys()
-    return sealed_text(state.to_dict(), key=keys[0] if keys else None)
+    return sealed.sealed_text(state.to_dict(), key=keys[0] if keys else None)
 
 
 def signing_keys() -> tuple[bytes, ...]:
@@ -324,9 +314,9 @@ def signing_keys() -> tuple[bytes, ...]:
     states are still signed with the old one. Nothing that is printed holds any of them. The file is read once
     a command, since a pipe gives what it holds only once.
     """
-    path = trust().key_file
-    if path is not None and trust().keys:
-        return trust().keys
+    path = sealed.trust().key_file
+    if path is not None and sealed.trust().keys:
+        return sealed.trust().keys
     where, content = path or _KEY_VARIABLE, os.environ.get(_KEY_VARIABLE, "").encode(errors="surrogateescape")
     if path is not None:
         try:
@@ -344,21 +334,21 @@ def signing_keys() -> tuple[bytes, ...]:
         msg = f"{where} {'is no file of keys' if len(content) > _MOST_KEYS else lacks}"
         raise UsageProblem(msg, "write one a line, such as `openssl rand -hex 32` makes")
     if path is not None:
-        trust_from_now_on(replace(trust(), keys=keys))
+        sealed.trust_from_now_on(replace(sealed.trust(), keys=keys))
     return keys
 
 
 def read_state(path: str | Path) -> GateState | None:
     """Read a state; None where there is none yet."""
     try:
-        content = content_in(path, MOST_BYTES)
+        content = sealed.content_in(path, MOST_BYTES)
     except FileNotFoundError:
         return None
     try:
-        with trusting(replace(trust(), keys=signing_keys())):
-            state, doubts = parse(content, most=MOST_BYTES).built(from_dict, keyed=True)
+        with sealed.trusting(replace(sealed.trust(), keys=signing_keys())):
+            state, doubts = sealed.parse(content, most=MOST_BYTES).built(from_dict, keyed=True)
     except DocumentProblem as problem:
-        raise in_file(path, DocumentProblem(problem.path, problem.detail, _hint(problem))) from None
+        raise sealed.in_file(path, DocumentProblem(problem.path, problem.detail, _hint(problem))) from None
     return state.doubted(doubts)
 
 
@@ -486,6 +476,6 @@ def _flush_folder(path: str) -> None:
 
 def _hint(problem: DocumentProblem) -> str:
     """Keep a hint that does not ask to write the document again, which would begin another state."""
-    if problem.hint == NO_JSON:
-        return f"{NO_JSON} A state is what `calibcli verify --state` wrote"
+    if problem.hint == sealed.NO_JSON:
+        return f"{sealed.NO_JSON} A state is what `calibcli verify --state` wrote"
     return problem.hint if problem.hint and AGAIN not in problem.hint else _RESTORE

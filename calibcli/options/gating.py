@@ -17,6 +17,7 @@ from calibcli.names import (
     SegmentMeasure,
     VerdictName,
 )
+from calibcli.options import measuring
 from calibcli.options.declaring import (
     COLUMNS,
     Option,
@@ -27,16 +28,6 @@ from calibcli.options.declaring import (
     option,
     refuse_number,
 )
-from calibcli.options.measuring import (
-    ALLOW_FIT_ROWS,
-    BINNING,
-    BINS,
-    CONFIDENCE,
-    MIN_GROUP_ROWS,
-    SORT,
-    check_confidence,
-    numbers_of,
-)
 from calibcli.options.numerals import in_full
 from calibcli.options.output import KEY_FILE, Output
 from calibcli.options.rows import SEED, DocumentSource, listed
@@ -44,7 +35,7 @@ from calibcli.options.rules import Rule, rules_of
 from calibcli.options.segmenting import Segmenting
 from calibcli.values import dataclass
 
-GATE_BINS = BINS._replace(
+GATE_BINS = measuring.BINS._replace(
     metavar="N|none|V,V,...", least=None, shell=str | None, python="int | str | Sequence[float] | None",
     help="Number of bins; none: a few-valued score; V,V,...: each of these values, such as the PDs of a rating scale. "
     "[default: 15, or each value of few-valued scores]",
@@ -184,22 +175,22 @@ class VerifyOptions:
 
     rules: tuple[Rule, ...] = nested((), Limits)
     confidence: float = option(
-        DEFAULT_CONFIDENCE, like=CONFIDENCE, doc="1 - delta: the probability that a verdict is right.",
+        DEFAULT_CONFIDENCE, like=measuring.CONFIDENCE, doc="1 - delta: the probability that a verdict is right.",
     )  # fmt: skip
     bins: int | None = option(None, like=GATE_BINS)
-    binning: Binning | None = option(None, like=BINNING)
+    binning: Binning | None = option(None, like=measuring.BINNING)
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
     policy: Inconclusive = option(
         Inconclusive.ERROR, "--inconclusive", section=Section.GATE, name="inconclusive",
         help="Exit code of INCONCLUSIVE: error is 4, fail 1, pass 0.",
         doc='What INCONCLUSIVE means for `.passed`: True with "pass", else False ("error", "fail").',
     )  # fmt: skip
-    allow_fit_rows: bool = option(False, like=ALLOW_FIT_ROWS)
+    allow_fit_rows: bool = option(False, like=measuring.ALLOW_FIT_ROWS)
     least_group_rows: int | None = option(
-        None, like=MIN_GROUP_ROWS,
+        None, like=measuring.MIN_GROUP_ROWS,
         help="Smaller groups are listed, not tested. [default: none is left out]",
     )  # fmt: skip
-    sort: GroupOrder | None = option(None, like=SORT)
+    sort: GroupOrder | None = option(None, like=measuring.SORT)
     values: tuple[float, ...] = ()
     regression: Regression | None = nested(None, Regression)
     segments: Segmenting = nested(Segmenting(), Segmenting)
@@ -216,7 +207,7 @@ class VerifyOptions:
         return cls(bins=count, binning=cut, values=values, **more)
 
     def __post_init__(self) -> None:
-        check_confidence(self.confidence)
+        measuring.check_confidence(self.confidence)
         _refuse_equal_mass(self.binning)
 
     @property
@@ -252,7 +243,7 @@ def bins_of_gate(
     if isinstance(bins, str) and not {",", "."} & {*bins}:
         msg = f"{bins!r} bins"
         raise UsageProblem(msg, _TAKES)
-    values = numbers_of(bins, what="--bins", hint=_TAKES) or ()
+    values = measuring.numbers_of(bins, what="--bins", hint=_TAKES) or ()
     return None, Binning.ATOMS, tuple(sorted({*values}))
 
 
@@ -323,13 +314,13 @@ class PlanOptions:
     power: float = option(
         DEFAULT_POWER, "--power", section=Section.GATE, metavar="P", help="Probability with which the gate is to decide.",
     )  # fmt: skip
-    confidence: float = option(DEFAULT_CONFIDENCE, like=CONFIDENCE)
+    confidence: float = option(DEFAULT_CONFIDENCE, like=measuring.CONFIDENCE)
     any_time: bool = option(
         False, "--any-time", section=Section.GATE,
         help="Plan for a gate that you check again as rows come in, as with --state.",
     )  # fmt: skip
     bins: int | None = option(None, like=PLANNED_BINS)
-    binning: Binning | None = option(None, like=BINNING)
+    binning: Binning | None = option(None, like=measuring.BINNING)
     least_rows: int = option(DEFAULT_LEAST_ROWS, like=MIN_ROWS)
     seed: int = option(DEFAULT_SEED, like=SEED)
     segments: Segmenting = nested(Segmenting(), Segmenting)
@@ -349,7 +340,7 @@ class PlanOptions:
         return cls(bins=count, binning=cut, **more)
 
     def __post_init__(self) -> None:
-        check_confidence(self.confidence)
+        measuring.check_confidence(self.confidence)
         if not self.rules:
             msg = "no rule to plan"
             raise UsageProblem(msg, "try --max-ece 0.02, --max-smece 0.02 or --max-l2 0.02")

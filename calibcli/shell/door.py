@@ -13,16 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from calibcli.data.outputs import READ_BESIDE
-from calibcli.options.declaring import (
-    COLUMNS,
-    METRICS,
-    MOST_NEEDED,
-    Option,
-    Parameter,
-    declared_of,
-    in_order,
-    parameters_of,
-)
+from calibcli.options import declaring
 from calibcli.options.output import Trusting
 from calibcli.options.rows import InputFormat
 
@@ -125,11 +116,11 @@ Instead = Callable[[Mapping[str, Any]], bool]
 
 Within = Callable[[Mapping[str, Any]], AbstractContextManager[Mapping[str, Any]]]
 
-_COMPLETED = {COLUMNS: column_names, METRICS: metric_names, None: None}
+_COMPLETED = {declaring.COLUMNS: column_names, declaring.METRICS: metric_names, None: None}
 
 
 def command(
-    order: str, *, instead: Instead | None = None, within: Within | None = None, **otherwise: Option
+    order: str, *, instead: Instead | None = None, within: Within | None = None, **otherwise: declaring.Option
 ) -> Callable[[Command], Command]:
     """
     Return what makes a command of a function.
@@ -154,20 +145,22 @@ def command(
                 return None
             context = {"context": given["context"]} if "context" in given else {}
             with nullcontext({}) if within is None else within(given) as found:
-                return body(**context, **declared_of(body, otherwise).made_of(given), **found)
+                return body(**context, **declaring.declared_of(body, otherwise).made_of(given), **found)
 
-        def taken() -> dict[str, Parameter]:
-            known = declared_of(body, otherwise).known
-            known |= parameters_of(Trusting)
+        def taken() -> dict[str, declaring.Parameter]:
+            known = declaring.declared_of(body, otherwise).known
+            known |= declaring.parameters_of(Trusting)
             # What has neither flags nor a name for its place on the line is a keyword of Python alone.
             arguments = {
                 name: one for name, one in known.items() if one.option.metavar and not one.option.flags
             }
-            return arguments | in_order(order, {name: one for name, one in known.items() if one.option.flags})
+            return arguments | declaring.in_order(
+                order, {name: one for name, one in known.items() if one.option.flags}
+            )
 
         vars(run)["taken"] = cache(taken)
         vars(run)["most_needed"] = frozenset(
-            order.partition(MOST_NEEDED)[0].split() if MOST_NEEDED in order else ()
+            order.partition(declaring.MOST_NEEDED)[0].split() if declaring.MOST_NEEDED in order else ()
         )
         return run
 
@@ -186,7 +179,7 @@ def signed(command: Command) -> Command:
     return command
 
 
-def _parameter(one: Parameter) -> inspect.Parameter:
+def _parameter(one: declaring.Parameter) -> inspect.Parameter:
     """Return an option or argument as the framework knows it."""
     declared = one.option
     info: typer.models.ParameterInfo
@@ -218,7 +211,7 @@ def _trust(given: Mapping[str, Any]) -> None:
 
 
 @cache
-def options_of(command: Command) -> dict[str, Parameter]:
+def options_of(command: Command) -> dict[str, declaring.Parameter]:
     """Return the options of a command that may have a default from outside, by key."""
-    found: Mapping[str, Parameter] = vars(command)["taken"]()
+    found: Mapping[str, declaring.Parameter] = vars(command)["taken"]()
     return {one.key: one for one in found.values() if one.key and one.name != "debug"}

@@ -167,7 +167,8 @@ def test_isotonic_is_a_projection(rows: list[tuple[float, bool]]) -> None:
 @given(rows=rows_of_both_labels)
 def test_platt_solves_the_score_equations(rows: list[tuple[float, bool]]) -> None:
     """At the maximum of the likelihood, predictions have the mean and the logit moment of the labels."""
-    from calibcli.stats.recalibrators.logits import Platt, logit
+    from calibcli.stats.recalibrators.logits import Platt
+    from calibcli.stats.recalibrators.newton import logit
 
     score, label = columns(rows)
     fitted = fit("platt", ScoreTable.from_rows(score, label))

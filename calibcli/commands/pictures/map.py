@@ -8,15 +8,7 @@ import numpy as np
 
 from calibcli.commands.gathering import FIT_ROWS, RAW, Gathered
 from calibcli.commands.partition import chosen_bins, may_cut_cells, parted
-from calibcli.commands.pictures.diagram import (
-    Diagram,
-    Drawn,
-    PlotRequest,
-    bounds_line,
-    fit_rows_foot,
-    rows_line,
-    title_of,
-)
+from calibcli.commands.pictures import diagram
 from calibcli.commands.reading import read_evaluation
 from calibcli.documents.artifact import Artifact, read_any_artifact
 from calibcli.errors import CalibcliError, UsageProblem
@@ -135,12 +127,14 @@ def _drawn(table: ScoreTable, generator: np.random.Generator) -> ScoreTable:
     return ScoreTable(table.score[kept], (negative + positive)[kept], positive[kept])
 
 
-def map_diagram(request: PlotRequest) -> Diagram:
+def map_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
     """Return the map of an artifact, with the observed rates of rows where some are given."""
     if request.document is not None:
         request.refuse_idle(what="an artifact")
         artifact = _artifact_of_one_score(request.document)
-        return Diagram(_alone(artifact, seed=request.options.seed), str(request.document), artifact.doubts)
+        return diagram.Diagram(
+            _alone(artifact, seed=request.options.seed), str(request.document), artifact.doubts
+        )
     if request.artifact is None:
         msg = "--kind map draws the map of an artifact, and none is named"
         raise UsageProblem(msg, "name one with --artifact, or give it in place of the files")
@@ -151,7 +145,7 @@ def map_diagram(request: PlotRequest) -> Diagram:
     source, found = evaluation.input, evaluation.fit_notes
     notes = (*source.notes, *evaluation.notes, *found)
     drawn = map_over_rows(artifact, evaluation, fitted_rows=bool(found), options=options)
-    return Diagram(drawn, title_of(source, artifact=evaluation.through), notes, source)
+    return diagram.Diagram(drawn, diagram.title_of(source, artifact=evaluation.through), notes, source)
 
 
 def _artifact_of_one_score(path: DocumentSource) -> Artifact:
@@ -164,16 +158,16 @@ def _artifact_of_one_score(path: DocumentSource) -> Artifact:
     )
 
 
-def _alone(artifact: Artifact, *, seed: int) -> Drawn:
+def _alone(artifact: Artifact, *, seed: int) -> diagram.Drawn:
     """Return the map without rows."""
     fit = artifact.fit
     band = map_band(artifact, None, fitted_rows=False, confidence=0.0, seed=seed)
     squared = fit.options.get("loss") == FitLoss.BRIER.value
     loss = "squared error" if squared else "log loss"
-    return Drawn(
+    return diagram.Drawn(
         map_curve(artifact.recalibrator, band=band),
         (
-            f"{artifact.recalibrator.name.value} map, fitted to {rows_line(fit.rows, fit.positive)}",
+            f"{artifact.recalibrator.name.value} map, fitted to {diagram.rows_line(fit.rows, fit.positive)}",
             f"{loss} {fit.loss_before:.4g} before, {fit.loss_after:.4g} after, on the fit rows: optimistic",
         ),
     )
@@ -181,7 +175,7 @@ def _alone(artifact: Artifact, *, seed: int) -> Drawn:
 
 def map_over_rows(
     artifact: Artifact, evaluation: Gathered, *, fitted_rows: bool, options: MeasureOptions
-) -> Drawn:
+) -> diagram.Drawn:
     """Return the map with observed rates over bins of the raw score."""
     raw = evaluation.tables[RAW]
     refuse_empty(raw)
@@ -190,16 +184,16 @@ def map_over_rows(
     bins = _bins(raw, options)
     points = binned_curve(parted(raw, bins, again=evaluation.again), bins=bins, confidence=confidence)
     before, after = (brier(one, confidence=confidence) for one in (raw, evaluation.table))
-    rows = rows_line(raw.total_rows, raw.total_positive_rows)
+    rows = diagram.rows_line(raw.total_rows, raw.total_positive_rows)
     fit_rows = "these rows" if fitted_rows else f"{artifact.fit.rows:,} rows"
-    return Drawn(
+    return diagram.Drawn(
         map_curve(artifact.recalibrator, band=band, table=raw, points=points, partition=_each(bins)),
         (
-            f"Brier score {after.value:.4g}{bounds_line(after.interval)} through the map",
-            f"before it {before.value:.4g}{bounds_line(before.interval)}",
+            f"Brier score {after.value:.4g}{diagram.bounds_line(after.interval)} through the map",
+            f"before it {before.value:.4g}{diagram.bounds_line(before.interval)}",
             f"{rows}; {artifact.recalibrator.name.value} map fitted to {fit_rows}",
         ),
-        fit_rows_foot((FIT_ROWS,) if fitted_rows else ()),
+        diagram.fit_rows_foot((FIT_ROWS,) if fitted_rows else ()),
     )
 
 

@@ -45,19 +45,12 @@ from calibcli.options.pictures import PictureOptions
 from calibcli.reports.input import InputSummary
 from calibcli.show.words import UNDEFINED, field_name, first_of, four, p_equals, quoted, roughness, three
 from calibcli.stats.bounds.proportion import clopper_pearson
-from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels
+from calibcli.stats.curves import MOST_LINES, CurvePanel, CurvePanels, thresholds
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.cumulative import CumulativeCurve, cumulative_curve, risk_coverage_curve
 from calibcli.stats.curves.isotonic import IsotonicCurve, McbDsc, isotonic_curve
 from calibcli.stats.curves.net_benefit import net_benefits
 from calibcli.stats.curves.reliability import refuse_empty
-from calibcli.stats.curves.thresholds import (
-    DecisionCurve,
-    Range,
-    decision_curve,
-    murphy_curve,
-    worth_somewhere,
-)
 from calibcli.stats.measures import INDEPENDENT_ROWS, Estimate, TestResult
 from calibcli.stats.measures.decompositions import corp_part
 from calibcli.stats.measures.discrimination import aurc
@@ -307,7 +300,7 @@ _MOST_RANGES = 3
 def decision_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the decision curve with the thresholds at which the score is better than all and none."""
     options, benefit = asked.options, asked.look.benefit
-    curve = decision_curve(table, raw=asked.raw, confidence=options.confidence, benefit=benefit)
+    curve = thresholds.decision_curve(table, raw=asked.raw, confidence=options.confidence, benefit=benefit)
     curve = replace(curve, marked=tuple(sorted(options.thresholds)))
     rows = rows_line(table.total_rows, table.total_positive_rows)
     kind = "weighted base rate" if table.weighted else "base rate"
@@ -323,11 +316,11 @@ def decision_drawn(table: Table, asked: Asked) -> Drawn:
     counted = bool(curve.better), "better than treating all or none at some threshold, by the estimate alone"
     if not table.weighted:
         words = f"clearly worth using at some threshold ({percent(options.confidence)}, all at once)"
-        counted = worth_somewhere(table, confidence=options.confidence, looks=asked.looks), words
+        counted = thresholds.worth_somewhere(table, confidence=options.confidence, looks=asked.looks), words
     return Drawn(curve, caption, foot, Brief(((where,),), foot, counted=counted))
 
 
-def _finding(curve: DecisionCurve) -> tuple[str, ...]:
+def _finding(curve: thresholds.DecisionCurve) -> tuple[str, ...]:
     """Say where the score is better than treating all and treating none."""
     if not curve.better:
         return ("At no threshold is the score worth more than treating all or none",)
@@ -345,7 +338,7 @@ def _finding(curve: DecisionCurve) -> tuple[str, ...]:
 _MOST_MARKED = 4
 
 
-def _worth_at(table: Table, curve: DecisionCurve) -> tuple[str, ...]:
+def _worth_at(table: Table, curve: thresholds.DecisionCurve) -> tuple[str, ...]:
     """Return what acting on the score is worth at the marked thresholds, as `measure --threshold` has it."""
     found = net_benefits(table, curve.marked, confidence=curve.confidence)
     said = []
@@ -356,7 +349,7 @@ def _worth_at(table: Table, curve: DecisionCurve) -> tuple[str, ...]:
     return (f"Net benefit at {'; '.join(said)}",) if 0 < len(said) <= _MOST_MARKED else ()
 
 
-def _spoken(ranges: Sequence[Range]) -> str:
+def _spoken(ranges: Sequence[thresholds.Range]) -> str:
     """Return ranges in words; of many the first and the last end."""
     if len(ranges) > _MOST_RANGES:
         return f"{ranges[0][0]:.2g} to {ranges[-1][1]:.2g}, in parts"
@@ -442,7 +435,7 @@ def murphy_drawn(table: Table, asked: Asked) -> Drawn:
     parts = f"= MCB {mcb:.{places}f} (the coloured area) - DSC {dsc:.{places}f} + UNC {unc:.{places}f}"
     parts += " (area of the base rate)"
     return Drawn(
-        murphy_curve(table, confidence=confidence),
+        thresholds.murphy_curve(table, confidence=confidence),
         (
             f"Brier score {score.value:.{places}f}{bounds_line(score.interval)}: the area under the curve",
             parts,

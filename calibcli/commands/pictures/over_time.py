@@ -8,14 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from calibcli.commands.measure import measure_files
-from calibcli.commands.pictures.diagram import (
-    Diagram,
-    Drawn,
-    PlotRequest,
-    diagram_of_rows,
-    no_group,
-    rows_line,
-)
+from calibcli.commands.pictures import diagram
 from calibcli.documents.state import read_state
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import GroupOrder, MeasureName, VerdictName
@@ -30,7 +23,7 @@ from calibcli.stats.gates.claim import Verdict
 from calibcli.stats.gates.state import GateState, Look, measure_word, verdict_on_file
 
 
-def monitor_diagram(request: PlotRequest) -> Diagram:
+def monitor_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
     """Return the picture of a gate's state."""
     if len(request.inputs) != 1 or request.inputs[0] == "-":
         msg = f"--kind monitor draws the state of one gate, not {len(request.inputs)} inputs"
@@ -48,8 +41,8 @@ def monitor_diagram(request: PlotRequest) -> Diagram:
         raise InputProblem(msg, "count rows with `calibcli verify --state`")
     verdict = verdict_on_file(state)
     evaluation = f"Judged over {state.terms.partition.described}."
-    drawn = Drawn(monitor_curve(state, verdict), _caption(state, verdict), (evaluation,))
-    return Diagram(drawn, f"{path}, score column: {state.terms.score}", state.notes)
+    drawn = diagram.Drawn(monitor_curve(state, verdict), _caption(state, verdict), (evaluation,))
+    return diagram.Diagram(drawn, f"{path}, score column: {state.terms.score}", state.notes)
 
 
 def monitor_curve(state: GateState, verdict: Verdict) -> MonitorCurve:
@@ -110,7 +103,7 @@ def _numbers(values: list[float | None]) -> np.ndarray[tuple[int], np.dtype[np.f
 def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
     """Return the verdict with the estimate and its bounds first, then what it rests on."""
     batches = len(state.batches)
-    rows = rows_line(state.rows, state.sums.total_positive)
+    rows = diagram.rows_line(state.rows, state.sums.total_positive)
     counted = f"{rows}, in {batches:,} {'batch' if batches == 1 else 'batches'}"
     told = () if verdict.reason is None else (f"{verdict.reason[:1].upper()}{verdict.reason[1:]}.",)
     measured = f"{_measure(state)} {verdict.value:.4f}"
@@ -127,7 +120,7 @@ def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
     return (f"{outcome}: {measured}, {bounds}", f"{counted}; {each}", *told)
 
 
-def trend_diagram(request: PlotRequest) -> Diagram:
+def trend_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
     """Measure the bias of every group."""
     columns = request.columns
     if request.document is not None:
@@ -138,7 +131,7 @@ def trend_diagram(request: PlotRequest) -> Diagram:
         raise UsageProblem(msg, "name the one that has an order, such as --by month")
     report = measure_files(request, options=bias_alone(request.options))
     notes = (*report.input.notes, *report.notes)
-    return diagram_of_rows(
+    return diagram.diagram_of_rows(
         trend_drawn(report, request.options.sort), report.input, notes, through=report.artifact
     )
 
@@ -183,10 +176,10 @@ def _in_order(
     return list(named.values()), order
 
 
-def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> Drawn:
+def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> diagram.Drawn:
     """Return the bias of every group that was measured, in order."""
     if report.groups is None or not report.groups.measured:
-        raise no_group(0 if report.groups is None else report.groups.least_rows)
+        raise diagram.no_group(0 if report.groups is None else report.groups.least_rows)
     column, confidence = report.groups.columns[0], report.confidence
     named = {key.removeprefix(f"{column}="): key for key in report.groups.measured}
     keys, order = _in_order(named, report, order)
@@ -206,7 +199,7 @@ def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> Drawn
     few = report.groups.left_out
     left_out = f"{len(few):,} of fewer than {report.groups.least_rows:,} rows left out." if few else ""
     foot = f"Groups stand {_ORDERED[order]}. {left_out}"
-    return Drawn(curve, _trend_caption(curve, report), (foot.strip(),))
+    return diagram.Drawn(curve, _trend_caption(curve, report), (foot.strip(),))
 
 
 def _bias(report: MeasureReport) -> tuple[float, Interval | None]:
@@ -237,4 +230,4 @@ def _trend_caption(curve: TrendCurve, report: MeasureReport) -> tuple[str, ...]:
     groups = f"{len(curve.names):,} {_values_of(curve)}"
     said = f"Scores are {' and '.join(shown)} of {groups}" if shown else f"No error is shown in {groups}"
     sure = f"{100.0 * curve.confidence:.4g} % for all at once"
-    return f"{said} ({sure})", rows_line(report.table.rows, report.table.positive)
+    return f"{said} ({sure})", diagram.rows_line(report.table.rows, report.table.positive)

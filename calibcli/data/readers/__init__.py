@@ -20,16 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from calibcli.ahead import in_order
-from calibcli.data.arrays import (
-    DAMAGED,
-    NO_THREAD,
-    first_line,
-    is_list_of_numbers,
-    list_lengths,
-    lists_of,
-    no_memory,
-    nulls,
-)
+from calibcli.data import arrays
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.files import InMemory, Stamp, shown_path, stamp_of
 from calibcli.data.formats import keeps_ascii
@@ -251,16 +242,16 @@ class Reader:
 
     def list_length(self, fragment: Fragment, name: str) -> int | None:
         """Return how many numbers the first list of a column holds; None where there is none."""
-        if not is_list_of_numbers(self.stored(fragment).field(name).type):
+        if not arrays.is_list_of_numbers(self.stored(fragment).field(name).type):
             return None
         if fragment.pipe is not None:
             fragment.pipe.spooled()
         for batch in self.streamed(fragment, (name,), width=_WIDEST):
-            column = lists_of(batch.column(0))
-            lost = nulls(column)
+            column = arrays.lists_of(batch.column(0))
+            lost = arrays.nulls(column)
             first = 0 if lost is None else int(np.argmin(lost))
             if len(column) and (lost is None or not lost[first]):
-                found = int(list_lengths(column)[first])
+                found = int(arrays.list_lengths(column)[first])
                 return found if found >= 0 else None
         return None
 
@@ -279,13 +270,13 @@ def read_problems(shown: str, what: str, *more: type[Exception]) -> Iterator[Non
     try:
         yield
     except MemoryError as error:
-        raise no_memory(shown, error) from error
+        raise arrays.no_memory(shown, error) from error
     except kinds as error:
-        if NO_THREAD in str(error):
-            raise no_memory(shown, error) from error
+        if arrays.NO_THREAD in str(error):
+            raise arrays.no_memory(shown, error) from error
         words = error.args[0] if isinstance(error, KeyError) and error.args else error
-        msg = f"{shown} cannot be read{what}: {first_line(words)}"
-        raise InputProblem(msg, DAMAGED) from error
+        msg = f"{shown} cannot be read{what}: {arrays.first_line(words)}"
+        raise InputProblem(msg, arrays.DAMAGED) from error
 
 
 Read = Callable[[int], bytes]
@@ -343,9 +334,11 @@ def text_problems(shown: str, problem: Callable[[str], InputProblem]) -> Iterato
     except UnicodeError as error:
         raise _not_text(shown, error) from error
     except MemoryError as error:
-        raise no_memory(shown, error) from error
+        raise arrays.no_memory(shown, error) from error
     except (pa.ArrowException, OSError) as error:
-        raise (no_memory(shown, error) if NO_THREAD in str(error) else problem(str(error))) from error
+        raise (
+            arrays.no_memory(shown, error) if arrays.NO_THREAD in str(error) else problem(str(error))
+        ) from error
 
 
 def _not_text(shown: str, error: UnicodeError) -> InputProblem:

@@ -9,16 +9,7 @@ from calibcli.data.outputs import is_terminal
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.families import Known
 from calibcli.names import STDOUT, ClassMethod, EngineName, ExportTarget, OnUnseen, RecalibratorName
-from calibcli.options.fitting import (
-    NO_SCORE,
-    OFF_SUM,
-    OUT_OF_RANGE,
-    ApplyOptions,
-    ExportAsk,
-    FitOptions,
-    MapOptions,
-    Shape,
-)
+from calibcli.options import fitting
 from calibcli.options.output import ArtifactFile, Inputs, Output
 from calibcli.options.rows import (
     FITTED_BY,
@@ -42,8 +33,8 @@ from calibcli.shell.door import command
 )
 def fit(
     rows: RowRequest,
-    which: MapOptions,
-    options: FitOptions,
+    which: fitting.MapOptions,
+    options: fitting.FitOptions,
     cutting: FitCutting,
     out: Output,
 ) -> None:
@@ -103,19 +94,19 @@ fit.__doc__ = inspect.cleandoc(fit.__doc__ or "").format(
     "output score name keep to out_dir prior probs force | *ApplyOptions *Shape classes on_sum scale "
     "score_map on_missing on_range unseen *InputFormat jobs engine engine_address allow_edited quiet "
     "verbose color debug",
-    on_missing=NO_SCORE,
-    on_range=OUT_OF_RANGE,
-    on_sum=OFF_SUM,
+    on_missing=fitting.NO_SCORE,
+    on_range=fitting.OUT_OF_RANGE,
+    on_sum=fitting.OFF_SUM,
 )
 def apply(
     artifact: ArtifactFile,
     inputs: Inputs,
     columns: Columns,
     classes: ClassOptions,
-    shape: Shape,
+    shape: fitting.Shape,
     reading: Reading,
     out: Output,
-    options: ApplyOptions,
+    options: fitting.ApplyOptions,
 ) -> None:
     """
     Add the recalibrated probability to every row.
@@ -210,7 +201,7 @@ def _refuse_swapped(artifact: str, inputs: list[str]) -> None:
         raise UsageProblem(msg, shlex.join(["calibcli", "apply", inputs[0], artifact]))
 
 
-def _refuse_places(options: ApplyOptions, reading: Reading) -> None:
+def _refuse_places(options: fitting.ApplyOptions, reading: Reading) -> None:
     """Refuse two places, and what is for many files where there is one."""
     output, out_dir = options.output, options.out_dir
     if output is not None and out_dir is not None:
@@ -226,7 +217,7 @@ def _refuse_places(options: ApplyOptions, reading: Reading) -> None:
     "to dialect form view table score probs by unseen name prior *ExportAsk output allow_edited force quiet "
     "debug"
 )
-def export(artifact: ArtifactFile, ask: ExportAsk, out: Output) -> None:
+def export(artifact: ArtifactFile, ask: fitting.ExportAsk, out: Output) -> None:
     """
     Write the map of an artifact as SQL, Python, scikit-learn or ONNX.
 

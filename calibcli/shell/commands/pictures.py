@@ -15,17 +15,10 @@ import typer
 from calibcli.data.outputs import COMPLETION, check_output, is_terminal, new_file
 from calibcli.errors import IdleOption, OutputProblem, UsageProblem
 from calibcli.names import STDOUT, AxisScale, ColorWhen, PlotKind
+from calibcli.options import pictures
 from calibcli.options.gating import VerifyOptions
 from calibcli.options.measuring import BINS, MIN_GROUP_ROWS, PLOTTED_THRESHOLDS, MeasureOptions
 from calibcli.options.output import TO_A_FILE, Output
-from calibcli.options.pictures import (
-    CompareWith,
-    InTerminal,
-    Kind,
-    PageOptions,
-    PictureFile,
-    PictureOptions,
-)
 from calibcli.options.rows import (
     PLOTTED_BY,
     PLOTTED_INPUTS,
@@ -127,7 +120,7 @@ def report(
     rows: RowRequest,
     options: MeasureOptions,
     gate: VerifyOptions,
-    page: PageOptions,
+    page: pictures.PageOptions,
     out: Output,
 ) -> None:
     """
@@ -199,12 +192,12 @@ def plot(
     classes: ClassOptions,
     segments: Segmenting,
     options: MeasureOptions,
-    picture: PictureOptions,
+    picture: pictures.PictureOptions,
     out: Output,
-    output: PictureFile = None,
-    kind: Kind = None,
-    compare: CompareWith = None,
-    terminal: InTerminal = False,
+    output: pictures.PictureFile = None,
+    kind: pictures.Kind = None,
+    compare: pictures.CompareWith = None,
+    terminal: pictures.InTerminal = False,
 ) -> None:
     """
     Draw a reliability diagram, or another picture by --kind.
@@ -272,7 +265,7 @@ def _check(
     check_output(output, force=force, inputs=inputs, artifact=artifact)
 
 
-def _save(diagram: "Diagram", output: str, look: PictureOptions) -> None:
+def _save(diagram: "Diagram", output: str, look: pictures.PictureOptions) -> None:
     from calibcli.commands.plot import figure_of_diagram
     from calibcli.options.pictures import picture_format
     from calibcli.show.figures import save

@@ -9,14 +9,8 @@ from calibcli.errors import NotConverged
 from calibcli.names import Band, Binning, FitLoss, PlotKind, Purpose, Smoother
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.curves import reliability
 from calibcli.stats.curves.limits import Spread
-from calibcli.stats.curves.reliability import (
-    NO_WEIGHTED_BAND,
-    BinnedCurve,
-    binned_curve,
-    refuse_empty,
-    smooth_curve,
-)
 from calibcli.stats.numerics import normal_quantile, stream
 from calibcli.stats.recalibrators.logistic import solved
 from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
@@ -68,7 +62,7 @@ class ClinicalCurve(Arrays):
     upper: Floats
     how: str
     band: str
-    groups: BinnedCurve
+    groups: reliability.BinnedCurve
     events: Spread | None
     others: Spread | None
     weights: tuple[float, float]
@@ -108,7 +102,7 @@ def clinical_curve(
         seed: Of labels that are drawn for the pointwise band of the kernel.
         band: Which band the kernel has.
     """
-    refuse_empty(table)
+    reliability.refuse_empty(table)
     found = _fitted(table, smoother, confidence=confidence, seed=seed, band=band)
     lower, upper = (np.full_like(found.at, math.nan),) * 2 if table.weighted else (found.lower, found.upper)
     groups = bins_of(Binning.EQUAL_MASS, _GROUPS, table=table)
@@ -119,8 +113,8 @@ def clinical_curve(
         lower=lower,
         upper=upper,
         how=found.how,
-        band=NO_WEIGHTED_BAND if table.weighted else found.band,
-        groups=binned_curve(table, bins=groups, confidence=confidence),
+        band=reliability.NO_WEIGHTED_BAND if table.weighted else found.band,
+        groups=reliability.binned_curve(table, bins=groups, confidence=confidence),
         events=Spread.of(table.score, positive) if positive.any() else None,
         others=Spread.of(table.score, negative) if negative.any() else None,
         weights=(float(positive.sum()), float(negative.sum())),
@@ -131,7 +125,7 @@ def clinical_curve(
 
 def smoothed(table: Table, *, smoother: Smoother, confidence: float, seed: int) -> tuple[Floats, str]:
     """Return the curve of the picture at each score, straight between its places, and what it is."""
-    refuse_empty(table)
+    reliability.refuse_empty(table)
     found = _fitted(table, smoother, confidence=confidence, seed=seed)
     drawn = np.isfinite(found.rate)
     if not drawn.any():
@@ -203,7 +197,7 @@ def _by_spline(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: 
 
 def _by_kernel(table: Table, *, confidence: float, seed: int, band: Band) -> _Fit:
     """Return the curve of `--kind smooth`: the kernel's mean label at its mean score."""
-    found = smooth_curve(
+    found = reliability.smooth_curve(
         table,
         bandwidth=fixpoint(residual_series(table)),
         generator=stream(seed, Purpose.CONSISTENCY_BAND),

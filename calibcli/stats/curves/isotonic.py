@@ -10,14 +10,8 @@ import numpy as np
 from calibcli.names import Band, MeasureName, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.curves import reliability
 from calibcli.stats.curves.limits import Spread, thinned
-from calibcli.stats.curves.reliability import (
-    NO_WEIGHTED_BAND,
-    TOO_FEW_DRAWS,
-    BinnedCurve,
-    enough_draws,
-    refuse_empty,
-)
 from calibcli.stats.recalibrators.pooling import Blocks, pooled
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import looks_discrete, segment_sums
@@ -63,7 +57,7 @@ class IsotonicCurve(Arrays):
     lower: Floats
     upper: Floats
     spread: Spread
-    points: BinnedCurve | None
+    points: reliability.BinnedCurve | None
     confidence: float
     band: str
     coarse: bool
@@ -123,14 +117,14 @@ def isotonic_curve(
         Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8), for the diagram and its consistency band;
         Dimitriadis, Duembgen, Henzi, Puke & Ziegel (2023), Biometrika 110(3), for the simultaneous one.
     """
-    refuse_empty(table)
+    reliability.refuse_empty(table)
     entries = with_scores(table, table.score) if isinstance(table, GridTable) else table
     x, rate = _corners(pooled(entries))
     cells = _cells(table)
     at, share, p_value = cells.score, cells.share, None
     lower = upper = np.full_like(at, math.nan)
     if table.weighted:
-        said = NO_WEIGHTED_BAND
+        said = reliability.NO_WEIGHTED_BAND
     elif band is Band.SIMULTANEOUS:
         ends = _confidence_band(cells, confidence=confidence)
         lower, upper, p_value = ends.lower, ends.upper, ends.p_value
@@ -141,8 +135,8 @@ def isotonic_curve(
         if falls or np.any(lower > upper):
             lower = upper = np.full_like(at, math.nan)
             said = f"no {said}: rates fall somewhere as scores rise, and it needs rates that do not"
-    elif (enough := enough_draws(draws, confidence=confidence)) is None:
-        said = TOO_FEW_DRAWS
+    elif (enough := reliability.enough_draws(draws, confidence=confidence)) is None:
+        said = reliability.TOO_FEW_DRAWS
     else:
         lower, upper = _consistency_band(cells, generator=generator, confidence=confidence, draws=enough)
         said = f"pointwise {percent(confidence)} consistency band about the diagonal"
@@ -171,12 +165,12 @@ def _corners(blocks: Blocks) -> tuple[Floats, Floats]:
     return x[kept], rate[kept]
 
 
-def _points(table: Table, x: Floats, rate: Floats) -> BinnedCurve:
+def _points(table: Table, x: Floats, rate: Floats) -> reliability.BinnedCurve:
     """Return the fit at each of few distinct scores."""
     some = np.flatnonzero(table.weight > 0.0)
     score, none = table.score[some], np.full(some.size, math.nan)
     level = np.interp(score, x, rate)
-    return BinnedCurve(score, score, table.rows[some], score, level, none, none, "no interval")
+    return reliability.BinnedCurve(score, score, table.rows[some], score, level, none, none, "no interval")
 
 
 def _cells(table: Table) -> _Cells:

@@ -19,17 +19,8 @@ from calibcli.stats.gates.claim import (
     Verdict,
 )
 from calibcli.stats.gates.rows_needed import first_rows, promise
-from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS
+from calibcli.stats.measures import HELD_OUT, INDEPENDENT_ROWS, l2
 from calibcli.stats.measures.binned import each_of, farthest
-from calibcli.stats.measures.l2 import (
-    counted,
-    l2_squared_plug_in,
-    lower_bound,
-    one_score,
-    pairs_in,
-    t_statistic,
-    upper_bound,
-)
 from calibcli.stats.numerics import Floats, normal_quantile
 from calibcli.stats.table.bins import BinnedTable, binned
 from calibcli.stats.table.grid import Table
@@ -253,7 +244,7 @@ class L2Growth:
         some = sums.occupied
         self._each = sums.variance[some] / sums.weight[some]
         self._mean = float(sums.variance.sum()) / sums.total
-        self._by_chernoff = counted(table, sums) is not None
+        self._by_chernoff = l2.counted(table, sums) is not None
 
     def energy(self, statistic: float, *, delta: float) -> float:
         """Return the upper bound of sum n_k e_k^2 where sum G_k is `statistic`."""
@@ -298,7 +289,7 @@ def l2_rows_needed(
     Returns:
         Approximate: about a tenth off for a calibrated score, a guess elsewhere.
     """
-    growth, delta, t = L2Growth(table, sums), ground.delta, t_statistic(sums)
+    growth, delta, t = L2Growth(table, sums), ground.delta, l2.t_statistic(sums)
     limiting = growth.energy(sums.total * t, delta=delta)
     wider = max(1.0, sums.total * ends[1] ** 2 / limiting) if limiting > 0.0 else 1.0
     # So wide a bound is cut at 1, or counts rows alone with their value as wrong.
@@ -342,11 +333,11 @@ def l2_below(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
     at_lower, at_upper = ground.levels(rule)
     sums = binned(table, ground.bins)
     upper, above = _upper(table, sums, delta=at_upper)
-    lower, below = lower_bound(table, sums, delta=at_lower)
+    lower, below = l2.lower_bound(table, sums, delta=at_lower)
     share = unseen_share(sums.rows[sums.occupied], delta=ground.delta) if ground.outputs is None else None
-    rows_needed = linf_rows_needed if one_score(table) else l2_rows_needed
+    rows_needed = linf_rows_needed if l2.one_score(table) else l2_rows_needed
     found = Bounds(
-        math.sqrt(max(t_statistic(sums), 0.0)) if pairs_in(sums).any() else math.nan,
+        math.sqrt(max(l2.t_statistic(sums), 0.0)) if l2.pairs_in(sums).any() else math.nan,
         lower,
         upper,
         above if above == below else f"upper: {above}; lower: {below}",
@@ -365,8 +356,8 @@ def _upper(table: Table, sums: BinnedTable, *, delta: float) -> tuple[float, str
     Hoeffding's: with u along the true errors, sum p_k u_k^2 = 1, the l2 error is the mean of u_k times label
     less score; the plug-in is at least its estimate, which a label moves by u_k / n.
     """
-    found = upper_bound(table, sums, delta=delta)
+    found = l2.upper_bound(table, sums, delta=delta)
     if found is not None:
         return found
     margin = hoeffding_deviation(table.total_rows, delta)
-    return min(1.0, math.sqrt(l2_squared_plug_in(sums)) + margin), "Hoeffding"
+    return min(1.0, math.sqrt(l2.l2_squared_plug_in(sums)) + margin), "Hoeffding"

@@ -8,16 +8,7 @@ import numpy as np
 from calibcli.names import MeasureName, Purpose
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.resampling import calibrated_positives, draw_cells
-from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range
-from calibcli.stats.measures.if_calibrated import (
-    CalibratedDraws,
-    Measures,
-    Settings,
-    Shared,
-    ends_of_draws,
-    of_draws,
-    of_mean,
-)
+from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, if_calibrated
 from calibcli.stats.measures.l2 import hidden_words, pairs_in, score_interval, t_statistic
 from calibcli.stats.measures.scores import (
     LossOf,
@@ -100,7 +91,7 @@ def murphy_part(
     *,
     bins: Partition,
     confidence: float = 0.95,
-    calibrated: CalibratedDraws | None = None,
+    calibrated: if_calibrated.CalibratedDraws | None = None,
 ) -> Estimate:
     """
     Return one part of the Brier score over bins.
@@ -173,7 +164,7 @@ def _range_if_calibrated(
     table: Table,
     sums: BinnedTable,
     expected: Murphy,
-    calibrated: CalibratedDraws | None,
+    calibrated: if_calibrated.CalibratedDraws | None,
 ) -> Range | None:
     """Return the range of a part over labels that follow the scores: by the draws, where they are needed."""
     mean = _ratio(sums.score_sum, sums.weight)
@@ -181,13 +172,13 @@ def _range_if_calibrated(
         return expected.variance, expected.variance
     if name is MeasureName.BRIER_WITHIN_COVARIANCE:
         away = table.score - np.repeat(mean, np.diff(sums.starts))
-        return of_mean(table, expected.covariance, 2.0 * away)
+        return if_calibrated.of_mean(table, expected.covariance, 2.0 * away)
     drawn = None if calibrated is None else calibrated.drawn.over(sums.bins).gaps
     if drawn is None:
         return None
     gap = _ratio(drawn, np.broadcast_to(sums.weight, drawn.shape))
     parts = _parts(sums, mean + gap, gap, np.zeros_like(mean), within=(0.0, 0.0))
-    return of_draws(np.asarray(_MURPHY[name](parts)))[1]
+    return if_calibrated.of_draws(np.asarray(_MURPHY[name](parts)))[1]
 
 
 def _parts(
@@ -307,7 +298,7 @@ def corp_part(
     *,
     confidence: float = 0.95,
     generator: np.random.Generator | None = None,
-    shared: Shared | None = None,
+    shared: if_calibrated.Shared | None = None,
 ) -> Estimate:
     """
     Return one part of the Brier score or the log loss by isotonic recalibration.
@@ -330,7 +321,7 @@ def corp_part(
         Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8).
     """
     score, part = _CORP[name]
-    shared = shared or Shared()
+    shared = shared or if_calibrated.Shared()
     value = part(shared.once(f"corp {score.name}", table, lambda: corp_of(table, score)))
     because, interval, null = [HELD_OUT], None, UNKNOWN
     if table.kind == "grid":
@@ -387,7 +378,7 @@ def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generato
             parts.append((losses.mean(positive, weight - positive) - pooled, unc - pooled, unc))
     columns = np.array(parts)
     mcb, dsc, unc = columns.mean(axis=0).tolist()
-    low, high = (Corp(*ends) for ends in ends_of_draws(columns).tolist())
+    low, high = (Corp(*ends) for ends in if_calibrated.ends_of_draws(columns).tolist())
     if score is _BRIER:
         rows = table.total_rows
         rate = float((table.weight * table.score).sum()) / rows
@@ -417,16 +408,16 @@ def _without_rounding(value: float, scale: float) -> float:
     return 0.0 if abs(value) < 1e-14 * max(scale, 1e-3) else value
 
 
-def _murphy(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+def _murphy(name: MeasureName, table: Table, settings: if_calibrated.Settings) -> Estimate:
     return murphy_part(
         name, table, bins=settings.bins, confidence=settings.confidence, calibrated=settings.calibrated
     )
 
 
-def _corp(name: MeasureName, table: Table, settings: Settings) -> Estimate:
+def _corp(name: MeasureName, table: Table, settings: if_calibrated.Settings) -> Estimate:
     # Where nothing was drawn for the others, no reference is wanted.
     generator = None if settings.calibrated is None else stream(settings.seed, Purpose.CORP)
     return corp_part(name, table, confidence=settings.confidence, generator=generator, shared=settings.shared)
 
 
-MEASURES: Measures = dict.fromkeys(_MURPHY, _murphy) | dict.fromkeys(_CORP, _corp)
+MEASURES: if_calibrated.Measures = dict.fromkeys(_MURPHY, _murphy) | dict.fromkeys(_CORP, _corp)

@@ -11,16 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import DEFAULT_SEED, MeasureName, Target
-from calibcli.stats.bounds import Interval
-from calibcli.stats.bounds.betting import (
-    Pieces,
-    Quadratic,
-    Signed,
-    lower_bound_of_size,
-    orders_needed,
-    stakes_of_rows,
-    upper_bound_of_signed_sum,
-)
+from calibcli.stats.bounds import Interval, betting
 from calibcli.stats.bounds.proportion import hoeffding_deviation
 from calibcli.stats.bounds.resampling import label_draws
 from calibcli.stats.measures import (
@@ -68,7 +59,7 @@ class CutTable:
         starts: The first piece of each bin, shape (n_bins + 1,), ending with n_pieces.
     """
 
-    pieces: Pieces
+    pieces: betting.Pieces
     middle: Floats
     starts: npt.NDArray[np.intp]
 
@@ -78,28 +69,28 @@ class CutTable:
         return self.starts.size - 3
 
     @property
-    def gap(self) -> Quadratic:
+    def gap(self) -> betting.Quadratic:
         """Label - midpoint."""
         level = np.broadcast_to(_LABEL - self.middle, self.pieces.centre.shape)
-        return Quadratic(level, np.zeros_like(level))
+        return betting.Quadratic(level, np.zeros_like(level))
 
     @property
-    def moved(self) -> Quadratic:
+    def moved(self) -> betting.Quadratic:
         """|Score - midpoint|."""
         away = self.pieces.centre - self.middle
-        return Quadratic(np.abs(away), np.sign(away))
+        return betting.Quadratic(np.abs(away), np.sign(away))
 
     @property
-    def residual(self) -> Quadratic:
+    def residual(self) -> betting.Quadratic:
         """Label - score."""
-        return Quadratic(_LABEL - self.pieces.centre, np.full_like(self.pieces.centre, -1.0))
+        return betting.Quadratic(_LABEL - self.pieces.centre, np.full_like(self.pieces.centre, -1.0))
 
     @property
-    def tilted(self) -> Quadratic:
+    def tilted(self) -> betting.Quadratic:
         """(Label - score) (2 score - 1)."""
         centre = self.pieces.centre
         level = (_LABEL - centre) * (2.0 * centre - 1.0)
-        return Quadratic(level, 2.0 * _LABEL + 1.0 - 4.0 * centre, -2.0)
+        return betting.Quadratic(level, 2.0 * _LABEL + 1.0 - 4.0 * centre, -2.0)
 
     @property
     def finer(self) -> "CutTable":
@@ -124,7 +115,7 @@ class CutTable:
         """What is bet on: these bins, finer ones, and each score by itself where they are few."""
         return [one for one in (self, self.finer, self.each) if one is not None]
 
-    def of_bins(self, values: Quadratic) -> Floats:
+    def of_bins(self, values: betting.Quadratic) -> Floats:
         """Return the sum of values over each bin, shape (n_bins,)."""
         return segment_sums(self.pieces.sums(values), self.starts)
 
@@ -143,10 +134,10 @@ def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
     if table.distinct <= _AS_THEY_ARE:
         centre = np.stack((table.score_of_positive, table.score_of_negative))
         counts = np.stack((table.positive, table.weight - table.positive))
-        return CutTable(Pieces(centre, counts[None]), np.repeat(middle, np.diff(starts)), starts)
+        return CutTable(betting.Pieces(centre, counts[None]), np.repeat(middle, np.diff(starts)), starts)
     parts = 2 * finer_bins(bins) // bins
     reach = 0.5 / (bins * parts)
-    orders = 2 if table.weighted else orders_needed(table.total_rows, delta=delta, reach=reach)
+    orders = 2 if table.weighted else betting.orders_needed(table.total_rows, delta=delta, reach=reach)
     sizes = np.concatenate(([1], np.full(bins, parts), [1]))
     return CutTable(
         pieces=_gathered(table, starts, parts=parts, orders=orders),
@@ -169,7 +160,7 @@ def finer_bins(bins: int) -> int:
     return bins * times
 
 
-def _gathered(table: Table, starts: npt.NDArray[np.intp], *, parts: int, orders: int) -> Pieces:
+def _gathered(table: Table, starts: npt.NDArray[np.intp], *, parts: int, orders: int) -> betting.Pieces:
     """Sum moments over the given number of equal parts of every bin, and over the scores 0 and 1."""
     count = (starts.size - 3) * parts
     centre = np.concatenate(([0.0], (np.arange(count) + 0.5) / count, [1.0]))
@@ -193,7 +184,7 @@ def _gathered(table: Table, starts: npt.NDArray[np.intp], *, parts: int, orders:
             for order in range(orders):
                 np.multiply(powers[order], away, out=powers[order + 1])
             moments[:, label] += segment_sums(powers, inside)
-    return Pieces(np.stack((centre, centre)), moments)
+    return betting.Pieces(np.stack((centre, centre)), moments)
 
 
 # Of the stake on the bins of the estimate, on finer ones, and on each score by itself.
@@ -311,14 +302,14 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
         )
         method, target = "Hoeffding at the effective number of rows", Target.FIXED_DESIGN
     else:
-        upper = upper_bound_of_signed_sum(cut.pieces, list(_signed(cut)), delta=delta)
+        upper = betting.upper_bound_of_signed_sum(cut.pieces, list(_signed(cut)), delta=delta)
         method, target = f"betting on rows, upper over {cut.bins} bins or finer", Target.POPULATION
     level, tilt = dictionary(table, delta=delta, cut=cut)
     lower = max(level, tilt / 3.0)
     return Interval(lower, min(1.0, upper), confidence, method, target, finite_sample=True)
 
 
-def _signed(cut: CutTable) -> Iterator[Signed]:
+def _signed(cut: CutTable) -> Iterator[betting.Signed]:
     """
     Yield what is bet on: distances by the bins, by finer ones, and by each score where they are few.
 
@@ -326,9 +317,9 @@ def _signed(cut: CutTable) -> Iterator[Signed]:
     """
     for share, one in zip(SHARES, cut.every, strict=False):
         plus, minus = (
-            Quadratic(sign * one.gap.level + one.moved.level, one.moved.rise) for sign in (1.0, -1.0)
+            betting.Quadratic(sign * one.gap.level + one.moved.level, one.moved.rise) for sign in (1.0, -1.0)
         )
-        yield Signed(plus, minus, one.starts, share)
+        yield betting.Signed(plus, minus, one.starts, share)
 
 
 def dictionary(table: Table, *, delta: float, cut: CutTable | None = None) -> tuple[float, float]:
@@ -341,7 +332,7 @@ def dictionary(table: Table, *, delta: float, cut: CutTable | None = None) -> tu
             size = abs(float(cut.of_bins(values).sum())) / cut.pieces.rows
             found.append(max(0.0, size - hoeffding_deviation(effective_rows(table), part / 2.0)))
         else:
-            found.append(lower_bound_of_size(cut.pieces, values, delta=part))
+            found.append(betting.lower_bound_of_size(cut.pieces, values, delta=part))
     return found[0], found[1]
 
 
@@ -514,7 +505,7 @@ def _gathered_labels(table: Table) -> tuple[Floats, Floats, float]:
 
 def _interval(table: Table, *, value: float, moved: float, confidence: float) -> Interval:
     delta = (1.0 - confidence) / 2.0
-    held, stakes = weighed(table), stakes_of_rows(table.total_rows, delta=delta)
+    held, stakes = weighed(table), betting.stakes_of_rows(table.total_rows, delta=delta)
     level = math.log(1.0 / delta)
     _, upper = crossing(
         lambda eps: held.log_evidence_below(eps, stakes, norm=value + moved) - level, value, 1.0

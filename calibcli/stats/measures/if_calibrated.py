@@ -13,18 +13,9 @@ from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName
 from calibcli.stats.bounds.resampling import LEAST_INFORMATION, DrawCells, DrawnLabels, Starts, label_draws
 from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.numerics import skewed_quantile
-from calibcli.stats.table import Floats
+from calibcli.stats.table import Floats, kernel
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
-from calibcli.stats.table.kernel import (
-    LEAST_BANDWIDTH,
-    MESH,
-    CosineSeries,
-    bandwidths_around,
-    cosine_series_in_cells,
-    cosine_series_of_cells,
-    in_cells,
-)
 from calibcli.values import dataclass
 
 # Nine of ten calibrated scores show a value between these two quantiles.
@@ -185,8 +176,8 @@ def expected_norm(table: Table, bandwidth: float) -> Reference:
     variance = open_variance(table)
     if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
         return UNKNOWN
-    cells = in_cells(table.score, variance)
-    series, rows = cosine_series_of_cells(cells), table.total_rows
+    cells = kernel.in_cells(table.score, variance)
+    series, rows = kernel.cosine_series_of_cells(cells), table.total_rows
     mean = math.sqrt(2.0 / math.pi) * mean_spread(series, cells, bandwidth=bandwidth) / rows
     if mean == 0.0:
         return 0.0, (0.0, 0.0)
@@ -198,14 +189,14 @@ def _of_drawn_labels(table: Table, generator: np.random.Generator) -> Reference:
     # mean norm above that of normal noise spread over [0, 1].
     rows, events = float(table.weight.sum()), float(open_variance(table).sum())
     spread = (math.sqrt(events / (2.0 * math.sqrt(math.pi))) / rows) ** (2.0 / 3.0)
-    most = max(min(2.0 * events / rows, spread), LEAST_BANDWIDTH)
+    most = max(min(2.0 * events / rows, spread), kernel.LEAST_BANDWIDTH)
     while True:
         drawn = _DrawnNorms.of(table, most, generator)
         mean, met = drawn.meeting(lambda norms: float(norms.mean()), _Met(most, drawn.at(most), -0.5))
         # Cells that are fine for the largest bandwidth there may be are too wide for one far below.
-        if mean > 0.25 * most or most == LEAST_BANDWIDTH:
+        if mean > 0.25 * most or most == kernel.LEAST_BANDWIDTH:
             break
-        most = max(2.0 * mean, LEAST_BANDWIDTH)
+        most = max(2.0 * mean, kernel.LEAST_BANDWIDTH)
     low = drawn.meeting(lambda norms: float(ends_of_draws(norms)[0]), met)[0]
     high = drawn.meeting(lambda norms: float(ends_of_draws(norms)[1]), met)[0]
     return mean, (low, high)
@@ -232,7 +223,7 @@ class _DrawnNorms:
         length: Of what is left of [0, 1].
     """
 
-    series: CosineSeries
+    series: kernel.CosineSeries
     length: float
 
     @classmethod
@@ -241,14 +232,14 @@ class _DrawnNorms:
         some = open_variance(table) > 0.0
         score, weight = table.score[some], table.weight[some]
         place, length = _without_gaps(score, 4.0 * _FAR * bandwidth)
-        cells = min(math.ceil(_RESOLVED * length / bandwidth), MESH)
-        held, sums = (in_cells(place / length, one, cells) for one in (weight, weight * score))
+        cells = min(math.ceil(_RESOLVED * length / bandwidth), kernel.MESH)
+        held, sums = (kernel.in_cells(place / length, one, cells) for one in (weight, weight * score))
         occupied = np.flatnonzero(held)
         rows = held[occupied]
         mean = np.clip(sums[occupied] / rows, 0.0, 1.0)
         labels = generator.binomial(rows.astype(np.int64), mean, size=(_DRAWS, mean.size))
         mass = (labels - rows * mean) / table.weight.sum()
-        return cls(cosine_series_in_cells(occupied, mass, cells), length)
+        return cls(kernel.cosine_series_in_cells(occupied, mass, cells), length)
 
     def at(self, bandwidth: float) -> Floats:
         """Return the smoothed norm of each draw."""
@@ -263,10 +254,10 @@ class _DrawnNorms:
         met, size = start, size_of(start.norms)
         for _ in range(_MOST_STEPS):
             at = met.bandwidth
-            if size <= at == LEAST_BANDWIDTH:
+            if size <= at == kernel.LEAST_BANDWIDTH:
                 return size, met
             step = at * (size / at) ** (1.0 / (1.0 - met.power))
-            step = min(max(step, LEAST_BANDWIDTH), 1.0)
+            step = min(max(step, kernel.LEAST_BANDWIDTH), 1.0)
             if abs(step - at) <= _NEAR * at:
                 return step, met
             norms = self.at(step)
@@ -294,14 +285,14 @@ def _norm(values: Floats) -> Floats:
 def _of_normal_noise(
     score: Floats, variance: Floats, *, rows: int, length: float = 1.0
 ) -> tuple[float, Range]:
-    gathered = in_cells(score, variance)
-    series = cosine_series_of_cells(gathered)
+    gathered = kernel.in_cells(score, variance)
+    series = kernel.cosine_series_of_cells(gathered)
 
     def excess(bandwidth: float) -> float:
         spread = mean_spread(series, gathered, bandwidth=bandwidth)
         return length * bandwidth - math.sqrt(2.0 / math.pi) * spread / rows
 
-    low, high = bandwidths_around(excess, within=_WITHIN * LEAST_BANDWIDTH)
+    low, high = kernel.bandwidths_around(excess, within=_WITHIN * kernel.LEAST_BANDWIDTH)
     bandwidth = 0.5 * (low + high)
     unit = math.sqrt(2.0 / math.pi) / rows
     mean, other = (unit * mean_spread(series, gathered, bandwidth=at) for at in (bandwidth, 0.7 * bandwidth))
@@ -312,7 +303,7 @@ def _of_normal_noise(
     return length * bandwidth, (length * min(low, 1.0), length * min(high, 1.0))
 
 
-def mean_spread(series: CosineSeries, variance: Floats, *, bandwidth: float) -> float:
+def mean_spread(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float) -> float:
     """
     Return the integral over [0, 1] of sqrt(sum_i v_i K(f_i, t)^2), K the reflected Gaussian.
 
@@ -322,7 +313,7 @@ def mean_spread(series: CosineSeries, variance: Floats, *, bandwidth: float) -> 
     return float(np.sqrt(_energies(series, variance, bandwidth=bandwidth)[0]).mean())
 
 
-def variance_of_norm(series: CosineSeries, variance: Floats, *, bandwidth: float) -> float:
+def variance_of_norm(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float) -> float:
     """
     Return the variance of the integral of |G| over [0, 1], G normal of variance sum_i v_i K(f_i, t)^2 at t.
 
@@ -345,7 +336,7 @@ def variance_of_norm(series: CosineSeries, variance: Floats, *, bandwidth: float
     return 2.0 * stride * total * step**2
 
 
-def _energies(series: CosineSeries, variance: Floats, *, bandwidth: float) -> tuple[Floats, Floats]:
+def _energies(series: kernel.CosineSeries, variance: Floats, *, bandwidth: float) -> tuple[Floats, Floats]:
     """Return sum_i v_i K(f_i, t)^2 on an even grid of t, and the same without images beyond the ends."""
     own = series.smoothed(bandwidth / math.sqrt(2.0), oversampling=4) / (2.0 * math.sqrt(math.pi) * bandwidth)
     own = np.maximum(own, 0.0)

@@ -9,15 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from calibcli.names import ClassMeasure, MeasureName
+from calibcli.stats.measures import differences
 from calibcli.stats.measures.clustered import Clusters, ClusterSums
-from calibcli.stats.measures.differences import (
-    PAIRED,
-    Compared,
-    PairedSums,
-    ranked_sums,
-    worst_log_loss,
-    worst_of_scores,
-)
 from calibcli.stats.measures.scores import losses_of_rows
 from calibcli.stats.table import Floats, Integers, ScoreTable
 from calibcli.stats.table.classes import brier_of, log_loss_of
@@ -82,7 +75,7 @@ class Answers:
         """Return sums of what each cluster lost."""
         return self._clusters(self.score, self.label)
 
-    def clusters_beside(self, other: Self, name: Compared) -> tuple[Clusters, Clusters]:
+    def clusters_beside(self, other: Self, name: differences.Compared) -> tuple[Clusters, Clusters]:
         """Return the clusters of two models that answered the same questions: what tells them apart."""
         if name is not C.ACCURACY:
             return self.clusters(), other.clusters()
@@ -97,29 +90,29 @@ class Answers:
             sums.add_rows(self.cluster, score, label)
         return sums.whole()
 
-    def against(self, other: "Answers", *, ranked: Sequence[MeasureName] = ()) -> PairedSums:
+    def against(self, other: "Answers", *, ranked: Sequence[MeasureName] = ()) -> differences.PairedSums:
         """Return how the losses of another differ from these, answer by answer, with accuracy and areas."""
         one, two = self.to(other), other.to(self)
         first, second = one.losses(), two.losses()
-        sums = PairedSums(tuple(first))
+        sums = differences.PairedSums(tuple(first))
         if one.ids.size:
-            worst = worst_of_scores(one.score, two.score, counts=None, weight=None)
+            worst = differences.worst_of_scores(one.score, two.score, counts=None, weight=None)
             worst |= {C.ACCURACY: (1.0, 1.0), C.CLASS_BRIER: (2.0, 2.0)}
             sides = [side.probability.min(axis=1) for side in (one, two) if side.probability is not None]
             if sides:
-                low, high = (worst_log_loss(side, counts=None, weight=None) for side in sides)
+                low, high = (differences.worst_log_loss(side, counts=None, weight=None) for side in sides)
                 worst[C.CLASS_LOG_LOSS] = low, high
             sums.add_losses({name: (first[name], second[name]) for name in first}, worst=worst)
-            areas = ranked_sums(ranked, one.table, two.table, same_labels=False)
+            areas = differences.ranked_sums(ranked, one.table, two.table, same_labels=False)
             if areas is not None:
                 areas.add((one.score, one.label), (two.score, two.label))
                 sums.also(areas.sums)
         return sums
 
-    def losses(self) -> dict[Compared, Floats]:
+    def losses(self) -> dict[differences.Compared, Floats]:
         """Return what each answer lost by every measure that is a mean over rows; 1 for a right answer."""
-        found: dict[Compared, Floats] = {
-            name: losses_of_rows(name, self.score, self.label) for name in PAIRED
+        found: dict[differences.Compared, Floats] = {
+            name: losses_of_rows(name, self.score, self.label) for name in differences.PAIRED
         }
         found[C.ACCURACY] = self.label.astype(np.float64)
         if self.probability is not None and self.place is not None:

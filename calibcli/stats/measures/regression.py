@@ -14,23 +14,8 @@ from calibcli.stats.measures.bias import interval_of_bias
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_moments
 from calibcli.stats.measures.scores import entropy
 from calibcli.stats.numerics import crossing, student_quantile
+from calibcli.stats.recalibrators import newton
 from calibcli.stats.recalibrators.logistic import Solution, solved
-from calibcli.stats.recalibrators.newton import (
-    Aim,
-    Family,
-    Frame,
-    Labelled,
-    Points,
-    constant,
-    limited_rows,
-    line,
-    log_loss,
-    logistic,
-    logit,
-    minimise,
-    parted,
-    parted_upwards,
-)
 from calibcli.stats.table import Floats
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -55,18 +40,18 @@ class Profile:
         unit: Length of the last feature's own part: its coefficient times this is its coordinate.
     """
 
-    points: Points
+    points: newton.Points
     least: float
     rows: int
     unit: float
 
     @classmethod
-    def of(cls, family: Family, labelled: Labelled, *, rows: int, least: float) -> "Profile":
+    def of(cls, family: newton.Family, labelled: newton.Labelled, *, rows: int, least: float) -> "Profile":
         """Return the profile of the last feature of a family."""
         share = labelled.weight / np.sum(labelled.weight)
-        frame = Frame.of(family.features(labelled.score), share)
+        frame = newton.Frame.of(family.features(labelled.score), share)
         offset = None if family.offset is None else family.offset(labelled.score)
-        points = Points(frame.design, labelled.label.astype(np.float64), share, offset)
+        points = newton.Points(frame.design, labelled.label.astype(np.float64), share, offset)
         return cls(points, least, rows, float(frame.triangle[-1, -1]))
 
     def around(self, best: Solution, *, level: float) -> tuple[float, float]:
@@ -111,7 +96,7 @@ class Profile:
         """Return the coordinate where both equations hold, None if that is not found on the same side."""
         at, width = best + step, float(step[-1])
         for _ in range(_MOST_STEPS):
-            here = log_loss(self.points, at)
+            here = newton.log_loss(self.points, at)
             excess = 2.0 * self.rows * (here.loss - self.least) - level
             left = np.append(excess, here.gradient[:-1])
             slopes = np.vstack((2.0 * self.rows * here.gradient, here.curvature[:-1]))
@@ -140,17 +125,17 @@ class Profile:
         """Return twice the log likelihood lost by holding the last coordinate."""
         design = self.points.design
         if len(design) == 1:
-            held = log_loss(self.points, np.array([coordinate])).loss
+            held = newton.log_loss(self.points, np.array([coordinate])).loss
         else:
             base = 0.0 if self.points.offset is None else self.points.offset
             offset = base + coordinate * design[-1]
-            rest = Points(design[:-1], self.points.target, self.points.weight, offset)
+            rest = newton.Points(design[:-1], self.points.target, self.points.weight, offset)
             start = np.zeros(len(design) - 1)
-            held = minimise(log_loss, rest, start=start, what="log loss").slopes.loss
+            held = newton.minimise(newton.log_loss, rest, start=start, what="log loss").slopes.loss
         return 2.0 * self.rows * (held - self.least)
 
 
-def least_when_parted(ones: Floats, zeros: Floats, points: Labelled) -> float:
+def least_when_parted(ones: Floats, zeros: Floats, points: newton.Labelled) -> float:
     """
     Return the infimum of the mean log loss where a threshold parts the labels.
 
@@ -160,7 +145,7 @@ def least_when_parted(ones: Floats, zeros: Floats, points: Labelled) -> float:
     edges = (float(ones.min()), float(zeros.max())), (float(zeros.min()), float(ones.max()))
     for above, below in edges:
         if above == below:
-            there: npt.NDArray[np.bool_] = logit(points.score) == above
+            there: npt.NDArray[np.bool_] = newton.logit(points.score) == above
             held = float(points.weight[there].sum())
             share = points.weight[there & points.label].sum(keepdims=True) / held
             return held * float(entropy(share)[0]) / weight
@@ -184,13 +169,15 @@ _ONE_ROW = "no interval: nearly all of its noise comes from one row"
 # What is left of a row when the line is fitted without it.
 _LEAST_LEFT = 1e-6
 
-_LINE = Family(RecalibratorName.PLATT, line)
+_LINE = newton.Family(RecalibratorName.PLATT, newton.line)
 
 
 # The coefficient of the last feature is the one that is measured.
 _FAMILIES = {
-    MeasureName.CITL_LOGIT: Family(RecalibratorName.INTERCEPT, constant, logit),
-    MeasureName.COX_INTERCEPT: Family(RecalibratorName.PLATT, lambda scores: line(scores)[::-1]),
+    MeasureName.CITL_LOGIT: newton.Family(RecalibratorName.INTERCEPT, newton.constant, newton.logit),
+    MeasureName.COX_INTERCEPT: newton.Family(
+        RecalibratorName.PLATT, lambda scores: newton.line(scores)[::-1]
+    ),
     MeasureName.COX_SLOPE: _LINE,
 }
 
@@ -221,7 +208,7 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
         Royall & Tsou (2003), JRSS-B 65, for the adjusted likelihood; Long & Ervin (2000), American
         Statistician 54, for the variance (HC3).
     """
-    points, limited = Labelled.of(table), limited_rows(table)
+    points, limited = newton.Labelled.of(table), newton.limited_rows(table)
     because = [HELD_OUT, "of the line that fits best, whether or not the truth is on it"]
     because += limited_words(limited)
     try:
@@ -258,7 +245,7 @@ def _if_calibrated(name: MeasureName, table: Table) -> Reference:
         return null, None
     if name is MeasureName.CITL_LOGIT:
         return null, of_moments(null, 1.0 / whole)
-    z = logit(table.score)
+    z = newton.logit(table.score)
     if float(np.ptp(z[information > 0.0])) == 0.0:
         return null, None
     middle = float((information * z).sum()) / whole
@@ -266,9 +253,9 @@ def _if_calibrated(name: MeasureName, table: Table) -> Reference:
     return null, of_moments(null, slope if name is MeasureName.COX_SLOPE else 1.0 / whole + middle**2 * slope)
 
 
-def fitted_line(points: Labelled, table: Table) -> Solution:
+def fitted_line(points: newton.Labelled, table: Table) -> Solution:
     """Return the line of most likelihood."""
-    return solved(_LINE, points, aim=Aim.of(table, FitOptions(), separated=False))
+    return solved(_LINE, points, aim=newton.Aim.of(table, FitOptions(), separated=False))
 
 
 def limited_words(rows: int) -> list[str]:
@@ -277,17 +264,17 @@ def limited_words(rows: int) -> list[str]:
     return [f"{these} within 2^-53 of 0 or 1: limited inside the logit"] if rows else []
 
 
-def one_label(points: Labelled) -> bool:
+def one_label(points: newton.Labelled) -> bool:
     """Whether the rows with weight have one label."""
     return bool(points.label.all()) or not bool(points.label.any())
 
 
-def one_logit(points: Labelled) -> bool:
+def one_logit(points: newton.Labelled) -> bool:
     """Whether the scores have one logit, so that there is no slope."""
-    return float(np.ptp(logit(points.score))) == 0.0
+    return float(np.ptp(newton.logit(points.score))) == 0.0
 
 
-def _found(name: MeasureName, table: Table, points: Labelled, *, confidence: float) -> _Found:
+def _found(name: MeasureName, table: Table, points: newton.Labelled, *, confidence: float) -> _Found:
     """Return the coefficient, wherever it lies."""
     if name is MeasureName.CITL_LOGIT:
         if one_label(points):
@@ -299,9 +286,9 @@ def _found(name: MeasureName, table: Table, points: Labelled, *, confidence: flo
     elif one_label(points) or one_logit(points):
         same = "label" if one_label(points) else "score" if float(np.ptp(points.score)) == 0.0 else "logit"
         return _Found(math.nan, None, f"no interval: undefined where there is one {same} only")
-    elif parted(*points.logits):
+    elif newton.parted(*points.logits):
         return _parted(name, table, points, level=student_quantile(0.5 + confidence / 2.0, 1.0) ** 2)
-    best = solved(_FAMILIES[name], points, aim=Aim.of(table, FitOptions(), separated=False))
+    best = solved(_FAMILIES[name], points, aim=newton.Aim.of(table, FitOptions(), separated=False))
     value = best.coefficients[-1]
     if table.weighted:
         return _Found(value, None, NO_WEIGHTED_INTERVAL)
@@ -322,15 +309,15 @@ def _found(name: MeasureName, table: Table, points: Labelled, *, confidence: flo
     return _Found(value, (min(low, value), max(high, value)), carried=carried)
 
 
-def _by_rate(table: Table, points: Labelled, *, confidence: float) -> tuple[float, float]:
+def _by_rate(table: Table, points: newton.Labelled, *, confidence: float) -> tuple[float, float]:
     """Return the shifts of log odds at which scores have the mean rates that `bias` has as its ends."""
-    z, share = logit(points.score), points.weight / np.sum(points.weight)
+    z, share = newton.logit(points.score), points.weight / np.sum(points.weight)
     mean = float(share @ points.score)
 
     def shift(rate: float) -> float:
         if not 0.0 < rate < 1.0:
             return math.copysign(math.inf, rate - 0.5)
-        return sum(crossing(lambda a: float(share @ logistic(z + a)) - rate, -_WIDEST, _WIDEST)) / 2.0
+        return sum(crossing(lambda a: float(share @ newton.logistic(z + a)) - rate, -_WIDEST, _WIDEST)) / 2.0
 
     lower, upper = interval_of_bias(table, confidence=confidence).ends
     return shift(mean + lower), shift(mean + upper)
@@ -348,7 +335,7 @@ def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:
     """
     points, rows = profile.points, profile.rows
     offset = 0.0 if points.offset is None else points.offset
-    curve = logistic(offset + best.optimum.at @ points.design)
+    curve = newton.logistic(offset + best.optimum.at @ points.design)
     inverse = np.linalg.pinv(best.optimum.slopes.curvature)
     pull = inverse @ points.design
     held = curve * (1.0 - curve) * np.sum(points.design * pull, axis=0) / rows
@@ -361,18 +348,25 @@ def _scatter(profile: Profile, best: Solution) -> tuple[float, float]:
     return max(1.0, ratio), carried
 
 
-def _parted(name: MeasureName, table: Table, points: Labelled, *, level: float) -> _Found:
+def _parted(name: MeasureName, table: Table, points: newton.Labelled, *, level: float) -> _Found:
     """Return the coefficient where a threshold on the score parts the labels."""
     why = "a threshold on the score parts the labels: the fit has no finite slope"
     if name is MeasureName.COX_INTERCEPT:
         return _Found(math.nan, None, f"no interval: undefined, {why}")
     least = least_when_parted(*points.logits, points)
-    side = 1.0 if parted_upwards(*points.logits) else -1.0
+    side = 1.0 if newton.parted_upwards(*points.logits) else -1.0
     return _infinite(name, table, points, least=least, side=side, why=why, level=level)
 
 
 def _infinite(
-    name: MeasureName, table: Table, points: Labelled, *, least: float, side: float, why: str, level: float
+    name: MeasureName,
+    table: Table,
+    points: newton.Labelled,
+    *,
+    least: float,
+    side: float,
+    why: str,
+    level: float,
 ) -> _Found:
     """Return an infinite coefficient with the end that the likelihood still gives."""
     if table.weighted:

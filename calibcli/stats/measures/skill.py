@@ -10,23 +10,8 @@ from calibcli.names import GAVE_ZERO, MeasureName, Target
 from calibcli.stats.bounds import Interval, stated
 from calibcli.stats.bounds.means import METHOD, Values, evidence_below
 from calibcli.stats.bounds.proportion import bounds_of_a_rate
-from calibcli.stats.measures import UNKNOWN, Estimate, Range, effective_rows
+from calibcli.stats.measures import UNKNOWN, Estimate, Range, effective_rows, scores
 from calibcli.stats.measures.if_calibrated import Measures, of_moments
-from calibcli.stats.measures.scores import (
-    NO_HEAVIER,
-    NO_LARGEST,
-    NO_MORE_EXTREME,
-    Losses,
-    LossOf,
-    entropy,
-    gathered,
-    log_error,
-    losses_of,
-    rests_on,
-    squared_error,
-    values_of,
-    variance,
-)
 from calibcli.stats.numerics import Floats, crossing, normal_quantile
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -61,7 +46,7 @@ def brier_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         Murphy (1988), Monthly Weather Review 116, with the sample climatology as reference.
     """
-    return _skill(table, MeasureName.BRIER_SKILL, squared_error, _of_variance, confidence=confidence)
+    return _skill(table, MeasureName.BRIER_SKILL, scores.squared_error, _of_variance, confidence=confidence)
 
 
 def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
@@ -75,7 +60,7 @@ def log_loss_skill(table: Table, *, confidence: float = 0.95) -> Estimate:
     References:
         McFadden (1974), Conditional logit analysis, for 1 - ratio of log likelihoods.
     """
-    return _skill(table, MeasureName.LOG_LOSS_SKILL, log_error, _of_entropy, confidence=confidence)
+    return _skill(table, MeasureName.LOG_LOSS_SKILL, scores.log_error, _of_entropy, confidence=confidence)
 
 
 def _of_variance(rate: float) -> _Constant:
@@ -86,7 +71,7 @@ def _of_entropy(rate: float) -> _Constant:
     slope, bend = 0.0, 0.0
     if 0.0 < rate < 1.0:
         slope, bend = math.log1p(-rate) - math.log(rate), -1.0 / (rate * (1.0 - rate))
-    return _Constant(float(entropy(np.array([rate]))[0]), slope, bend)
+    return _Constant(float(scores.entropy(np.array([rate]))[0]), slope, bend)
 
 
 def _rate(table: Table) -> float:
@@ -100,7 +85,7 @@ def _rate(table: Table) -> float:
 def _skill(
     table: Table,
     name: MeasureName,
-    loss_of: LossOf,
+    loss_of: scores.LossOf,
     constant_of: Callable[[float], _Constant],
     *,
     confidence: float,
@@ -109,8 +94,8 @@ def _skill(
     constant = constant_of(_rate(table))
     # If labels follow the scores.
     expected_constant = constant_of(float((table.weight * table.score).sum() / table.weight.sum()))
-    losses = losses_of(table, loss_of)
-    unbounded = loss_of is log_error
+    losses = scores.losses_of(table, loss_of)
+    unbounded = loss_of is scores.log_error
     largest = losses.largest if unbounded else 1.0
     positive, negative = table.positive, table.weight - table.positive
     step = losses.if_positive - losses.if_negative
@@ -133,15 +118,15 @@ def _skill(
         because.append("no interval: one row has the weight")
     else:
         if unbounded:
-            because.append(NO_MORE_EXTREME if math.isfinite(largest) else NO_LARGEST)
+            because.append(scores.NO_MORE_EXTREME if math.isfinite(largest) else scores.NO_LARGEST)
         if table.weighted:
-            because.append(NO_HEAVIER)
+            because.append(scores.NO_HEAVIER)
             interval = _weighted_interval(table, losses, loss_of, largest, confidence=confidence)
         else:
             seen = _Rows.of(table, losses, loss_of, largest)
             interval = _interval(seen, confidence=confidence)
             values, most = seen.excess(loss / constant.loss, _pair(loss_of, _rate(table)))
-            rests = rests_on(values, largest=most, scale=1.0 / constant.loss)
+            rests = scores.rests_on(values, largest=most, scale=1.0 / constant.loss)
     details = {"constant_loss": constant.loss, "loss": loss, **rests}
     return Estimate.of(name, table, value, interval, null=null, because=because, details=details)
 
@@ -156,7 +141,7 @@ def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Con
     if not constant.loss > _CUBED:
         return None
     total = float(table.weight.sum())
-    noise = table.weight_sq * variance(table.score) / total**2
+    noise = table.weight_sq * scores.variance(table.score) / total**2
     step = np.where(noise > 0.0, step, 0.0)
     mixed = float((noise * step).sum())
     spread = np.array([[float((noise * step**2).sum()), mixed], [mixed, float(noise.sum())]])
@@ -175,13 +160,13 @@ def _range_if_calibrated(table: Table, step: Floats, loss: float, constant: _Con
     )
 
 
-def _pair(loss_of: LossOf, rate: float) -> tuple[float, float]:
+def _pair(loss_of: scores.LossOf, rate: float) -> tuple[float, float]:
     """Return the losses of a constant forecast, of label 1 and of label 0."""
     found = _constant(loss_of, np.array([rate]))
     return float(found.if_positive[0]), float(found.if_negative[0])
 
 
-def _constant(loss_of: LossOf, rate: Floats) -> Losses:
+def _constant(loss_of: scores.LossOf, rate: Floats) -> scores.Losses:
     """Return the losses of constant forecasts."""
     return loss_of(rate, rate, rate)
 
@@ -192,15 +177,20 @@ class _Rows:
 
     positive: Values
     negative: Values
-    loss_of: LossOf
+    loss_of: scores.LossOf
     most: float
 
     @classmethod
-    def of(cls, table: Table, losses: Losses, loss_of: LossOf, most: float) -> Self:
+    def of(cls, table: Table, losses: scores.Losses, loss_of: scores.LossOf, most: float) -> Self:
         """Return those of a table."""
         ones = table.positive
         zeros = table.weight - ones
-        return cls(gathered((losses.if_positive, ones)), gathered((losses.if_negative, zeros)), loss_of, most)
+        return cls(
+            scores.gathered((losses.if_positive, ones)),
+            scores.gathered((losses.if_negative, zeros)),
+            loss_of,
+            most,
+        )
 
     @property
     def counts(self) -> tuple[float, float]:
@@ -214,7 +204,7 @@ class _Rows:
         rows = np.concatenate((self.positive.rows, self.negative.rows))
         return Values(value, rows), self.most - min(one, other)
 
-    def evidence(self, ratio: float, constants: Losses, *, below: bool) -> Floats:
+    def evidence(self, ratio: float, constants: scores.Losses, *, below: bool) -> Floats:
         """Return how much there is that the excess over each constant forecast is below, or above, 0."""
         one, other = (ratio * each[:, np.newaxis] for each in (constants.if_positive, constants.if_negative))
         ends = self.most - np.minimum(one, other) if below else -np.maximum(one, other)
@@ -254,7 +244,7 @@ def _interval(rows: _Rows, *, confidence: float) -> Interval:
 
 
 def _weighted_interval(
-    table: Table, losses: Losses, loss_of: LossOf, most: float, *, confidence: float
+    table: Table, losses: scores.Losses, loss_of: scores.LossOf, most: float, *, confidence: float
 ) -> Interval:
     """Return the same for importance weights, as if the rate and the ratio of these rows were true."""
     constant = _constant(loss_of, np.array([_rate(table)]))
@@ -263,8 +253,8 @@ def _weighted_interval(
     delta, whole = (1.0 - confidence) / 2.0, float(constant.expected[0])
     ratio = loss / whole
     one, other = (ratio * float(each[0]) for each in (constant.if_positive, constant.if_negative))
-    excess = Losses(losses.if_positive - one, losses.if_negative - other, losses.expected)
-    values = values_of(table, excess, negative=negative, mean=0.0)
+    excess = scores.Losses(losses.if_positive - one, losses.if_negative - other, losses.expected)
+    values = scores.values_of(table, excess, negative=negative, mean=0.0)
     high = ratio + values.upper_bound(most=most - min(one, other), delta=delta) / whole
     low = max(0.0, ratio + values.lower_bound(least=-max(one, other), delta=delta) / whole)
     return Interval(stated(1.0 - high), 1.0 - low, confidence, METHOD, Target.POPULATION, finite_sample=False)

@@ -9,16 +9,9 @@ from calibcli.names import MeasureName, Target
 from calibcli.options.numerals import in_full
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.betting import Stakes, WeighedResiduals, stakes_for_one_look, stakes_of_rows
-from calibcli.stats.measures import HELD_OUT, UNKNOWN, Estimate, Reference, deviation
+from calibcli.stats.measures import HELD_OUT, UNKNOWN, Estimate, Reference, deviation, if_calibrated
 from calibcli.stats.measures.bias import BY_MEAN_OR_NOISE, least_error
 from calibcli.stats.measures.binned import for_these_scores
-from calibcli.stats.measures.if_calibrated import (
-    CalibratedDraws,
-    Measures,
-    expected_norm,
-    expected_smece_along,
-    mean_spread,
-)
 from calibcli.stats.numerics import crossing
 from calibcli.stats.table import Floats, ScoreTable
 from calibcli.stats.table.grid import Table, residuals
@@ -127,7 +120,7 @@ _NARROW = 0.004
 
 
 def smooth_ece(
-    table: Table, *, confidence: float | None = 0.95, calibrated: CalibratedDraws | None = None
+    table: Table, *, confidence: float | None = 0.95, calibrated: if_calibrated.CalibratedDraws | None = None
 ) -> Estimate:
     """
     The bandwidth sigma at which the L1 norm of the residuals smoothed by a reflected Gaussian equals sigma.
@@ -198,7 +191,7 @@ def smooth_ece_on(name: MeasureName, table: Table, *, confidence: float = 0.95) 
         Blasiok & Nakkiran (2023), section 4 on general metrics.
     """
     axis = logit_axis(table) if name is MeasureName.SMECE_LOGIT else probit_axis(table)
-    null = expected_smece_along(table, axis.places, length=axis.length)
+    null = if_calibrated.expected_smece_along(table, axis.places, length=axis.length)
     return smooth_ece_along(table, axis, name=name, confidence=confidence, null=null)
 
 
@@ -349,7 +342,7 @@ def noise_of_norm(table: Table, bandwidth: float) -> float:
     cells = MESH if narrow else math.ceil(8.0 / bandwidth)
     rows = in_cells(table.score, table.weight, cells)
     if narrow:
-        spread = mean_spread(cosine_series_of_cells(rows), rows, bandwidth=bandwidth)
+        spread = if_calibrated.mean_spread(cosine_series_of_cells(rows), rows, bandwidth=bandwidth)
         return 1.01 * spread / (2.0 * table.total_rows)
     some = np.flatnonzero(rows)
     energy = _energy((some + 0.5) / cells, rows[some], math.ceil(4.0 / bandwidth), bandwidth=bandwidth)
@@ -396,7 +389,7 @@ def reflected_gaussian(centres: Floats, points: Floats, *, bandwidth: float) -> 
     return np.asarray(total / (bandwidth * math.sqrt(2.0 * math.pi)))
 
 
-MEASURES: Measures = {
+MEASURES: if_calibrated.Measures = {
     MeasureName.SMECE: lambda name, table, settings: (
         smooth_ece(table, confidence=settings.confidence_of(name), calibrated=settings.calibrated)
         if settings.bandwidth is None
@@ -404,7 +397,7 @@ MEASURES: Measures = {
             table,
             settings.bandwidth,
             confidence=settings.confidence_of(name),
-            null=expected_norm(table, settings.bandwidth),
+            null=if_calibrated.expected_norm(table, settings.bandwidth),
         )
     ),
     **dict.fromkeys(

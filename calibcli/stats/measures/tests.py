@@ -10,15 +10,7 @@ import numpy as np
 
 from calibcli.codec import Declared, Fraction, Key
 from calibcli.names import DEFAULT_SEED, Purpose, TestName
-from calibcli.stats.bounds.resampling import (
-    LEAST_INFORMATION,
-    excursion_tail,
-    extremes,
-    label_draws,
-    normal_tail,
-    range_tail,
-    sub_cell_starts,
-)
+from calibcli.stats.bounds import resampling
 from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, DrawnPaths, p_value
 from calibcli.stats.measures.l2 import t_test
@@ -51,14 +43,14 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
     variance = float(open_variance(table).sum())
     if variance <= 0.0:
         return TestResult.undefined(TestName.KS, CERTAIN), TestResult.undefined(TestName.KUIPER, CERTAIN)
-    top, bottom = (float(value) / math.sqrt(variance) for value in extremes(residuals(table)))
+    top, bottom = (float(value) / math.sqrt(variance) for value in resampling.extremes(residuals(table)))
     largest, span = max(top, -bottom), top - bottom
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS,)
     if table.kind == "grid":
         miss = float(table.rows.max()) / math.sqrt(variance)
         read = f"read at the ends of grid cells, which can lower the statistic by at most {miss:.3g}"
         assumptions = (INDEPENDENT_ROWS, read)
-    ks_p, kuiper_p = excursion_tail(largest), range_tail(span)
+    ks_p, kuiper_p = resampling.excursion_tail(largest), resampling.range_tail(span)
     return (
         TestResult(TestName.KS, largest, ks_p, "asymptotic", ks_p, assumptions),
         TestResult(TestName.KUIPER, span, kuiper_p, "asymptotic", kuiper_p, assumptions),
@@ -99,7 +91,7 @@ def spiegelhalter(table: Table) -> TestResult:
     if variance <= 0.0:
         return TestResult.undefined(TestName.SPIEGELHALTER, "undefined: every score is 0, 1/2 or 1")
     z = float((residuals(table) * tilt).sum()) / math.sqrt(variance)
-    p = min(1.0, 2.0 * normal_tail(abs(z)))
+    p = min(1.0, 2.0 * resampling.normal_tail(abs(z)))
     blind = "blind to errors that cancel around 1/2: read it beside Kuiper"
     return TestResult(TestName.SPIEGELHALTER, z, p, "asymptotic", p, (INDEPENDENT_ROWS, blind))
 
@@ -130,8 +122,8 @@ def z_p_value(table: Table, *, generator: np.random.Generator, draws: int) -> tu
     """
     tilt = 1.0 - 2.0 * table.score
     variance = open_variance(table)
-    starts = sub_cell_starts(table, moment=tilt**4 * variance)
-    labels = label_draws(table, [starts], draws=draws, generator=generator)
+    starts = resampling.sub_cell_starts(table, moment=tilt**4 * variance)
+    labels = resampling.label_draws(table, [starts], draws=draws, generator=generator)
     starts = starts if not labels.cells.coarsened else labels.cells.starts
     held = segment_sums(variance, starts)
     mean = segment_sums(tilt * variance, starts) / np.where(held > 0.0, held, 1.0)
@@ -242,7 +234,7 @@ def _by_law(information: float) -> bool:
     A test's information is the number of open rows, all alike, with which its statistic would be as near to
     its limit as it is. Sums of labels lie on a lattice: at 400, that moves a level of 5 % by .3 % at most.
     """
-    return information >= LEAST_INFORMATION
+    return information >= resampling.LEAST_INFORMATION
 
 
 def _spiegelhalter(table: Table, *, calibrated: CalibratedDraws, seed: int) -> TestResult:

@@ -7,15 +7,8 @@ import numpy as np
 from calibcli.errors import NotConverged
 from calibcli.names import TestName
 from calibcli.stats.bounds.resampling import Starts, label_draws, sub_cell_starts
-from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult
+from calibcli.stats.measures import CERTAIN, HELD_OUT, INDEPENDENT_ROWS, TestResult, regression
 from calibcli.stats.measures.if_calibrated import p_value
-from calibcli.stats.measures.regression import (
-    fitted_line,
-    least_when_parted,
-    limited_words,
-    one_label,
-    one_logit,
-)
 from calibcli.stats.recalibrators.newton import (
     Labelled,
     Points,
@@ -61,7 +54,7 @@ def u_test(table: Table) -> TestResult:
     points = Labelled.of(table)
     if not ((points.score > 0.0) & (points.score < 1.0)).any():
         return TestResult.undefined(TestName.U, CERTAIN)
-    if one_logit(points):
+    if regression.one_logit(points):
         same = "score" if points.score.min() == points.score.max() else "logit"
         return TestResult.undefined(TestName.U, f"undefined: there is one {same} only")
     try:
@@ -72,7 +65,7 @@ def u_test(table: Table) -> TestResult:
     as_they_are = log_loss(Points(logit(points.score)[np.newaxis], target, share), np.ones(1)).loss
     u = max(0.0, 2.0 * table.total_rows * (as_they_are - least))
     blind = "blind to errors that no intercept and slope describe"
-    notes = (INDEPENDENT_ROWS, HELD_OUT, blind, *limited_words(limited_rows(table)))
+    notes = (INDEPENDENT_ROWS, HELD_OUT, blind, *regression.limited_words(limited_rows(table)))
     p = math.exp(-0.5 * u)
     return TestResult(TestName.U, u, p, "asymptotic", p, notes)
 
@@ -209,8 +202,8 @@ def _losses(level: Floats, slope: Floats, *, x: Floats, negative: Floats, target
 
 def _least(points: Labelled, table: Table) -> float:
     """Return the smallest mean log loss of any line, or its infimum."""
-    if one_label(points):
+    if regression.one_label(points):
         return 0.0
     if parted(*points.logits):
-        return least_when_parted(*points.logits, points)
-    return fitted_line(points, table).optimum.slopes.loss
+        return regression.least_when_parted(*points.logits, points)
+    return regression.fitted_line(points, table).optimum.slopes.loss

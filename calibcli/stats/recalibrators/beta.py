@@ -11,22 +11,8 @@ from calibcli.codec import INLINE, Between, Node
 from calibcli.errors import NotConverged
 from calibcli.names import BetaForm, FitLoss, RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
-from calibcli.stats.recalibrators import require_both_labels
+from calibcli.stats.recalibrators import newton, require_both_labels
 from calibcli.stats.recalibrators.logistic import LARGEST, Coefficient, LogitMap, Record, Solution, solved
-from calibcli.stats.recalibrators.newton import (
-    NEAREST,
-    Aim,
-    Family,
-    Labelled,
-    Points,
-    line,
-    log_loss,
-    logit,
-    parted_at_zero,
-    parted_upwards,
-    ray,
-    squared_loss,
-)
 from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
 from calibcli.stats.table.grid import Table
@@ -37,7 +23,13 @@ _INWARDS = 1e-9
 
 
 def solved_within_bounds(
-    family: Family, points: Labelled, *, aim: Aim, free: int, table: Table, rows: Rows | None
+    family: newton.Family,
+    points: newton.Labelled,
+    *,
+    aim: newton.Aim,
+    free: int,
+    table: Table,
+    rows: Rows | None,
 ) -> tuple[Solution, tuple[float, ...]]:
     """
     Fit with every coefficient but the first few at least 0.
@@ -59,7 +51,7 @@ def solved_within_bounds(
 
 
 def _best_face(
-    family: Family, points: Labelled, *, aim: Aim, free: int
+    family: newton.Family, points: newton.Labelled, *, aim: newton.Aim, free: int
 ) -> tuple[tuple[int, ...], Solution] | None:
     """Return the face with the least loss whose fit is allowed, or None where the bounds disprove it."""
     k = _count(family)
@@ -80,25 +72,27 @@ def _best_face(
     return (kept, found) if _points_inwards(family, points, aim=aim, at=at) else None
 
 
-def _features_kept(family: Family, kept: tuple[int, ...], scores: Floats) -> Floats:
+def _features_kept(family: newton.Family, kept: tuple[int, ...], scores: Floats) -> Floats:
     """Return the features of a family whose coefficients are not held at 0, shape (len(kept), n)."""
     return family.features(scores)[list(kept)]
 
 
-def _on_face(family: Family, kept: tuple[int, ...], *, points: Labelled, aim: Aim) -> Solution | None:
-    face = Family(family.method, partial(_features_kept, family, kept), family.offset)
+def _on_face(
+    family: newton.Family, kept: tuple[int, ...], *, points: newton.Labelled, aim: newton.Aim
+) -> Solution | None:
+    face = newton.Family(family.method, partial(_features_kept, family, kept), family.offset)
     try:
         return solved(face, points, aim=aim)
     except NotConverged:
         return None
 
 
-def _points_inwards(family: Family, points: Labelled, *, aim: Aim, at: Floats) -> bool:
+def _points_inwards(family: newton.Family, points: newton.Labelled, *, aim: newton.Aim, at: Floats) -> bool:
     """Whether the loss rises as any coefficient leaves 0."""
     features, share = family.features(points.score), points.weight / np.sum(points.weight)
     offset = None if family.offset is None else family.offset(points.score)
-    loss = squared_loss if aim.loss is FitLoss.BRIER else log_loss
-    gradient = loss(Points(features, aim.targets(points.label), share, offset), at).gradient
+    loss = newton.squared_loss if aim.loss is FitLoss.BRIER else newton.log_loss
+    gradient = loss(newton.Points(features, aim.targets(points.label), share, offset), at).gradient
     size = np.sqrt(np.sum(share * features * features, axis=1))
     return bool(np.all(gradient[at == 0.0] >= -_INWARDS * size[at == 0.0]))
 
@@ -111,7 +105,7 @@ def _spread(found: Solution, kept: tuple[int, ...], *, free: int, k: int) -> tup
     return tuple(every)
 
 
-def _count(family: Family) -> int:
+def _count(family: newton.Family) -> int:
     return int(family.features(np.array([0.5])).shape[0])
 
 
@@ -146,12 +140,12 @@ class Beta(LogitMap):
         they always are on request.
         """
         require_both_labels(table)
-        form, points = options.form, Labelled.of(table)
+        form, points = options.form, newton.Labelled.of(table)
         _require_scores(form, points)
         centred = form in (BetaForm.AB, BetaForm.A)
-        separated = (parted_at_zero if centred else parted_upwards)(*points.logits)
-        family = Family(RecalibratorName.BETA, partial(features_of, form=form))
-        aim = Aim.of(table, options, separated=separated)
+        separated = (newton.parted_at_zero if centred else newton.parted_upwards)(*points.logits)
+        family = newton.Family(RecalibratorName.BETA, partial(features_of, form=form))
+        aim = newton.Aim.of(table, options, separated=separated)
         found, coefficients = solved_within_bounds(
             family, points, aim=aim, free=0 if centred else 1, table=table, rows=rows
         )
@@ -167,7 +161,7 @@ class Beta(LogitMap):
     def log_odds(self, scores: Floats) -> Floats:
         """Return the log odds of scores."""
         if self.a == self.b:
-            return self.c + self.a * logit(scores)
+            return self.c + self.a * newton.logit(scores)
         low, high = _ends(scores)
         return self.c + self.a * low + self.b * high
 
@@ -191,9 +185,9 @@ class Beta(LogitMap):
 def features_of(scores: Floats, *, form: BetaForm) -> Floats:
     """Return the features of a form, shape (k, n), the constant first where there is one."""
     if form is BetaForm.AM:
-        return line(scores)
+        return newton.line(scores)
     if form is BetaForm.A:
-        return ray(scores)
+        return newton.ray(scores)
     low, high = _ends(scores)
     if form is BetaForm.AB:
         return np.stack((low + _LN2, high - _LN2))
@@ -202,7 +196,7 @@ def features_of(scores: Floats, *, form: BetaForm) -> Floats:
 
 def _ends(scores: Floats) -> tuple[Floats, Floats]:
     """Return ln f and -ln(1 - f), of scores limited as in the logit."""
-    inside = np.clip(scores, NEAREST, 1.0 - NEAREST)
+    inside = np.clip(scores, newton.NEAREST, 1.0 - newton.NEAREST)
     return np.log(inside), -np.log1p(-inside)
 
 
@@ -218,9 +212,9 @@ def _abc(form: BetaForm, coefficients: tuple[float, ...]) -> tuple[float, float,
     return a, b, (a - b) * _LN2
 
 
-def _require_scores(form: BetaForm, points: Labelled) -> None:
+def _require_scores(form: BetaForm, points: newton.Labelled) -> None:
     """Refuse scores too few of which differ after the logit for the coefficients to be told apart."""
-    z = np.unique(logit(points.score))
+    z = np.unique(newton.logit(points.score))
     least, other = {
         BetaForm.ABM: (3, ""),
         BetaForm.AM: (2, ""),

@@ -12,7 +12,7 @@ from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import RecalibratorName
 from calibcli.options.fitting import DEFAULT_FIT, FitOptions
 from calibcli.options.numerals import in_full
-from calibcli.stats.recalibrators import Recalibrator, checked_scores, require_both_labels
+from calibcli.stats.recalibrators import Recalibrator, checked_scores, newton, require_both_labels
 from calibcli.stats.recalibrators.logistic import (
     LARGEST,
     Coefficient,
@@ -20,18 +20,6 @@ from calibcli.stats.recalibrators.logistic import (
     Record,
     solved,
     solved_or_smoothed,
-)
-from calibcli.stats.recalibrators.newton import (
-    LARGEST_LOGIT,
-    Aim,
-    Family,
-    Labelled,
-    constant,
-    line,
-    logistic,
-    logit,
-    parted_at_zero,
-    ray,
 )
 from calibcli.stats.table import Floats
 from calibcli.stats.table.again import Rows
@@ -75,9 +63,9 @@ class Intercept(LogitMap):
     def fit(cls, table: Table, *, options: FitOptions = DEFAULT_FIT, rows: Rows | None = None) -> Self:
         """Fit by maximum likelihood, or by least squares started from there."""
         require_both_labels(table)
-        family = Family(cls.name, constant, offset=logit)
-        aim = Aim.of(table, options, separated=False)
-        found = solved(family, Labelled.of(table), aim=aim).over(table, rows)
+        family = newton.Family(cls.name, newton.constant, offset=newton.logit)
+        aim = newton.Aim.of(table, options, separated=False)
+        found = solved(family, newton.Labelled.of(table), aim=aim).over(table, rows)
         return cls(found.coefficients[0], found.record(table))
 
     def check(self, node: Node) -> None:
@@ -86,7 +74,7 @@ class Intercept(LogitMap):
 
     def log_odds(self, scores: Floats) -> Floats:
         """Return the log odds of scores."""
-        return self.intercept + logit(scores)
+        return self.intercept + newton.logit(scores)
 
 
 def check_prior(prior: float) -> None:
@@ -156,11 +144,11 @@ class Temperature(LogitMap):
         Where the threshold 1/2 parts the labels, the targets are smoothed, as they always are on request.
         """
         require_both_labels(table)
-        points = Labelled.of(table)
+        points = newton.Labelled.of(table)
         _require_doubt(points, table)
-        aim = Aim.of(table, options, separated=parted_at_zero(*points.logits))
+        aim = newton.Aim.of(table, options, separated=newton.parted_at_zero(*points.logits))
         _require_rise(points, aim)
-        found = solved(Family(cls.name, ray), points, aim=aim).over(table, rows)
+        found = solved(newton.Family(cls.name, newton.ray), points, aim=aim).over(table, rows)
         slope = found.coefficients[0]
         if not slope > 0.0:
             raise _no_rise()
@@ -168,25 +156,25 @@ class Temperature(LogitMap):
 
     def log_odds(self, scores: Floats) -> Floats:
         """Return the log odds of scores."""
-        return logit(scores) / self.temperature
+        return newton.logit(scores) / self.temperature
 
 
 # Of sums whose terms cancel.
 _ROUNDING = 1e-14
 
 
-def _require_doubt(points: Labelled, table: Table) -> None:
+def _require_doubt(points: newton.Labelled, table: Table) -> None:
     """Refuse scores whose certainty no temperature can be read from."""
-    sizes = np.abs(logit(points.score))
-    if np.all((sizes == 0.0) | (sizes >= LARGEST_LOGIT)):
+    sizes = np.abs(newton.logit(points.score))
+    if np.all((sizes == 0.0) | (sizes >= newton.LARGEST_LOGIT)):
         msg = f"no temperature is defined: each of the {table.total_rows:,} rows has score 0, 1/2 or 1"
         raise InputProblem(msg, "use --method platt or isotonic; is --score the right column?")
 
 
-def _require_rise(points: Labelled, aim: Aim) -> None:
+def _require_rise(points: newton.Labelled, aim: newton.Aim) -> None:
     """Refuse labels for which the best slope is not positive: the log loss must fall at slope 0."""
     share = points.weight / np.sum(points.weight)
-    pull = share * (aim.targets(points.label) - 0.5) * logit(points.score)
+    pull = share * (aim.targets(points.label) - 0.5) * newton.logit(points.score)
     if not float(np.sum(pull)) > _ROUNDING * float(np.sum(np.abs(pull))):
         raise _no_rise()
 
@@ -221,13 +209,15 @@ class Platt(LogitMap):
         request.
         """
         require_both_labels(table)
-        found = solved_or_smoothed(Family(cls.name, line), table, rows, options=options, least=2)
+        found = solved_or_smoothed(
+            newton.Family(cls.name, newton.line), table, rows, options=options, least=2
+        )
         intercept, slope = found.coefficients
         return cls(intercept, slope, found.record(table))
 
     def log_odds(self, scores: Floats) -> Floats:
         """Return the log odds of scores."""
-        return self.intercept + self.slope * logit(scores)
+        return self.intercept + self.slope * newton.logit(scores)
 
     @property
     def increasing(self) -> bool:
@@ -252,7 +242,7 @@ class Quadratic(LogitMap):
     bend: Annotated[Coefficient, "Coefficient of the square; 0 is Platt scaling."]
     fit_range: Annotated[
         tuple[float, float],
-        Between(-LARGEST_LOGIT, LARGEST_LOGIT),
+        Between(-newton.LARGEST_LOGIT, newton.LARGEST_LOGIT),
         Size(2, 2, reason="smallest and largest logit of the fit rows"),
         Ascending(),
         "Smallest and largest z of the fit rows; of rounded scores those of their points, the mean scores "
@@ -268,21 +258,21 @@ class Quadratic(LogitMap):
         Where a parabola parts the labels, the targets are smoothed, as they always are on request.
         """
         require_both_labels(table)
-        found = solved_or_smoothed(Family(cls.name, parabola), table, rows, options=options, least=3)
+        found = solved_or_smoothed(newton.Family(cls.name, parabola), table, rows, options=options, least=3)
         intercept, slope, bend = found.coefficients
-        score = Labelled.of(table).score
-        lowest, highest = logit(np.array([score.min(), score.max()])).tolist()
+        score = newton.Labelled.of(table).score
+        lowest, highest = newton.logit(np.array([score.min(), score.max()])).tolist()
         return cls(intercept, slope, bend, (lowest, highest), found.record(table))
 
     def log_odds(self, scores: Floats) -> Floats:
         """Return the log odds of scores."""
-        z = logit(scores)
+        z = newton.logit(scores)
         return self.intercept + (self.slope + self.bend * z) * z
 
     @property
     def increasing(self) -> bool:
         """Whether a higher score never gets a lower probability, anywhere in [0, 1]."""
-        return self.slope >= 2.0 * abs(self.bend) * LARGEST_LOGIT
+        return self.slope >= 2.0 * abs(self.bend) * newton.LARGEST_LOGIT
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -292,7 +282,7 @@ class Quadratic(LogitMap):
 
     def falling(self, table: Table) -> int:
         """Return how many rows have a score at which the map falls."""
-        falls = self.slope + 2.0 * self.bend * logit(table.score) < 0.0
+        falls = self.slope + 2.0 * self.bend * newton.logit(table.score) < 0.0
         return int(table.rows[falls].sum())
 
     def _turning(self) -> str:
@@ -303,12 +293,12 @@ class Quadratic(LogitMap):
         if lowest <= 0.0 and highest <= 0.0:
             return "The map is decreasing among the fit scores: a higher score gets a lower probability."
         turn = -self.slope / (2.0 * self.bend)
-        small = f"{float(logistic(np.array(-abs(turn)))):.3g}"
+        small = f"{float(newton.logistic(np.array(-abs(turn)))):.3g}"
         where = small if turn <= 0.0 else f"1 - {small}"
         return f"The map turns round at score {where}, inside the fit scores."
 
 
 def parabola(scores: Floats) -> Floats:
     """Return the features 1, z and z^2, shape (3, n)."""
-    z = logit(scores)
+    z = newton.logit(scores)
     return np.stack((np.ones(z.size), z, z * z))

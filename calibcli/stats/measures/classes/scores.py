@@ -10,19 +10,10 @@ from calibcli.names import ClassMeasure, Target
 from calibcli.stats.bounds import Interval
 from calibcli.stats.bounds.means import Values, as_many
 from calibcli.stats.bounds.proportion import clopper_pearson_of_a_rate
-from calibcli.stats.measures import NO_WEIGHTED_INTERVAL, ClassEstimate, effective_rows
+from calibcli.stats.measures import NO_WEIGHTED_INTERVAL, ClassEstimate, effective_rows, scores
 from calibcli.stats.measures.classes.binned import ClassViews
 from calibcli.stats.measures.decompositions import observed_parts
 from calibcli.stats.measures.if_calibrated import of_mean, of_moments
-from calibcli.stats.measures.scores import (
-    NO_HEAVIER,
-    NO_MORE_EXTREME,
-    from_cells,
-    gave_zero,
-    interval_of_mean,
-    one_row,
-    rests_on,
-)
 from calibcli.stats.table.classes import Moments
 
 NO_LARGEST_OF_CLASSES = (
@@ -132,7 +123,7 @@ def _mean_loss(
     joint, table = views.joint, views.whole
     interval, value, because = None, math.inf, []
     if moments.infinite:
-        because.append(f"no interval: {gave_zero(moments.infinite)}")
+        because.append(f"no interval: {scores.gave_zero(moments.infinite)}")
     else:
         weight = joint.weight.exact() if joint.weighted else Fraction(joint.rows)
         mean = moments.linear.exact() / weight
@@ -141,13 +132,13 @@ def _mean_loss(
         if isinstance(values, str):
             because.append(values)
         else:
-            interval = interval_of_mean(values, most=moments.worst, confidence=views.confidence)
-            details = {**details, **rests_on(values, largest=moments.worst)}
+            interval = scores.interval_of_mean(values, most=moments.worst, confidence=views.confidence)
+            details = {**details, **scores.rests_on(values, largest=moments.worst)}
             if name is ClassMeasure.CLASS_LOG_LOSS:
                 bounded = math.isfinite(moments.worst)
-                because.append(NO_MORE_EXTREME if bounded else NO_LARGEST_OF_CLASSES)
+                because.append(scores.NO_MORE_EXTREME if bounded else NO_LARGEST_OF_CLASSES)
             if joint.weighted:
-                because.append(NO_HEAVIER)
+                because.append(scores.NO_HEAVIER)
     total = float(table.weight.sum())
     within = None if joint.weighted else of_moments(null / total, noise / total**2, least=0.0)
     reference = null / total, within
@@ -158,14 +149,14 @@ def _values(moments: Moments, views: ClassViews, mean: Fraction, *, total: Fract
     """Return which losses rows have, or why there is no interval."""
     rows = effective_rows(views.whole)
     if rows < 1.5:
-        return one_row(views.whole)
+        return scores.one_row(views.whole)
     joint = views.joint
     cross = moments.squared_linear.exact() if joint.weighted else moments.linear.exact()
     weight_sq = joint.weight_sq.exact() if joint.weighted else Fraction(joint.rows)
     squares = max(float(moments.squares.exact() - 2 * mean * cross + mean**2 * weight_sq), 0.0)
     if joint.weighted:
         return as_many(float(mean), math.sqrt(squares * rows / (rows - 1.0)) / float(total), rows=rows)
-    return from_cells(moments.cells, mean=float(mean), variance=squares / rows)
+    return scores.from_cells(moments.cells, mean=float(mean), variance=squares / rows)
 
 
 MEASURES: Mapping[ClassMeasure, Callable[[ClassViews], ClassEstimate]] = {

@@ -10,17 +10,7 @@ from calibcli.ahead import in_order
 from calibcli.codec import HIDDEN, ROWS, Between, Node, same_length
 from calibcli.errors import InputProblem, NotConverged, UsageProblem
 from calibcli.names import ClassMethod
-from calibcli.stats.recalibrators.classes import (
-    LEAST_BESIDE_ZERO,
-    ClassFitOptions,
-    ClassRecalibrator,
-    ClassTables,
-    Least,
-    log_of,
-    losses_and_softmax,
-    softmax,
-    with_prediction_of,
-)
+from calibcli.stats.recalibrators import classes
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows, summed
 from calibcli.stats.table import Floats
 from calibcli.values import dataclass
@@ -257,20 +247,20 @@ class Curvature:
 
 
 def _loss(model: LinearModel, coefficients: Floats, block: LogBlock) -> Floats:
-    loss, _ = losses_and_softmax(_logits(model, coefficients, block), block.label)
+    loss, _ = classes.losses_and_softmax(_logits(model, coefficients, block), block.label)
     return np.array([block.weight @ loss])
 
 
 def _loss_and_pull(model: LinearModel, coefficients: Floats, block: LogBlock) -> Floats:
     """Return the sum of losses, and their derivative, of shape (1 + m,)."""
-    loss, excess = losses_and_softmax(_logits(model, coefficients, block), block.label)
+    loss, excess = classes.losses_and_softmax(_logits(model, coefficients, block), block.label)
     excess[np.arange(block.label.size), block.label] -= 1.0
     excess *= block.weight[:, None].astype(excess.dtype)
     return np.concatenate(([block.weight @ loss], model.pull(excess, block)))
 
 
 def _with_likely(model: LinearModel, coefficients: Floats, block: LogBlock) -> Known:
-    return block, losses_and_softmax(_logits(model, coefficients, block), block.label)[1]
+    return block, classes.losses_and_softmax(_logits(model, coefficients, block), block.label)[1]
 
 
 def _bent(model: LinearModel, direction: Floats, known: Known) -> Floats:
@@ -531,7 +521,7 @@ _LIMITS = Between(-1e6, 1e6)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linear(ClassRecalibrator):
+class Linear(classes.ClassRecalibrator):
     """
     softmax(W log p + b).
 
@@ -554,12 +544,12 @@ class Linear(ClassRecalibrator):
     ]
     # On how many folds of how many, right after the fit; None for a map that was restored.
     judged: Annotated[tuple[int, int] | None, HIDDEN] = None
-    least: Least = LEAST_BESIDE_ZERO
+    least: classes.Least = classes.LEAST_BESIDE_ZERO
     # How many probabilities were limited, in words, right after the fit.
     limited: Annotated[tuple[str, ...], HIDDEN] = ()
 
     @classmethod
-    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:
+    def fit(cls, method: ClassMethod, seen: classes.ClassTables, *, options: classes.ClassFitOptions) -> Self:
         """Fit by maximum likelihood, penalised where the method asks for it."""
         count = len(seen.rows.classes)
         if method is ClassMethod.MATRIX and count > MOST_OF_MATRIX:
@@ -628,7 +618,7 @@ class Linear(ClassRecalibrator):
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""
-        log = log_of(probability, self.least)
+        log = classes.log_of(probability, self.least)
         slope = log * self.weight if self.weight.ndim == 1 else log @ self.weight.T
-        after = softmax(slope + self.intercept)
-        return with_prediction_of(probability, after) if self.keeps_prediction else after
+        after = classes.softmax(slope + self.intercept)
+        return classes.with_prediction_of(probability, after) if self.keeps_prediction else after

@@ -9,13 +9,7 @@ import numpy.typing as npt
 
 from calibcli.ahead import in_order
 from calibcli.errors import InputProblem
-from calibcli.stats.recalibrators.classes import (
-    LEAST_OF_LOGITS,
-    LeastSeen,
-    class_weights,
-    log_of,
-    require_several,
-)
+from calibcli.stats.recalibrators import classes
 from calibcli.stats.table import Floats, Integers, run_starts
 from calibcli.stats.table.again import ClassBlock, ClassRowSource
 from calibcli.values import dataclass
@@ -166,14 +160,14 @@ class LogRows:
     @classmethod
     def of(cls, rows: ClassRowSource, *, least: float | None = None) -> Self:
         """Return rows with their weights added up."""
-        weights, count, seen, parts = np.zeros(len(rows.classes)), 0, LeastSeen(least), []
+        weights, count, seen, parts = np.zeros(len(rows.classes)), 0, classes.LeastSeen(least), []
         for block in rows.blocks():
-            weights += class_weights(weights.size, block)
+            weights += classes.class_weights(weights.size, block)
             count += block.label.size
             seen.add(block)
             if rows.in_memory:
                 parts.append(_Part.of(block))
-        absent = require_several(rows.classes, weights, count)
+        absent = classes.require_several(rows.classes, weights, count)
         least, limited = seen.least, seen.notes
         if not rows.in_memory:
             return cls(float(weights.sum()), absent, None, rows, count, least, limited=limited)
@@ -239,7 +233,7 @@ class LogRows:
             if self.fold is not None:
                 draws = draws_of(block.probability, block.label)
                 weight = np.where(_inside(draws, self.fold), weight, 0.0)
-            log = log_of(block.probability, self.least)
+            log = classes.log_of(block.probability, self.least)
             yield LogBlock(_single(log) if self.single else log, block.label, weight / self.total)
 
     def summed(self, work: Callable[[LogBlock], Floats], *, numbers: int = NUMBERS) -> Floats:
@@ -286,7 +280,7 @@ class _Part:
     @classmethod
     def of(cls, block: ClassBlock) -> Self:
         return cls(
-            log_of(block.probability, LEAST_OF_LOGITS),
+            classes.log_of(block.probability, classes.LEAST_OF_LOGITS),
             block.label,
             block.weights,
             hashes_of(block.probability, block.label),

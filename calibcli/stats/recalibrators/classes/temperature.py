@@ -8,16 +8,7 @@ import numpy as np
 from calibcli.codec import HIDDEN, Between
 from calibcli.errors import InputProblem, NotConverged
 from calibcli.names import ClassMethod
-from calibcli.stats.recalibrators.classes import (
-    LEAST_BESIDE_ZERO,
-    ClassFitOptions,
-    ClassRecalibrator,
-    ClassTables,
-    Least,
-    log_of,
-    softmax,
-    with_prediction_of,
-)
+from calibcli.stats.recalibrators import classes
 from calibcli.stats.recalibrators.classes.log_rows import LogBlock, LogRows
 from calibcli.stats.table import Floats
 from calibcli.values import dataclass
@@ -28,7 +19,7 @@ _LARGEST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class ClassTemperature(ClassRecalibrator):
+class ClassTemperature(classes.ClassRecalibrator):
     """
     softmax(log p / temperature).
 
@@ -41,11 +32,11 @@ class ClassTemperature(ClassRecalibrator):
     temperature: Annotated[
         float, Between(1.0 / _LARGEST, _LARGEST), "Above 1 lowers confidence, below 1 raises it."
     ]
-    least: Least = LEAST_BESIDE_ZERO
+    least: classes.Least = classes.LEAST_BESIDE_ZERO
     notes: Annotated[tuple[str, ...], HIDDEN] = ()  # how many probabilities were limited, right after the fit
 
     @classmethod
-    def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:  # noqa: ARG003
+    def fit(cls, method: ClassMethod, seen: classes.ClassTables, *, options: classes.ClassFitOptions) -> Self:  # noqa: ARG003
         """Fit by maximum likelihood: Newton on 1 / T, in which the log loss is convex."""
         again = LogRows.of(seen.rows, least=options.least)
         slope = 1.0
@@ -69,7 +60,9 @@ class ClassTemperature(ClassRecalibrator):
 
     def predict(self, probability: Floats) -> Floats:
         """Return recalibrated rows, shape (n, K)."""
-        return with_prediction_of(probability, softmax(log_of(probability, self.least) / self.temperature))
+        return classes.with_prediction_of(
+            probability, classes.softmax(classes.log_of(probability, self.least) / self.temperature)
+        )
 
 
 def _derivatives(rows: LogRows, slope: float) -> tuple[float, float]:
