@@ -316,7 +316,8 @@ def smooth_curve(
     present, place = table.weight > 0.0, _bent(score) if log_odds else score
     window = _Window.around(place[present], bandwidth, log_odds=log_odds)
     stretched = window.stretched(place)
-    masses = np.stack((table.weight, table.weight * score, table.positive)) / total
+    masses = np.stack((table.weight, table.weight * score, table.positive))
+    masses /= total
     series = cosine_series(stretched, masses)
     weight, score_sum, positive = series.smoothed(window.scale, oversampling=window.oversampling)
     at = window.start + window.width * np.linspace(0.0, 1.0, weight.size)
