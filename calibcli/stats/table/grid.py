@@ -535,5 +535,5 @@ def digest(table: Table) -> str:
         kind, columns = "grid", _in_cells(table)
     state = hashlib.sha256(f"calibcli.table/1 {kind} {len(columns)} {columns[0].size}\n".encode())
     for column in columns:
-        state.update(np.ascontiguousarray(column, column.dtype.newbyteorder("<")))
+        state.update(np.ascontiguousarray(column, column.dtype.newbyteorder("<")).data)
     return f"sha256:{state.hexdigest()}"
