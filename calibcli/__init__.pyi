@@ -25,7 +25,7 @@ from calibcli.python.results import Ranked as Ranked
 from calibcli.python.results import SavedReport as SavedReport
 from calibcli.python.results import Segmented as Segmented
 from calibcli.python.results import Verified as Verified
-from calibcli.python.rows import Column, Groups, Names, Rows
+from calibcli.python.rows import Classes, Column, Groups, Names, Rows
 from calibcli.version import __version__ as __version__
 
 __all__ = [
@@ -63,7 +63,7 @@ def compare(
     score: Names | None = None,
     label: str | None = None,
     probs: Names | None = None,
-    classes: Names | None = None,
+    classes: Classes | None = None,
     view: str = "confidence",
     one_class: str | None = None,
     on_sum: str = "error",
@@ -149,7 +149,7 @@ def fit(
     categorical: Names | None = None,
     numeric: Names | None = None,
     probs: Names | None = None,
-    classes: Names | None = None,
+    classes: Classes | None = None,
     on_sum: str = "error",
     candidate: Names | None = None,
     multiclass: str | None = None,
@@ -197,7 +197,7 @@ def measure(
     label: str | None = None,
     artifact: ArtifactLike | None = None,
     probs: Names | None = None,
-    classes: Names | None = None,
+    classes: Classes | None = None,
     view: str = "confidence",
     one_class: str | None = None,
     on_sum: str = "error",
@@ -249,7 +249,7 @@ def plot(
     score: Names | None = None,
     label: str | None = None,
     probs: Names | None = None,
-    classes: Names | None = None,
+    classes: Classes | None = None,
     view: str = "confidence",
     one_class: str | None = None,
     on_sum: str = "error",
@@ -309,7 +309,7 @@ def segments(
     on: Groups | None,
     artifact: ArtifactLike | None = None,
     probs: Names | None = None,
-    classes: Names | None = None,
+    classes: Classes | None = None,
     view: str = "confidence",
     one_class: str | None = None,
     on_sum: str = "error",
@@ -349,7 +349,7 @@ def verify(
     score: str | None = None,
     label: str | None = None,
     probs: Names | None = None,
-    classes: Names | None = None,
+    classes: Classes | None = None,
     view: str = "confidence",
     one_class: str | None = None,
     on_sum: str = "error",

@@ -41,7 +41,7 @@ from calibcli.python.results import Ranked as Ranked
 from calibcli.python.results import SavedReport as SavedReport
 from calibcli.python.results import Segmented as Segmented
 from calibcli.python.results import Verified as Verified
-from calibcli.python.rows import Column, Groups, Names, Rows
+from calibcli.python.rows import Classes, Column, Groups, Names, Rows
 from calibcli.version import __version__ as __version__
 """
 

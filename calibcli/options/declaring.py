@@ -17,6 +17,7 @@ from types import UnionType
 from typing import Any, NamedTuple, NoReturn
 
 from calibcli.errors import UsageProblem
+from calibcli.names import ClassMethod
 from calibcli.options.numerals import in_full
 
 
@@ -161,6 +162,19 @@ def refuse_number(option: str, value: float, fits: Callable[[float], bool], take
     hint = f"did you mean {meant:.10g}?" if fits(meant) else f"{option} takes {takes}"
     msg = f"{option} {in_full(value)} is out of range"
     raise UsageProblem(msg, hint)
+
+
+_DIRICHLET = "dirichlet"
+
+
+def of_classes(option: str, word: str) -> str | None:
+    """Return how to name what a refused word of an option means of several classes; None if nothing."""
+    wanted = ClassMethod.MATRIX.value if word == _DIRICHLET else word
+    if option == "method" and wanted in set(ClassMethod):
+        return f"of several classes it is --multiclass {wanted}, beside --probs"
+    if option == "multiclass" and word == _DIRICHLET:
+        return f"Dirichlet calibration is --multiclass {wanted}"
+    return None
 
 
 def nearest(word: str, known: Iterable[str], *, all_by: str = "") -> str:

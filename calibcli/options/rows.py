@@ -202,7 +202,7 @@ class ClassOptions:
 
     probs: str | None = option(None, like=PROBS)
     classes: str | tuple[str, ...] | None = option(
-        None, "--classes", section=Section.CLASSES, metavar="A,B,...", shell=str | None, python="Names | None",
+        None, "--classes", section=Section.CLASSES, metavar="A,B,...", shell=str | None, python="Classes | None",
         help="Names of the classes in the order of the columns. [default: ends of column names]",
         doc="Names of the classes in the order of the columns, if column names do not end in them.",
     )  # fmt: skip

@@ -12,7 +12,7 @@ from calibcli.data.columns import named
 from calibcli.data.readers.in_memory import READER
 from calibcli.documents.artifact import ClassArtifact, GroupArtifact
 from calibcli.errors import UsageProblem
-from calibcli.names import OnMissing, OnRange, OnSum, OnUnseen
+from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, OnUnseen
 from calibcli.options.rows import SeveralClasses, names_of
 from calibcli.python.frames import FRAME, columns_of_frame, rows_of_frame, settled, with_added_columns
 from calibcli.python.problems import reads_documents, warn_of
@@ -29,7 +29,7 @@ from calibcli.python.rows import chosen, names_given, paths_of, probs_of, text_o
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from calibcli.python.rows import Column, Names
+    from calibcli.python.rows import Classes, Column, Names
 
 Make = TypeVar("Make")
 
@@ -40,10 +40,10 @@ def apply(
     rows: "npt.NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]]",
     *,
     score: str | None = None,
-    name: str = "calibrated",
+    name: str = NEW_COLUMN,
     prior: float | None = None,
     probs: "Names | None" = None,
-    classes: "Names | None" = None,
+    classes: "Classes | None" = None,
     by: "Column | None" = None,
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
@@ -60,10 +60,10 @@ def apply(
     rows: Make,
     *,
     score: str | None = None,
-    name: str = "calibrated",
+    name: str = NEW_COLUMN,
     prior: float | None = None,
     probs: "Names | None" = None,
-    classes: "Names | None" = None,
+    classes: "Classes | None" = None,
     by: "Column | None" = None,
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
@@ -80,10 +80,10 @@ def apply(
     rows: Any,
     *,
     score: str | None = None,
-    name: str = "calibrated",
+    name: str = NEW_COLUMN,
     prior: float | None = None,
     probs: "Names | None" = None,
-    classes: "Names | None" = None,
+    classes: "Classes | None" = None,
     by: "Column | None" = None,
     unseen: str = OnUnseen.ERROR,
     on_sum: str = OnSum.ERROR,
@@ -145,7 +145,8 @@ def apply(
         sums = chosen(OnSum, on_sum, "on_sum")
         request = ApplyRequest(recalibrator.name, recalibrator.artifact, requested, sums, name, prior)
         return _frame_with_added_columns(request, rows, (columns, called), by)
-    for keyword, value in (("score", score), ("probs", probs), ("by", by if isinstance(by, str) else None)):
+    member, new = by if isinstance(by, str) else None, None if name == NEW_COLUMN else name
+    for keyword, value in (("score", score), ("probs", probs), ("by", member), ("name", new)):
         if value is not None:
             msg = f"{keyword}={value!r} names a column, and arrays have none"
             raise UsageProblem(msg, "leave it out, or pass a frame")

@@ -39,6 +39,7 @@ _TAKEN: dict[str, Callable[[Any, str], Any]] = {
     "float": number_of,
     "str": text_of,
     "Names": names_given,
+    "Classes": names_given,
 }
 # How `--help` says what is taken where nothing was said.
 _DEFAULT = re.compile(r"\.? \[default: ([^\]]*)\]$")

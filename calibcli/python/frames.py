@@ -53,12 +53,20 @@ def column_of(values: object, *, what: str) -> ArrowColumn:
 def is_matrix(values: object) -> bool:
     """Whether values are rows of several numbers each: an array of two dimensions, or a list of such rows."""
     if isinstance(values, list | tuple):
-        return bool(values) and isinstance(values[0], list | tuple | np.ndarray)
+        return bool(values) and (isinstance(values[0], list | tuple) or getattr(values[0], "ndim", 0) == 1)
     return getattr(values, "ndim", 1) == 2
+
+
+def _in_numpy(values: Any) -> Any:  # noqa: ANN401 - an array of numpy or of any other make
+    """Return numbers of a type that numpy learned from another package, such as bfloat16, as doubles."""
+    kind = getattr(values, "dtype", None)
+    other = isinstance(kind, np.dtype) and kind.kind == "V" and np.can_cast(kind, np.float64)
+    return np.asarray(values, np.float64) if other else values
 
 
 def matrix_of(values: object, *, what: str) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Return rows of probabilities, shape (n, K), without a copy where they are such rows already."""
+    values = _in_numpy(values)
     if getattr(getattr(values, "dtype", None), "kind", "O") not in (*_NUMBERS, "O"):
         msg = f"{what}: an array of {cast('Any', values).dtype}, which are no probabilities"
         raise UsageProblem(msg, "pass an array of numbers")
@@ -125,6 +133,7 @@ def _from_pandas(values: Any) -> ArrowColumn:  # noqa: ANN401 - a Series, an Ind
 
 def _of_numpy(values: "np.ndarray[Any, Any]") -> "pa.Array[Any]":
     """Return an array of one dimension as a column; plain numbers share its memory."""
+    values = _in_numpy(values)
     kind = values.dtype.kind
     if kind in "UTSO":
         return _of_list(values.tolist())

@@ -45,7 +45,7 @@ from calibcli.values import dataclass
 
 if TYPE_CHECKING:
     from calibcli.python.frames import Values
-    from calibcli.python.rows import Names
+    from calibcli.python.rows import Classes
     from calibcli.reports.maps import ClassFitReport, FitReport
     from calibcli.show.blocks import Page
 
@@ -94,7 +94,7 @@ def asked_of(
     )
 
 
-def typed(prior: float | None, classes: "Names | None") -> tuple[float | None, str | list[str] | None]:
+def typed(prior: float | None, classes: "Classes | None") -> tuple[float | None, str | list[str] | None]:
     """Return a base rate as a number and classes as texts, and refuse what is neither."""
     return (
         None if prior is None else number_of(prior, "prior"),
@@ -251,7 +251,7 @@ class Recalibrator(Shown):
         scores: "npt.NDArray[np.generic] | Sequence[float] | Sequence[Sequence[float]]",
         *,
         prior: float | None = None,
-        classes: "Names | None" = None,
+        classes: "Classes | None" = None,
         by: "Values | None" = None,
         on: object = None,
         unseen: str = OnUnseen.ERROR,
@@ -267,7 +267,7 @@ class Recalibrator(Shown):
         scores: Make,
         *,
         prior: float | None = None,
-        classes: "Names | None" = None,
+        classes: "Classes | None" = None,
         by: "Values | None" = None,
         on: object = None,
         unseen: str = OnUnseen.ERROR,
@@ -283,7 +283,7 @@ class Recalibrator(Shown):
         scores: Any,
         *,
         prior: float | None = None,
-        classes: "Names | None" = None,
+        classes: "Classes | None" = None,
         by: "Values | None" = None,
         on: object = None,
         unseen: str = OnUnseen.ERROR,

@@ -13,7 +13,7 @@ from calibcli.data.files import ArrowColumn
 from calibcli.data.score_words import score_map_of
 from calibcli.errors import UsageProblem
 from calibcli.names import EngineName
-from calibcli.options.declaring import parameters_of
+from calibcli.options.declaring import of_classes, parameters_of
 from calibcli.options.numerals import number_name
 from calibcli.options.rows import DocumentInMemory, InputFormat, RowsInMemory, RowSource, as_one
 from calibcli.python import frames
@@ -138,6 +138,7 @@ def _side_by_side(frame: object) -> object:
 
 if TYPE_CHECKING:
     Names: TypeAlias = str | Sequence[str] | npt.NDArray[Any]
+    Classes: TypeAlias = Names | Sequence[float]
     Column: TypeAlias = str | Values
     Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
     Rows: TypeAlias = Paths | Values | Mapping[str, Values] | object
@@ -339,4 +340,6 @@ def chosen(kind: type[Word], word: str, keyword: str) -> Word:
         return kind(word)
     except (TypeError, ValueError):
         msg = f"{keyword}={_shown(word)}: there is no such choice"
-        raise UsageProblem(msg, f"one of {', '.join(repr(one.value) for one in kind)}") from None
+        choices = f"one of {', '.join(repr(one.value) for one in kind)}"
+        meant = of_classes(keyword, word) if isinstance(word, str) else None
+        raise UsageProblem(msg, meant or choices) from None

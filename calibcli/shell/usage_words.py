@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from calibcli.names import ClassMeasure, ClassMethod, MeasureName, ViewName
-from calibcli.options.declaring import FEW_NAMES, nearest
+from calibcli.names import ClassMeasure, MeasureName, ViewName
+from calibcli.options.declaring import FEW_NAMES, nearest, of_classes
 
 _CHOICE = r"(?:Value error, )?'(?P<value>.*)' is not one of (?P<names>'.*')\.?"
 _SHARE = r"\s*(?P<digits>[0-9]*\.?[0-9]+)\s*%\s*"
@@ -16,7 +16,6 @@ _TOO_LARGE = "less_than_equal"
 _RANGE = r"(?P<value>\S+) is not in the range (?:\d+<=)?x(?:>=\d+)?(?:<=(?P<most>\d+))?\.?"
 _REAL = ("float_parsing", "is not a valid float")
 _LIMIT = r"--(?P<end>max|min)-(?P<measure>[a-z0-9_-]+)"
-_DIRICHLET = "dirichlet"
 _CLUSTERS = (
     "measure and compare take clusters; to draw them: measure --cluster COL --json -o m.json, plot m.json"
 )
@@ -152,13 +151,9 @@ def _refused(problem: Exception, detail: str) -> tuple[str, str | None]:
 
 
 def _choice_hint(option: str, value: str, names: list[str], all_by: str) -> str:
-    wanted = ClassMethod.MATRIX.value if value == _DIRICHLET else value
-    if option == "--method" and wanted in set(ClassMethod):
-        return f"of several classes it is --multiclass {wanted}, beside --probs"
-    if option == "--multiclass" and value == _DIRICHLET:
-        return f"Dirichlet calibration is --multiclass {wanted}"
     near = (*names, *called_otherwise(option))
-    return nearest(value, near, all_by=all_by if len(names) > FEW_NAMES else "")
+    others = nearest(value, near, all_by=all_by if len(names) > FEW_NAMES else "")
+    return of_classes(option.removeprefix("--"), value) or others
 
 
 def _whole_hint(option: str, value: str) -> str:

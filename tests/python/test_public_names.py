@@ -1,6 +1,7 @@
 """What `import calibcli` offers, and what it costs."""
 
 import inspect
+import math
 import subprocess
 import sys
 
@@ -91,6 +92,11 @@ def test_no_measure_hides_behind_an_attribute() -> None:
     """`report.NAME` is the measure for every name of one."""
     for name in (*MeasureName, *ClassMeasure):
         assert not hasattr(calibcli.Measured, name.value)
+
+
+def test_a_value_is_a_float_where_there_is_none_too() -> None:
+    """NaN, as docs/python.md says."""
+    assert math.isnan(calibcli.measure([0.1, 0.4], [0, 0], metric="auroc").auroc.value)
 
 
 def test_a_result_can_be_copied_and_pickled() -> None:

@@ -327,6 +327,7 @@ REFUSED = [
     (lambda: calibcli.fit([0.5], [1], multiclass="vector"), "multiclass, min_class_rows and output_sum"),
     (lambda: calibcli.compare([0.5], [1]), "nothing to compare with"),
     (lambda: calibcli.plot([0.5], [1], kind="pie"), "kind='pie': there is no such choice"),
+    (lambda: calibcli.apply(calibcli.fit(*TWO), [0.5], name="p"), "name='p' names a column, and arrays"),
 ]  # fmt: skip
 
 
@@ -337,6 +338,15 @@ def test_what_cannot_be_meant_is_refused(call, message: str) -> None:  # type: i
         call()
     assert message in caught.value.message
     assert "--" not in f"{caught.value.message} {caught.value.hint}"
+
+
+@pytest.mark.parametrize("word", ["vector", "dirichlet"])
+def test_a_method_of_several_classes_is_named(word: str) -> None:
+    """As on the command line: it is another keyword."""
+    with pytest.raises(calibcli.UsageProblem) as caught:
+        calibcli.fit([[0.5, 0.5]], [1], method=word)
+    meant = {"dirichlet": "matrix"}.get(word, word)
+    assert caught.value.hint == f"of several classes it is multiclass={meant!r}, beside probs"
 
 
 @pytest.mark.parametrize("name", ["measure", "fit", "verify", "compare", "segments", "drift", "plot"])

@@ -142,6 +142,23 @@ def test_arrays_with_more_than_values_are_those_values() -> None:
         assert found.to_json() == expected
 
 
+def test_numbers_of_other_packages_are_the_doubles_that_they_are() -> None:
+    """bfloat16, as models run in, which numpy knows from another package; and arrays of one number each."""
+    kind = pytest.importorskip("ml_dtypes").bfloat16
+    rows = drawn_rows(8)
+    half, label = np.array(rows["score"], kind), np.asarray(rows["label"], np.int64)
+    expected = calibcli.measure(half.astype(np.float64), label, metric=FEW).to_json()
+    assert calibcli.measure(half, label.astype(kind), metric=FEW).to_json() == expected
+    assert (
+        calibcli.measure([np.array(one) for one in half.astype(float)], label, metric=FEW).to_json()
+        == expected
+    )
+    both = np.stack([1 - half, half], axis=1)
+    words: dict[str, Any] = {"metric": FEW, "on_sum": "normalise"}
+    there = calibcli.measure(both.astype(np.float64), label, **words)
+    assert calibcli.measure(both, label, **words).to_json() == there.to_json()
+
+
 def test_groups_of_pandas_are_called_by_their_texts() -> None:
     """Intervals, as pd.cut makes them, and periods are no pairs of ends and no numbers of months."""
     rows = drawn_rows(8)
@@ -184,6 +201,7 @@ def test_rows_of_several_classes_are_those_of_the_file(said: Said, tmp_path: Pat
     found = [
         calibcli.measure(matrix, label, classes=named, metric=FEW),
         calibcli.measure(np.asfortranarray(matrix).tolist(), label, classes="cat,dog,emu", metric=FEW),
+        calibcli.measure([pd.Series(row) for row in matrix], label, classes=named, metric=FEW),
         calibcli.measure(frame.set_axis(named, axis=1), label, metric=FEW),
         calibcli.measure(frame.assign(label=label), probs="p_*", label="label", metric=FEW),
         calibcli.measure(lists, probs="p", classes=named, label="label", metric=FEW),

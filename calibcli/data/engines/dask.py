@@ -1,6 +1,7 @@
 """Work on a Dask cluster, through `distributed`."""
 
 import importlib.metadata
+import logging
 import pickle
 import re
 import uuid
@@ -67,7 +68,17 @@ def _connected(address: str | None) -> Iterator[Client]:
     try:
         yield client
     finally:
-        client.close()
+        # Closing while Dask looks for a scheduler that is gone makes it log a traceback.
+        log = logging.getLogger("distributed.client")
+        log.addFilter(_nothing)
+        try:
+            client.close()
+        finally:
+            log.removeFilter(_nothing)
+
+
+def _nothing(_: logging.LogRecord) -> bool:
+    return False
 
 
 def _versions(client: Client) -> dict[str, str | None]:

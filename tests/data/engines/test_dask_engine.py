@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import json
+import logging.handlers
 import os
 import signal
 import subprocess
@@ -66,6 +67,19 @@ def started(*words: str) -> subprocess.Popen[bytes]:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A scheduler with two workers on the loopback address; it ends with these tests."""
     folder = tmp_path_factory.mktemp("dask")
+    scheduler, file = scheduled(folder)
+    made = Cluster(file, [worker(file, folder) for _ in range(2)])
+    try:
+        wait_for(file, 2)
+        yield made
+    finally:
+        for process in (*made.workers, scheduler):
+            process.kill()
+            process.wait()
+
+
+def scheduled(folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a scheduler, and return it with its file once that is there."""
     file = str(folder / "scheduler.json")
     scheduler = started(
         "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", file
@@ -75,14 +89,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         assert scheduler.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    made = Cluster(file, [worker(file, folder) for _ in range(2)])
-    try:
-        wait_for(file, 2)
-        yield made
-    finally:
-        for process in (*made.workers, scheduler):
-            process.kill()
-            process.wait()
+    return scheduler, file
 
 
 def worker(file: str, folder: Path) -> subprocess.Popen[bytes]:
@@ -217,6 +224,26 @@ def test_a_scheduler_file_that_is_none_is_refused(tmp_path: Path) -> None:
         engine = engine_named(EngineName.DASK, address=str(tmp_path / name))
         with pytest.raises(UsageProblem, match=said):
             next(engine.map(squared, range(3)))
+
+
+def test_a_scheduler_that_dies_is_said_in_one_line(tmp_path: Path) -> None:
+    """Without the traceback that Dask logs where it is closed while it looks for the scheduler."""
+    scheduler, file = scheduled(tmp_path)
+    alone = worker(file, tmp_path)
+    try:
+        wait_for(file, 1)
+        logged = logging.handlers.BufferingHandler(1_000)
+        logging.getLogger("distributed.client").addHandler(logged)
+        results = engine_named(EngineName.DASK, address=file).map(squared, range(1_000))
+        next(results)
+        scheduler.kill()
+        with pytest.raises(UsageProblem, match="dask gave up"):
+            list(results)
+        assert [record.getMessage() for record in logged.buffer if record.exc_info] == []
+    finally:
+        for process in (alone, scheduler):
+            process.kill()
+            process.wait()
 
 
 def test_closing_early_leaves_nothing_running(cluster: Cluster) -> None:
