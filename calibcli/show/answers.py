@@ -24,7 +24,7 @@ from calibcli.names import (
 )
 from calibcli.options.measuring import CLINICAL
 from calibcli.options.numerals import in_full, percent, rough_percent
-from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG
+from calibcli.reports.measure import MOST_SCORES_IN_FULL, RANKS_WRONG, ViewSummary
 from calibcli.show.words import (
     ALARM,
     about,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from calibcli.reports.drift import DriftColumn, DriftReport
     from calibcli.reports.leaderboard import GroupBoards, LeaderboardReport, Ranking
     from calibcli.reports.maps import ClassFitReport, FitReport
-    from calibcli.reports.measure import GroupsSummary, MeasureReport, ViewSummary
+    from calibcli.reports.measure import GroupsSummary, MeasureReport
     from calibcli.reports.plan import PlanReport
     from calibcli.reports.segments import Segment, SegmentsReport
     from calibcli.reports.verify import VerifyReport
@@ -118,6 +118,7 @@ def measured(report: "MeasureReport") -> tuple[str, ...]:
         if len(view.measured) > 1:
             what = "classes against the rest" if view.view is ViewName.ONE_VS_REST else "predicted classes"
             further.append(_worst(report, view, what, view.at_least))
+            further.append(_groups(report, view))
     levels = report.selected and tuple(one.name for one in report.measures) == CLINICAL
     return (
         *(_levels(report) if levels else _of_each_score(report)),
@@ -389,7 +390,11 @@ def _nothing_shown(report: "MeasureReport", size: "Estimated | None") -> str:
         do = "does" if report.table.rows == 1 else "do"
         shown = f"{_capital(rows)} {do} not show that {_TOO_LOW} ({_p_of(tests[0])})"
         return f"{shown}; whether too high is not tested."
-    first = f"No miscalibration could be shown in {rows}"
+    # Groups and classes one by one may well be shown to be wrong.
+    classes, grouped = report.input.classes, report.groups is not None and report.groups.measured
+    of = "" if classes is None or classes.view is not ViewName.CONFIDENCE else " of the largest probability"
+    where = f"over all {plural(report.table.rows, 'row')}" if grouped else f"in {rows}"
+    first = f"No miscalibration{of} could be shown {where}"
     upper = None if size is None or size.interval is None else size.interval.upper
     if upper is None or size is None or size.interval is None:
         return f"{first}; that is no proof that there is none."
@@ -486,8 +491,7 @@ def _worst(
     many = f"Of {count(len(keys))} {what}{large}"
     if worst.by_lower is None:
         # Another measure may show what the ECE does not.
-        told = what == "groups" and report.groups is not None and _groups(report, report.groups)
-        return "" if told else f"{many} none by itself is shown to be miscalibrated."
+        return "" if _groups(report, summary) else f"{many} none by itself is shown to be miscalibrated."
     errors = [one for key in keys for one in report.slices[key].measures if one.name is worst.measure]
     shown = sum(_beyond_zero(one) > 0 for one in errors)
     if at_least is not None:
@@ -501,8 +505,8 @@ def _worst(
     return f"{some} {are} shown to be miscalibrated{above} {least}{together}."
 
 
-def _groups(report: "MeasureReport", groups: "GroupsSummary") -> str:
-    """Return in which groups the first measure or test that shows something shows what."""
+def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:
+    """Return in which groups or classes the first measure or test that shows something shows what."""
     if groups.worst is not None and groups.worst.by_lower is not None and not report.selected:
         return ""
     slices = {key: report.slices[key] for key in groups.measured}
@@ -518,16 +522,26 @@ def _groups(report: "MeasureReport", groups: "GroupsSummary") -> str:
             if way:
                 ways.setdefault(way, []).append(key)
         if ways:
-            said = listed(f"{way} in {first_of(keys, 3)}" for way, keys in ways.items())
+            said = listed(f"{way} in {_named(groups, keys)}" for way, keys in ways.items())
             level = percent(report.confidence)
             return f"By {field_name(one.name)}, {said}; all at once with {level} confidence."
-    for name, adjusted in (groups.adjusted or {}).items():
+    for name, adjusted in () if isinstance(groups, ViewSummary) else (groups.adjusted or {}).items():
         keys = [key for key, p_value in adjusted.items() if _rejects(report, p_value)]
         if keys:
             way = _TOO_LOW if name in _ONE_SIDED else "scores are miscalibrated"
             holm = f"p adjusted for {plural(len(slices), 'group')}"
             return f"By {field_name(name)}, {way} in {first_of(keys, 3)} ({holm})."
     return ""
+
+
+def _named(groups: "GroupsSummary | ViewSummary", keys: Sequence[str]) -> str:
+    """Return the first of some groups or classes, and how many more there are."""
+    if not isinstance(groups, ViewSummary):
+        return first_of(keys, 3)
+    names = first_of([key.partition("=")[2] for key in keys], 3)
+    if groups.view is ViewName.TOP_LABEL:
+        return f"rows that predict {names}"
+    return f"{'class' if len(keys) == 1 else 'classes'} {names}"
 
 
 def _scores(report: "MeasureReport") -> list[str]:

@@ -375,3 +375,31 @@ def test_measures_of_all_classes_alone_are_answered_too(run: Run) -> None:
     words = ("measure", SAMPLE, "--probs", "p_*", "-y", "label")
     assert run(*words, "-m", "accuracy,class_brier").out.startswith("The accuracy is 0.")
     assert run(*words, "-m", "class_brier").out.startswith("The Brier score of all classes is 0.")
+
+
+def test_no_class_is_called_right_whose_bias_is_shown(run: Run, tmp_path: Path) -> None:
+    """The lower bound of an ECE is 0 where errors of bins drown in noise; a bias is shown with fewer rows."""
+    rng = np.random.default_rng(0)
+    stated = rng.dirichlet([1, 1, 1], 400)
+    true = stated + np.array([0.08, 0, 0])
+    label = (rng.random(400)[:, None] > (true / true.sum(1, keepdims=True)).cumsum(1)).sum(1)
+    lines = (",".join([*map(repr, row), "abc"[one]]) for row, one in zip(stated.tolist(), label, strict=True))
+    path = tmp_path / "classes.csv"
+    path.write_text("\n".join(["p_a,p_b,p_c,label", *lines]))
+    said = run("measure", path, "--probs", "p_*", "-y", "label").out
+    answer, _, tables = said.partition("\n\n")
+    assert "By bias, scores are on average too low in class a; all at once with 95 % confidence." in answer
+    assert "classes against the rest none" not in answer
+    assert "Of 3 predicted classes none by itself is shown to be miscalibrated." in answer
+    assert "no lower bound is above 0" in tables
+
+
+def test_what_is_not_shown_of_the_largest_probability_may_be_of_classes(run: Run, tmp_path: Path) -> None:
+    """Classes that take from each other leave it as it is."""
+    rows = [(".6,.3,.1", "aaaaaabbbb"), (".3,.6,.1", "bbbbbbaaaa")]
+    lines = [f"{row},{one}" for row, labels in rows for one in labels for _ in range(40)]
+    path = tmp_path / "classes.csv"
+    path.write_text("\n".join(["p_a,p_b,p_c,label", *lines]))
+    said = run("measure", path, "--probs", "p_*", "-y", "label").out
+    assert said.startswith("No miscalibration of the largest probability could be shown in these 800 rows;")
+    assert "Of 3 classes against the rest 1 is shown to be miscalibrated: class c," in said

@@ -83,6 +83,14 @@ def test_what_would_have_been_found_in_the_largest_segment(run: Run, csv_of: Mak
     assert f"and of {least[1400]:#.3g} in the largest" in run("segments", path, "--on", "site").out
 
 
+def test_groups_may_be_wrong_where_all_rows_are_not(run: Run, csv_of: Make) -> None:
+    """Errors of two groups that cancel are none of all rows together, and are shown."""
+    lines = [f".5,{int(k % 10 < rate)},{name}" for k in range(300) for name, rate in (("a", 8), ("b", 2))]
+    said = run("measure", csv_of("score,label,site", *lines), "--by", "site").out
+    assert said.startswith("No miscalibration could be shown over all 600 rows;")
+    assert "All 2 groups are shown to be miscalibrated, above all" in said
+
+
 def test_frequencies_are_told_apart_from_lines(run: Run, csv_of: Make) -> None:
     """Tables count rows, and files have lines."""
     old = csv_of("score,n", ".1,3", ".2,4", name="old.csv")
