@@ -46,6 +46,10 @@ _PAIRS = {
 }
 
 
+# Twice how far from 1 a number is that single precision takes for 1.
+_NEAR_ONE = 2.0**-23
+
+
 @dataclass(slots=True)
 class Graph:
     """
@@ -87,6 +91,20 @@ class Graph:
             self.constants.append(numpy_helper.from_array(array, self._known[key]))
         return self._known[key]
 
+    def times(self, of: str, factor: float) -> str:
+        """Return the name of numbers times a factor."""
+        return self._scaled("Mul", of, factor, factor - 1.0)
+
+    def over(self, of: str, divisor: float) -> str:
+        """Return the name of numbers over a divisor."""
+        return self._scaled("Div", of, divisor, (1.0 - divisor) / divisor)
+
+    def _scaled(self, kind: str, of: str, by: float, rest: float) -> str:
+        """Return numbers scaled: onnxruntime takes what is 1 in single precision for 1, and leaves it out."""
+        if by == 1.0 or abs(by - 1.0) > _NEAR_ONE:
+            return self.op(kind, of, self.constant(by))
+        return self.op("Add", of, self.op("Mul", of, self.constant(rest)))
+
     def of(self, formula: Formula, score: str) -> str:
         """Return the name of what a formula makes of each score."""
         return _Formula(self, score).of(formula)
@@ -119,8 +137,8 @@ class _Formula:
                 return self.score
             case Number(value=value):
                 return graph.constant(value)
-            case Pair(operator=operator, left=left, right=right):
-                return graph.op(_PAIRS[operator], self.part(left), self.part(right))
+            case Pair():
+                return self._pair(formula)
             case Single(curve=curve, of=inner):
                 return graph.op("Log" if curve is Curve.LOG else "Exp", self.part(inner))
             case Pieces(of=inner, cuts=cuts, parts=parts):
@@ -133,6 +151,17 @@ class _Formula:
                 return graph.op("Gather", graph.constant(values), self._place(places))
             case _:
                 assert_never(formula)
+
+    def _pair(self, formula: Pair) -> str:
+        match formula:
+            case Pair(operator=Operator.TIMES, left=Number(value=value), right=of):
+                return self.graph.times(self.part(of), value)
+            case Pair(operator=Operator.TIMES, left=of, right=Number(value=value)):
+                return self.graph.times(self.part(of), value)
+            case Pair(operator=Operator.OVER, left=of, right=Number(value=value)):
+                return self.graph.over(self.part(of), value)
+            case Pair(operator=operator, left=left, right=right):
+                return self.graph.op(_PAIRS[operator], self.part(left), self.part(right))
 
     def _place(self, places: Places) -> str:
         """Return the interval of each number, found by halving."""
@@ -180,7 +209,7 @@ def top_label(graph: Graph, before: str, *, predicted: str, confidence: str, cou
     rest = graph.op("Where", none, graph.op("Where", own, zero, one), others)
     total = graph.op("ReduceSum", rest, axis, keepdims=1)
     shared = graph.op("Mul", graph.op("Div", rest, total), graph.op("Sub", one, new))
-    most = graph.op("Mul", new, graph.constant(_JUST_BELOW))
+    most = graph.times(new, _JUST_BELOW)
     crowded = graph.op(
         "And",
         graph.op("Greater", graph.op("ReduceMax", shared, axis, keepdims=1), most),
@@ -266,7 +295,7 @@ def class_nodes(recalibrator: ClassRecalibrator, graph: Graph, before: str, *, c
     """Return recalibrated rows."""
     match recalibrator:
         case ClassTemperature(temperature=temperature, least=least):
-            return softmax(graph, graph.op("Div", _log(graph, before, least), graph.constant(temperature)))
+            return softmax(graph, graph.over(_log(graph, before, least), temperature))
         case Linear(weight=weight, intercept=intercept, least=least):
             log = _log(graph, before, least)
             slope = graph.op("MatMul", log, graph.constant(weight.T)) if weight.ndim == 2 else None

@@ -1,6 +1,7 @@
 """Exported ONNX models give what `apply` gives, run by onnxruntime."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -13,6 +14,7 @@ from calibcli.export.onnx import OPSET
 from calibcli.names import ExportTarget, Scale
 from calibcli.options.fitting import ExportAsk
 from exported_maps import (
+    asked_rows,
     class_map,
     one_map,
     wanted,
@@ -52,6 +54,29 @@ def test_scores_of_single_precision_are_worked_on_in_double() -> None:
         found = run(model(one_map(kind), single=True), scores)["calibrated"]
         expected = wanted(one_map(kind), scores.astype(np.float64))[0]
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("off", [2.0**-52, 2.5e-8, -2e-8, 1e-7])
+def test_a_factor_that_is_nearly_one_stays(off: float) -> None:
+    """What single precision takes for 1 is left out by onnxruntime, where a model says it."""
+    scores, rows, near = np.linspace(0.0, 1.0, 101), asked_rows(Scale.PROB), 1.0 + off
+    platt, temperature = one_map("platt"), class_map("temperature")
+    platt = replace(platt, recalibrator=replace(platt.recalibrator, slope=near))
+    found = run(model(platt), scores)["calibrated"]
+    np.testing.assert_allclose(found, wanted(platt, scores)[0], rtol=0.0, atol=NEAR)
+    temperature = replace(temperature, recalibrator=replace(temperature.recalibrator, temperature=near))
+    found = run(model(temperature), rows)["calibrated"]
+    np.testing.assert_allclose(found, temperature.recalibrator.predict(rows), rtol=0.0, atol=NEAR)
+
+
+@pytest.mark.parametrize("kind", ["top-label platt", "confidence venn-abers"])
+def test_no_class_comes_up_to_the_predicted_one(kind: str) -> None:
+    """Others stay one number below the new confidence, so that the class is that of `apply`."""
+    rows = np.random.default_rng(0).dirichlet(np.ones(3), 500)
+    expected = class_map(kind).recalibrator.predict(rows)
+    largest = expected.max(axis=1)
+    assert (np.nextafter(largest, 0.0)[:, None] == expected).any()
+    assert (run(model(class_map(kind)), rows)["calibrated_class"] == expected.argmax(axis=1)).all()
 
 
 def test_model_says_where_it_comes_from() -> None:
