@@ -301,7 +301,9 @@ class TableDocument(Declared):
         if table.weighted != (weights is WeightMeaning.IMPORTANCE):
             msg = "has sums of weights, or lacks them, unlike what weights mean"
             raise node.child("table").problem(msg)
-        if weights is not WeightMeaning.FREQUENCY and self.input.rows != table.total_rows:
+        # Rows of weight 0 are in no table, and a frequency stands for more rows than one.
+        lost = self.input.rows - table.total_rows
+        if (weights is None and lost) or (weights is WeightMeaning.IMPORTANCE and lost < 0):
             msg = f"is {self.input.rows:,}, but the table has {table.total_rows:,} rows"
             raise node.child("input").child("rows").problem(msg)
 

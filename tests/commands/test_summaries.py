@@ -39,7 +39,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         score = generator.beta(2.0, 3.0, count)
         label = (generator.random(count) < score).astype(np.int8)
         often = generator.integers(1, 4, count)
-        table = pa.table({"score": score, "label": label, "often": often, "weight": generator.random(count)})
+        # Rows of weight 0 are in no table.
+        weight = generator.random(count) * (often > 1)
+        table = pa.table({"score": score, "label": label, "often": often, "weight": weight})
         pq.write_table(table, folder / f"part{place}.parquet")
     return folder
 
