@@ -199,7 +199,7 @@ class _Moved:
     onto the other side of it; comparing the score itself cannot. What is used twice stays one object.
     """
 
-    def __init__(self, before: Formula, score: Formula, scale: Scale) -> None:
+    def __init__(self, before: Formula, score: Score, scale: Scale) -> None:
         self.before, self.score, self.scale = before, score, scale
         self.known: dict[int, Formula] = {}
         self.places: dict[int, tuple[Places, Ordinals]] = {}
@@ -274,10 +274,9 @@ class Shift:
     prior: float
 
 
-def formulas_on(
-    recalibrator: Recalibrator, score: Formula, *, scale: Scale, shift: Shift | None = None
-) -> tuple[Formula, ...]:
+def formulas_on(recalibrator: Recalibrator, scale: Scale, shift: Shift | None = None) -> tuple[Formula, ...]:
     """Return the probability, and its lower and upper end where the map has them, of a score on a scale."""
+    score = Score()
     before = probability(score, scale)
     found = formulas_of(recalibrator, before, shift=shift)
     if scale is Scale.PROB:
@@ -424,7 +423,7 @@ class GroupMaps:
 
     def formulas(self, scale: Scale) -> list[tuple[Formula, ...]]:
         """Return for each map its probability and its ends, of a score on a scale."""
-        return [formulas_on(one, Score(), scale=scale) for one in self.maps]
+        return [formulas_on(one, scale) for one in self.maps]
 
 
 @dataclass(frozen=True, slots=True)

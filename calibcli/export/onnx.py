@@ -408,7 +408,7 @@ def model_of_one(
     A score that is NaN or out of range gets NaN.
     """
     helper, double = _onnx()
-    formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
+    formulas = formulas_on(recalibrator, origin.scale, shift)
     graph, (given, name) = Graph(), _checked(names)
     score = _as_double(graph, given, single=single)
     lowest, highest = range_of(origin.scale)

@@ -311,7 +311,7 @@ def module_of_one(
     recalibrator: Recalibrator, *, origin: Origin, shift: Shift | None = None, style: Style
 ) -> str:
     """Return a module that recalibrates one score."""
-    formulas = formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
+    formulas = formulas_on(recalibrator, origin.scale, shift)
     text = PythonText(style)
     names = ("_calibrated", "_lower", "_upper")
     functions = [text.function(name, formula) for name, formula in zip(names, formulas, strict=False)]

@@ -327,7 +327,7 @@ def query_of_one(
 
     A score that is NULL, NaN or out of range gets NULL.
     """
-    formulas = maps.formulas_on(recalibrator, Score(), scale=origin.scale, shift=shift)
+    formulas = maps.formulas_on(recalibrator, origin.scale, shift)
     text = SqlText(ask.dialect, ask.written_scores(), prefix_beside(ask.table))
     columns = {one: text.of(formula) for one, formula in zip(ask.names, formulas, strict=False)}
     valid = valid_score(ask, origin.scale)

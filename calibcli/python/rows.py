@@ -56,13 +56,13 @@ class ColumnCollector:
         self.name, self.rows = frames.FRAME, frames.rows_of_frame(held)
         self.columns = frames.columns_of_frame(held)
 
-    def take_matrix(self, rows: object, what: str) -> str:
+    def take_matrix(self, rows: object) -> str:
         """Take rows of several probabilities as a column of lists, and return its name."""
         frame = frames.settled(rows) if frames.is_frame(rows) else None
-        self._align(frame, what)
+        self._align(frame, _PROBS)
         return self.join(
-            frames.lists_of(frames.matrix_of(rows if frame is None else _side_by_side(frame), what=what)),
-            what,
+            frames.lists_of(frames.matrix_of(rows if frame is None else _side_by_side(frame), what=_PROBS)),
+            _PROBS,
             nameless=True,
         )
 
@@ -165,7 +165,7 @@ def inputs_of(
         _refuse_names(rows, labels, values, labelled=labelled)
         collector.names_are_columns = False
         if frames.is_frame(rows) or frames.is_matrix(rows):
-            values["probs"] = collector.take_matrix(rows, _PROBS)
+            values["probs"] = collector.take_matrix(rows)
             names = tuple(frames.columns_of_frame(frames.settled(rows))) if frames.is_frame(rows) else None
             values["classes"] = values.get("classes") or names
         elif labelled:

@@ -255,7 +255,7 @@ def is_piped() -> bool:
 _SILENT = ("output", "force", "quiet", "debug", "jobs", "engine", "engine_address")
 
 
-def command_line(context: "typer.Context", *, output: str) -> str:
+def command_line(context: "typer.Context") -> str:
     """Return a command line for a shell that says what this one does, without anything that has no effect."""
     words: list[str] = []
     inputs: list[str] = []
@@ -269,7 +269,7 @@ def command_line(context: "typer.Context", *, output: str) -> str:
     name = context.info_name or ""
     import shlex
 
-    return shlex.join(["calibcli", name, *words, "-o", output, *dashes, *inputs])
+    return shlex.join(["calibcli", name, *words, "-o", "report.html", *dashes, *inputs])
 
 
 def _option(name: str, value: object) -> list[str]:

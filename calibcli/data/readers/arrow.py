@@ -236,7 +236,7 @@ def _blocks_in(footer: bytes) -> Iterator[tuple[int, int]]:
     try:
         table = _Table.root(footer)
         for field in (2, 3):
-            for start, head, body in struct.iter_unpack("<qi4xq", table.vector(field, 24)):
+            for start, head, body in struct.iter_unpack("<qi4xq", table.blocks(field)):
                 yield start, start + head + body
     except struct.error as error:
         msg = "its footer is damaged"
@@ -335,14 +335,14 @@ class _Table:
             return None
         return _Table(self._content, place + struct.unpack_from("<I", self._content, place)[0])
 
-    def vector(self, field: int, size: int) -> bytes:
-        """Return a field that is values of so many bytes each, nothing where it is left out."""
+    def blocks(self, field: int) -> bytes:
+        """Return a field of blocks of 24 bytes each, nothing where it is left out."""
         place = self._place(field)
         if place is None:
             return b""
         start = place + struct.unpack_from("<I", self._content, place)[0]
         count = struct.unpack_from("<I", self._content, start)[0]
-        return self._content[start + 4 : start + 4 + size * count]
+        return self._content[start + 4 : start + 4 + 24 * count]
 
     def _place(self, field: int) -> int | None:
         entry = 4 + 2 * field

@@ -155,7 +155,7 @@ def report(
     with drawing_cache():
         from calibcli.commands.page import html_report
 
-        again = command_line(context, output="report.html")
+        again = command_line(context)
         written = html_report(request, page, command=again, settings=line_of(context).settings)
     write_file(out.output, written.html.encode("utf-8"))
     measured = written.found.measured

@@ -37,7 +37,7 @@ from calibcli.stats.measures.scores import (
 from calibcli.stats.numerics import ExactSum, normal_quantile
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.grid import Table
-from calibcli.stats.table.value_cells import ValueCells
+from calibcli.stats.table.value_cells import Moments
 from calibcli.values import dataclass
 
 Compared = MeasureName | ClassMeasure
@@ -133,27 +133,19 @@ class Skill(Declared):
     interval: Annotated[Interval | None, INLINE]
 
 
-@dataclass(slots=True)
-class _Sums:
+@dataclass(slots=True, eq=False)
+class _Sums(Moments):
     """
     Sums over rows of a difference d; rows with an infinite loss are counted instead.
 
     Args:
-        linear: Of w d.
-        squared_linear: Of w^2 d; left empty without importance weights, where it is `linear`.
-        squares: Of w^2 d^2.
         moved: Of w^2 times the square of what the label changes of d; empty without importance weights.
-        cells: How often d had which size; left empty with importance weights.
         infinite: Rows where the loss of the first score is infinite, and of the second.
         worst: The largest loss that a row can have by the first score, and by the second.
         certain: Weighted rows of which the loss of a label is infinite, seen or not.
     """
 
-    linear: ExactSum = field(default_factory=ExactSum)
-    squared_linear: ExactSum = field(default_factory=ExactSum)
-    squares: ExactSum = field(default_factory=ExactSum)
     moved: ExactSum = field(default_factory=ExactSum)
-    cells: ValueCells = field(default_factory=ValueCells)
     infinite: tuple[int, int] = (0, 0)
     worst: tuple[float, float] = (0.0, 0.0)
     certain: int = 0
@@ -164,8 +156,8 @@ class _Sums:
             self.linear.negated(),
             self.squared_linear.negated(),
             self.squares,
-            self.moved,
             self.cells.mirrored(),
+            self.moved,
             self.infinite[::-1],
             self.worst[::-1],
             self.certain,
@@ -294,12 +286,9 @@ class PairedSums:
         self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
         for name, sums in self._of.items():
             theirs = other._of[name]  # noqa: SLF001 - its own kind
-            sums.linear.merge(theirs.linear)
-            sums.squared_linear.merge(theirs.squared_linear)
-            sums.squares.merge(theirs.squares)
+            sums.merge(theirs)
             sums.moved.merge(theirs.moved)
             sums.certain += theirs.certain
-            sums.cells.merge(theirs.cells)
             sums.could_be(theirs.worst)
             sums.infinite = (
                 sums.infinite[0] + theirs.infinite[0],
@@ -410,19 +399,13 @@ def _add(
         )
         first, second = (np.where(infinite, 0.0, losses) for losses in (first, second))
     difference = second - first
-    if counts is not None:
-        sums.cells.add(difference, counts)
-        sums.linear.add_repeated(difference, counts)
-        sums.squares.add_repeated(difference * difference, counts)
-    elif weight is not None:
+    if weight is None:
+        sums.add_values(difference, counts)
+    else:
         heavy = weight * difference
         sums.linear.add(heavy)
         sums.squared_linear.add(weight * heavy)
         sums.squares.add(heavy * heavy)
-    else:
-        sums.cells.add(difference)
-        sums.linear.add(difference)
-        sums.squares.add(difference * difference)
 
 
 def ranked_sums(

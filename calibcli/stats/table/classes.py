@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from functools import cache
 from typing import NamedTuple, Self
 
@@ -18,7 +17,7 @@ from calibcli.stats.table.bins import BinnedTable, Bins, bin_index
 from calibcli.stats.table.grid import Table
 from calibcli.stats.table.running import Parts, distinct_at_least
 from calibcli.stats.table.sliced import COARSE_CELLS, RunningSlices, Sums, coarse_cell
-from calibcli.stats.table.value_cells import ValueCells
+from calibcli.stats.table.value_cells import Moments
 from calibcli.values import dataclass
 
 _UNIT = float(1 << 52)
@@ -348,19 +347,14 @@ class RunningClasses:
 
 
 @dataclass(slots=True, eq=False)
-class Moments:
+class Losses(Moments):
     """
-    Exact sums of a loss x over rows of weight w; rows whose loss is infinite are counted instead.
+    Exact sums of a loss over rows; those whose loss is infinite are counted instead.
 
     Args:
-        cells: How often x had which size; left empty with importance weights.
         worst: The largest loss that a row can have.
     """
 
-    linear: ExactSum = field(default_factory=ExactSum)
-    squared_linear: ExactSum = field(default_factory=ExactSum)
-    squares: ExactSum = field(default_factory=ExactSum)
-    cells: ValueCells = field(default_factory=ValueCells)
     infinite: int = 0
     worst: float = 0.0
 
@@ -374,24 +368,15 @@ class Moments:
             weight = None if weight is None else weight[finite]
             counts = None if counts is None else counts[finite]
         if weight is None:
-            self.cells.add(loss, counts)
-        if counts is not None:
-            self.linear.add_repeated(loss, counts)
-            self.squares.add_repeated(loss * loss, counts)
-        elif weight is not None:
+            self.add_values(loss, counts)
+        else:
             self.linear.add(weight * loss)
             self.squared_linear.add(weight * weight * loss)
             self.squares.add((weight * loss) ** 2)
-        else:
-            self.linear.add(loss)
-            self.squares.add(loss * loss)
 
     def merge(self, other: Self) -> None:
         """Add the rows of another."""
-        self.linear.merge(other.linear)
-        self.squared_linear.merge(other.squared_linear)
-        self.squares.merge(other.squares)
-        self.cells.merge(other.cells)
+        Moments.merge(self, other)
         self.infinite += other.infinite
         self.worst = max(self.worst, other.worst)
 
@@ -549,8 +534,8 @@ class ClassSums:
         self.weighted = False
         self.weight = ExactSum()
         self.weight_sq = ExactSum()
-        self.log_loss = Moments()
-        self.brier = Moments()
+        self.log_loss = Losses()
+        self.brier = Losses()
         self.labelled = np.zeros(count, np.int64)
         self.predicted = np.zeros(count, np.int64)
         self.correct = np.zeros(count, np.int64)

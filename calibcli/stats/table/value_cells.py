@@ -1,11 +1,14 @@
-"""How often values of each size occurred, in cells, whatever the order of the rows."""
+"""Sums of values over rows, and how often values of each size occurred, whatever the order of the rows."""
 
+from dataclasses import field
 from typing import Self
 
 import numpy as np
 
+from calibcli.stats.numerics import ExactSum
 from calibcli.stats.table import Floats, Integers
 from calibcli.stats.table.bins import segment_sums
+from calibcli.values import dataclass
 
 # An octave has so many cells, from 2^-64 to 2^12: what is smaller counts as 0, what is larger as 2^12.
 _EACH = 32
@@ -97,3 +100,38 @@ def _places(values: Floats) -> Integers:
     np.negative(size, out=size, where=bits < 0)
     size += _CELLS
     return size
+
+
+@dataclass(slots=True, eq=False)
+class Moments:
+    """
+    Exact sums of a finite value x over rows of weight w.
+
+    Args:
+        linear: Of w x.
+        squared_linear: Of w^2 x; left empty without importance weights, where it is `linear`.
+        squares: Of w^2 x^2.
+        cells: How often x had which size; left empty with importance weights.
+    """
+
+    linear: ExactSum = field(default_factory=ExactSum)
+    squared_linear: ExactSum = field(default_factory=ExactSum)
+    squares: ExactSum = field(default_factory=ExactSum)
+    cells: ValueCells = field(default_factory=ValueCells)
+
+    def add_values(self, values: Floats, counts: Integers | None) -> None:
+        """Add rows without importance weights, each so many times."""
+        self.cells.add(values, counts)
+        if counts is None:
+            self.linear.add(values)
+            self.squares.add(values * values)
+        else:
+            self.linear.add_repeated(values, counts)
+            self.squares.add_repeated(values * values, counts)
+
+    def merge(self, other: Self) -> None:
+        """Add the rows of another."""
+        self.linear.merge(other.linear)
+        self.squared_linear.merge(other.squared_linear)
+        self.squares.merge(other.squares)
+        self.cells.merge(other.cells)
