@@ -25,8 +25,9 @@ from threadpoolctl import threadpool_limits
 import calibcli
 from calibcli.names import MeasureName
 from calibcli.shell import app, configuration
+from calibcli.stats.curves import isotonic
 from calibcli.stats.gates import plan, state
-from calibcli.stats.measures import drift, segments
+from calibcli.stats.measures import distance, drift, if_calibrated, segments, tests
 from claims.simulation import PROMISES
 from command_line import Ran, Run
 
@@ -216,11 +217,17 @@ def few_draws() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(plan.SIMULATED, MeasureName.ECE, replace(ece, effort=plan.Effort(75, 250)))
         patch.setattr(plan, "_SEGMENTS_EFFORT", plan.Effort(100, 250))
+        for drawing in (if_calibrated.CalibratedDraws.__init__, isotonic.isotonic_curve):
+            assert drawing.__kwdefaults__["draws"] > 199
+            patch.setitem(drawing.__kwdefaults__, "draws", 199)
         for module, name, draws in (
             (segments, "DRAWS", 99),
             (segments, "_FEW_DRAWS", 99),
             (drift, "_LEAST_DRAWS", 499),
             (state, "_DRAWS", 199),
+            (if_calibrated, "_DRAWS", 99),
+            (distance, "_DRAWS", 99),
+            (tests, "DRAWS", 199),
         ):
             assert getattr(module, name) > draws
             patch.setattr(module, name, draws)

@@ -16,8 +16,6 @@ from calibcli.options.declaring import built
 from calibcli.options.gating import PlanOptions
 from calibcli.options.rows import Columns, RowRequest
 
-pytestmark = pytest.mark.usefixtures("few_draws")
-
 
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:

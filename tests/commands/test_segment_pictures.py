@@ -22,8 +22,6 @@ from calibcli.show.figures.page import Words
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
 from picture_checks import clashes, content
 
-pytestmark = pytest.mark.usefixtures("few_draws")
-
 ON = Columns("score", "label", on=("country", "age"))
 
 

@@ -24,6 +24,7 @@ from calibcli.show.blocks import Grid
 from calibcli.show.html.page import number_sections
 from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers
+from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws
 from calibcli.stats.table import ScoreTable
 from command_line import CHURN, SAMPLE, Make, Run
 from published import check
@@ -474,8 +475,11 @@ def test_smece_at_a_bandwidth_says_so_in_every_report(run: Run) -> None:
     assert "compare it at this one only" in run("measure", *rows, "--bandwidth", 0.05).out
 
 
-def test_multiples_of_the_least_drawn_p_value_are_at_most_that(run: Run, tmp_path: Path) -> None:
+def test_multiples_of_the_least_drawn_p_value_are_at_most_that(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Adjusted p-values have no more digits than what they are adjusted from."""
+    monkeypatch.setitem(CalibratedDraws.__init__.__kwdefaults__, "draws", DRAWS)
     path = tmp_path / "parts.csv"
     rows = (
         f"{0.2 + k % 60 / 100},{int(part == 'bad' or k % 97 < 20 + k % 60)},{part}"

@@ -390,7 +390,7 @@ def test_a_library_in_the_working_directory_is_not_run(thousand: Path) -> None:
 @pytest.mark.usefixtures("project")
 def test_settings_of_matplotlib_in_the_working_directory_change_no_picture(run: Run, thousand: Path) -> None:
     """They could have LaTeX run with any preamble."""
-    words = ["plot", thousand, *COLUMNS, "--kind", "binned", "-q", "-o"]
+    words = ["plot", thousand, *COLUMNS, "--kind", "murphy", "-q", "-o"]
     assert run(*words, "plain.svg").code == 0
     settings = (
         "text.usetex: True\ntext.latex.preamble: \\input{/etc/passwd}\nfont.size: 30\nbackend: nosuch\n"
