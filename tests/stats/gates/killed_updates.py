@@ -28,7 +28,7 @@ from calibcli.stats.table import ScoreTable
 
 STAKES = frozen_stakes(delta=0.05, variance=None)
 TERMS = Terms(MeasureName.ECE, 0.05, 0.95, Partition.of_bins(15), STAKES, label="label")
-BATCHES = 40
+BATCHES = 16
 _HELD: dict[int, Sums] = {}
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
@@ -32,7 +32,8 @@ from calibcli.stats.table.grid import grid_of
 from gate_rows import ATOMS, FIFTEEN, TEN, begun, rows_of, table_of_rows
 from held_rows import HeldRows
 
-QUICK = settings(max_examples=25, deadline=None)
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 STAKES = frozen_stakes(delta=0.05, variance=None)
 
 
@@ -70,7 +71,6 @@ def fail_from_rows(value: Floats, group: np.ndarray, eps: float, *, places: Floa
     return log_mean(found)
 
 
-@QUICK
 @given(st.integers(0, 10**6), st.integers(1, 3000), st.floats(0.001, 0.5))
 def test_evidence_over_outputs_is_that_of_the_rows(seed: int, count: int, eps: float) -> None:
     """For outputs of an artifact both e-values equal the products over rows."""
@@ -87,7 +87,6 @@ def test_evidence_over_outputs_is_that_of_the_rows(seed: int, count: int, eps: f
     assert bets.value == pytest.approx(gaps, abs=1e-12)
 
 
-@QUICK
 @given(st.integers(0, 10**6), st.integers(1, 2000), st.floats(0.001, 0.5))
 def test_evidence_over_cells_is_just_below_that_of_the_rows(seed: int, count: int, eps: float) -> None:
     """For bins of a continuous score both e-values fall short of the products over rows by little."""
@@ -103,7 +102,6 @@ def test_evidence_over_cells_is_just_below_that_of_the_rows(seed: int, count: in
     assert bets.value == pytest.approx(np.abs(np.bincount(group, residual)).sum() / count, abs=1e-12)
 
 
-@QUICK
 @given(st.integers(0, 10**6), st.integers(1, 2000), st.floats(0.001, 0.5))
 def test_evidence_on_the_distance_is_just_below_that_of_the_rows(seed: int, count: int, eps: float) -> None:
     """The bets on the distance to calibration are those of its definition over midpoints and dictionary."""
@@ -130,7 +128,6 @@ def test_evidence_on_the_distance_is_just_below_that_of_the_rows(seed: int, coun
     assert bets.value == pytest.approx(min(1.0, estimate), abs=1e-12)
 
 
-@QUICK
 @given(st.integers(0, 10**6), st.integers(20, 3000))
 def test_bounds_lie_on_either_side_and_turn_where_the_evidence_does(seed: int, count: int) -> None:
     """The bounds enclose the estimate, and are the limits at which the evidence reaches 1 / delta."""
@@ -193,7 +190,6 @@ def cut(score: np.ndarray, label: np.ndarray, ends: list[float]) -> list[ScoreTa
     return [ScoreTable.from_rows(f, y) for f, y in parts]
 
 
-@QUICK
 @given(
     st.integers(0, 10**6),
     st.integers(1, 2000),
@@ -219,7 +215,6 @@ def test_sums_do_not_depend_on_splits_order_or_kind_of_table(
     )
 
 
-@QUICK
 @given(st.integers(0, 10**6), st.integers(1, 500), st.sampled_from([3, 15, 1000]))
 def test_sums_are_those_of_the_definition(seed: int, count: int, bins: int) -> None:
     """Counts are exact, and distances those of the scores to a unit of 2^-52 or two for each row."""
