@@ -25,9 +25,11 @@ from threadpoolctl import threadpool_limits
 import calibcli
 from calibcli.names import MeasureName
 from calibcli.shell import app, configuration
+from calibcli.stats.bounds import proportion
 from calibcli.stats.curves import isotonic
 from calibcli.stats.gates import plan, state
 from calibcli.stats.measures import distance, drift, if_calibrated, segments, tests
+from calibcli.stats.numerics import beta_quantile
 from claims.simulation import PROMISES
 from command_line import Ran, Run
 
@@ -162,6 +164,20 @@ def _one_command_tree() -> None:
     typer.main.get_command = functools.cache(typer.main.get_command)
     # They stand in the repository, whose long pyproject.toml each would read anew.
     configuration._table_of = functools.cache(configuration._table_of)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _same_quantiles_once() -> None:
+    """Bounds of the same counts are asked for very often, and each takes a dozen steps."""
+    known: dict[tuple[bytes, ...], np.ndarray] = {}
+
+    def quantile(probability: float | np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        key = tuple(np.asarray(one, np.float64).tobytes() for one in (probability, a, b))
+        if key not in known:
+            known[key] = beta_quantile(probability, a, b)
+        return known[key].copy()
+
+    proportion.beta_quantile = quantile
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,11 +2,10 @@
 
 import io
 from collections.abc import Iterator
-from itertools import combinations
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 from calibcli.show.figures import save
 
@@ -36,19 +35,15 @@ def texts_of(figure: Figure) -> Iterator[Text]:
 def clashes(figure: Figure) -> list[str]:
     """Return texts that lie over each other or off the page, in words; lays the figure out first."""
     figure.draw_without_rendering()
-    boxes: list[tuple[str, Bbox]] = [
-        (text.get_text(), text.get_window_extent())
-        for text in texts_of(figure)
-        if text.get_visible() and text.get_text().strip()
+    seen = [text for text in texts_of(figure) if text.get_visible() and text.get_text().strip()]
+    names = [repr(text.get_text()) for text in seen]
+    box, page = np.array([text.get_window_extent().extents for text in seen]), figure.bbox.padded(1.0)
+    first, last = box[:, :2], box[:, 2:]
+    off = ((first < page.min) | (last > page.max)).any(axis=1)
+    # Pixels that two boxes share, to the right and upwards.
+    both = np.minimum(last[:, None], last) - np.maximum(first[:, None], first)
+    over = np.argwhere(np.triu((both > (1.0, 2.0)).all(axis=2), 1))
+    return [
+        *(f"{names[one]} leaves the page" for one in np.flatnonzero(off)),
+        *(f"{names[one]} lies over {names[other]}" for one, other in over),
     ]
-    page = figure.bbox.padded(1.0)
-    found = [
-        f"{name!r} leaves the page"
-        for name, box in boxes
-        if not (page.contains(box.x0, box.y0) and page.contains(box.x1, box.y1))
-    ]
-    for (name, box), (other, below) in combinations(boxes, 2):
-        both = Bbox.intersection(box, below)
-        if both is not None and both.width > 1.0 and both.height > 2.0:
-            found.append(f"{name!r} lies over {other!r}")
-    return found
