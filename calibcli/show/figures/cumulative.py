@@ -1,6 +1,5 @@
 """Drawing cumulative differences."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,7 @@ _FINE = 0.0025
 
 def cumulative_figure(curve: CumulativeCurve, words: Words, *, look: Look) -> Figure:
     """Draw the path of the sums of label - score."""
-    foot = [*_notes(curve), *words.foot]
-    page = new_page(replace(words, foot=foot), look=look, sheet=_SHEET, key=_key(curve, look))
+    page = new_page(words, _notes(curve), look=look, sheet=_SHEET, key=_key(curve, look))
     panel = page.panels[0]
     of = "weight" if curve.weighted else "rows"
     dress_panel(page, panel, x_label=SHARE_LABEL.format(of), y_label=SUM_LABEL.format(of))

@@ -128,14 +128,14 @@ def lines_figure(
     references = lines.references(look) if same else _of_each(lines, min(len(panels), MOST_LINES), look)
     first = lines.curves[0]
     band = [] if panels else [band_sentence(first.band, first.lower)]
-    foot = [lines.rule, *band, *lines.notes(scale), *_notes(panels, lines, look, same=same), *words.foot]
+    notes = [lines.rule, *band, *lines.notes(scale), *_notes(panels, lines, look, same=same)]
     own = Line2D([], [], **_style(0, look, several=False))
     key = _key(panels, look) if panels else [(own, lines.own), *_band(first, look), *lines.key(look)]
     if panels and same:
         # Colours are those of the scores.
         references = [replace(one, style={**one.style, "color": look.palette.faint}) for one in references]
     key += [(Line2D([], [], **one.style), one.name) for one in references if one.name]
-    page = new_page(replace(words, foot=foot), look=look, sheet=_WIDE, key=key)
+    page = new_page(words, notes, look=look, sheet=_WIDE, key=key)
     axes = page.main
     if not panels:
         draw_band(axes, lines.points(0)[0], first.lower, first.upper, look=look)

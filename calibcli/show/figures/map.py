@@ -1,6 +1,5 @@
 """Drawing a fitted map."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,13 +27,8 @@ _SCORE, _OUTPUT = "raw score", "recalibrated probability"
 def map_figure(curve: MapCurve, words: Words, *, look: Look, scale: AxisScale = AxisScale.LINEAR) -> Figure:
     """Draw what a map makes of each score, over the observed rates of rows where there are some."""
     limits = _limits(curve, scale)
-    foot = [*_notes(curve), *_sentences(limits), *words.foot]
-    page = new_page(
-        replace(words, foot=foot),
-        look=look,
-        sheet=Sheet(strip=curve.points is not None),
-        key=_key(curve, look),
-    )
+    notes, sheet = [*_notes(curve), *_sentences(limits)], Sheet(strip=curve.points is not None)
+    page = new_page(words, notes, look=look, sheet=sheet, key=_key(curve, look))
     panel = page.panels[0]
     few = curve.points is not None and bool(np.all(curve.points.lower == curve.points.upper))
     _draw_map(panel.main, curve, limits, look)

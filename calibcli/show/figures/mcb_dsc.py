@@ -1,7 +1,6 @@
 """Drawing scores by miscalibration and discrimination, with lines of equal mean score."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -44,12 +43,7 @@ _AWAY, _LONGEST = (0.9, 1.7, 2.8, 4.2), 0.4
 def mcb_dsc_figure(picture: McbDsc, words: Words, *, look: Look) -> Figure:
     """Draw a point for each score."""
     ends = _ends(picture.mcb), _ends(picture.dsc)
-    page = new_page(
-        replace(words, foot=[*_notes(picture), *words.foot]),
-        look=look,
-        sheet=_SHEET,
-        key=_key(picture, look),
-    )
+    page = new_page(words, _notes(picture), look=look, sheet=_SHEET, key=_key(picture, look))
     axes = page.main
     dress_panel(page, page.panels[0], x_label="miscalibration (MCB)", y_label="discrimination (DSC)")
     number_ticks(axes)

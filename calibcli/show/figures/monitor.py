@@ -1,7 +1,6 @@
 """Drawing what a gate has seen: the evidence of its bets, and below it the estimate."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +32,8 @@ def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
     shown = with_fewer_looks(curve, most=_MOST_LOOKS)
     ends = _wealth_ends(curve)
     top = _error_end(curve)
-    foot = [*_notes(curve, ends, top), *words.foot]
     sheet = Sheet(rows=2, aspect=0.46, strip=False, headings=_headings(curve), square=False)
-    page = new_page(replace(words, foot=foot), look=look, sheet=sheet, key=_key(curve, look))
+    page = new_page(words, _notes(curve, ends, top), look=look, sheet=sheet, key=_key(curve, look))
     above, below = (panel.main for panel in page.panels)
     _draw_evidence(above, shown, ends, look)
     _draw_estimate(below, shown, top, look)

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -310,11 +311,11 @@ class _Frame:
     height: float
 
 
-def new_page(words: Words, *, look: Look, sheet: Sheet | None = None, key: Sequence[Entry] = ()) -> Page:
-    """Lay out a page with all its text outside the axes."""
-    wanted = sheet or Sheet()
-    figure, frame = (_beside if look.beside else _stacked)(words, wanted, look=look, key=key)
-    panels = tuple(_panel(figure, frame, place, sheet=wanted, look=look) for place in range(wanted.panels))
+def new_page(words: Words, notes: Sequence[str], *, look: Look, sheet: Sheet, key: Sequence[Entry]) -> Page:
+    """Lay out a page with all its text outside the axes; the small print begins with notes."""
+    words = replace(words, foot=[*notes, *words.foot])
+    figure, frame = (_beside if look.beside else _stacked)(words, sheet, look=look, key=key)
+    panels = tuple(_panel(figure, frame, place, sheet=sheet, look=look) for place in range(sheet.panels))
     return Page(figure, look, panels)
 
 

@@ -239,7 +239,7 @@ def panels_figure(picture: Picture, plots: Plots, words: Words, *, look: Look, s
     if headings:
         sheet, notes = sheet_of(headings, look), [" ".join((*notes, _ROWS))]
         marks = replace(look, scale=look.scale * _SMALLER) if sheet.columns > 2 else look
-    page = new_page(replace(words, foot=[*notes, *words.foot]), look=look, sheet=sheet, key=plots.key(look))
+    page = new_page(words, notes, look=look, sheet=sheet, key=plots.key(look))
     for place, panel in enumerate(page.panels):
         plots.draw(place, panel, limits=limits, look=marks)
         dress_panel(page, panel, y_label=words.named(plots.rate_label), strip_label=plots.strip_label)

@@ -1,7 +1,6 @@
 """Reliability diagrams: bins, the curve without bins, and residuals."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -406,8 +405,8 @@ def residual_figure(
     """Draw observed rate minus score against score."""
     curve = curve.along(scale)
     limits = _limits(curve, scale)
-    foot = [*_notes(curve), *_about_axes(limits), *words.foot]
-    page = new_page(replace(words, foot=foot), look=look, sheet=_SHEET, key=_key(curve, look))
+    notes = [*_notes(curve), *_about_axes(limits)]
+    page = new_page(words, notes, look=look, sheet=_SHEET, key=_key(curve, look))
     panel = page.panels[0]
     draw_residual(panel, curve, limits=limits, look=look)
     strip = "rows" if isinstance(curve.source, BinnedCurve) else "density"

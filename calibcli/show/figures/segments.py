@@ -1,7 +1,6 @@
 """Drawing segments: as points over their rows, and as cells of two columns."""
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,12 +38,11 @@ _NUMBER = 8.0
 def points_figure(points: SegmentPoints, words: Words, *, look: Look) -> Figure:
     """Draw the bias of every segment against its rows, with its interval."""
     top, cut = _height(points)
-    foot = [
+    notes = [
         f"Lines: {percent(points.confidence)} intervals, which hold for all segments at once.",
         *(["Intervals are cut at the ends of the picture."] if cut else []),
-        *words.foot,
     ]
-    page = new_page(replace(words, foot=foot), look=look, sheet=_SHEET, key=_key(points, look))
+    page = new_page(words, notes, look=look, sheet=_SHEET, key=_key(points, look))
     panel = page.panels[0]
     axes = panel.main
     dress_panel(page, panel, x_label="rows of the segment", y_label=_BIAS)
@@ -172,16 +170,12 @@ def cells_figure(cells: SegmentCells, words: Words, *, look: Look) -> Figure:
     aspect = min(1.15, max(0.42, 0.12 * (lines + (1.9 if upright else 0.8))))
     sheet = Sheet(aspect=aspect, strip=False, square=False)
     most = float(np.nanmax(np.abs(np.where(cells.is_tested, cells.bias, np.nan)), initial=0.0)) or 0.01
-    foot = [
+    framed = "Framed: stands out" if cells.stands_out.any() else "None stands out"
+    notes = [
         f"{_BIAS.capitalize()}, and the rows below it. Full colour: {most:.3g} or more.",
-        *(
-            ["Framed: stands out, for all segments at once."]
-            if cells.stands_out.any()
-            else ["None stands out for all segments at once."]
-        ),
-        *words.foot,
+        f"{framed}, for all segments at once.",
     ]
-    page = new_page(replace(words, foot=foot), look=look, sheet=sheet, key=_cell_key(cells, look))
+    page = new_page(words, notes, look=look, sheet=sheet, key=_cell_key(cells, look))
     panel = page.panels[0]
     axes = panel.main
     dress_panel(page, panel, x_label=cells.across, y_label=cells.down)

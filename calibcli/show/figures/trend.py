@@ -1,6 +1,5 @@
 """Drawing groups in their order: how far rates are from scores, and below it both."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,13 +26,12 @@ def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
     """Draw every group in its order."""
     ends = _ends(curve)
     cut = bool(np.any(curve.lower < ends[0]) or np.any(curve.upper > ends[1]))
-    foot = [
+    notes = [
         f"Lines: {percent(curve.confidence)} intervals, which hold for all groups at once.",
         *(["Intervals are cut at the ends of the picture."] if cut else []),
-        *words.foot,
     ]
     sheet = Sheet(rows=2, aspect=0.42, strip=False, headings=_HEADINGS, square=False)
-    page = new_page(replace(words, foot=foot), look=look, sheet=sheet, key=_key(curve, look))
+    page = new_page(words, notes, look=look, sheet=sheet, key=_key(curve, look))
     above, below = (panel.main for panel in page.panels)
     at = np.arange(len(curve.names), dtype=np.float64)
     dress(page, above, x_label=None, y_label="observed less predicted")
