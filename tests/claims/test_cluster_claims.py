@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from calibcli.names import MeasureName
 from calibcli.stats.measures.bias import bias
-from calibcli.stats.measures.clustered import ClusterSums, clustered_difference, with_clusters
+from calibcli.stats.measures.clustered import Clusters, ClusterSums, clustered_difference, with_clusters
 from calibcli.stats.measures.differences import PairedSums
 from calibcli.stats.measures.scores import brier, log_loss
 from calibcli.stats.table import ScoreTable
@@ -101,3 +101,16 @@ def test_intervals_over_clusters_miss_as_rarely_as_documented(
 ) -> None:
     """In at most one of ten tables, whichever rows of a cluster are alike; events come together."""
     assert max(missed(world, sizes, alike, times).values()) <= most_misses(times, error)
+
+
+def test_intervals_at_high_confidence_heed_the_longer_tail() -> None:
+    """Of 30 clusters whose rates are skewed, as in 51 groups: Student's t alone misses at 99.5 % in 2.2 %."""
+    rng, missed, times = generator_of("clusters, 99.5 %"), 0, 2_000
+    key, ones, rows = np.arange(30), np.ones(30), np.full(30, 50.0)
+    for _ in range(times):
+        positive = rng.binomial(50, rng.beta(0.4, 3.6, size=30))
+        table = ScoreTable(np.array([0.1]), np.array([1_500]), np.array([int(positive.sum())]))
+        clusters = Clusters(key, rows, positive - 5.0, ones, ones, positive.astype(float))
+        interval = with_clusters(bias(table), clusters, confidence=0.995).interval
+        missed += interval is not None and not interval.ends[0] <= 0.0 <= interval.ends[1]
+    assert missed <= most_misses(times, 0.005)
