@@ -314,12 +314,7 @@ def _settings(table: Table, bins: Bins, options: MeasureOptions, *, dependent: b
     calibrated = None
     if options.drawn and not (table.weighted or dependent):
         equal_mass = binned(table, equal_mass)
-        calibrated = CalibratedDraws(
-            table,
-            partitions=(sums, equal_mass),
-            generator=stream(options.seed, Purpose.MONTE_CARLO),
-            smece_generator=stream(options.seed, Purpose.SMECE_NULL),
-        )
+        calibrated = CalibratedDraws.of(table, sums, equal_mass, seed=options.seed)
     bounds = options.bounds and not dependent
     alone = VALUES_ALONE if options.brief and not options.metrics.selected else ()
     return Settings(

@@ -16,7 +16,7 @@ from calibcli.options.rows import DocumentSource
 from calibcli.options.rules import Rule
 from calibcli.reports.measure import SCHEMA
 from calibcli.stats.bounds import FROM_BOTH, Interval, stated
-from calibcli.stats.gates.claim import Ground, Verdict
+from calibcli.stats.gates.claim import Bounds, Ground, Verdict
 from calibcli.stats.gates.other_rules import bounded
 from calibcli.stats.measures import HOEFFDING, Estimate
 from calibcli.stats.measures.differences import (
@@ -169,27 +169,6 @@ _MOST_ERROR = 0.25
 _PERCENT = 100.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Gap:
-    """
-    How much larger a measure is than the baseline's.
-
-    Args:
-        value: The difference of the estimates; may be inf.
-        lower: A lower bound at the error probability of a fail, or None.
-        upper: An upper bound at that of a pass, or None.
-        interval: An interval that says what kind of bounds they are, or None without bounds.
-    """
-
-    value: float
-    lower: float | None
-    upper: float | None
-    method: str
-    interval: Interval | None
-    partition: str
-    assumptions: tuple[str, ...]
-
-
 def against_report(
     table: Table, before: Before, requested: Regression, *, ground: Ground
 ) -> dict[str, Verdict]:
@@ -228,7 +207,7 @@ def against_score(
         bins = bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=other)
     other = parted(other, bins, again=None)
 
-    def gap(name: MeasureName) -> _Gap:
+    def gap(name: MeasureName) -> Bounds:
         if name in PAIRED:
             return _row_by_row(paired, name, weighted=table.weighted, ground=ground)
         return _two_intervals(table, other, name, bins=bins, ground=ground)
@@ -239,7 +218,7 @@ def against_score(
     }
 
 
-def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -> _Gap:
+def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -> Bounds:
     """Return how much has changed since a report was made."""
     old = before.measures[name]
     above = _estimate(table, name, ground.bins, error=ground.delta - old.spent)
@@ -257,18 +236,11 @@ def _since(table: Table, name: MeasureName, before: Before, *, ground: Ground) -
     if above.value == math.inf:
         lower = math.inf
     held = f"Bonferroni with the baseline's interval at {_PERCENT * old.interval.confidence:.6g} %"
-    return _Gap(
-        above.value - old.value,
-        lower,
-        upper,
-        held,
-        _weaker(above.interval, old.interval),
-        old.partition or "",
-        tuple(assumptions),
-    )
+    kind = _weaker(above.interval, old.interval)
+    return _gap(above.value - old.value, lower, upper, held, kind, old.partition or "", tuple(assumptions))
 
 
-def _row_by_row(paired: PairedSums, name: MeasureName, *, weighted: bool, ground: Ground) -> _Gap:
+def _row_by_row(paired: PairedSums, name: MeasureName, *, weighted: bool, ground: Ground) -> Bounds:
     """Return the mean difference of a loss, each bound by Gaffke's bound; of weighted rows by Hoeffding's."""
     found = paired.difference_here if weighted else paired.difference
     above = found(name, confidence=1.0 - 2.0 * min(ground.delta, _MOST_ERROR))
@@ -277,7 +249,7 @@ def _row_by_row(paired: PairedSums, name: MeasureName, *, weighted: bool, ground
     return _of_differences(above, below, f"paired, {how}", "")
 
 
-def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins, ground: Ground) -> _Gap:
+def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins, ground: Ground) -> Bounds:
     """Return the difference of two estimates by an interval of each, as if rows were not the same."""
 
     def at(error: float) -> Difference:
@@ -290,7 +262,7 @@ def _two_intervals(table: Table, other: Table, name: MeasureName, *, bins: Bins,
     return _of_differences(at(ground.delta), at(ground.fail_delta), FROM_BOTH, partition)
 
 
-def _of_differences(above: Difference, below: Difference, method: str, partition: str) -> _Gap:
+def _of_differences(above: Difference, below: Difference, method: str, partition: str) -> Bounds:
     value = math.nan if above.value is None else above.value
     lower = None if below.interval is None else below.interval.lower
     upper = None if above.interval is None else above.interval.upper
@@ -301,33 +273,32 @@ def _of_differences(above: Difference, below: Difference, method: str, partition
         upper = -math.inf
     # Why two scores are not told apart speaks of a difference of 0, and not of the limit.
     assumptions = tuple(one for one in above.assumptions if not one.startswith(UNDECIDED))
-    return _Gap(value, lower, upper, method, above.interval, partition, assumptions)
+    return _gap(value, lower, upper, method, above.interval, partition, assumptions)
 
 
-def _verdict(table: Table, name: MeasureName, gap: _Gap, limit: float, *, ground: Ground) -> Verdict:
+def _gap(
+    value: float,
+    lower: float | None,
+    upper: float | None,
+    method: str,
+    kind: Interval | None,
+    partition: str,
+    assumptions: tuple[str, ...],
+) -> Bounds:
+    """Return how much larger a measure is than the baseline's, with bounds of the kind of an interval."""
+    target, always = (None, False) if kind is None else (kind.target, kind.finite_sample)
+    return Bounds(value, lower, upper, method, target, assumptions, partition, finite_sample=always)
+
+
+def _verdict(table: Table, name: MeasureName, gap: Bounds, limit: float, *, ground: Ground) -> Verdict:
     key = f"regression:{name.value}"
     rule = Rule(key, name, Bound.UPPER, Relation.AT_MOST, limit)
     claim = ground.claim_of(rule, measure=f"{name.value} - baseline")
-    outcome, reason = ground.outcome_of(table, claim, lower=gap.lower, upper=gap.upper)
-    if outcome is VerdictName.INCONCLUSIVE and reason is None:
-        reason = next(
-            (one for one in gap.assumptions if one.startswith(("no interval", "no difference"))), None
-        )
-    return Verdict(
-        claim=claim,
-        outcome=outcome,
-        value=gap.value,
-        lower=gap.lower,
-        upper=gap.upper,
-        method=gap.method,
-        target=None if gap.interval is None else gap.interval.target,
-        partition=gap.partition,
-        any_time=False,
-        assumptions=gap.assumptions,
-        rows=table.total_rows,
-        finite_sample=gap.interval is not None and gap.interval.finite_sample,
-        reason=reason,
-    )
+    found = gap.verdict(table, claim, ground)
+    if found.outcome is not VerdictName.INCONCLUSIVE or found.reason is not None:
+        return found
+    none = (one for one in gap.assumptions if one.startswith(("no interval", "no difference")))
+    return replace(found, reason=next(none, None))
 
 
 def _estimate(table: Table, name: MeasureName, bins: Bins, *, error: float) -> Estimate:

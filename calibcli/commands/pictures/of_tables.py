@@ -219,14 +219,7 @@ def cumulative_drawn(table: Table, asked: Asked) -> Drawn:
     """Return the path of cumulative differences and, as caption, what KS and Kuiper say of it."""
     curve, seed = cumulative_curve(table), asked.options.seed
     bins = binned(table, bins_of(Binning.EQUAL_WIDTH, DEFAULT_BINS, table=table))
-    calibrated = None
-    if not table.weighted:
-        calibrated = CalibratedDraws(
-            table,
-            partitions=(bins,),
-            generator=stream(seed, Purpose.MONTE_CARLO),
-            smece_generator=stream(seed, Purpose.SMECE_NULL),
-        )
+    calibrated = None if table.weighted else CalibratedDraws.of(table, bins, seed=seed)
     names = (TestName.KS, TestName.KUIPER)
     tests, _ = calibration_tests(names, table, bins=bins, calibrated=calibrated, seed=seed)
     rows = rows_line(table.total_rows, table.total_positive_rows)

@@ -388,24 +388,26 @@ class Bounds:
         lower: The lower bound, or None where there is none.
         upper: The upper bound likewise.
         method: How they were found.
-        target: What they speak of.
+        target: What they speak of; None where there are none.
         assumptions: Under which they hold.
         partition: The bins in words; empty where there are none.
         needed: How many rows would decide a claim; None where no number does.
         any_time: Whether they hold however often one looks.
         fixed_design_upper: An upper bound for these very scores, for information.
+        finite_sample: Whether they hold at every number of rows.
     """
 
     value: float
     lower: float | None
     upper: float | None
     method: str
-    target: Target
+    target: Target | None
     assumptions: tuple[str, ...]
     partition: str = ""
     needed: Callable[[Claim], RowsNeeded] | None = None
     any_time: bool = False
     fixed_design_upper: float | None = None
+    finite_sample: bool = True
 
     def verdict(self, table: Table, claim: Claim, ground: Ground) -> Verdict:
         """Return the verdict, with the rows that would decide where nothing but the bounds left it open."""
@@ -426,6 +428,7 @@ class Bounds:
             any_time=self.any_time,
             assumptions=self.assumptions,
             rows=table.total_rows,
+            finite_sample=self.finite_sample,
             fixed_design_upper=self.fixed_design_upper,
             needed=needed,
             reason=reason,

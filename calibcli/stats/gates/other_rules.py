@@ -16,7 +16,6 @@ from calibcli.names import (
     Bound,
     ClassMeasure,
     MeasureName,
-    Purpose,
     Target,
     TestName,
     VerdictName,
@@ -47,7 +46,7 @@ from calibcli.stats.measures.bias import population_bounds
 from calibcli.stats.measures.classes import ClassViews, class_measure
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws, Settings
 from calibcli.stats.measures.tests import JEFFREYS, calibration_tests
-from calibcli.stats.numerics import normal_quantile, stream
+from calibcli.stats.numerics import normal_quantile
 from calibcli.stats.table.bins import Bins, binned, bins_of
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
@@ -419,12 +418,7 @@ def _tested(table: Table, rule: Rule, name: TestName, *, ground: Ground) -> Verd
         raise UsageProblem(msg, "leave out --weight, or pass --weights-are frequency if weights count rows")
     claim = ground.claim_of(rule, measure=name.value)
     sums = binned(table, ground.bins)
-    drawn = CalibratedDraws(
-        table,
-        partitions=(sums,),
-        generator=stream(DEFAULT_SEED, Purpose.MONTE_CARLO),
-        smece_generator=stream(DEFAULT_SEED, Purpose.SMECE_NULL),
-    )
+    drawn = CalibratedDraws.of(table, sums, seed=DEFAULT_SEED)
     ((result,), _) = calibration_tests((name,), table, bins=sums, calibrated=drawn)
     p = math.nan if result.p_value is None else result.p_value
     undefined = "; ".join(result.assumptions) or "the test is undefined for these rows"

@@ -9,10 +9,10 @@ from typing import NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 
-from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName
+from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName, Purpose
 from calibcli.stats.bounds.resampling import LEAST_INFORMATION, DrawCells, DrawnLabels, Starts, label_draws
 from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
-from calibcli.stats.numerics import skewed_quantile
+from calibcli.stats.numerics import skewed_quantile, stream
 from calibcli.stats.table import Floats, kernel
 from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segment_sums
 from calibcli.stats.table.grid import Table, open_variance
@@ -439,6 +439,12 @@ class CalibratedDraws:
         self._table, self._partitions, self._draws = table, partitions, draws
         self._generator, self._smece_generator = generator, smece_generator
         self._before: np.random.Generator | None = None
+
+    @classmethod
+    def of(cls, table: Table, *partitions: Partition, seed: int) -> "CalibratedDraws":
+        """Return the draws of a seed, with a stream for each purpose."""
+        labels, smece = stream(seed, Purpose.MONTE_CARLO), stream(seed, Purpose.SMECE_NULL)
+        return cls(table, partitions=partitions, generator=labels, smece_generator=smece)
 
     @cached_property
     def smece(self) -> Reference:
