@@ -24,7 +24,7 @@ from calibcli.python.recalibrator import (
     rows_in_memory,
     typed,
 )
-from calibcli.python.rows import chosen, names_given, paths_of, probs_of, text_of
+from calibcli.python.rows import chosen, names_given, paths_of, probs_of, refuse_strange, text_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -145,6 +145,7 @@ def apply(
         sums = chosen(OnSum, on_sum, "on_sum")
         request = ApplyRequest(recalibrator.name, recalibrator.artifact, requested, sums, name, prior)
         return _frame_with_added_columns(request, rows, (columns, called), by)
+    refuse_strange(rows)
     member, new = by if isinstance(by, str) else None, None if name == NEW_COLUMN else name
     for keyword, value in (("score", score), ("probs", probs), ("by", member), ("name", new)):
         if value is not None:

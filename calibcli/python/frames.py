@@ -54,7 +54,13 @@ def is_matrix(values: object) -> bool:
     """Whether values are rows of several numbers each: an array of two dimensions, or a list of such rows."""
     if isinstance(values, list | tuple):
         return bool(values) and (isinstance(values[0], list | tuple) or getattr(values[0], "ndim", 0) == 1)
-    return getattr(values, "ndim", 1) == 2
+    return _dimensions(values) == 2
+
+
+def _dimensions(values: object) -> int | None:
+    """Return how many dimensions values say that they have; a column of Spark says nothing of use."""
+    shape = getattr(values, "shape", None)
+    return len(shape) if isinstance(shape, tuple) else None
 
 
 def _in_numpy(values: Any) -> Any:  # noqa: ANN401 - an array of numpy or of any other make
@@ -237,7 +243,7 @@ def is_frame(rows: object) -> bool:
         return True
     if isinstance(rows, pa.Array | pa.ChunkedArray):
         return False
-    two = len(getattr(rows, "shape", (0, 0))) == 2
+    two = _dimensions(rows) in (None, 2)
     return two and (_is_pandas(rows) or hasattr(rows, "__arrow_c_stream__"))
 
 

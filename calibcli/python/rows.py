@@ -193,13 +193,18 @@ def inputs_of(
     return inputs, values
 
 
-def _refuse_names(rows: object, labels: object, values: Mapping[str, Any], *, labelled: bool) -> None:
-    """Refuse names beside arrays, and rows that are neither arrays nor a frame."""
+def refuse_strange(rows: object) -> None:
+    """Refuse rows that are neither arrays nor a frame."""
     if not frames.is_array(rows) and not frames.is_frame(rows):
         make = f"{type(rows).__module__}.{type(rows).__qualname__}".removeprefix("builtins.")
         msg = f"rows: {make} is no array, and no frame that is read here"
         hint = "pass arrays, or a frame of pandas, polars or Arrow; what is lazy has to be computed"
         raise UsageProblem(msg, hint)
+
+
+def _refuse_names(rows: object, labels: object, values: Mapping[str, Any], *, labelled: bool) -> None:
+    """Refuse names beside arrays, and rows that are neither arrays nor a frame."""
+    refuse_strange(rows)
     for keyword in ("score", "label", _PROBS):
         if values.get(keyword) is not None:
             msg = f"{keyword}={values[keyword]!r} names a column, and arrays have none"

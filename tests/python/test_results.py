@@ -291,6 +291,23 @@ class Elsewhere:
         raise RuntimeError(msg)
 
 
+class Column:
+    """As Spark has them: whatever is asked of it is a column, which is neither true nor false."""
+
+    def __getattr__(self, name: str) -> "Column":
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Column()
+
+    def __eq__(self, other: object) -> "Column":  # type: ignore[override]
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 REFUSED = [
     (lambda: calibcli.measure([0.5]), "scores without labels"),
     (lambda: calibcli.measure([0.5, 0.4], [1]), "label has 1 values for 2 rows"),
@@ -311,6 +328,9 @@ REFUSED = [
     (lambda: calibcli.measure(iter([0.5]), [1]), "rows: list_iterator is no array, and no frame"),
     (lambda: calibcli.measure(Elsewhere(), score="p", label="y"), "Elsewhere is no array"),
     (lambda: calibcli.measure([0.5], pd.DataFrame({"y": [1]})), "an array of shape (1, 1), and one of"),
+    (lambda: calibcli.measure(Column(), Column()), "Column is no array, and no frame"),
+    (lambda: calibcli.apply(calibcli.fit(*TWO), Elsewhere()), "Elsewhere is no array, and no frame"),
+    (lambda: calibcli.fit(*TWO).predict(Column()), "scores: Column cannot be read as a column"),
     (lambda: calibcli.measure([0.5], Elsewhere()), "label: Elsewhere cannot be read as a column: on"),
     (lambda: calibcli.measure({"p": 0.5, "y": [1]}, score="p", label="y"), "p: float cannot be read"),
     (lambda: calibcli.measure({0: [0.5], 1: [1]}, score=0, label="1"), "score=0"),

@@ -59,14 +59,32 @@ def _session(address: str | None) -> Session:
     if address is None or address.startswith("local"):
         # Spark would take whatever `python3` is.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = sql.SparkSession.builder.appName("calibcli")
-    if address is not None:
-        builder = builder.remote(address) if address.startswith("sc://") else builder.master(address)
+    session = sql.SparkSession.getActiveSession()
+    if session is None:
+        builder = sql.SparkSession.builder.appName("calibcli")
+        if address is not None:
+            builder = builder.remote(address) if address.startswith("sc://") else builder.master(address)
+        try:
+            session = builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+        except Exception as error:
+            msg = f"spark: there is no session at {address or 'the configured master'}: {first_words(error)}"
+            raise UsageProblem(msg, "is it running, and reached from here?") from error
+    _refuse_elsewhere(session, address)
+    return session
+
+
+def _refuse_elsewhere(session: Session, address: str | None) -> None:
+    """Refuse a session that was there already and is not at the address: Spark has one in a process."""
     try:
-        return builder.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    except Exception as error:
-        msg = f"spark: there is no session at {address or 'the configured master'}: {first_words(error)}"
-        raise UsageProblem(msg, "is it running, and reached from here?") from error
+        where = session.sparkContext.master
+    except Exception:  # noqa: BLE001 - Spark Connect says in its own ways that it has none
+        where = f"sc://{session.client.host}"
+    # Spark Connect does not say its port, and that of Kubernetes may be written in several ways.
+    there = "k8s://" if where.startswith("k8s://") else where
+    loose = there != where or where.startswith("sc://")
+    if address is not None and not (address.startswith(there) if loose else address == there):
+        msg = f"spark: this process has a session at {where} already, and --engine-address is {address}"
+        raise UsageProblem(msg, "leave out --engine-address, or stop that session first")
 
 
 def _window(session: Session) -> int:

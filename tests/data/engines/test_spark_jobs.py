@@ -1,8 +1,11 @@
-"""How many items go into one job of Spark; no Spark is needed to know."""
+"""How many items go into one job of Spark, and which session does them; no Spark is needed to know."""
+
+from types import SimpleNamespace
 
 import pytest
 
 from calibcli.data.engines import spark
+from calibcli.errors import UsageProblem
 
 
 @pytest.mark.parametrize(
@@ -30,3 +33,29 @@ def test_results_of_one_job_fit_together(
     jobs = spark._jobs(None, abs, iter(range(100)), 40)
     assert sum(len(list(results)) for results in jobs) == 100
     assert seen == sizes
+
+
+class Connected:
+    """A session of Spark Connect, which has no context."""
+
+    client = SimpleNamespace(host="10.0.0.7")
+
+
+@pytest.mark.parametrize(
+    ("session", "taken", "refused"),
+    [
+        (SimpleNamespace(sparkContext=SimpleNamespace(master="local[2]")), "local[2]", "spark://host:7077"),
+        (SimpleNamespace(sparkContext=SimpleNamespace(master="k8s://https://h:443")), "k8s://h:443", "yarn"),
+        (Connected(), "sc://10.0.0.7:15002/;token=x", "sc://10.0.0.8:15002"),
+    ],
+    ids=["local", "kubernetes", "connect"],
+)
+def test_a_session_that_is_there_is_taken_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, session: object, taken: str, refused: str
+) -> None:
+    """Its name and options stay; Spark would take it for any address, without a word."""
+    sql = SimpleNamespace(SparkSession=SimpleNamespace(getActiveSession=lambda: session))
+    monkeypatch.setattr(spark, "needed", lambda *_: sql)
+    assert spark._session(None) is spark._session(taken) is session
+    with pytest.raises(UsageProblem, match="this process has a session at"):
+        spark._session(refused)
