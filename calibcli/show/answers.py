@@ -507,11 +507,13 @@ def _worst(
 
 def _groups(report: "MeasureReport", groups: "GroupsSummary | ViewSummary") -> str:
     """Return in which groups or classes the first measure or test that shows something shows what."""
-    if groups.worst is not None and groups.worst.by_lower is not None and not report.selected:
+    told = groups.worst is not None and groups.worst.by_lower is not None
+    if told and not report.selected:
         return ""
     slices = {key: report.slices[key] for key in groups.measured}
     for one in report.measures:
-        if one.name is M.ECE or (groups.worst is not None and one.name not in _LEVELS):
+        # Where the ECE has shown an error, others say only which way.
+        if one.name is M.ECE or (told and one.name not in _LEVELS):
             continue
         ways: dict[str, list[str]] = {}
         for key, part in slices.items():

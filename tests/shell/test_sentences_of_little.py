@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from command_line import Make, Run
@@ -12,6 +13,7 @@ ONE = ("score,label", ".3,1")
 SURE = ("score,label", *("0,0",) * 5)
 TWO = ("score,label,site", ".3,1,a", ".6,0,b")
 RIGHT, WRONG = (("score,label", *(f"{k / 50},{label}" for k in range(1, 50))) for label in (1, 0))
+PERFECT, BLIND = ("score,label", *("0,0", "1,1") * 200), ("a,b,c,label", ".1,.2,.3,0")
 NEAR = ("score,label", ".00005,0", *(f".{k},{k % 2}" for k in range(11, 60)))
 STEPS = ("score,label", *(f".25,{int(k < 251)}\n.75,{int(k < 750)}" for k in range(1000)))
 MANY = ("a,b,c,label", *(f"{k / 200},{k / 200},{1 - k / 200},{int(k % 7 < k / 30)}" for k in range(1, 200)))
@@ -57,6 +59,14 @@ MONTHS = ("score,month", *(f".{k},{month}" for month in (1, 2) for k in range(1,
         (MONTHS, "drift --by month", ["is empty on one side,"], ["in one file"]),
         (ONE, "plan --max-ece 0.9", ["give or take 1.2 percentage", "100 rows, as many."], ["rows half of"]),
         (ONE, "inspect", ["(the only row has label 1)"], ["1 rows"]),
+        (PERFECT, "measure -m ici,emax", ["No miscalibration could be shown in these 400 rows;"], []),
+        (PERFECT, "measure -m clinical", [" No error is shown.\nStrong"], ["departs from the diagonal"]),
+        (
+            BLIND,
+            "compare -s a -s b -s c --reference a --fail-if-worse -m brier",
+            ["Without an interval, and so no part of this verdict: b and c by Brier score."],
+            [],
+        ),
     ],
 )
 def test_sentences_are_true_of_little(
@@ -89,6 +99,20 @@ def test_groups_may_be_wrong_where_all_rows_are_not(run: Run, csv_of: Make) -> N
     said = run("measure", csv_of("score,label,site", *lines), "--by", "site").out
     assert said.startswith("No miscalibration could be shown over all 600 rows;")
     assert "All 2 groups are shown to be miscalibrated, above all" in said
+
+
+def test_groups_that_one_measure_shows_are_not_called_shown_by_none(run: Run, csv_of: Make) -> None:
+    """The noise of all bins drowns what one of them shows."""
+    rng = np.random.default_rng(0)
+    score = rng.random(500)
+    label = rng.random(500) < 0.5 + 0.4 * (score - 0.5)
+    lines = [
+        f"{one!r},{int(y)},{'ab'[k % 2]}"
+        for k, (one, y) in enumerate(zip(score.tolist(), label, strict=True))
+    ]
+    said = run("measure", csv_of("score,label,site", *lines), "--by", "site", "-m", "ece,linf").out
+    assert "By maximum calibration error, scores are miscalibrated in site=a, site=b; all at once" in said
+    assert "none by itself" not in said
 
 
 def test_frequencies_are_told_apart_from_lines(run: Run, csv_of: Make) -> None:

@@ -254,4 +254,11 @@ def _gate(report: LeaderboardReport) -> Paragraph:
         line = f"FAIL  {worse} {verb} shown to be worse than {reference}."
         return paragraph(Line(line, Tone.FAIL), error)
     line = f"PASS  no score is shown to be worse than {reference}."
-    return paragraph(Line(line, Tone.PASS), NO_PROOF)
+    without = {
+        field_name(one.name): [*one.not_judged, *one.of_verdict(None)]
+        for one in report.rankings
+        if one.name in (report.gate or ())
+    }
+    said = "; ".join(f"{listed(map(quoted, names))} by {name}" for name, names in without.items() if names)
+    blind = [f"Without an interval, and so no part of this verdict: {said}."] if said else []
+    return paragraph(Line(line, Tone.PASS), *blind, NO_PROOF)

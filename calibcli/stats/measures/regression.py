@@ -222,7 +222,8 @@ def cox_measure(name: MeasureName, table: Table, *, confidence: float = 0.95) ->
     if found.carried is not None:
         details["carried_by"] = found.carried
         if found.carried < _MANY_CARRY:
-            because.append(f"rough: its noise is that of about {max(found.carried, 1.0):.0f} rows")
+            rows = round(max(found.carried, 1.0))
+            because.append(f"rough: its noise is that of about {rows} row{'s' * (rows != 1)}")
             method = f"{method}; {because[-1]}"
     interval = None
     if found.ends is not None:

@@ -137,7 +137,8 @@ def calibration_index(
     null = UNKNOWN if curve.way is None else curve.way.if_calibrated(name)
     if curve.way is not None and not curve.few:
         ends = curve.way.ends(name, value, delta=delta)
-        ends = min(ends[0], value), max(ends[1], value)
+        # What keeps the curve from 0 and 1 is no error of the scores.
+        ends = min(ends[0], value) if ends[0] > 2.0 * curve.near else 0.0, max(ends[1], value)
         # How far out scores can lie the rows do not tell: the maximum is that over these.
         target = Target.FIXED_DESIGN if name is MeasureName.EMAX else Target.POPULATION
         interval = Interval(*ends, confidence, _METHOD, target, finite_sample=False)
@@ -156,6 +157,7 @@ class _Curve:
         gap: |h(f) - f| at each score, shape (n_entries,).
         way: To the curve from the diagonal; None with importance weights, or where there is no curve.
         few: Why there is no interval where the rows do not tell how far a curve may be off.
+        near: How far a curve that parts the labels is kept from 0 and 1; 0 of any other.
     """
 
     knots: int
@@ -163,6 +165,7 @@ class _Curve:
     gap: Floats
     way: "_Way | None"
     few: tuple[str, ...] = ()
+    near: float = 0.0
 
     @classmethod
     def of(cls, table: Table, *, draws: int, seed: int) -> "_Curve":
@@ -171,10 +174,11 @@ class _Curve:
         knots, family = spline_family(table, points)
         features = family.features(table.score)
         found = _solved(family, points, Aim.of(table, FitOptions(), separated=False))
-        notes = (_PARTED,) if found is None else ()
-        for near in _NEAR:
-            aim = Aim(FitLoss.LOG, near, 1.0 - near, smoothed=False, separated=False)
-            found = _solved(family, points, aim) if found is None else found
+        notes, near = ((_PARTED,) if found is None else ()), 0.0
+        for limit in _NEAR:
+            if found is None:
+                near, aim = limit, Aim(FitLoss.LOG, limit, 1.0 - limit, smoothed=False, separated=False)
+                found = _solved(family, points, aim)
         if found is None:
             return cls(len(knots), (_UNDEFINED,), np.full(table.score.size, math.nan), None)
         fitted = np.array(found.coefficients) @ features
@@ -189,7 +193,7 @@ class _Curve:
         careful = odds[-1] if smoothed is None else np.array(smoothed.coefficients) @ features[:, at]
         odds = np.vstack((odds, careful))
         way = _Way(score, features[:, at], weight, odds, draws=min(draws, _MOST_DRAWS), seed=seed, seen={})
-        return cls(len(knots), notes, gap, way, _too_few(points, draws))
+        return cls(len(knots), notes, gap, way, _too_few(points, draws), near)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
