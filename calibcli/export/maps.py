@@ -11,6 +11,7 @@ import numpy.typing as npt
 from calibcli.data.fields import on_scale
 from calibcli.errors import UsageProblem
 from calibcli.export.formula import (
+    LARGEST_EXPONENT,
     Curve,
     Formula,
     Number,
@@ -21,7 +22,7 @@ from calibcli.export.formula import (
     Score,
     Single,
     Steps,
-    exp,
+    limited,
     lines,
     log,
     logistic_of,
@@ -147,7 +148,7 @@ def _monotone_between(base: Recalibrator) -> Floats:
 
 
 # e to less than this is less than the smallest normal number, and is taken for 0.
-_LEAST_POWER = -708.0
+LEAST_POWER = -708.0
 
 # Its exponential is 1 once rounded; whether that of the next few numbers is depends on the machine.
 _LARGEST_LOGPROB = 2.0**-53
@@ -165,11 +166,12 @@ def probability(score: Formula, scale: Scale) -> Formula:
         case Scale.LOGIT:
             # As `apply` does it, so that no digit differs where the exponential is the same.
             below = Pair(Operator.LEAST, score, minus(Number(0.0), score))
-            power = Single(Curve.EXP, Pair(Operator.GREATEST, below, Number(_LEAST_POWER)))
-            share = Pieces(score, (_LEAST_POWER, 0.0), (Number(0.0), power, Number(1.0)))
+            power = Single(Curve.EXP, Pair(Operator.GREATEST, below, Number(LEAST_POWER)))
+            share = Pieces(score, (LEAST_POWER, 0.0), (Number(0.0), power, Number(1.0)))
             return over(share, plus(Number(1.0), power))
         case Scale.LOGPROB:
-            return Pieces(score, (_LEAST_POWER,), (Number(0.0), exp(score)))
+            power = Single(Curve.EXP, limited(score, LEAST_POWER, LARGEST_EXPONENT))
+            return Pieces(score, (LEAST_POWER,), (Number(0.0), power))
         case Scale.PERCENT:
             return over(score, Number(100.0))
         case _:

@@ -1,5 +1,6 @@
 """Maps of several classes as queries: an expression a class, or, of many classes, steps beside each row."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations
@@ -29,7 +30,7 @@ from calibcli.export.formula import (
     times,
     total,
 )
-from calibcli.export.maps import Origin, formulas_of, probability, range_of
+from calibcli.export.maps import LEAST_POWER, Origin, formulas_of, probability, range_of
 from calibcli.names import OutputSum, Scale, SqlDialect
 from calibcli.stats.recalibrators.classes import ClassRecalibrator
 from calibcli.stats.recalibrators.classes.linear import Linear
@@ -145,9 +146,12 @@ def _named(ask: sql.SqlAsk, origin: Origin, after: Sequence[str], first: str, la
 def _probabilities(count: int, scale: Scale) -> list[Formula]:
     """Return what the scores of a row say as probabilities of the classes."""
     scores = _each_score(count)
-    if scale is Scale.LOGIT:
-        return _softmax(scores)
-    return [probability(one, scale) for one in scores]
+    if scale is not Scale.LOGIT:
+        return [probability(one, scale) for one in scores]
+    # Whose logit is farther than exponents go below another has nothing; powers may be off by a millionth.
+    none = math.exp(LARGEST_EXPONENT - 1e-6)
+    sums = _sums_of_powers(list(scores))
+    return [Pieces(one, (none,), (over(Number(1.0), one), Number(0.0))) for one in sums]
 
 
 def _formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
@@ -167,7 +171,11 @@ def _formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Fo
 
 def _softmax(logits: list[Formula]) -> list[Formula]:
     """Return 1 / sum_j exp(t_j - t_k) for each k: no largest is needed, since exponents are limited."""
-    return [over(Number(1.0), total([exp(minus(other, one)) for other in logits])) for one in logits]
+    return [over(Number(1.0), one) for one in _sums_of_powers(logits)]
+
+
+def _sums_of_powers(logits: list[Formula]) -> list[Formula]:
+    return [total([exp(minus(other, one)) for other in logits]) for one in logits]
 
 
 def _logits(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
@@ -383,10 +391,13 @@ class _Stages(ABC):
     def softmax(self, logits: _Numbers) -> _Numbers:
         """Return the names of the probabilities of logits."""
         most = self.one(self.largest(logits), logits[0])
-        least = self.number(-LARGEST_EXPONENT)
-        return self.divided(
-            self.many(self.each(lambda x: f"EXP(GREATEST({x} - {most}, {least}))", logits), logits[0])
-        )
+        least, zero = self.number(LEAST_POWER), self.number(0.0)
+
+        def power(x: str) -> str:
+            way = f"{x} - {most}"
+            return f"CASE WHEN {way} < {least} THEN {zero} ELSE EXP(GREATEST({way}, {least})) END"
+
+        return self.divided(self.many(self.each(power, logits), logits[0]))
 
     def divided(self, of: _Numbers) -> _Numbers:
         """Return the names of numbers divided by their sum, which is 0 in rows that get NULL alone."""

@@ -1,6 +1,7 @@
 """Exported SQL, executed: the same numbers as `apply`, and NULL where that refuses."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,22 @@ def test_classes_get_what_apply_gives(kind: str, scale: Scale, dialect: SqlDiale
         refused += [(0.5, 0.3, 0.1), (-0.1, 0.6, 0.5)]
     columns = zip(*rows.tolist(), *refused, strict=True)
     found = ask(sql(artifact, dialect, probs=CLASS_SCORES), pa.table([*map(pa.array, columns)], CLASS_SCORES))
+    classes_agree(found, artifact, rows)
+
+
+@OF_ALL
+@pytest.mark.parametrize("count", [3, 24])
+def test_logits_that_are_far_apart_get_what_apply_gives(count: int, dialect: SqlDialect, ask: Ask) -> None:
+    """Of unbounded margins a class has nothing once another is 708 above; a high temperature shows it."""
+    # MariaDB has no joins beside a row, as many classes need.
+    artifact = many_map("temperature", Scale.LOGIT, 3 if dialect is SqlDialect.MYSQL else count)
+    artifact = replace(artifact, recalibrator=replace(artifact.recalibrator, temperature=200.0))
+    rows = np.random.default_rng(3).normal(size=(200, len(artifact.classes))) * 1e4
+    rows[0], rows[1, 0] = 0.0, 3_000.0
+    gaps = rows.max(axis=1, keepdims=True) - rows
+    rows = rows[~((gaps > 699.0) & (gaps < 709.0)).any(axis=1)]
+    names = [f"p_{one}" for one in artifact.classes]
+    found = ask(sql(artifact, dialect, probs=names), pa.table([*map(pa.array, rows.T)], names))
     classes_agree(found, artifact, rows)
 
 
