@@ -214,7 +214,7 @@ def verify_evaluation(
     summary = summary_of(table, discrete=bins is ATOMS)
     single = [rule for rule in options.rules if not (rule.of_classes or rule.of_segments)]
     joint = [rule for rule in options.rules if rule.of_classes]
-    of_segments = [] if segments is None else [rule for rule in options.rules if rule.of_segments]
+    of_segments = [rule for rule in options.rules if rule.of_segments]
     # Where every class is judged by itself, the whole is not judged beside them.
     view = evaluation.resolved.requested.each_in
     classes = evaluation.extras.classes

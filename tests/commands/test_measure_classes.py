@@ -386,6 +386,9 @@ def test_a_gate_on_confidence_or_one_class_judges_one_score(
     whole = verify_files(RowRequest([path], COLUMNS), options=options)
     assert whole.groups == {}
     assert whole.table.rows == 600
+    joint = Rule("class_brier", ClassMeasure.CLASS_BRIER, Bound.UPPER, Relation.AT_MOST, 2.0)
+    both = verify_files(RowRequest([path], COLUMNS), options=replace(options, rules=(*options.rules, joint)))
+    assert both.verdicts.keys() == {"max-ece", "class_brier"}
     columns = replace(COLUMNS, several=replace(SEVERAL, view=ViewName.ONE_VS_REST, one_class="cat"))
     one = verify_files(RowRequest([path], columns), options=options)
     expected = np.abs(seen.rest[2].sums.residual).sum() / 600
