@@ -48,8 +48,12 @@ def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
     from calibcli.export.sql import MODEL, as_model, as_view
 
     if ask.form is SqlForm.VIEW:
+        view, table = _given(ask.view, _NAME), _given(ask.table, _TABLE)
+        if view.casefold() == table.casefold():
+            msg = f"the view {view} would replace the {table} that it reads"
+            raise UsageProblem(msg, "--view gives it another name")
         query = _exported(artifact, ask).decode()
-        return as_view(query, _given(ask.view, _NAME), ask.dialect or SqlDialect.DUCKDB).encode()
+        return as_view(query, view, ask.dialect or SqlDialect.DUCKDB).encode()
     query = _exported(artifact, replace(ask, table=MODEL)).decode()
     return as_model(query, _given(ask.table, _TABLE)).encode()
 
