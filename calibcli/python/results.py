@@ -92,9 +92,9 @@ class Named(Generic[Number]):
     def measures(self) -> Mapping[str, Number]:
         """Each measure by its name."""
 
-    @abstractmethod
     def _lacking(self, name: str) -> str:
         """Return that there is no such measure, and which there are."""
+        return f"{name!r} was not compared; there are {', '.join(self.measures)}"
 
     def __getitem__(self, name: str) -> Number:
         found = self.measures
@@ -275,9 +275,6 @@ class Compared(Named[Comparison], Reported):
         """The gated measures by which the second is shown to be worse; none where no gate was asked for."""
         return tuple(one.value for one in self.report.worse_by)
 
-    def _lacking(self, name: str) -> str:
-        return f"{name!r} was not compared; there are {', '.join(self.measures)}"
-
     def lines(self) -> list[Mapping[str, object]]:
         """Return a row for each measure."""
         return [_line(one) for one in self.measures.values()]
@@ -306,9 +303,6 @@ class Ranked(Named[Ranking], Reported):
     def worse_by(self) -> tuple[str, ...]:
         """Scores shown to be worse than the reference by a gated measure; none without a gate."""
         return self.report.worse_by
-
-    def _lacking(self, name: str) -> str:
-        return f"{name!r} was not compared; there are {', '.join(self.measures)}"
 
     @property
     def groups(self) -> dict[str, dict[str, Ranking]]:
