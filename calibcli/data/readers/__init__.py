@@ -372,7 +372,7 @@ def number_hint(value: str, decimal: str | None) -> str:
     if decimal != "," and re.fullmatch(r"\s*-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?\s*", value):
         way = "" if decimal is None else "; if this one stands before decimals, --decimal , reads it"
         return f"export thousands without commas{way}"
-    if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value):
+    if re.fullmatch(r"\s*-?\d*[.,]\d+\s*", value, re.ASCII):
         if decimal == ",":
             return "--decimal , says that numbers have a comma: leave it out"
         way = "export them as numbers" if decimal is None else "--decimal , reads commas"

@@ -108,6 +108,11 @@ CASES = {
     "decimal comma": ('score,label\n"0,5",1\n', ASKED,
         "p.csv, column 'score': '0,5' at row 1 is not a number",
         "numbers need a decimal point, not a comma: --decimal , reads commas"),
+    "other digits": ("score,label\n\u0660.\u0665,1\n", ASKED,
+        "p.csv, column 'score': '\u0660.\u0665' at row 1 is not a number",
+        ("nothing, NA, N/A, NaN, null and the like count as missing, other text does not: "
+        "is it the right column? --score-map 'likely=.7' gives words a number; "
+        "`apply --on-missing null` leaves the probability of such rows empty")),
     "percent sign": ("score,label\n50%,1\n", ASKED, "p.csv, column 'score': '50%' at row 1 is not a number",
         "pass --scale percent for percentages; --score-map reads them beside phrases"),
     "labels 1 and 2": ("score,label\n0.5,1\n0.2,2\n", ASKED,
