@@ -9,7 +9,7 @@ from calibcli.stats.measures import HELD_OUT, HOEFFDING, UNKNOWN, Estimate, devi
 from calibcli.stats.measures.if_calibrated import CalibratedDraws, Measures, of_draws
 from calibcli.stats.measures.scores import losses_of, squared_error, values_of
 from calibcli.stats.numerics import crossing, normal_quantile
-from calibcli.stats.table.grid import Table, open_variance, residuals
+from calibcli.stats.table.grid import Table, hidden_range, open_variance, residuals
 
 METHOD = (
     "range of a Brownian motion below, the normal law above; variance from Gaffke's bound of the Brier score"
@@ -43,7 +43,7 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
     value = (top - bottom) / total
     because, hidden = [HELD_OUT], 0.0
     if table.kind == "grid":
-        hidden = float(table.weight.max()) / total
+        hidden = hidden_range(table) / total
         words = f"read at the ends of grid cells, which can lower it by at most {hidden:.3g}"
         because.append(f"{words}, added to the upper end")
     delta, null = (1.0 - confidence) / 2.0, UNKNOWN

@@ -18,7 +18,7 @@ from calibcli.stats.measures.scores import certain_and_wrong, gave_zero
 from calibcli.stats.numerics import chi_squared_tail, incomplete_beta, stream
 from calibcli.stats.table import Floats
 from calibcli.stats.table.bins import BinnedTable, Partition, binned, segment_sums
-from calibcli.stats.table.grid import Table, open_variance, residuals
+from calibcli.stats.table.grid import Table, hidden_range, open_variance, residuals
 from calibcli.values import dataclass
 
 
@@ -31,7 +31,7 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
 
     Args:
         table: The rows, unweighted. On a grid table the path is read at cell ends; what it can miss inside
-            a cell is at most the number of rows in that cell and is stated.
+            of cells is stated.
 
     Returns:
         KS and Kuiper with p-values of the limit laws; both undefined when every score is 0 or 1.
@@ -47,7 +47,7 @@ def ks_and_kuiper(table: Table) -> tuple[TestResult, TestResult]:
     largest, span = max(top, -bottom), top - bottom
     assumptions: tuple[str, ...] = (INDEPENDENT_ROWS,)
     if table.kind == "grid":
-        miss = float(table.rows.max()) / math.sqrt(variance)
+        miss = hidden_range(table) / math.sqrt(variance)
         read = f"read at the ends of grid cells, which can lower the statistic by at most {miss:.3g}"
         assumptions = (INDEPENDENT_ROWS, read)
     ks_p, kuiper_p = resampling.excursion_tail(largest), resampling.range_tail(span)

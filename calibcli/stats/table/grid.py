@@ -377,6 +377,19 @@ def residuals(table: Table) -> Floats:
     return ones
 
 
+def hidden_range(table: Table) -> float:
+    """
+    Return by how much the range of the running sum of residuals may be larger than at the ends of entries.
+
+    Within an entry it rises by what rows with label 1 add and falls by what the others take off, so that it
+    goes beyond both ends by no more than the lesser. Its top and its bottom may lie in two entries. Rows of
+    one score are one step, so that of an exact table this is not hidden.
+    """
+    rise = table.positive * (1.0 - table.score_of_positive)
+    lesser = np.minimum(rise, (table.weight - table.positive) * table.score_of_negative)
+    return float(np.sort(lesser)[-2:].sum())
+
+
 @_once
 def squared_residuals(table: Table) -> Floats:
     """Return the sum of squared weight times (label - score)^2 at each entry, shape (n_entries,)."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from calibcli.stats.measures.cutoff import cutoff
 from calibcli.stats.measures.tests import ks_and_kuiper
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.grid import grid_of, open_variance
+from calibcli.stats.table.grid import grid_of, hidden_range, open_variance
 
 Floats = np.ndarray
 
@@ -43,17 +43,30 @@ def test_value_is_the_worst_of_all_pairs_of_cutoffs(seed: int, n: int, values: i
     assert cutoff(table, confidence=0.99).interval.ends[1] >= upper  # type: ignore[union-attr]
 
 
-def test_cells_of_a_grid_can_hide_no_more_than_is_said() -> None:
+@pytest.mark.parametrize(
+    ("name", "most"), [("apart", 4e-4), ("within three cells", 0.5), ("at 0.5, of few", 0.5), ("rare", 2e-5)]
+)
+def test_cells_of_a_grid_can_hide_no_more_than_is_said(name: str, most: float) -> None:
     """Read at the ends of cells it is lower, by at most what is added to the upper end."""
     rng = np.random.default_rng(1)
-    score = rng.random(3000)
-    table = ScoreTable.from_rows(score, rng.random(3000) < score**2)
-    exact, gridded = cutoff(table), cutoff(grid_of(table))
-    assert gridded.value <= exact.value + 1e-12
-    assert "grid cells" in gridded.assumptions[-1]
-    assert exact.interval is not None
-    assert gridded.interval is not None
-    assert gridded.interval.ends[1] >= exact.interval.ends[1] - 1e-9
+    score = {
+        "apart": lambda: rng.random(3000),
+        "within three cells": lambda: 0.3 + 4e-6 * rng.random(3000),
+        "at 0.5, of few": lambda: 0.5 + 1e-7 * rng.random(9),
+        "rare": lambda: 10.0 ** -(3.0 + 9.0 * rng.random(20_000)),
+    }[name]()
+    for _ in range(20):
+        table = ScoreTable.from_rows(score, rng.random(score.size) < 1.5 * score)
+        cells = grid_of(table)
+        exact, gridded = cutoff(table), cutoff(cells)
+        hidden = hidden_range(cells) / table.total_rows
+        assert gridded.value - 1e-12 <= exact.value <= gridded.value + hidden + 1e-12
+        assert hidden <= most
+        assert "grid cells" in gridded.assumptions[-1]
+        assert exact.interval is not None
+        assert gridded.interval is not None
+        assert gridded.interval.ends[1] >= exact.interval.ends[1] - 1e-7
+        assert gridded.interval.ends[1] <= exact.interval.ends[1] + hidden + 1e-7
 
 
 def test_importance_weights_count_rows_and_have_hoeffdings_bounds() -> None:
