@@ -1,5 +1,6 @@
 """Lines that are refused, in one table: exit code, error and hint of each; nothing is printed or written."""
 
+import os
 import shlex
 from pathlib import Path
 
@@ -709,10 +710,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def content(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return size and time of all files but the locks of states."""
-    files = [(one, one.stat()) for one in folder.rglob("*") if one.is_file() and one.suffix != ".lock"]
-    return {one: (found.st_size, found.st_mtime_ns) for one, found in files}
+def content(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return size and time of all files and folders but the locks of states."""
+    found = [*os.scandir(folder), *os.scandir(folder / "preds")]
+    seen = [(one.path, one.stat()) for one in found if not one.name.endswith(".lock")]
+    return {path: (of.st_size, of.st_mtime_ns) for path, of in seen}
 
 
 @pytest.mark.parametrize(("code", "line", "error", "hint"), REFUSED, ids=[row[1] for row in REFUSED])
