@@ -63,7 +63,7 @@ def fit(kind: str, table: ScoreTable) -> Recalibrator:
 
 
 @every_kind
-@settings(max_examples=settings.default.max_examples // 3)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=rows_of_both_labels, order=st.randoms(use_true_random=False), factor=st.integers(2, 5))
 @example(rows=[(0.0, False), (5e-324, True)] * 3, order=random.Random(0), factor=2)  # noqa: S311 - any order
 def test_every_fit_obeys_the_laws(
@@ -135,7 +135,7 @@ def takes_a_weight_for_repeated_rows(kind: str, rows: list[tuple[float, bool]], 
 @pytest.mark.parametrize(
     "kind", ["isotonic", "isotonic step", "centred-isotonic", "histogram", "histogram width", "platt"]
 )
-@settings(max_examples=settings.default.max_examples // 3)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(rows=rows_of_both_labels)
 def test_scale_of_importance_weights_does_not_matter(kind: str, rows: list[tuple[float, bool]]) -> None:
     """Doubling every importance weight changes no digit of a prediction."""

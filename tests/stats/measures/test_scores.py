@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.names import Binning, MeasureName
@@ -21,7 +21,6 @@ from calibcli.stats.table.grid import Table
 from score_rows import PAIRS, TEN, Pairs, table_of
 
 M = MeasureName
-QUICK = settings(deadline=None, max_examples=25)
 MURPHY = (
     M.BRIER_RELIABILITY,
     M.BRIER_RESOLUTION,
@@ -48,7 +47,6 @@ def corp(table: Table) -> dict[MeasureName, Estimate]:
     return {name: corp_part(name, table) for name in (*OF_BRIER, *OF_LOG_LOSS)}
 
 
-@QUICK
 @given(rows=st.lists(st.tuples(st.integers(0, 6), st.booleans()), min_size=2, max_size=60))
 def test_corrected_reliability_is_t_for_discrete_scores(rows: list[tuple[int, bool]]) -> None:
     """Where a bin holds one score, the corrected reliability is T, with the square of l2's interval."""
@@ -60,7 +58,6 @@ def test_corrected_reliability_is_t_for_discrete_scores(rows: list[tuple[int, bo
         assert mine.interval.upper == pytest.approx(max(theirs.interval.upper**2, mine.value), abs=1e-12)
 
 
-@QUICK
 @given(rows=PAIRS)
 def test_corp_discriminates_at_least_as_much_as_bins(rows: Pairs) -> None:
     """Any nondecreasing map that is constant on bins saves no more than the isotonic fit does."""

@@ -51,8 +51,7 @@ from score_rows import PAIRS, table_of, uniform
 
 M = MeasureName
 NAMES = tuple(one for one in MeasureName if one.facts.home in (Home.SMOOTH_ECE, Home.DISTANCE, Home.SMOOTH))
-QUICK = settings(deadline=None, max_examples=20)
-FEW = settings(deadline=None, max_examples=6)
+FEW = settings(max_examples=6)
 # Steps of 1/400 between the places that moves end on.
 GRID_OF_MOVES = 0.5 / 400**2
 
@@ -78,7 +77,6 @@ def test_whole_weights_give_the_value_of_repeated_rows(rows: list[tuple[float, b
             assert measured(name, weighted).value == pytest.approx(measured(name, repeated).value, abs=1e-9)
 
 
-@QUICK
 @given(rows=PAIRS)
 def test_smooth_curve_has_ordered_distances(rows: list[tuple[float, bool]]) -> None:
     """Median, 90th percentile and maximum are in this order, and the mean is below the maximum."""
