@@ -17,14 +17,14 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as older_metrics
 
 from calibcli.errors import InputProblem
-from calibcli.names import Bound, GateFormat, Inconclusive, Relation, VerdictName
+from calibcli.names import Bound, GateFormat, Inconclusive, Relation, ReportFormat, VerdictName
 from calibcli.reports.verify import GroupVerdicts, StateSummary, VerifyReport
 from calibcli.shell.commands.gates import exit_code
-from calibcli.show.ci import gate_text_of
+from calibcli.show import text_of
 from calibcli.show.ci import github as g
 from calibcli.show.ci.cases import badness, cases_of, worst_first
-from calibcli.show.ci.junit import error_document
-from calibcli.show.ci.openmetrics import error_metrics
+from calibcli.show.ci.junit import document_of, error_document
+from calibcli.show.ci.openmetrics import error_metrics, metrics_of
 from calibcli.show.words import printable
 from github_runner import commands_of, outputs_in
 
@@ -61,7 +61,12 @@ def for_every_name(law: Callable[..., None]) -> Callable[..., None]:
 
 def written(kind: GateFormat, report: VerifyReport) -> str:
     """Return a report of a kind."""
-    return gate_text_of(report, kind)
+    own = {
+        GateFormat.JUNIT: document_of,
+        GateFormat.OPENMETRICS: metrics_of,
+        GateFormat.GITHUB: g.annotations_of,
+    }
+    return own[kind](report) if kind in own else text_of(report, ReportFormat(kind.value))
 
 
 def parsed(text: str) -> ET.Element:

@@ -197,14 +197,24 @@ def _files(inputs: Sequence[str]) -> tuple[list[str], InputProblem | None]:
 
 def write_reports(report: "VerifyReport", wanted: Sequence[RequestedReport]) -> None:
     """Write the reports that were asked for: files whole, GitHub's by adding to the files of its runner."""
-    from calibcli.show.ci import gate_text_of
-
     for one in wanted:
-        if one.path is None:
-            _tell_github(report, one.settings)
-        else:
-            unicode = screen_for(one.path, color=ColorWhen.NEVER).unicode
-            _write(gate_text_of(report, one.kind, unicode=unicode, settings=one.settings), one.path)
+        match one.kind:
+            case GateFormat.JUNIT:
+                from calibcli.show.ci.junit import document_of
+
+                _write(document_of(report, one.settings), one.path)
+            case GateFormat.OPENMETRICS:
+                from calibcli.show.ci.openmetrics import metrics_of
+
+                _write(metrics_of(report, one.settings), one.path)
+            case GateFormat.GITHUB:
+                _tell_github(report, one.settings)
+            case GateFormat.MARKDOWN | GateFormat.JSON:
+                from calibcli.show import text_of
+
+                unicode = screen_for(one.path or STDOUT, color=ColorWhen.NEVER).unicode
+                kind = ReportFormat(one.kind.value)
+                _write(text_of(report, kind, unicode=unicode, settings=one.settings), one.path)
 
 
 def write_error_reports(problem: CalibcliError, wanted: Sequence[RequestedReport]) -> None:
