@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -91,7 +92,7 @@ _BY_LOG_ODDS = "Bars are laid out by log-odds; a rate of 0 is at their left end.
 
 _GAP = 2
 
-_LEAST_FOLDED = 24
+_LEAST_FOLDED, _WIDEST_NAME = 24, 28
 
 # Spaces, and colour switches between them, at the end of a line.
 _TRAILING = re.compile(r"(?: |\x1b\[[\d;]*m)+$", re.MULTILINE)
@@ -174,12 +175,28 @@ class TerminalRenderer:
         columns = tuple(replace(column, title=self._plain(column.title)) for column in grid.columns)
         cells = (self._aligned(column) for column in zip(*grid.rows, strict=True))
         plain = replace(grid, columns=columns, rows=tuple(zip(*cells, strict=True)))
+        plain = self._with_folded_names(plain)
         parts = self._fitting(plain)
         shown = {column.title for part in parts for column in part.columns}
         spared = [one.title for one in plain.columns if one.title not in shown and not one.told]
         said = f"Left out for the width of this terminal: {listed(spared)}; -v shows all."
         tables = "\n".join(map(self._table, parts))
         return tables + (self._line(Line(said, Tone.FAINT)) if spared else "")
+
+    def _with_folded_names(self, grid: Grid) -> Grid:
+        """Return a table whose names take half of a line at most: a long one would widen every row."""
+        if self.width is None:
+            return grid
+        most = max(_WIDEST_NAME, self.width // 2)
+        named = [place == 0 or column.key for place, column in enumerate(grid.columns)]
+        rows: list[tuple[str | Bar, ...]] = []
+        for row in grid.rows:
+            cells: list[Sequence[str | Bar]] = [
+                folded(cell, most) if name and isinstance(cell, str) else (cell,)
+                for cell, name in zip(row, named, strict=True)
+            ]
+            rows += zip_longest(*cells, fillvalue="")
+        return replace(grid, rows=tuple(rows))
 
     def _aligned(self, column: Sequence[str | Bar]) -> Sequence[str | Bar]:
         texts = [self._plain(cell) for cell in column if isinstance(cell, str)]

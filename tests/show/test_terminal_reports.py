@@ -20,7 +20,7 @@ import pytest
 from calibcli import reports as reports_room
 from calibcli.names import ReportFormat
 from calibcli.show import text_of
-from calibcli.show.blocks import Column, Grid, Tone
+from calibcli.show.blocks import Column, Grid, Tone, grid_of
 from calibcli.show.terminal import TerminalRenderer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -233,3 +233,18 @@ def test_every_report_has_a_page() -> None:
     for name in names:
         module = import_module(f"calibcli.show.pages.{name.partition('_')[0]}")
         assert callable(getattr(module, f"{name}_page"))
+
+
+def test_a_long_name_is_folded_and_widens_no_other_row() -> None:
+    """On a terminal; what is piped keeps one line for a row."""
+    long = "x" * 100
+    grid = grid_of(
+        [("a", "0.125"), (long, "0.25"), ("b", "0.5")],
+        {"group": lambda one: one[0], "ece": lambda one: one[1]},
+    )
+    lines = TerminalRenderer(80, color=False, verbose=False, unicode=True).text((grid,)).splitlines()
+    assert lines[2].split() == ["x" * 40, "0.25"]
+    assert [line.strip() for line in lines[3:5]] == ["x" * 40, "x" * 20]
+    assert max(map(len, lines)) <= 80
+    piped = TerminalRenderer(None, color=False, verbose=False, unicode=True).text((grid,)).splitlines()
+    assert piped[2].split() == [long, "0.25"]

@@ -103,7 +103,8 @@ def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
     effective = clusters.effective
     worth = four(effective) if effective < 1_000.0 else count(round(effective))
     worth = str(round(effective)) if effective == clusters.count else worth
-    return [Line(f"{many}, worth as much as {worth} clusters of equal size; {unlike_words(effective)}")]
+    alike = f"{worth} cluster{'s' * (worth != '1')} of equal size"
+    return [Line(f"{many}, worth as much as {alike}; {unlike_words(effective)}")]
 
 
 def group_blocks(
