@@ -294,8 +294,6 @@ _HOW_LEFT_OUT = "--min-group-rows N leaves groups of fewer than N rows out of th
 
 def group_blocks(report: VerifyReport, *, verbose: bool) -> tuple[Block, ...]:
     """Return the groups of a gate as one table, the worst first unless another order was asked for."""
-    if not report.by:
-        return ()
     title = Line(f"Groups by {words.listed(words.quoted(column) for column in report.by)}", Tone.TITLE)
     few = left_out_words(report.left_out, report.least_group_rows or 1, done="tested")
     left_out = [Line(f"note: {few}", Tone.NOTE)] if report.left_out else []
