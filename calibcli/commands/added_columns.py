@@ -328,7 +328,7 @@ def _row_groups(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
 def _batches(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
     """Add columns to the record batches of Arrow."""
     from calibcli.data.readers.arrow import codec_of, contents
-    from calibcli.data.writers.arrow_ipc import opened_sink
+    from calibcli.data.writers.arrow_ipc import grown, opened_sink
 
     codec = codec_of(job.fragment)
     with contents(job.fragment, job.resolved.carried) as found:
@@ -336,8 +336,9 @@ def _batches(job: AddedColumns, target: BinaryIO) -> Iterator[int]:
         schema = pa.schema([*stay, *job.fields]).with_metadata(found.schema.metadata)
         made = ((_with_added_columns(job, batch, schema), said) for batch, said in found.batches)
         with opened_sink(target, schema, stream=job.stream, codec=codec, footer=found.footer) as sink:
+            known: dict[str, Any] = {}
             for batch, said in made_ahead(made, job.ahead):
-                sink.write_batch(batch, custom_metadata=said)
+                sink.write_batch(batch if job.stream else grown(batch, known), custom_metadata=said)
                 yield batch.num_rows
 
 

@@ -27,9 +27,8 @@ def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[in
     known: dict[str, Any] = {}
     with opened_sink(out.target, out.schema, stream=out.stream) as sink:
         for table in gathered(batches, _BATCH_ROWS, values=_MOST_VALUES):
-            names = table.column_names
-            columns = [_grown(table.column(name).combine_chunks(), name, known) for name in names]
-            sink.write_batch(pa.RecordBatch.from_arrays(columns, schema=table.schema))
+            columns: Any = [column.combine_chunks() for column in table.columns]
+            sink.write_batch(grown(pa.RecordBatch.from_arrays(columns, schema=table.schema), known))
             yield table.num_rows
 
 
@@ -58,6 +57,12 @@ def opened_sink(
         said: dict[str, Any] = {} if footer is None else {"metadata": footer}
         with pa.ipc.new_file(out, schema, options=options, **said) as sink:
             yield sink
+
+
+def grown(batch: pa.RecordBatch, known: dict[str, Any]) -> pa.RecordBatch:
+    """Return rows whose dictionaries begin with those of the batches before, as a file needs them."""
+    columns = [_grown(*one, known) for one in zip(batch.columns, batch.schema.names, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 def _grown(column: Any, name: str, known: dict[str, Any]) -> Any:  # noqa: ANN401 - a column of any type

@@ -71,6 +71,21 @@ def test_batches_keep_their_sizes_and_what_is_said_of_them(
     ]
 
 
+def test_dictionaries_that_a_stream_replaces_grow_in_a_file(run: Run, tmp_path: Path) -> None:
+    """A file holds one for each column, and what is added to it; a stream may hold others."""
+    kinds = [["a", "b"], ["c", "a", "d"], [], ["b"]]
+    with (tmp_path / "a.arrows").open("wb") as out, opened_sink(out, SCHEMA, stream=True) as sink:
+        for some in kinds:
+            columns = [pa.array([0.5] * len(some)), pa.array(some, pa.string()).dictionary_encode()]
+            tags = pa.array([None] * len(some), SCHEMA.field("tags").type)
+            sink.write_batch(pa.RecordBatch.from_arrays([*columns, tags], schema=SCHEMA))
+    done = run("apply", PLATT, tmp_path / "a.arrows", "-s", "score", "-o", tmp_path / "out.arrow")
+    assert done.code == 0, done.err
+    with pa.ipc.open_file(tmp_path / "out.arrow") as reader:
+        found = [reader.get_batch(place) for place in range(reader.num_record_batches)]
+    assert [batch.column("kind").to_pylist() for batch in found] == kinds
+
+
 def test_other_columns_can_go(applied: Any) -> None:
     """Those that new ones are made of too."""
     with pa.ipc.open_file(applied([(BATCH, None)], stream=False, keep="kind")) as file:
