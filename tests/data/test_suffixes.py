@@ -2,15 +2,7 @@
 
 import pytest
 
-from calibcli.data.formats import (
-    _OTHERS,
-    _UNREAD,
-    compression_of,
-    data_suffix,
-    format_of,
-    promise_of,
-    refuse_promise,
-)
+from calibcli.data import formats
 from calibcli.data.readers import Reader, reader_of
 from calibcli.data.writers import writer_of
 from calibcli.errors import UsageProblem
@@ -40,14 +32,14 @@ def test_a_name_promises_a_format_and_a_compression(
     name: str, kind: DataFormat | None, compression: Compression | None
 ) -> None:
     """Whatever its case; the format stands before the compression."""
-    assert (format_of(name), compression_of(name)) == (kind, compression)
+    assert (formats.format_of(name), formats.compression_of(name)) == (kind, compression)
 
 
 def test_every_compression_has_a_suffix() -> None:
     """Each that is read can be written."""
     suffixes = (".gz", ".zst", ".bz2", ".lz4")
-    assert {compression_of(f"a{suffix}") for suffix in suffixes} == set(Compression)
-    assert data_suffix("a.JSON.lz4") == ".json"
+    assert {formats.compression_of(f"a{suffix}") for suffix in suffixes} == set(Compression)
+    assert formats.data_suffix("a.JSON.lz4") == ".json"
 
 
 @pytest.mark.parametrize(
@@ -67,16 +59,16 @@ def test_every_compression_has_a_suffix() -> None:
 )
 def test_a_name_promises_what_else_is_written(name: str, promised: str | None) -> None:
     """Names that promise nothing may hold anything."""
-    assert promise_of(name) == promised
+    assert formats.promise_of(name) == promised
 
 
 def test_what_is_written_is_what_the_name_promises() -> None:
     """Or nothing is; a compression promises what documents and reports are not."""
     for name in ("a.json", "a.txt", "a", "-"):
-        refuse_promise(name, "json", what="an artifact is JSON", hint="name it cal.json")
+        formats.refuse_promise(name, "json", what="an artifact is JSON", hint="name it cal.json")
     for name, word in (("a.csv", "csv"), ("a.json.gz", "gzip")):
         with pytest.raises(UsageProblem, match=f"{name} is the name of {word}, and an artifact is JSON"):
-            refuse_promise(name, "json", what="an artifact is JSON", hint="name it cal.json")
+            formats.refuse_promise(name, "json", what="an artifact is JSON", hint="name it cal.json")
 
 
 def test_every_format_is_one_entry_with_a_reader_of_its_own() -> None:
@@ -87,9 +79,9 @@ def test_every_format_is_one_entry_with_a_reader_of_its_own() -> None:
     assert not any(one.startswith(other) for one in starts for other in starts if one is not other)
     for kind in DataFormat:
         reader = type(reader_of(kind))
-        assert {format_of(f"a{suffix}") for suffix in kind.facts.suffixes} == {kind}
+        assert {formats.format_of(f"a{suffix}") for suffix in kind.facts.suffixes} == {kind}
         assert issubclass(reader, Reader)
-        assert not {*kind.facts.suffixes} & {*_OTHERS, *_UNREAD}
+        assert not {*kind.facts.suffixes} & {*formats._OTHERS, *formats._UNREAD}
         own = {"header", "stored"} & vars(reader).keys(), {"batches", "streamed"} & vars(reader).keys()
         assert all(own), reader
         if kind.is_written:

@@ -7,15 +7,8 @@ from hypothesis import strategies as st
 
 from calibcli.data.fields import on_scale
 from calibcli.errors import InputProblem, UsageProblem
+from calibcli.export import maps
 from calibcli.export.formula import Number, Score, Steps, lines, steps
-from calibcli.export.maps import (
-    formulas_of,
-    numbers_at,
-    ordinals_of,
-    range_of,
-    scores_from,
-    steps_of_scaling_binning,
-)
 from calibcli.names import RecalibratorName, Scale
 from calibcli.options.fitting import BASES, FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator, recalibrator_class
@@ -39,7 +32,7 @@ def test_steps_of_scaling_binning_are_the_map(base: RecalibratorName, seed: int)
     except InputProblem:
         return
     assert isinstance(fitted, ScalingBinning)
-    starts, values = steps_of_scaling_binning(fitted)
+    starts, values = maps.steps_of_scaling_binning(fitted)
     requested = np.concatenate((rng.random(3_000), scores, starts, np.nextafter(starts[1:], 0.0), [0.0, 1.0]))
     found = values[np.searchsorted(starts, requested, side="right") - 1]
     assert np.array_equal(found, fitted.predict(requested))
@@ -54,14 +47,14 @@ def test_scores_from_say_what_apply_reads(scale: Scale, inner: list[float], said
     """Of every score near a beginning, and of any other, comparing the score finds what it says."""
     cuts = on_scale(np.array(said, np.float64), scale)
     starts = np.unique(np.concatenate(([0.0], inner, cuts, np.nextafter(cuts, 2.0))))
-    found, places = scores_from(starts, scale)
+    found, places = maps.scores_from(starts, scale)
     assert found[0] == -np.inf
     assert np.all(np.diff(found) > 0.0)
     assert np.all(np.diff(places) != 0)
     near = np.concatenate((found, said, np.linspace(-50.0, 0.0, 500)))
     ways = np.arange(-40, 41)[:, None]
-    requested = numbers_at((ordinals_of(near) + ways).reshape(-1))
-    requested = requested[np.isfinite(requested) & (requested <= range_of(scale)[1])]
+    requested = maps.numbers_at((maps.ordinals_of(near) + ways).reshape(-1))
+    requested = requested[np.isfinite(requested) & (requested <= maps.range_of(scale)[1])]
     expected = np.searchsorted(starts, on_scale(requested, scale), side="right") - 1
     assert np.array_equal(places[np.searchsorted(found, requested, side="right") - 1], expected)
 
@@ -70,14 +63,14 @@ def test_beginnings_of_logits_may_be_several() -> None:
     """A probability that rounding ends and begins again has a beginning each time."""
     logits = np.random.default_rng(0).normal(size=20_000) * 3.0
     starts = np.unique(np.append(on_scale(logits, Scale.LOGIT), [0.0]))
-    found, places = scores_from(starts, Scale.LOGIT)
+    found, places = maps.scores_from(starts, Scale.LOGIT)
     assert np.unique(places).size < places.size
     assert np.array_equal(on_scale(found, Scale.LOGIT) >= starts[places], np.ones(found.size, np.bool_))
 
 
 def test_largest_log_probability_is_that_of_apply() -> None:
     """The exponential of the highest score that is taken is 1 once rounded, and that of its double is not."""
-    _, highest = range_of(Scale.LOGPROB)
+    _, highest = maps.range_of(Scale.LOGPROB)
     both = on_scale(np.array([highest, 2.0 * highest]), Scale.LOGPROB)
     assert both[0] == 1.0
     assert both[1] > 1.0
@@ -99,7 +92,7 @@ def test_every_method_has_a_formula(name: RecalibratorName) -> None:
     table = ScoreTable.from_rows(scores, rng.random(300) < scores)
     fitted = fit_recalibrator(name, table)
     assert isinstance(fitted, recalibrator_class(name))
-    assert formulas_of(fitted, Score())
+    assert maps.formulas_of(fitted, Score())
 
 
 def test_randomised_outputs_have_none() -> None:
@@ -107,4 +100,4 @@ def test_randomised_outputs_have_none() -> None:
     table = ScoreTable.from_rows(np.linspace(0.0, 1.0, 50), np.arange(50) % 2 == 0)
     fitted = fit_recalibrator(RecalibratorName.SMOOTH, table, options=FitOptions(randomised=True))
     with pytest.raises(UsageProblem, match="randomised"):
-        formulas_of(fitted, Score())
+        maps.formulas_of(fitted, Score())

@@ -16,26 +16,12 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+import exported_maps as maps
 from calibcli.commands.export import export
 from calibcli.errors import UsageProblem
 from calibcli.export.dialects import SPELLINGS
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.fitting import ExportAsk
-from exported_maps import (
-    CLASS_SCORES,
-    ELSEWHERE,
-    MANY,
-    asked_groups,
-    asked_rows,
-    asked_scores,
-    class_map,
-    group_map,
-    many_map,
-    many_rows,
-    one_map,
-    wanted,
-    wanted_rows,
-)
 
 NEAR = 1e-12
 NAMES = ("calibrated", "calibrated_lower", "calibrated_upper")
@@ -151,7 +137,7 @@ def by_own_rules(node: exp.Expression) -> exp.Expression:
     return found
 
 
-@pytest.fixture(params=ELSEWHERE)
+@pytest.fixture(params=maps.ELSEWHERE)
 def dialect(request: pytest.FixtureRequest) -> SqlDialect:
     """A system that is not here."""
     found: SqlDialect = request.param
@@ -217,21 +203,21 @@ def test_scores_get_what_apply_gives(
     kind: str, scale: Scale, dialect: SqlDialect, database: duckdb.DuckDBPyConnection
 ) -> None:
     """Knots and their neighbours, both ends, and anything between; what `apply` refuses is NULL, no error."""
-    artifact = one_map(kind, scale)
+    artifact = maps.one_map(kind, scale)
     ends = {
         Scale.PROB: [0.0, 5e-324, 1.0],
         Scale.LOGIT: [-np.inf, -1e300, np.inf],
         Scale.LOGPROB: [-np.inf, 0.0],
     }
     refused = {Scale.PROB: [np.inf, -np.inf, -1e-300], Scale.LOGIT: [], Scale.LOGPROB: [np.inf, 1.0]}
-    scores = np.concatenate((asked_scores(artifact)[::3], ends[scale]))
+    scores = np.concatenate((maps.asked_scores(artifact)[::3], ends[scale]))
     if dialect is SqlDialect.TSQL:
         # No other numbers are there.
         scores = scores[(np.abs(scores) >= np.finfo(np.float64).tiny) & np.isfinite(scores) | (scores == 0.0)]
     rows = pa.table({"score": [*scores, *refused[scale], float("nan"), None]})
     assert rows["score"].null_count == 1
     found = answered(database, sql(artifact, dialect), rows, dialect)
-    for key, column in zip(NAMES, wanted(artifact, scores), strict=False):
+    for key, column in zip(NAMES, maps.wanted(artifact, scores), strict=False):
         np.testing.assert_allclose(found[key][: scores.size], column, rtol=0.0, atol=NEAR)
         assert found[key][scores.size :].isna().all()
 
@@ -243,12 +229,12 @@ def test_groups_get_what_apply_gives(
     """Groups with quotes, backslashes and blanks, missing ones and strangers."""
     if dialect is SqlDialect.TSQL:
         pytest.skip("DuckDB has neither NCHAR nor the order of letters that the query asks for")
-    artifact = group_map(kind)
-    scores, groups, (expected,) = asked_groups(artifact, pooled=False)
+    artifact = maps.group_map(kind)
+    scores, groups, (expected,) = maps.asked_groups(artifact, pooled=False)
     given = pa.table({"score": scores, "country": pa.array(groups, pa.string())})
     found = answered(database, sql(artifact, dialect), given, dialect)
     np.testing.assert_allclose(found["calibrated"].to_numpy(np.float64), expected, rtol=0.0, atol=NEAR)
-    scores, groups, (expected,) = asked_groups(artifact, pooled=True)
+    scores, groups, (expected,) = maps.asked_groups(artifact, pooled=True)
     found = answered(database, sql(artifact, dialect, unseen=OnUnseen.POOLED), given, dialect)
     np.testing.assert_allclose(found["calibrated"].to_numpy(np.float64), expected, rtol=0.0, atol=NEAR)
 
@@ -262,12 +248,12 @@ def test_classes_get_what_apply_gives(
 ) -> None:
     """Probabilities of several classes, in columns and in one column of lists."""
     classes = ("it's", "back\\slash", "`")
-    artifact, rows = class_map(kind, scale, classes), asked_rows(scale)
-    given = pa.table([*rows.T, rows.tolist()], [*CLASS_SCORES, "listed"])
-    for probs in (CLASS_SCORES, ("listed",))[: 1 if dialect is SqlDialect.TSQL else 2]:
+    artifact, rows = maps.class_map(kind, scale, classes), maps.asked_rows(scale)
+    given = pa.table([*rows.T, rows.tolist()], [*maps.CLASS_SCORES, "listed"])
+    for probs in (maps.CLASS_SCORES, ("listed",))[: 1 if dialect is SqlDialect.TSQL else 2]:
         found = answered(database, sql(artifact, dialect, probs=probs), given, dialect)
         columns = found[[f"calibrated_{one}" for one in classes]].to_numpy(np.float64)
-        np.testing.assert_allclose(columns, wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
+        np.testing.assert_allclose(columns, maps.wanted_rows(artifact, rows), rtol=0.0, atol=NEAR)
         assert set(found["calibrated_class"]) <= set(classes)
 
 
@@ -285,8 +271,8 @@ IN_SHORT = {
     ("dialect", "kind", "scale", "count"),
     [
         pytest.param(dialect, *one, marks=() if place in IN_SHORT[dialect] else pytest.mark.slow)
-        for dialect in ELSEWHERE
-        for place, one in enumerate(MANY)
+        for dialect in maps.ELSEWHERE
+        for place, one in enumerate(maps.MANY)
     ],
     indirect=["dialect"],
 )
@@ -294,7 +280,7 @@ def test_many_classes_get_what_apply_gives(
     kind: str, scale: Scale, count: int, dialect: SqlDialect, database: duckdb.DuckDBPyConnection
 ) -> None:
     """In a column of each step for each class; rows that `apply` refuses are NULL, and stay."""
-    artifact, rows = many_map(kind, scale, count), many_rows(count, scale)[::7]
+    artifact, rows = maps.many_map(kind, scale, count), maps.many_rows(count, scale)[::7]
     names = [f"p_{one}" for one in artifact.classes]
     refused = np.vstack((np.zeros(count), np.full(count, np.nan), np.full(count, 0.5)))
     refused = np.full((1, count), np.nan) if scale is Scale.LOGIT else refused
@@ -306,7 +292,7 @@ def test_many_classes_get_what_apply_gives(
     found = answered(database, sql(artifact, dialect), given, dialect)
     assert found[len(rows) :].filter(like="calibrated").isna().all(axis=None)
     columns = found[[f"calibrated_{one}" for one in artifact.classes]].to_numpy(np.float64)[: len(rows)]
-    expected = wanted_rows(artifact, rows)
+    expected = maps.wanted_rows(artifact, rows)
     np.testing.assert_allclose(columns, expected, rtol=0.0, atol=NEAR)
     sure = np.diff(np.sort(expected, axis=1)[:, -2:])[:, 0] > NEAR
     named = np.array(artifact.classes)[expected.argmax(axis=1)]

@@ -9,29 +9,10 @@ import pyarrow as pa
 import pytest
 
 import calibcli
+import exported_maps as maps
 from calibcli.commands.export import export
 from calibcli.names import ExportTarget, OnUnseen, Scale, SqlDialect
 from calibcli.options.fitting import ExportAsk
-from exported_maps import (
-    CLASS_MAPS,
-    CLASS_SCORES,
-    GROUPS,
-    HOSTILE,
-    KINDS_AND_SCALES,
-    MANY,
-    asked_groups,
-    asked_rows,
-    asked_scores,
-    class_map,
-    group_map,
-    many_map,
-    many_rows,
-    one_map,
-    segment_map,
-    segment_rows,
-    wanted,
-    wanted_rows,
-)
 from sql_engines import OPENED, Ask, asked
 
 NEAR = 1e-12
@@ -45,7 +26,7 @@ GROUP_KINDS = [
     ("smooth", Scale.LOGPROB),
 ]
 CLASS_KINDS = [
-    *((kind, Scale.PROB) for kind in CLASS_MAPS),
+    *((kind, Scale.PROB) for kind in maps.CLASS_MAPS),
     *(("vector", scale) for scale in (Scale.LOGIT, Scale.LOGPROB, Scale.PERCENT)),
 ]
 SOME_CLASS_KINDS = [
@@ -90,16 +71,16 @@ def near(found: pd.DataFrame, expected: list[np.ndarray]) -> None:
 
 
 @OF_ALL
-@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
+@pytest.mark.parametrize(("kind", "scale"), maps.KINDS_AND_SCALES)
 def test_scores_get_what_apply_gives(kind: str, scale: Scale, dialect: SqlDialect, ask: Ask) -> None:
     """On fit scores, beside them, at both ends and anywhere; what `apply` refuses is NULL, and stays."""
-    artifact = one_map(kind, scale)
-    scores = asked_scores(artifact)
+    artifact = maps.one_map(kind, scale)
+    scores = maps.asked_scores(artifact)
     refused = [None, np.nan]
     if scale is Scale.PROB:
         refused += [np.inf, -np.inf, -1e-300, 1.0000000000000002]
     found = ask(sql(artifact, dialect), pa.table({"score": [*scores.tolist(), *refused]}))
-    near(found, [np.append(one, np.full(len(refused), np.nan)) for one in wanted(artifact, scores)])
+    near(found, [np.append(one, np.full(len(refused), np.nan)) for one in maps.wanted(artifact, scores)])
 
 
 @OF_ALL
@@ -107,10 +88,10 @@ def test_scores_get_what_apply_gives(kind: str, scale: Scale, dialect: SqlDialec
 def test_groups_get_what_apply_gives(kind: str, scale: Scale, dialect: SqlDialect, ask: Ask) -> None:
     """Every row goes through the map of its group; NULL is that of missing ones, strangers are as asked."""
     # Spark refuses a group that it would replace.
-    groups = tuple(one for one in GROUPS if "${" not in one or dialect is not SqlDialect.SPARK)
-    artifact = group_map(kind, scale, groups)
+    groups = tuple(one for one in maps.GROUPS if "${" not in one or dialect is not SqlDialect.SPARK)
+    artifact = maps.group_map(kind, scale, groups)
     for unseen in OnUnseen:
-        scores, given, expected = asked_groups(artifact, pooled=unseen is OnUnseen.POOLED)
+        scores, given, expected = maps.asked_groups(artifact, pooled=unseen is OnUnseen.POOLED)
         rows = pa.table({"score": scores, "country": pa.array(given, pa.string())})
         near(ask(sql(artifact, dialect, unseen=unseen), rows), expected)
 
@@ -126,13 +107,16 @@ def test_groups_get_what_apply_gives(kind: str, scale: Scale, dialect: SqlDialec
 )
 def test_classes_get_what_apply_gives(kind: str, scale: Scale, dialect: SqlDialect, ask: Ask) -> None:
     """Every class's probability, the most probable one and its own agree."""
-    artifact = class_map(kind, scale, ("it's", "back\\slash", '"`'))
-    rows = asked_rows(scale)
+    artifact = maps.class_map(kind, scale, ("it's", "back\\slash", '"`'))
+    rows = maps.asked_rows(scale)
     refused: list[tuple[float | None, ...]] = [(None, 0.5, 0.5), (np.nan, 0.5, 0.5)]
     if scale is Scale.PROB:
         refused += [(0.5, 0.3, 0.1), (-0.1, 0.6, 0.5)]
     columns = zip(*rows.tolist(), *refused, strict=True)
-    found = ask(sql(artifact, dialect, probs=CLASS_SCORES), pa.table([*map(pa.array, columns)], CLASS_SCORES))
+    found = ask(
+        sql(artifact, dialect, probs=maps.CLASS_SCORES),
+        pa.table([*map(pa.array, columns)], maps.CLASS_SCORES),
+    )
     classes_agree(found, artifact, rows)
 
 
@@ -141,7 +125,7 @@ def test_classes_get_what_apply_gives(kind: str, scale: Scale, dialect: SqlDiale
 def test_logits_that_are_far_apart_get_what_apply_gives(count: int, dialect: SqlDialect, ask: Ask) -> None:
     """Of unbounded margins a class has nothing once another is 708 above; a high temperature shows it."""
     # MariaDB has no joins beside a row, as many classes need.
-    artifact = many_map("temperature", Scale.LOGIT, 3 if dialect is SqlDialect.MYSQL else count)
+    artifact = maps.many_map("temperature", Scale.LOGIT, 3 if dialect is SqlDialect.MYSQL else count)
     artifact = replace(artifact, recalibrator=replace(artifact.recalibrator, temperature=200.0))
     rows = np.random.default_rng(3).normal(size=(200, len(artifact.classes))) * 1e4
     rows[0], rows[1, 0] = 0.0, 3_000.0
@@ -154,7 +138,7 @@ def test_logits_that_are_far_apart_get_what_apply_gives(count: int, dialect: Sql
 
 def classes_agree(found: pd.DataFrame, artifact: object, rows: np.ndarray) -> None:
     """The first rows are what `apply` makes of them, and the others NULL."""
-    expected = wanted_rows(artifact, rows)  # type: ignore[arg-type]
+    expected = maps.wanted_rows(artifact, rows)  # type: ignore[arg-type]
     classes = artifact.classes  # type: ignore[attr-defined]
     assert found[len(rows) :].filter(like="calibrated").isna().all(axis=None)
     found = found[: len(rows)]
@@ -172,7 +156,7 @@ def classes_agree(found: pd.DataFrame, artifact: object, rows: np.ndarray) -> No
         *(
             asked(one, *row)
             for one in (SqlDialect.DUCKDB, SqlDialect.POSTGRES, SqlDialect.SPARK)
-            for row in MANY
+            for row in maps.MANY
         ),
         asked(SqlDialect.POSTGRES, "matrix", Scale.PROB, 100),
         asked(SqlDialect.POSTGRES, "one-vs-one platt", Scale.PROB, 60),
@@ -185,7 +169,7 @@ def test_many_classes_get_what_apply_gives(
     kind: str, scale: Scale, count: int, dialect: SqlDialect, ask: Ask
 ) -> None:
     """In lists, as long as the parameters; rows that `apply` refuses are NULL, and stay."""
-    artifact, rows = many_map(kind, scale, count), many_rows(count, scale)
+    artifact, rows = maps.many_map(kind, scale, count), maps.many_rows(count, scale)
     refused = [np.zeros(count), np.full(count, 0.5), 2.0 * np.eye(1, count)[0]]
     refused = [np.full(count, np.inf)] if scale is Scale.LOGIT else refused
     given = np.vstack((rows, np.full(count, np.nan), *refused))
@@ -197,10 +181,10 @@ def test_many_classes_get_what_apply_gives(
 
 # Of DuckDB in test_sql.py, where tables have such names too.
 @pytest.mark.parametrize("dialect", [asked(one) for one in SERVERS], indirect=True, scope="module")
-@pytest.mark.parametrize("word", HOSTILE)
+@pytest.mark.parametrize("word", maps.HOSTILE)
 def test_names_are_names_and_nothing_else(word: str, dialect: SqlDialect, ask: Ask) -> None:
     """A column that is called like SQL is read, another is made, and nothing is dropped."""
-    found = ask(sql(one_map("platt"), dialect, score=word, name=f"new {word}"), pa.table({word: [0.5]}))
+    found = ask(sql(maps.one_map("platt"), dialect, score=word, name=f"new {word}"), pa.table({word: [0.5]}))
     assert set(found.columns) == {"place", word, f"new {word}"}
     table = '"predictions"' if dialect is SqlDialect.CLICKHOUSE else "predictions"
     assert len(ask(f"SELECT * FROM {table}", None)) == 1
@@ -215,11 +199,11 @@ def test_names_are_names_and_nothing_else(word: str, dialect: SqlDialect, ask: A
 )
 def test_segments_are_added_up(dialect: SqlDialect, ask: Ask) -> None:
     """Text, truth, codes and cut numbers, gaps, blanks, quotes and new values are as `apply` has them."""
-    frame = segment_rows()
+    frame = maps.segment_rows()
     with pytest.warns(UserWarning, match="had not seen"):
-        expected = calibcli.apply(calibcli.Recalibrator(segment_map(), "map"), frame, score="score")
+        expected = calibcli.apply(calibcli.Recalibrator(maps.segment_map(), "map"), frame, score="score")
     # NaN is kept beside NULL.
     texts = {one: pa.array(frame[one], from_pandas=one == "word") for one in frame}
-    found = ask(sql(segment_map(), dialect), pa.table(texts))
+    found = ask(sql(maps.segment_map(), dialect), pa.table(texts))
     assert [one for one in found if one != "place"] == [*frame.columns, "calibrated"]
     near(found, [expected["calibrated"].to_numpy()])

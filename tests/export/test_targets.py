@@ -6,21 +6,12 @@ import numpy as np
 import onnxruntime
 import pytest
 
+import exported_maps as maps
 from calibcli.commands.export import export
 from calibcli.documents.artifact import Artifact, ClassArtifact
 from calibcli.names import ExportTarget, Scale
 from calibcli.options.fitting import ExportAsk
 from calibcli.stats.recalibrators.logits import shifted
-from exported_maps import (
-    CLASS_MAPS,
-    KINDS_AND_SCALES,
-    asked_rows,
-    asked_scores,
-    class_map,
-    one_map,
-    wanted,
-    wanted_rows,
-)
 
 NEAR = 1e-12
 # The probability of scores and its ends, if there are any; or of rows of classes, and which is most probable.
@@ -82,12 +73,12 @@ def answered(
 
 
 @OF_ALL
-@pytest.mark.parametrize(("kind", "scale"), KINDS_AND_SCALES)
+@pytest.mark.parametrize(("kind", "scale"), maps.KINDS_AND_SCALES)
 def test_scores_get_what_apply_gives(kind: str, scale: Scale, target: ExportTarget) -> None:
     """The probability and its ends agree to 1e-12, on fit scores, beside them, at both ends and anywhere."""
-    artifact = one_map(kind, scale)
-    scores = asked_scores(artifact)
-    found, expected = answered(target, artifact, scores)[0], wanted(artifact, scores)
+    artifact = maps.one_map(kind, scale)
+    scores = maps.asked_scores(artifact)
+    found, expected = answered(target, artifact, scores)[0], maps.wanted(artifact, scores)
     assert len(found) == len(expected)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
 
@@ -96,20 +87,22 @@ def test_scores_get_what_apply_gives(kind: str, scale: Scale, target: ExportTarg
 @pytest.mark.parametrize(("kind", "prior"), [("isotonic", 0.01), ("venn-abers", 0.9)])
 def test_another_base_rate_is_that_of_apply(kind: str, prior: float, target: ExportTarget) -> None:
     """Probabilities and ends are moved as `apply --prior` does."""
-    artifact, scores = one_map(kind), np.linspace(0.0, 1.0, 77)
+    artifact, scores = maps.one_map(kind), np.linspace(0.0, 1.0, 77)
     assert artifact.fit.base_rate is not None
-    expected = [shifted(one, fitted=artifact.fit.base_rate, prior=prior) for one in wanted(artifact, scores)]
+    expected = [
+        shifted(one, fitted=artifact.fit.base_rate, prior=prior) for one in maps.wanted(artifact, scores)
+    ]
     found, _ = answered(target, artifact, scores, prior=prior)
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
 
 
 @OF_ALL
-@pytest.mark.parametrize("kind", CLASS_MAPS)
+@pytest.mark.parametrize("kind", maps.CLASS_MAPS)
 def test_classes_get_what_apply_gives(kind: str, target: ExportTarget) -> None:
     """Every class's probability, the most probable one and its own agree."""
     for scale in (Scale.PROB, Scale.LOGIT, Scale.PERCENT):
-        artifact, rows = class_map(kind, scale), asked_rows(scale)
-        expected = wanted_rows(artifact, rows)
+        artifact, rows = maps.class_map(kind, scale), maps.asked_rows(scale)
+        expected = maps.wanted_rows(artifact, rows)
         (found,), named = answered(target, artifact, rows)
         np.testing.assert_allclose(found, expected, rtol=0.0, atol=NEAR)
         sure = np.diff(np.sort(expected, axis=1)[:, -2:])[:, 0] > NEAR

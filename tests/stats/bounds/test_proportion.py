@@ -9,16 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import betaincinv
 from scipy.stats import binom, binomtest, multinomial, norm
 
-from calibcli.stats.bounds.proportion import (
-    clopper_pearson,
-    deviation_of_a_mean,
-    difference_of_shares,
-    hoeffding_deviation,
-    mean_absolute_deviation,
-    range_margin,
-    rate_bounds,
-    sum_margin,
-)
+from calibcli.stats.bounds import proportion
 
 
 @pytest.mark.parametrize("delta", [0.005, 0.025, 0.05])
@@ -26,7 +17,7 @@ def test_clopper_pearson_agrees_with_scipy(delta: float) -> None:
     """Both bounds, for every number of ones among 1, 7 and 40 rows."""
     for n in (1, 7, 40):
         x = np.arange(n + 1.0)
-        lower, upper = clopper_pearson(x, np.full(n + 1, float(n)), delta_each_side=delta)
+        lower, upper = proportion.clopper_pearson(x, np.full(n + 1, float(n)), delta_each_side=delta)
         for k in range(n + 1):
             exact = binomtest(k, n).proportion_ci(1 - 2 * delta, method="exact")
             assert lower[k] == pytest.approx(exact.low, abs=1e-9)
@@ -35,17 +26,17 @@ def test_clopper_pearson_agrees_with_scipy(delta: float) -> None:
 
 def test_clopper_pearson_of_no_rows_is_everything() -> None:
     """Without rows the bounds are 0 and 1."""
-    lower, upper = clopper_pearson(np.zeros(1), np.zeros(1), delta_each_side=0.025)
+    lower, upper = proportion.clopper_pearson(np.zeros(1), np.zeros(1), delta_each_side=0.025)
     assert (lower.tolist(), upper.tolist()) == ([0.0], [1.0])
 
 
 def test_clopper_pearson_of_one_label_has_one_open_end() -> None:
     """With no ones anywhere the lower bounds are 0, with ones only the upper bounds are 1."""
     rows = np.array([1.0, 10.0, 0.0])
-    lower, upper = clopper_pearson(np.zeros(3), rows, delta_each_side=0.025)
+    lower, upper = proportion.clopper_pearson(np.zeros(3), rows, delta_each_side=0.025)
     assert lower.tolist() == [0.0, 0.0, 0.0]
     np.testing.assert_allclose(upper[:2], 1 - 0.025 ** (1 / rows[:2]), rtol=1e-12)
-    lower, upper = clopper_pearson(rows, rows, delta_each_side=0.025)
+    lower, upper = proportion.clopper_pearson(rows, rows, delta_each_side=0.025)
     np.testing.assert_allclose(lower[:2], 0.025 ** (1 / rows[:2]), rtol=1e-12)
     assert upper.tolist() == [1.0, 1.0, 1.0]
 
@@ -54,7 +45,7 @@ def test_clopper_pearson_of_one_label_has_one_open_end() -> None:
 def test_clopper_pearson_covers(n: int, p: float, delta: float) -> None:
     """By the exact binomial law, either bound misses with probability at most delta."""
     x = np.arange(n + 1.0)
-    lower, upper = clopper_pearson(x, np.full(n + 1, float(n)), delta_each_side=delta)
+    lower, upper = proportion.clopper_pearson(x, np.full(n + 1, float(n)), delta_each_side=delta)
     mass = binom.pmf(x, n, p)
     assert mass[lower > p].sum() <= delta + 1e-9
     assert mass[upper < p].sum() <= delta + 1e-9
@@ -73,14 +64,14 @@ def test_deviation_of_a_mean_is_the_largest_margin(delta: float) -> None:
     for n in sizes:
         # Never below 1/n from two rows on, as the proof asks; only delta near 1/2 feels it.
         expected = max(exhaustive(n, delta), 1.0 / n if n > 1 else 0.0)
-        expected = min(expected, hoeffding_deviation(n, delta))
-        assert deviation_of_a_mean(n, delta) == pytest.approx(expected, abs=1e-11), n
+        expected = min(expected, proportion.hoeffding_deviation(n, delta))
+        assert proportion.deviation_of_a_mean(n, delta) == pytest.approx(expected, abs=1e-11), n
 
 
 @pytest.mark.parametrize("n", [25_000, 1_000_000])
 def test_deviation_of_a_mean_is_found_for_many_rows(n: int) -> None:
     """No number of ones in a fine scan around the middle, nor at the ends, has a larger margin."""
-    best = deviation_of_a_mean(n, 0.025)
+    best = proportion.deviation_of_a_mean(n, 0.025)
     x = np.unique(np.concatenate((np.linspace(0, n - 1, 20_001), n / 2 + np.arange(-2000, 2001))).round())
     margin = betaincinv(x + 1, n - x, 0.975) - x / n
     assert best >= float(margin.max()) - 1e-12
@@ -90,7 +81,7 @@ def test_deviation_of_a_mean_is_found_for_many_rows(n: int) -> None:
 @given(n=st.integers(1, 3000), delta=st.floats(0.001, 0.5))
 def test_deviations_are_ordered(n: int, delta: float) -> None:
     """Invariant 25: d* <= sqrt(L / 2n) <= sqrt(2L / n), and n d* >= 1 is met where it is needed."""
-    star, hoeffding = deviation_of_a_mean(n, delta), hoeffding_deviation(n, delta)
+    star, hoeffding = proportion.deviation_of_a_mean(n, delta), proportion.hoeffding_deviation(n, delta)
     assert star <= hoeffding + 1e-12
     assert hoeffding <= math.sqrt(2 * math.log(1 / delta) / n)
     # x = 0 alone gives 1 - delta^(1/n).
@@ -99,16 +90,16 @@ def test_deviations_are_ordered(n: int, delta: float) -> None:
 
 def test_deviation_falls_with_rows_and_with_delta() -> None:
     """More rows or a larger delta never need a wider margin."""
-    by_rows = [deviation_of_a_mean(n, 0.05) for n in (1, 2, 3, 10, 30, 100, 1000, 10_000)]
+    by_rows = [proportion.deviation_of_a_mean(n, 0.05) for n in (1, 2, 3, 10, 30, 100, 1000, 10_000)]
     assert by_rows == sorted(by_rows, reverse=True)
-    by_delta = [deviation_of_a_mean(100, d) for d in (0.001, 0.01, 0.05, 0.2, 0.5)]
+    by_delta = [proportion.deviation_of_a_mean(100, d) for d in (0.001, 0.01, 0.05, 0.2, 0.5)]
     assert by_delta == sorted(by_delta, reverse=True)
 
 
 @pytest.mark.parametrize(("n", "factor"), [(500, 0.845), (10_000, 0.827), (100_000, 0.824)])
 def test_deviation_has_its_known_rate(n: int, factor: float) -> None:
     """At delta = 0.05, d* sqrt(n) is .845, .827 and .824."""
-    assert deviation_of_a_mean(n, 0.05) * math.sqrt(n) == pytest.approx(factor, abs=5e-4)
+    assert proportion.deviation_of_a_mean(n, 0.05) * math.sqrt(n) == pytest.approx(factor, abs=5e-4)
 
 
 @given(n=st.integers(1, 200), seed=st.integers(0, 999), delta=st.sampled_from([0.025, 0.1]))
@@ -119,7 +110,7 @@ def test_deviation_holds_for_unlike_labels(n: int, seed: int, delta: float) -> N
     law = np.ones(1)
     for q in p:
         law = np.convolve(law, [1 - q, q])
-    short = np.arange(n + 1) / n <= p.mean() - deviation_of_a_mean(n, delta) - 1e-12
+    short = np.arange(n + 1) / n <= p.mean() - proportion.deviation_of_a_mean(n, delta) - 1e-12
     assert law[short].sum() <= delta + 1e-12
 
 
@@ -128,7 +119,7 @@ def test_mean_absolute_deviation_is_the_direct_sum(n: int, v: float) -> None:
     """De Moivre's formula equals the sum over all outcomes."""
     x = np.arange(n + 1)
     direct = float((np.abs(x / n - v) * binom.pmf(x, n, v)).sum())
-    mine = mean_absolute_deviation(np.array([float(n)]), np.array([v]))[0]
+    mine = proportion.mean_absolute_deviation(np.array([float(n)]), np.array([v]))[0]
     assert mine == pytest.approx(direct, abs=1e-12, rel=1e-9)
     assert mine <= 0.5 / math.sqrt(n) + 1e-12
 
@@ -146,7 +137,7 @@ def test_rate_bounds_hold_for_the_hardest_chances(delta: float) -> None:
     """Of chances 0, 1 and one other, among which Hoeffding (1956) found the extremes, none misses more."""
     for n in (1, 2, 3, 6, 11):
         count = np.arange(n + 1.0)
-        lower, upper = rate_bounds(count, np.full(n + 1, float(n)), delta_each_side=delta)
+        lower, upper = proportion.rate_bounds(count, np.full(n + 1, float(n)), delta_each_side=delta)
         near = [n * one * (1 + step) for one in (lower, upper) for step in (-1e-9, 1e-9)]
         means = np.unique(np.concatenate([np.linspace(0, n, 101), *near]))
         for ones, others in ((r, b) for r in range(n) for b in range(1, n - r + 1)):
@@ -211,7 +202,7 @@ def test_margin_of_a_sum_holds_for_unlike_labels(n: int, seed: int, delta: float
     p = rng.beta(*rng.uniform(0.2, 3, 2), n)
     count = np.arange(n + 1)
     squares = count * (1 - score) ** 2 + (n - count) * score**2
-    margin = np.array([sum_margin(float(one), delta=delta) for one in squares])
+    margin = np.array([proportion.sum_margin(float(one), delta=delta) for one in squares])
     law = law_of(p)
     assert law[p.sum() - count >= margin].sum() <= delta
     assert law[count - p.sum() >= margin].sum() <= delta
@@ -220,20 +211,20 @@ def test_margin_of_a_sum_holds_for_unlike_labels(n: int, seed: int, delta: float
 def test_margin_of_a_sum_grows_with_squares_and_with_confidence() -> None:
     """More spread or a smaller delta never make the margin shorter."""
     for delta in (0.25, 0.025, 1e-4, 1e-9):
-        margins = [sum_margin(squares, delta=delta) for squares in np.geomspace(0.01, 1e8, 60)]
+        margins = [proportion.sum_margin(squares, delta=delta) for squares in np.geomspace(0.01, 1e8, 60)]
         assert margins == sorted(margins)
-    assert sum_margin(100.0, delta=0.001) > sum_margin(100.0, delta=0.01)
-    assert sum_margin(1e8, delta=0.025) == pytest.approx(norm.isf(0.025 * 0.95) * 1e4, rel=1e-3)
+    assert proportion.sum_margin(100.0, delta=0.001) > proportion.sum_margin(100.0, delta=0.01)
+    assert proportion.sum_margin(1e8, delta=0.025) == pytest.approx(norm.isf(0.025 * 0.95) * 1e4, rel=1e-3)
 
 
 def test_margin_of_a_range_is_its_formula_and_holds() -> None:
     """Beyond the margin of one sum; of 2,000 draws the range of the partial sums is seldom beyond it."""
     delta, squares = 0.05, 120.0
     spread = math.sqrt(0.5 * math.log(400.0)) + math.sqrt(squares + 0.5 * math.log(400.0))
-    step = range_margin(squares, delta=delta) - 0.45 * spread
+    step = proportion.range_margin(squares, delta=delta) - 0.45 * spread
     tail = spread**2 * ((1 + step / spread**2) * math.log1p(step / spread**2) - step / spread**2)
     assert 2 * (1 + 1 / 0.45**2) * math.exp(-tail) == pytest.approx(0.95 * delta)
-    margins = [range_margin(one, delta=delta) for one in np.geomspace(0.01, 1e8, 60)]
+    margins = [proportion.range_margin(one, delta=delta) for one in np.geomspace(0.01, 1e8, 60)]
     assert margins == sorted(margins)
     rng = np.random.default_rng(5)
     for chance in (rng.beta(0.3, 1.0, 600), np.full(600, 0.02)):
@@ -241,10 +232,10 @@ def test_margin_of_a_range_is_its_formula_and_holds() -> None:
         path = np.cumsum(label - chance, axis=1)
         size = np.maximum(path.max(axis=1), 0.0) - np.minimum(path.min(axis=1), 0.0)
         beyond = [
-            range_margin(float(one), delta=0.25) < seen
+            proportion.range_margin(float(one), delta=0.25) < seen
             for one, seen in zip(((label - 0.1) ** 2).sum(axis=1), size, strict=True)
         ]
-        assert np.mean([sum_margin(120.0, delta=0.25) < one for one in size]) > 0
+        assert np.mean([proportion.sum_margin(120.0, delta=0.25) < one for one in size]) > 0
         assert np.mean(beyond) <= 0.25
 
 
@@ -252,7 +243,7 @@ def test_margin_of_a_range_is_its_formula_and_holds() -> None:
 def test_difference_of_shares_is_bounded_whatever_the_shares(rows: int) -> None:
     """By the exact law, from shares that never differ to rows that always count for one of them alone."""
     counts = [(g, m) for g in range(rows + 1) for m in range(rows + 1 - g)]
-    ends = np.array([difference_of_shares(g, m, rows, delta=0.05) for g, m in counts])
+    ends = np.array([proportion.difference_of_shares(g, m, rows, delta=0.05) for g, m in counts])
     table = np.array([(g, m, rows - g - m) for g, m in counts])
     for gained in (0.0, 0.01, 0.05, 0.3, 0.5):
         for lost in (0.0, 0.01, 0.1, 0.5):
@@ -268,9 +259,9 @@ def test_sign_of_a_difference_of_shares_is_that_of_mcnemars_exact_test(
 ) -> None:
     """At nine tenths of the error; turned round it is the difference the other way."""
     rows = gained + lost + others
-    lower, upper = difference_of_shares(gained, lost, rows, delta=0.05)
+    lower, upper = proportion.difference_of_shares(gained, lost, rows, delta=0.05)
     if gained + lost:
         p_value = binomtest(gained, gained + lost, alternative="greater").pvalue
         assert (lower > 0.0) == (p_value < 0.0225)
     assert lower <= (gained - lost) / rows <= upper
-    assert difference_of_shares(lost, gained, rows, delta=0.05) == pytest.approx((-upper, -lower))
+    assert proportion.difference_of_shares(lost, gained, rows, delta=0.05) == pytest.approx((-upper, -lower))

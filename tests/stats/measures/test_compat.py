@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 
 from calibcli.names import Binning, CompatTool
 from calibcli.stats.bounds.resampling import excursion_tail, range_tail
+from calibcli.stats.measures import compat
 from calibcli.stats.measures.binned import binned_ece
-from calibcli.stats.measures.compat import (
-    OrderedRows,
-    edges,
-    equal_mass_ends,
-    ks_p_value,
-    kuiper_p_value,
-    left_closed,
-    peer_numbers,
-    right_closed,
-)
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import bins_of, equal_mass_edges
@@ -35,7 +26,7 @@ def table_of(rows: list[tuple[int, bool]], *, among: int = 30) -> ScoreTable:
 
 def number(tool: CompatTool, name: str, table: ScoreTable) -> float:
     """Return one number of a tool, which it must give."""
-    (value,) = [one.value for one in peer_numbers(tool, table).numbers if one.name == name]
+    (value,) = [one.value for one in compat.peer_numbers(tool, table).numbers if one.name == name]
     assert value is not None
     return value
 
@@ -46,7 +37,7 @@ def test_numbers_do_not_change_when_every_row_is_there_twice(rows: list[tuple[in
     table, twice = table_of(rows), table_of(rows * 2)
     for tool in (CompatTool.TORCHMETRICS, CompatTool.NETCAL):
         for one, other in zip(
-            peer_numbers(tool, table).numbers, peer_numbers(tool, twice).numbers, strict=True
+            compat.peer_numbers(tool, table).numbers, compat.peer_numbers(tool, twice).numbers, strict=True
         ):
             assert one.name == other.name
             assert one.value == pytest.approx(other.value, abs=1e-12)
@@ -92,7 +83,7 @@ def test_mapie_depends_on_the_order_of_tied_rows() -> None:
     score = np.full(40, 0.5)
     table = ScoreTable.from_rows(score, label)
     found = {
-        peer_numbers(CompatTool.MAPIE, table, rows=OrderedRows(score, order)).numbers[1].value
+        compat.peer_numbers(CompatTool.MAPIE, table, rows=compat.OrderedRows(score, order)).numbers[1].value
         for order in (label, np.sort(label), np.sort(label)[::-1])
     }
     assert len(found) == 3
@@ -101,7 +92,7 @@ def test_mapie_depends_on_the_order_of_tied_rows() -> None:
 def test_rows_of_a_table_are_its_rows() -> None:
     """By score, those with label 0 first, each as often as it is there."""
     table = ScoreTable.from_rows(np.array([0.5, 0.2, 0.5, 0.5]), np.array([True, True, False, True]))
-    rows = OrderedRows.of_table(table)
+    rows = compat.OrderedRows.of_table(table)
     assert rows.score.tolist() == [0.2, 0.5, 0.5, 0.5]
     assert rows.label.tolist() == [True, False, True, True]
     assert ScoreTable.from_rows(rows.score, rows.label) == table
@@ -110,14 +101,14 @@ def test_rows_of_a_table_are_its_rows() -> None:
 @pytest.mark.parametrize("statistic", [0.3, 0.9, 1.5, 2.7, 4.0])
 def test_series_of_mapie_are_the_laws_of_brownian_motion(statistic: float) -> None:
     """Cut at 1e-8, the two series agree with ours to that."""
-    assert ks_p_value(statistic) == pytest.approx(excursion_tail(statistic), abs=1e-8)
-    assert kuiper_p_value(statistic) == pytest.approx(range_tail(statistic), abs=1e-8)
+    assert compat.ks_p_value(statistic) == pytest.approx(excursion_tail(statistic), abs=1e-8)
+    assert compat.kuiper_p_value(statistic) == pytest.approx(range_tail(statistic), abs=1e-8)
 
 
 @pytest.mark.parametrize("count", [1, 2, 7, 10, 15])
 def test_edges_of_torch_are_equally_spaced(count: int) -> None:
     """Counted from both ends, they are within a rounding of multiples of the width."""
-    found = edges(count)
+    found = compat.edges(count)
     assert found[0] == 0.0
     assert found[-1] == 1.0
     assert np.abs(found - np.arange(count + 1) / count).max() <= 2.0**-52
@@ -127,7 +118,7 @@ def test_edges_of_torch_are_equally_spaced(count: int) -> None:
 def test_equal_mass_cuts_are_ours_but_for_what_ties_do(rows: list[tuple[int, bool]]) -> None:
     """Theirs fall midway between rows at the same ranks; ours move on past a tie to the next score."""
     table = table_of(rows)
-    theirs = equal_mass_ends(table)[:-1]
+    theirs = compat.equal_mass_ends(table)[:-1]
     if table.distinct == table.total_rows and table.total_rows >= 15:
         assert theirs == pytest.approx(equal_mass_edges(table, 15)[1:-1], rel=1e-15)
     assert (np.diff(theirs) > 0).all()
@@ -156,7 +147,9 @@ def test_scikit_learn_weighs_rows() -> None:
 def test_certain_and_wrong_rows_have_a_price_in_scikit_learn() -> None:
     """The price is that of a probability of 2^-52, and the reason says how many paid it."""
     table = ScoreTable.from_rows(np.array([0.0, 1.0, 0.5]), np.array([True, False, True]))
-    (loss,) = [one for one in peer_numbers(CompatTool.SKLEARN, table).numbers if one.name == "log_loss"]
+    (loss,) = [
+        one for one in compat.peer_numbers(CompatTool.SKLEARN, table).numbers if one.name == "log_loss"
+    ]
     assert loss.value == pytest.approx((2.0 * 52.0 * math.log(2.0) + math.log(2.0)) / 3.0)
     assert "36.04 for each of 2 rows" in loss.why
 
@@ -164,14 +157,14 @@ def test_certain_and_wrong_rows_have_a_price_in_scikit_learn() -> None:
 def test_bins_are_closed_on_the_side_that_their_name_says() -> None:
     """On an edge the two rules part; below the first edge neither has a bin."""
     cuts, score = np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.25, 0.5, 1.0])
-    assert left_closed(cuts, score).tolist() == [0, 0, 1, 2]
-    assert right_closed(cuts, score).tolist() == [-1, 0, 0, 1]
+    assert compat.left_closed(cuts, score).tolist() == [0, 0, 1, 2]
+    assert compat.right_closed(cuts, score).tolist() == [-1, 0, 0, 1]
 
 
 def test_statistics_too_far_out_for_a_series_have_no_p_value_of_mapie() -> None:
     """Its series take as many terms as the statistic is large, which ends it for want of memory."""
     table = ScoreTable.from_rows(np.array([1e-250, 1e-200, 1e-190]), np.array([False, True, False]))
-    numbers = {one.name: one for one in peer_numbers(CompatTool.MAPIE, table).numbers}
+    numbers = {one.name: one for one in compat.peer_numbers(CompatTool.MAPIE, table).numbers}
     for name in ("kolmogorov_smirnov", "kuiper"):
         assert numbers[f"{name}_statistic"].value is not None
         assert numbers[f"{name}_statistic"].value > 1e90

@@ -10,20 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import InputProblem
-from calibcli.stats.measures.segments import (
-    ByCells,
-    Entries,
-    InCells,
-    Segments,
-    are_tested,
-    beyond,
-    entries_of,
-    joint,
-    rows_of,
-    segments_of,
-    stretch_of,
-    without,
-)
+from calibcli.stats.measures import segments
 from calibcli.stats.table import crossed
 from calibcli.stats.table.crossed import CrossedCells, RunningCrossed, sets_of_columns
 from calibcli.stats.table.sliced import Sums
@@ -42,7 +29,7 @@ def edges(cells: int) -> np.ndarray:
     return np.array([0.0, *inner, np.nextafter(1.0, 0.0), 1.0])
 
 
-def path(found: Segments) -> np.ndarray:
+def path(found: segments.Segments) -> np.ndarray:
     """Return the ranges of cumulative residuals."""
     return np.where(found.variance > 0.0, found.sigma * np.sqrt(found.variance), 0.0)
 
@@ -82,17 +69,17 @@ def test_rows_in_cells_are_those_of_combinations_in_cells(data: Any) -> None:
     ones, others = (np.bincount(place.reshape(-1), counts * one) for one in (label, ~label))
     sums = [np.bincount(place.reshape(-1), counts * one * score) for one in (label, ~label)]
     parts = np.ravel_multi_index(tuple(key[:-1].astype(int)), SIZES)
-    slow = Entries.of_parts(
+    slow = segments.Entries.of_parts(
         parts, SIZES, key[-1], rows=(ones + others).astype(int),
         positive=ones.astype(int), scores=(sums[0], sums[1]),
     )  # fmt: skip
-    fast = entries_of(found, SIZES)
-    one, other = segments_of(fast, depth=2), segments_of(slow, depth=2)
+    fast = segments.entries_of(found, SIZES)
+    one, other = segments.segments_of(fast, depth=2), segments.segments_of(slow, depth=2)
     for name in ("level", "rows", "positive", "score", "residual", "same"):
         assert getattr(one, name) == pytest.approx(getattr(other, name), abs=1e-9), name
     assert path(one) == pytest.approx(path(other), abs=1e-7)
-    exact = segments_of(
-        Entries.of_parts(
+    exact = segments.segments_of(
+        segments.Entries.of_parts(
             np.ravel_multi_index(tuple(level), SIZES), SIZES, score, rows=counts, positive=counts * label,
             scores=(counts * label * score, counts * ~label * score),
         ),
@@ -104,16 +91,18 @@ def test_rows_in_cells_are_those_of_combinations_in_cells(data: Any) -> None:
     # A cell of few rows is no wider than a step of a path.
     assert np.all(np.abs(one.variance - other.variance) <= one.rows / found.cells)
     some = one.rows < np.median(one.rows)
-    assert rows_of(fast, one, some) == rows_of(slow, other, some)
+    assert segments.rows_of(fast, one, some) == segments.rows_of(slow, other, some)
     large = tuple(one.level[data.draw(st.integers(0, one.size - 1))].tolist())
     free = [k for k, value in enumerate(large) if value < 0]
     if sum(value >= 0 for value in large) < 2:
-        assert beyond(ByCells(fast, 2), large, [(k,) for k in free]) == pytest.approx(
-            beyond(ByCells(slow, 2), large, [(k,) for k in free]), abs=1e-9
+        assert segments.beyond(segments.ByCells(fast, 2), large, [(k,) for k in free]) == pytest.approx(
+            segments.beyond(segments.ByCells(slow, 2), large, [(k,) for k in free]), abs=1e-9
         )
         small = tuple(int(level[k, 0]) if k == free[0] else value for k, value in enumerate(large))
-        assert without(fast, large, small) == pytest.approx(without(slow, large, small), abs=0.2)
-    stretch, slowly = stretch_of(fast, large), stretch_of(slow, large)
+        assert segments.without(fast, large, small) == pytest.approx(
+            segments.without(slow, large, small), abs=0.2
+        )
+    stretch, slowly = segments.stretch_of(fast, large), segments.stretch_of(slow, large)
     # Which of two as long ones it is may be settled by rounding.
     assert abs(stretch.gap * stretch.rows) == pytest.approx(abs(slowly.gap * slowly.rows), abs=1e-7)
 
@@ -177,8 +166,10 @@ def test_the_law_joins_what_is_kept_to_cells() -> None:
     part = np.ravel_multi_index(tuple(level), SIZES)
     ones = (rng.random(400) < score).astype(int)
     table.add_rows(Sums(part, score.view(int), (np.ones(400, int), ones)))
-    found = segments_of(InCells(table), depth=2)
-    together = joint(InCells(table), found, are_tested(found, least_rows=20), depth=2, error=0.05)
+    found = segments.segments_of(segments.InCells(table), depth=2)
+    together = segments.joint(
+        segments.InCells(table), found, segments.are_tested(found, least_rows=20), depth=2, error=0.05
+    )
     assert together.draws == 0
 
 

@@ -13,29 +13,8 @@ from calibcli.options.rules import Rule
 from calibcli.stats.bounds.betting import stakes_for_any_time, stakes_for_one_look
 from calibcli.stats.gates import judge
 from calibcli.stats.gates import plan as plan_looks
+from calibcli.stats.gates import plan as planning
 from calibcli.stats.gates.claim import Ground
-from calibcli.stats.gates.plan import (
-    CALIBRATED,
-    MOST_VALUES,
-    SIMULATED,
-    Asked,
-    Effort,
-    Gate,
-    Looks,
-    Part,
-    Plan,
-    Population,
-    erring,
-    first_verdicts,
-    is_given,
-    log_evidence,
-    planned,
-    planned_together,
-    population_like,
-    population_of,
-    searched,
-    share_by_theorem,
-)
 from calibcli.stats.measures.binned import grouped_residuals
 from calibcli.stats.measures.distance import distance_interval
 from calibcli.stats.table import ScoreTable
@@ -53,9 +32,9 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def uniform(bins: Bins = ATOMS, score: np.ndarray = TEN) -> Population:
+def uniform(bins: Bins = ATOMS, score: np.ndarray = TEN) -> planning.Population:
     """Return a population in which every score is as frequent as any other."""
-    return population_of(score, np.ones(score.size), bins=bins)
+    return planning.population_of(score, np.ones(score.size), bins=bins)
 
 
 def gate(
@@ -66,17 +45,19 @@ def gate(
     variance: float | None = None,
     outputs: tuple[float, ...] | None = None,
     wanted: VerdictName = VerdictName.PASS,
-) -> Gate:
+) -> planning.Gate:
     """Return a gate that allows an error of at most the limit."""
     rule = Rule("max", measure, Bound.UPPER, Relation.AT_MOST, limit)
-    return Gate(rule, Ground(bins, variance, outputs), wanted)
+    return planning.Gate(rule, Ground(bins, variance, outputs), wanted)
 
 
-def plan(requested: Gate, population: Population, *, error: float = 0.0, **changes: object) -> Plan:
+def plan(
+    requested: planning.Gate, population: planning.Population, *, error: float = 0.0, **changes: object
+) -> planning.Plan:
     """Plan with nine chances in ten."""
     options: dict[str, object] = {"power": 0.9, "again": False, "generator": rng()}
-    patterns = erring(population, requested.rule.subject, error)
-    return planned(requested, patterns, **(options | changes))
+    patterns = planning.erring(population, requested.rule.subject, error)
+    return planning.planned(requested, patterns, **(options | changes))
 
 
 @pytest.mark.parametrize("bins", [ATOMS, FIFTEEN], ids=["atoms", "bins"])
@@ -87,7 +68,9 @@ def test_bets_on_many_tables_are_those_on_each(bins: Bins, limit: float) -> None
     count, ones = population.drawn(700, times=6, generator=rng(1))
     for stakes in (stakes_for_any_time(delta=0.05), stakes_for_one_look(700, 0.1, delta=0.01)):
         for above in (False, True):
-            found = log_evidence(count, ones, population=population, limit=limit, stakes=stakes, above=above)
+            found = planning.log_evidence(
+                count, ones, population=population, limit=limit, stakes=stakes, above=above
+            )
             for one, positive, evidence in zip(count, ones, found, strict=True):
                 table = population.table(one, positive)
                 residuals = grouped_residuals(table, binned(table, bins))
@@ -110,9 +93,9 @@ def test_simulated_gates_decide_as_the_gate_does(
 ) -> None:
     """What is decided for many tables at once is what `judge` says, table by table."""
     times = 15
-    population = erring(uniform(), measure, error)[0]
+    population = planning.erring(uniform(), measure, error)[0]
     requested = gate(measure, limit, variance=0.2, outputs=tuple(TEN), wanted=wanted)
-    share = Looks(requested, population, rng(3)).share(rows, times)
+    share = planning.Looks(requested, population, rng(3)).share(rows, times)
     count, ones = population.drawn(rows, times=times, generator=rng(3))
     verdicts = [
         judge(population.table(*one), requested.rule, ground=requested.ground).outcome
@@ -130,7 +113,7 @@ def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: Ver
     passes = wanted is VerdictName.PASS
     few = measure in (MeasureName.L2, MeasureName.LINF)
     calibrated = uniform() if few else uniform(FIFTEEN, np.linspace(0.01, 0.99, 60))
-    population = calibrated if passes else erring(calibrated, measure, 0.12)[0]
+    population = calibrated if passes else planning.erring(calibrated, measure, 0.12)[0]
     bins = ATOMS if few else FIFTEEN
     rows = 500 if measure is MeasureName.L2 else 1_500
     table = population.table(*(one[0] for one in population.drawn(rows, times=1, generator=rng(5))))
@@ -145,15 +128,15 @@ def test_one_bound_decides_as_the_verdict_does(measure: MeasureName, wanted: Ver
 
 def test_tables_need_not_all_be_asked() -> None:
     """For l2 the share found from few tables is that of asking each, and reaching a power agrees with it."""
-    population = erring(uniform(), MeasureName.L2, 0.15)[0]
+    population = planning.erring(uniform(), MeasureName.L2, 0.15)[0]
     requested = gate(MeasureName.L2, 0.08, wanted=VerdictName.FAIL)
-    share = Looks(requested, population, rng(4)).share(450, 10)
+    share = planning.Looks(requested, population, rng(4)).share(450, 10)
     count, ones = population.drawn(450, times=10, generator=rng(4), shares_kept=True)
-    each = [is_given(requested, population.table(*one)) for one in zip(count, ones, strict=True)]
+    each = [planning.is_given(requested, population.table(*one)) for one in zip(count, ones, strict=True)]
     assert 0.0 < share < 1.0
     assert share == np.mean(each)
     for power in (share, share + 0.1):
-        assert Looks(requested, population, rng(4)).reaches(450, 10, power) == (power <= share)
+        assert planning.Looks(requested, population, rng(4)).reaches(450, 10, power) == (power <= share)
 
 
 @pytest.mark.parametrize("measure", [MeasureName.SMECE, MeasureName.DCE])
@@ -165,21 +148,21 @@ def test_tables_are_asked_until_it_is_settled(measure: MeasureName, monkeypatch:
     judged = plan_looks.is_given
     monkeypatch.setattr(plan_looks, "is_given", lambda *one: found.append(judged(*one)) or found[-1])
     for rows in (300, 2_000, 4_000, 9_000):
-        share = Looks(requested, population, rng(6)).share(rows, 10)
+        share = planning.Looks(requested, population, rng(6)).share(rows, 10)
         for power in (0.5, 0.9, share):
             found.clear()
-            assert Looks(requested, population, rng(6)).reaches(rows, 10, power) == (power <= share)
+            assert planning.Looks(requested, population, rng(6)).reaches(rows, 10, power) == (power <= share)
             assert share or not power or len(found) < 10
 
 
 def test_output_that_nobody_saw_cannot_pass() -> None:
     """A simulated l-infinity gate that knows of a rare output does not pass where no row has it."""
-    population = population_of(np.array([0.3, 0.6]), np.array([1.0, 1e-9]), bins=ATOMS)
+    population = planning.population_of(np.array([0.3, 0.6]), np.array([1.0, 1e-9]), bins=ATOMS)
     knows = gate(MeasureName.LINF, 0.2, outputs=(0.3, 0.6))
-    assert Looks(knows, population, rng()).share(2_000, 20) == 0.0
-    assert Looks(gate(MeasureName.LINF, 0.2), population, rng()).share(2_000, 20) == 1.0
+    assert planning.Looks(knows, population, rng()).share(2_000, 20) == 0.0
+    assert planning.Looks(gate(MeasureName.LINF, 0.2), population, rng()).share(2_000, 20) == 1.0
     never = gate(MeasureName.LINF, 0.2, outputs=(0.3, 0.6, 0.9))
-    assert Looks(never, uniform(score=np.array([0.3, 0.6])), rng()).share(2_000, 20) == 0.0
+    assert planning.Looks(never, uniform(score=np.array([0.3, 0.6])), rng()).share(2_000, 20) == 0.0
 
 
 scores = st.lists(st.floats(0.01, 0.99), min_size=2, max_size=12, unique=True).map(
@@ -190,16 +173,18 @@ scores = st.lists(st.floats(0.01, 0.99), min_size=2, max_size=12, unique=True).m
 @given(score=scores, weights=st.integers(0, 1000), error=st.floats(0.001, 0.2))
 def test_supposed_errors_are_as_large_as_said(score: np.ndarray, weights: int, error: float) -> None:
     """Every pattern is one of probabilities, and its error by the measure is the one asked for."""
-    population = population_of(score, rng(weights).integers(1, 50, score.size).astype(float), bins=ATOMS)
+    population = planning.population_of(
+        score, rng(weights).integers(1, 50, score.size).astype(float), bins=ATOMS
+    )
     for measure in GATED:
         try:
-            patterns = erring(population, measure, error)
+            patterns = planning.erring(population, measure, error)
         except UsageProblem:
             continue
         for one in patterns:
             gap = np.abs(one.rate - one.score)
             assert np.all((one.rate >= 0.0) & (one.rate <= 1.0))
-            assert one.words != CALIBRATED
+            assert one.words != planning.CALIBRATED
             power = {MeasureName.L2: 2.0}.get(measure, 1.0)
             size = gap.max() if measure is MeasureName.LINF else (one.share @ gap**power) ** (1.0 / power)
             assert size == pytest.approx(error, abs=1e-9)
@@ -210,9 +195,9 @@ def test_supposed_errors_are_as_large_as_said(score: np.ndarray, weights: int, e
 
 def test_impossible_error_is_refused() -> None:
     """Scores of 1/2 cannot be wrong by 0.6."""
-    population = population_of(np.array([0.5]), np.array([10.0]), bins=ATOMS)
+    population = planning.population_of(np.array([0.5]), np.array([10.0]), bins=ATOMS)
     with pytest.raises(UsageProblem, match=r"these scores an error of 0\.6"):
-        erring(population, MeasureName.ECE, 0.6)
+        planning.erring(population, MeasureName.ECE, 0.6)
 
 
 @pytest.mark.parametrize("rows", [600, 8_000])
@@ -223,7 +208,7 @@ def test_distances_are_planned_for_scores_that_never_come_back(rows: int) -> Non
         score = rng(seed).beta(0.2, 2.0, count)
         return ScoreTable.from_rows(score, rng(seed + 100).random(count) < score)
 
-    population = population_like(real(2_000, 0), bins=FIFTEEN, measure=MeasureName.DCE)
+    population = planning.population_like(real(2_000, 0), bins=FIFTEEN, measure=MeasureName.DCE)
     count, ones = population.drawn(rows, times=9, generator=rng(1))
     planned_for = [population.table(*one) for one in zip(count, ones, strict=True)]
     bounds = [
@@ -238,7 +223,7 @@ def test_distances_are_planned_for_scores_that_are_tied() -> None:
     """Rows of one score stay rows of one score, as often as they are that."""
     score = np.repeat(np.arange(1, 101) / 101.0, 30)
     table = ScoreTable.from_rows(score, np.zeros(score.size, np.bool_))
-    population = population_like(table, bins=FIFTEEN, measure=MeasureName.DCE)
+    population = planning.population_like(table, bins=FIFTEEN, measure=MeasureName.DCE)
     share = np.array([population.share[population.score == one].sum() for one in table.score])
     assert share == pytest.approx(0.01, rel=0.05)
 
@@ -248,10 +233,10 @@ def test_gathered_scores_keep_shares_and_means_of_bins(seed: int, size: int) -> 
     """However many values are gathered into few, every bin keeps its share of rows and its mean score."""
     score = np.unique(rng(seed).random(size))
     rows = rng(seed + 1).integers(1, 5, score.size).astype(float)
-    population = population_of(score, rows, bins=FIFTEEN)
+    population = planning.population_of(score, rows, bins=FIFTEEN)
     place = np.searchsorted(FIFTEEN.edges[1:-1], score, side="left")
     kept = np.searchsorted(FIFTEEN.edges[1:-1], population.score, side="left")
-    assert population.score.size <= MOST_VALUES + 15
+    assert population.score.size <= planning.MOST_VALUES + 15
     for weights, shares in ((rows, population.share), (rows * score, population.share * population.score)):
         expected = np.bincount(place, weights, minlength=15) / rows.sum()
         np.testing.assert_allclose(np.bincount(kept, shares, minlength=15), expected, atol=1e-12)
@@ -261,7 +246,7 @@ def test_gathered_scores_keep_shares_and_means_of_bins(seed: int, size: int) -> 
 
 def test_shares_are_kept_to_a_row() -> None:
     """Where only labels are drawn, every value comes as often as its share says."""
-    population = population_of(np.array([0.2, 0.4, 0.9]), np.array([1.0, 1.0, 1.0]), bins=ATOMS)
+    population = planning.population_of(np.array([0.2, 0.4, 0.9]), np.array([1.0, 1.0, 1.0]), bins=ATOMS)
     count, ones = population.drawn(100, times=3, generator=rng(), shares_kept=True)
     assert count.sum(axis=1).tolist() == [100] * 3
     assert set(count.ravel().tolist()) == {33, 34}
@@ -270,10 +255,10 @@ def test_shares_are_kept_to_a_row() -> None:
 
 def test_theorem_takes_what_the_formula_says() -> None:
     """Theorem 12.4 passes every second time at the rows of the closed formula."""
-    looks = Looks(gate(), uniform(), rng())
+    looks = planning.Looks(gate(), uniform(), rng())
     kappa = math.sqrt(2.0 / math.pi) * float(np.sqrt(TEN * (1.0 - TEN) / 10).sum())
     rows = ((kappa + math.sqrt(2.0 * math.log(20.0))) / 0.03) ** 2
-    assert 0.45 < share_by_theorem(looks, round(rows), 2_000) < 0.55
+    assert 0.45 < planning.share_by_theorem(looks, round(rows), 2_000) < 0.55
 
 
 @pytest.mark.parametrize(
@@ -294,7 +279,7 @@ def test_planned_rows_reach_the_power(limit: float, error: float, again: bool) -
     if again:
         assert found.step is not None
         looks = math.ceil(found.rows / found.step)
-        first = first_verdicts(
+        first = planning.first_verdicts(
             requested, population, step=found.step, looks=looks, times=400, generator=rng(9)
         )
         assert np.mean(np.isfinite(first)) > 0.85
@@ -350,14 +335,14 @@ def test_limit_out_of_reach_says_so() -> None:
 @pytest.mark.parametrize("measure", GATED)
 def test_the_last_simulation_is_the_largest(measure: MeasureName) -> None:
     """The reported number of rows is confirmed with more tables than were used to find it."""
-    effort = SIMULATED[measure].effort
+    effort = planning.SIMULATED[measure].effort
     assert effort.final > effort.searching >= 60
 
 
 def test_rows_are_raised_until_a_larger_simulation_confirms_them() -> None:
     """Where the search was lucky, rows go up by 2 % at a time, eight times at most."""
 
-    class Stub(Asked):
+    class Stub(planning.Asked):
         gate = gate()
 
         def __init__(self, needed: int) -> None:
@@ -367,7 +352,7 @@ def test_rows_are_raised_until_a_larger_simulation_confirms_them() -> None:
             return 0.95 if rows >= (self.needed if times == 7 else 1_000) else 0.5
 
     def found(needed: int) -> tuple[int | None, float | None]:
-        return searched(Stub(needed), start=1_000, power=0.9, effort=Effort(5, 7))[:2]
+        return planning.searched(Stub(needed), start=1_000, power=0.9, effort=planning.Effort(5, 7))[:2]
 
     assert found(900) == (1_000, 0.95)
     assert found(1_030) == (1_041, 0.95)
@@ -378,10 +363,10 @@ def test_rows_are_raised_until_a_larger_simulation_confirms_them() -> None:
 
 def test_classes_that_are_alike_may_all_fail_to_pass() -> None:
     """Thirty alike at a power of 90 % take what three take at its tenth root, and an easy one nothing."""
-    easy = Part("easy", 1.0, (population_of(np.array([1e-4]), np.ones(1), bins=ATOMS),))
-    parts = [Part(str(one), 1.0, (uniform(),)) for one in range(30)]
+    easy = planning.Part("easy", 1.0, (planning.population_of(np.array([1e-4]), np.ones(1), bins=ATOMS),))
+    parts = [planning.Part(str(one), 1.0, (uniform(),)) for one in range(30)]
     (many, _, simulated), (few, _, _) = (
-        planned_together(gate(limit=0.1), some, power=power, generator=rng())
+        planning.planned_together(gate(limit=0.1), some, power=power, generator=rng())
         for some, power in (([*parts, easy], 0.9), (parts[:3], 0.9**0.1))
     )
     assert many.rows == pytest.approx(few.rows, rel=0.08)
