@@ -776,13 +776,17 @@ def _meaning(verdict: "Verdict") -> str:
     target = _decisive(verdict)
     what = named if target is None else f"{named} {whose(target)}"
     if verdict.outcome is VerdictName.INCONCLUSIVE:
-        about_what = what if named.partition(" ")[0].endswith("'s") else f"the {what}"
-        concluded = f"Nothing is concluded about {about_what}: {why_open(verdict)}."
+        concluded = f"Nothing is concluded about {_the(what)}: {why_open(verdict)}."
     else:
         concluded = _alarm(verdict) if verdict_word(verdict) == ALARM else _concluded(verdict, what)
     if verdict.void is not None:
         return f"No bound holds for new rows: {verdict.void}."
     return concluded
+
+
+def _the(what: str) -> str:
+    """Return a measure or test with its article, which Kuiper's has not."""
+    return what if what.partition(" ")[0].endswith("'s") else f"the {what}"
 
 
 def why_open(verdict: "Verdict") -> str:
@@ -819,10 +823,11 @@ def _concluded(verdict: "Verdict", what: str) -> str:
     claim, limit = verdict.claim, in_full(verdict.claim.limit)
     passed = verdict.outcome is VerdictName.PASS
     if claim.bound is Bound.P_VALUE:
+        test = _capital(_the(what if claim.measure in {*TestName} else "test"))
         if passed:
-            return f"The test does not reject calibration at level {limit}, which is no proof of it."
+            return f"{test} does not reject calibration at level {limit}, which is no proof of it."
         level = f"{limit} at most" if verdict.finite_sample else f"about {limit}"
-        return f"The test rejects calibration; a calibrated score is rejected with a probability of {level}."
+        return f"{test} rejects calibration; a calibrated score is rejected with a probability of {level}."
     at_most = claim.relation is Relation.AT_MOST
     kept, broken = ("at most", "above") if at_most else ("at least", "below")
     if claim.bound is Bound.VALUE:
