@@ -425,7 +425,9 @@ class MeasureName(Explained):
             restricted (natural) cubic spline of those of the score, by maximum likelihood. Its knots are at
             the quantiles .05, .275, .5, .725 and .95 of the scores, fewer where these coincide. The authors
             take loess; numbers differ where the two curves do. Where a curve separates the labels, at least
-            in part, h is what the best curves tend to, and that is said.
+            in part, none is best: h is the best one for targets 1e-8 from 0 and 1, or as far as it takes, and
+            that is said. In 28 such tables of 300 rows, 8 events at most, targets of 1e-11 moved ici by up to
+            10 %, half of them by under 1 %.
         Interval: For the population, approximate. Noise bends the curve, so as a rule every estimate is too
             large, and so is a bootstrap interval. Lower end: by test inversion among the curves on the way
             from the diagonal to h, in log odds. It is the least of those of which an estimate as large would

@@ -324,9 +324,9 @@ def spline_curve(score: np.ndarray, y: np.ndarray) -> np.ndarray:
         inside = np.clip(z, knots[0], knots[-1])
         slope = basis(inside, 1)
         x = basis(inside) + (z - inside)[:, None] * slope
-    x, sign = np.linalg.qr(x)[0] * math.sqrt(z.size), np.where(y == 1, 1.0, -1.0)
+    x = np.linalg.qr(x)[0] * math.sqrt(z.size)
     best = minimize(
-        lambda b: -float(log_expit(sign * (x @ b)).mean()),
+        lambda b: -float((y * log_expit(x @ b) + (1 - y) * log_expit(-(x @ b))).mean()),
         np.zeros(x.shape[1]),
         jac=lambda b: x.T @ (expit(x @ b) - y) / z.size,
         hess=lambda b: (x.T * (expit(x @ b) * expit(-x @ b))) @ x / z.size,

@@ -126,6 +126,21 @@ def test_lower_end_of_the_index_is_where_drawn_curves_stay_below_it() -> None:
     assert (estimate.interval.lower == 0.0) == (estimate.value <= np.quantile(values, 0.975))
 
 
+def test_a_curve_that_parts_labels_is_the_best_for_targets_near_them() -> None:
+    """Of labels as they are none is best; further curves move on, as `--explain ici` says."""
+    rng = np.random.default_rng(28)
+    score = rng.beta(0.4, 60.0, 300)
+    label = rng.random(300) < 2.0 * score
+    found = calibration_index(ScoreTable.from_rows(score, label), name=M.ICI)
+    assert any(one.startswith("a curve parts the labels") for one in found.assumptions)
+    near, nearer = (
+        np.abs(spline_curve(score, np.clip(label.astype(float), one, 1.0 - one)) - score).mean()
+        for one in (1e-8, 1e-11)
+    )
+    assert found.value == pytest.approx(near, rel=1e-6)
+    assert nearer / near == pytest.approx(1.035, abs=0.001)
+
+
 def test_distance_and_its_bounds_are_those_of_rows_one_by_one() -> None:
     """Value and both betting bounds, from loops over rows and bins at the ends found."""
     score, label = rows_of(8, 400)

@@ -90,7 +90,7 @@ _DRAWS, _MOST_DRAWS, _PLACES = 400, 2_000, 100
 _WAY = np.concatenate((np.linspace(0.0, 0.9, 10), 1.0 - 0.1 * 0.5 ** np.arange(1, 6), [1.0]))
 
 # Labels that a curve parts have no best one: how far the targets are then taken from 0 and 1, the first that
-# has one. The limit of the curves is as near.
+# has one. The curves go on to move a little where they part the labels in part only.
 _NEAR = (1e-8, 1e-6, 1e-4, 1e-2)
 
 _PARTED = "a curve parts the labels, at least in part, so that it runs up to 0 or 1"
