@@ -39,7 +39,6 @@ from calibcli.names import (
     Purpose,
     RecalibratorName,
     Split,
-    ViewName,
     WeightMeaning,
 )
 from calibcli.options.fitting import FitOptions, MapOptions
@@ -771,11 +770,9 @@ def fit_class_files(
 
 
 def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Reading) -> None:
-    """Refuse one view, rows of any sum, and what would have no effect, or none that could be kept."""
-    if columns.several is None or columns.several.view is not ViewName.CONFIDENCE:
-        msg = "a fit of several classes uses all of them, and --view selects one view"
-        raise UsageProblem(msg, "leave out --view; --multiclass says how classes are recalibrated")
-    refuse_any_sum(columns.several.on_sum)
+    """Refuse rows of any sum, and what would have no effect, or none that could be kept."""
+    if columns.several is not None:
+        refuse_any_sum(columns.several.on_sum)
     if how.engine is not EngineName.LOCAL:
         msg = f"--engine {how.engine.value}: a fit of several classes runs on this machine only"
         raise UsageProblem(msg, "leave out --engine; pass --sample N if there are too many rows")
