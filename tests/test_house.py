@@ -104,12 +104,15 @@ def test_nothing_pretends_to_be_a_text() -> None:
 
 def imports_of(node: ast.AST) -> Iterator[str]:
     """Every name that a piece of code imports, those for type checkers left out."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.ImportFrom):
-            yield from (f"{child.module}.{one.name}" for one in child.names)
-        elif isinstance(child, ast.Import):
-            yield from (one.name for one in child.names)
-        if not (isinstance(child, ast.If) and getattr(child.test, "id", None) == "TYPE_CHECKING"):
+    if isinstance(node, ast.ImportFrom):
+        yield from (f"{node.module}.{one.name}" for one in node.names)
+    elif isinstance(node, ast.Import):
+        yield from (one.name for one in node.names)
+    # No expression holds one.
+    elif isinstance(node, (ast.mod, ast.stmt, ast.excepthandler, ast.match_case)) and not (
+        isinstance(node, ast.If) and getattr(node.test, "id", None) == "TYPE_CHECKING"
+    ):
+        for child in ast.iter_child_nodes(node):
             yield from imports_of(child)
 
 
