@@ -313,8 +313,14 @@ def with_added_columns(rows: Any, added: Mapping[str, Any]) -> Any:  # noqa: ANN
         return {**rows, **{name: _as_array(values) for name, values in added.items()}}
     if _is_pandas(rows):
         wider = rows.copy(deep=False)
+        blank = ("",) * (rows.columns.nlevels - 1)
         for name, values in added.items():
-            wider[name] = _as_array(values)
+            # A name of several levels is a tuple.
+            key = (name, *blank) if blank else name
+            if key in wider.columns:
+                msg = f"{FRAME} has a column {str(key)!r} already"
+                raise UsageProblem(msg, "--name gives the new column another name")
+            wider[key] = _as_array(values)
         return wider
     if _is_polars(rows):
         kind = type(rows.to_series(0))
@@ -340,8 +346,9 @@ def _as_array(values: Any) -> Any:  # noqa: ANN401
 
 
 def _maker(values: object) -> str:
-    """Return the package that made values."""
-    return type(values).__module__.partition(".")[0]
+    """Return the package that made values; of a class that extends one of pandas that is pandas."""
+    makers = [one.__module__.partition(".")[0] for one in type(values).__mro__]
+    return "pandas" if "pandas" in makers else makers[0]
 
 
 def _is_pandas(rows: object) -> bool:

@@ -122,6 +122,35 @@ def test_frame_gets_a_column_and_stays_as_it_is(make: str, fitted: calibcli.Reca
         assert left == ["score", "device"]
 
 
+class Own(pd.DataFrame):
+    """A frame of a class of one's own, as packages on top of pandas have them."""
+
+    @property
+    def _constructor(self) -> type["Own"]:
+        return Own
+
+
+def test_a_frame_of_a_class_that_extends_pandas_stays_one(fitted: calibcli.Recalibrator) -> None:
+    """With its index, which is held against that of other rows as well."""
+    frame = Own({"score": ROWS["score"], "label": ROWS["label"]}).iloc[::-1]
+    found = calibcli.apply(fitted, frame)
+    assert type(found) is Own
+    assert found.index.equals(frame.index)
+    with pytest.raises(calibcli.UsageProblem, match="different orders"):
+        calibcli.measure(frame, score="score", label="label", weight=pd.Series(np.ones(len(frame))))
+
+
+def test_a_frame_with_columns_of_several_levels_gets_a_column_of_as_many(
+    fitted: calibcli.Recalibrator,
+) -> None:
+    """Once: another of that name is refused."""
+    frame = pd.DataFrame({("a", "score"): ROWS["score"]})
+    found = calibcli.apply(fitted, frame, score="('a', 'score')")
+    assert list(found.columns[:2]) == [("a", "score"), ("calibrated", "")]
+    with pytest.raises(calibcli.UsageProblem, match="already"):
+        calibcli.apply(fitted, found, score="('a', 'score')")
+
+
 def test_rows_of_several_classes_come_back_as_they_went(
     classes: tuple[calibcli.Recalibrator, pd.DataFrame],
 ) -> None:
