@@ -4,9 +4,11 @@ import ast
 import json
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from calibcli.commands.export import export
@@ -71,13 +73,23 @@ def test_python_of_some_years_ago_reads_it(target: ExportTarget) -> None:
 def test_module_refuses_what_apply_refuses() -> None:
     """A score that is missing, no number or out of range is a ValueError or a TypeError that says so."""
     calibrate = module(one_map("platt"))["calibrate"]
-    for score, said in [(None, "missing"), (float("nan"), "NaN"), (1.5, "outside"), (-1e-9, "outside")]:
+    refused = [
+        (None, "missing"),
+        (pd.NA, "missing"),
+        (float("nan"), "NaN"),
+        (1.5, "outside"),
+        (-1e-9, "outside"),
+    ]
+    for score, said in [*refused, (Decimal("NaN"), "NaN"), (Decimal("1.1"), "outside")]:
         with pytest.raises(ValueError, match=said):
             calibrate(score)  # type: ignore[operator]
     with pytest.raises(TypeError):
         calibrate("0.5")  # type: ignore[operator]
     assert calibrate(np.float32(0.5)) == calibrate(0.5)  # type: ignore[operator]
     assert calibrate(True) == calibrate(1)  # type: ignore[operator]
+    assert calibrate(Decimal("0.3")) == calibrate(0.3)  # type: ignore[operator]
+    rows = module(class_map("vector"))["calibrate"]
+    assert rows([Decimal("0.5"), 0, Decimal("0.5")]) == rows([0.5, 0.0, 0.5])  # type: ignore[operator]
 
 
 @pytest.mark.parametrize(
@@ -85,6 +97,7 @@ def test_module_refuses_what_apply_refuses() -> None:
     [
         ([0.5, 0.5], "2 numbers"),
         ([0.5, None, 0.5], "missing"),
+        ([0.5, pd.NA, 0.5], "missing"),
         ([0.5, float("nan"), 0.5], "missing"),
         ([1.2, -0.1, -0.1], "outside"),
         ([0.5, 0.2, 0.2], "sum to"),
