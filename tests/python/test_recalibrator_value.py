@@ -176,6 +176,23 @@ def test_rows_of_several_classes_come_back_as_they_went(
     assert np.array_equal(np.array(lists["calibrated"].tolist()), expected)
 
 
+def test_columns_that_nobody_asks_for_may_hold_anything() -> None:
+    """Such as shapes of geopandas beside probabilities of classes; they come back as they were."""
+    generator = np.random.default_rng(0)
+    frame = pd.DataFrame(generator.dirichlet(np.ones(3), 90), columns=["p_a", "p_b", "p_c"])
+    label = generator.choice(list("abc"), 90)
+    fitted = calibcli.fit(frame.assign(y=label), probs="p_*", label="y", multiclass="vector")
+    frame["shape"] = [object() for _ in range(90)]
+    found = calibcli.apply(fitted, frame)
+    assert (found["shape"] == frame["shape"]).all()
+    assert (
+        found["calibrated_a"] == calibcli.apply(fitted, frame.drop(columns="shape"))["calibrated_a"]
+    ).all()
+    assert calibcli.measure(frame.assign(y=label), label="y", artifact=fitted, metric="ece").rows == 90
+    with pytest.raises(calibcli.UsageProblem, match="shape: Series cannot be read as a column"):
+        calibcli.measure(frame.assign(y=label), score="p_a", label="y", positive="a", by="shape")
+
+
 def test_groups_have_maps_of_their_own(tmp_path: Path) -> None:
     """A map by groups predicts by the map of each score's group, and travels as any other."""
     found = calibcli.fit(ROWS, score="score", label="label", by="country")

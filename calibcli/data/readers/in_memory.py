@@ -1,12 +1,13 @@
 """Rows that are in memory already: the columns asked for, in the batches that a Parquet file would give."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
 from calibcli.data.files import ArrowColumn
 from calibcli.data.readers import Fragment, Reader, batch_rows
+from calibcli.errors import UsageProblem
 from calibcli.options.rows import RowsInMemory
 
 # What pyarrow writes into a row group of Parquet, so that rows are added up in the same order.
@@ -20,7 +21,7 @@ class MemoryReader(Reader):
 
     def stored(self, fragment: Fragment) -> pa.Schema:
         columns = _rows_of(fragment).columns
-        return pa.schema([pa.field(name, column().type) for name, column in columns.items()])
+        return pa.schema([pa.field(name, _type_of(column)) for name, column in columns.items()])
 
     def header(self, fragment: Fragment) -> tuple[str, ...]:
         return tuple(_rows_of(fragment).columns)
@@ -48,6 +49,14 @@ class MemoryReader(Reader):
 
 
 READER = MemoryReader()
+
+
+def _type_of(column: Callable[[], ArrowColumn]) -> pa.DataType:
+    """Return the type of a column; of objects, which are refused once they are asked for, that of nothing."""
+    try:
+        return column().type
+    except UsageProblem:
+        return pa.null()
 
 
 def piece_of(column: ArrowColumn, first: int, size: int) -> "pa.Array[Any]":
