@@ -54,9 +54,10 @@ READER = MemoryReader()
 def _type_of(column: Callable[[], ArrowColumn]) -> pa.DataType:
     """Return the type of a column; of objects, which are refused once they are asked for, that of nothing."""
     try:
-        return column().type
+        kind: pa.DataType = column().type
     except UsageProblem:
         return pa.null()
+    return kind
 
 
 def piece_of(column: ArrowColumn, first: int, size: int) -> "pa.Array[Any]":
