@@ -113,7 +113,7 @@ def _keyword(found: re.Match[str]) -> str:
         return name
     if value.startswith("'") or _NUMBER.fullmatch(value):
         return f"{name}={value}"
-    text = value in _words() or value.isupper() or "," in value or value.endswith(".json")
+    text = value in _words() or value.isupper() or "," in value or value.endswith(".json") or "://" in value
     # A label may be any word, and only sentences about the option go on with these.
     text = text or (option == "positive" and value not in ("says", "are", "names"))
     return f"{name}={value!r}" if text else f"{name}{after}"
