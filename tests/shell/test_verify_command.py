@@ -468,7 +468,7 @@ def test_a_plan_says_how_few_rows_are_judged_as_planned(tmp_path: Path, run: Run
     often.write_text("score,label\n" + "".join(2 * rows))
     how = "of fewer than 1,000 rows verify would not judge each of the 50 values by itself"
     for way, told in ((("--like", few, "--binning", "atoms"), False), (("--like", often), True)):
-        plan = json.loads(run("plan", *way, "-s", "score", "--max-l2", "0.15", "--json").out)
+        plan = json.loads(run("plan", *way, "-s", "score", "--max-ece", "0.15", "--json").out)
         assert plan["rows"] < 1_000
         assert any(one.startswith(how) for one in plan["notes"]) is told
     gate = ("verify", few, "-s", "score", "-y", "label", "--max-l2", "0.15")
