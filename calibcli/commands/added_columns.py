@@ -50,12 +50,10 @@ class AddedColumns:
 
     @property
     def fields(self) -> tuple["pa.Field[Any]", ...]:
-        """The new columns."""
         return self.predictor.fields
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the new columns."""
         return tuple(field.name for field in self.fields)
 
     @property
@@ -70,12 +68,10 @@ class AddedColumns:
         return self.fragment.format is not self.kind or self.kind not in _COPIES
 
     def stays(self, name: str) -> bool:
-        """Whether a column of the input goes along."""
         return self.kept is None or name in self.kept
 
     @property
     def encoding(self) -> str:
-        """How the text that is written to is encoded."""
         return self.fragment.encoding or "utf-8" if kept_bytes(self.fragment) else "utf-8"
 
     @property
@@ -120,10 +116,7 @@ _WRITTEN = [kind for kind in DataFormat if kind.is_written]
 
 
 def output_format(path: str, requested: DataFormat | None, fragment: Fragment) -> DataFormat:
-    """
-    Return the format of an output: what was asked for, what its name
-    promises, or else that of the input.
-    """
+    """What was asked for, what its name promises, or else the format of the input."""
     promised = format_of(path)
     if requested is not None and promised not in (None, requested):
         msg = f"{path} is the name of {promised.value if promised else ''}, and --to says {requested.value}"
@@ -191,7 +184,6 @@ def _type_notes(job: AddedColumns) -> tuple[str, ...]:
 
 
 def _encoding_notes(job: AddedColumns) -> tuple[str, ...]:
-    """Say that text is of another encoding than it was."""
     encoding = job.fragment.encoding
     if encoding is None or not job.kind.is_text or (kept_bytes(job.fragment) and not job.converts):
         return ()
@@ -199,7 +191,6 @@ def _encoding_notes(job: AddedColumns) -> tuple[str, ...]:
 
 
 def _format_notes(job: AddedColumns) -> tuple[str, ...]:
-    """Say in a sentence what another format changes; nothing where the format stays."""
     read, kind = job.fragment.format, job.kind
     if not job.converts or (job.kept is not None and not job.kept):
         return ()
@@ -215,7 +206,6 @@ def _format_notes(job: AddedColumns) -> tuple[str, ...]:
 
 
 def _text_notes(job: AddedColumns) -> tuple[str, ...]:
-    """Say what became of columns that had no types."""
     if job.kind.is_csv:
         return ("fields hold the same text, in quotes",)
     if job.resolved.probs is not None:

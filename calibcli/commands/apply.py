@@ -181,7 +181,6 @@ def apply_file(
 
 
 def only_file(found: Found, input_format: InputFormat) -> Fragment:
-    """Return the one file of an input as one fragment."""
     fragments = list_fragments(found, input_format=input_format)
     if len({fragment.path for fragment in fragments}) > 1:
         msg = f"{found.inputs[0]} holds several files"
@@ -204,7 +203,6 @@ _MOST_HINTS = 3
 def output_pairs(
     inputs: Sequence[str], out_dir: str, *, to: DataFormat | None = None
 ) -> list[tuple[str, str]]:
-    """Return each input file with its output."""
     pairs: list[tuple[str, str]] = []
     taken: dict[str, str] = {}
     for named in inputs:
@@ -255,12 +253,7 @@ def _renamed(name: str, to: DataFormat | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FileWork:
-    """
-    The work on one file: called by an engine with its name and that of its output.
-
-    Args:
-        force: Whether an output that is there may be replaced.
-    """
+    """The work on one file: called by an engine with its name and that of its output."""
 
     requested: ApplyRequest
     force: bool
@@ -370,7 +363,6 @@ def _with_one_score(requested: ApplyRequest, found: Found) -> tuple[ApplyRequest
 
 
 def _together(refused: Sequence[CalibcliError]) -> CalibcliError:
-    """Return what is wrong with several files as one problem."""
     first, *others = refused
     if others:
         more = " or more" if len(refused) == _MOST_REFUSED else ""
@@ -397,7 +389,6 @@ def _folders_of(outputs: Iterable[str]) -> Iterator[None]:
 
 
 def _named_as_given(problem: CalibcliError, names: Mapping[str, str]) -> CalibcliError:
-    """Return a problem that names files as the user did."""
     for placed, name in names.items():
         problem.message = problem.message.replace(placed, name)
         problem.hint = problem.hint and problem.hint.replace(placed, name)
@@ -413,7 +404,6 @@ def _exists(output: str) -> bool:
 
 
 def _with_written(problem: CalibcliError, written: int) -> CalibcliError:
-    """Return a problem that says what came before it."""
     if written:
         done = f"{written:,} other file{'s' * (written != 1)} {'are' if written != 1 else 'is'} written"
         hint = f"{problem.hint}; " if problem.hint else ""

@@ -238,7 +238,6 @@ class _Sides:
 
     @property
     def classes(self) -> ClassesCompared:
-        """Every class, where there are several."""
         if self.compared is None:
             msg = "these rows were not gathered to be compared class by class"
             raise TypeError(msg)
@@ -246,7 +245,6 @@ class _Sides:
 
 
 def _sides(gathered: Gathered, loaded: Loaded, several: SeveralClasses | None) -> _Sides:
-    """Return the baseline and the other."""
     score, tables = gathered.input.score, gathered.tables
     one, two = tables.get(_FIRST, tables[RAW]), tables[_SECOND]
     sides = [
@@ -315,7 +313,6 @@ def _classes(sides: _Sides, columns: Columns, options: CompareOptions) -> Classe
 
 
 def _joint(sides: _Sides, options: CompareOptions) -> tuple[Comparison, ...]:
-    """Compare measures of all classes together."""
     views, confidence = _views(sides, options), options.confidence
 
     def measured(name: ClassMeasure, side: int, confidence: float) -> ClassEstimate:
@@ -329,7 +326,6 @@ def _joint(sides: _Sides, options: CompareOptions) -> tuple[Comparison, ...]:
 
 
 def _views(sides: _Sides, options: CompareOptions) -> list[ClassViews]:
-    """Return what measures of several classes are computed from, of both sides."""
     inside = MeasureOptions(bins=options.bins, binning=options.binning, confidence=options.confidence)
     found = []
     for side, extras in zip((sides.first, sides.second), sides.classes.sides, strict=False):
@@ -359,7 +355,6 @@ def _view(sides: _Sides, view: ViewName, options: CompareOptions) -> ViewCompari
 def _class(
     sides: _Sides, groups: tuple[Group, Group], paired: PairedSums | None, *, options: CompareOptions
 ) -> ClassComparison:
-    """Compare one class."""
     for group in groups:
         refuse_cut_cells(group, options.bins, None)
     first, second = (group.table for group in groups)

@@ -25,7 +25,6 @@ class Seen:
     One side of the comparison.
 
     Args:
-        table: The rows by what it says of them.
         discrete: Whether it is the output of a discrete recalibrator.
     """
 
@@ -37,13 +36,11 @@ class Seen:
 
 
 def side_of(one: Seen, other: Seen, options: CompareOptions) -> Side:
-    """Return one side as reports have it."""
     summary = summary_of(one.table, discrete=_bins(one, other, options) is ATOMS)
     return Side(one.name, one.score, one.artifact, summary)
 
 
 def shared_bins_of(one: Seen, other: Seen, options: CompareOptions) -> tuple[str, ...]:
-    """Say that bins put some of the few values of one side together."""
     requested = (options.bins, options.binning) != (None, None)
     bins = _bins(one, other, options)
     return shared_bins_notes(one.table, bins, requested=requested, measures=options.shown, score=one.name)
@@ -72,7 +69,6 @@ RowByRow = Callable[[Name], Difference | None]
 def compared_by(
     names: Sequence[Name], measured: Measured[Name], row_by_row: RowByRow[Name], *, confidence: float
 ) -> tuple[Comparison, ...]:
-    """Return each measure of both sides and how they differ."""
     return tuple(
         Comparison(
             measured(name, 0, confidence),
@@ -155,7 +151,6 @@ def measured_alone(name: MeasureName, one: Seen, *, options: CompareOptions) -> 
 def differences(
     first: Seen, second: Seen, paired: PairedSums, *, options: CompareOptions, known: Known | None = None
 ) -> tuple[Difference, ...]:
-    """Return how every measure of the second differs from that of the first."""
     sources = _sources(first, second, paired, options, known)
     return tuple(_difference(name, *sources, confidence=options.confidence) for name in options.shown)
 
@@ -175,7 +170,6 @@ def differences_to(
 def difference_over_clusters(
     found: Difference, first: Clusters, second: Clusters, *, confidence: float
 ) -> Difference:
-    """Return a difference with what clusters leave of it."""
     if found.name in PAIRED:
         return clustered_difference(found, first, second, confidence=confidence)
     if found.name is ClassMeasure.ACCURACY:

@@ -21,10 +21,7 @@ Ours = Mapping[MeasureName | TestName, Estimate | TestResult]
 
 
 def compat_files(rows: RowRequest, *, tool: CompatTool, options: MeasureOptions) -> CompatReport:
-    """
-    Give the numbers that another tool gives for one score column with
-    its default settings, beside ours.
-    """
+    """Give the numbers of a tool with its default settings, for one score column, beside ours."""
     rows = with_scores(rows)
     if rows.columns.others:
         msg = "--compat gives the numbers of one score over all rows, without several scores"

@@ -24,13 +24,7 @@ MOST_SEGMENTS = 20_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """
-    The segments of some rows.
-
-    Args:
-        is_grid: Whether scores are kept to cells.
-        notes: What the reader should not miss.
-    """
+    """The segments of some rows; scores are kept to cells where `is_grid`."""
 
     found: Segments
     entries: Crossed
@@ -39,11 +33,9 @@ class Cut:
     notes: tuple[str, ...]
 
     def where(self, level: Sequence[int]) -> tuple[str, ...]:
-        """Return the conditions of a segment."""
         return tuple(one.words[at] for one, at in zip(self.levels, level, strict=True) if at != ANY)
 
     def names(self) -> tuple[tuple[str, ...], ...]:
-        """Return the conditions of every segment."""
         return tuple(self.where(level) for level in self.found.level.tolist())
 
 
@@ -65,7 +57,6 @@ def refuse_segments(rows: RowRequest, cutting: Cutting) -> None:
 def cut_columns(
     gathered: Gathered, columns: Columns, cutting: Cutting, *, intervals: int = 4
 ) -> tuple[Levels, ...]:
-    """Return the levels of each column, numbers cut into so many intervals."""
     kinds = cutting.kinds(columns.on)
     levels = tuple(
         values.levels(most=cutting.most_values, categorical=kinds[place], intervals=intervals)
@@ -104,7 +95,6 @@ def rows_again(evaluation: Gathered) -> SecondPass:
 
 
 def _notes(entries: Crossed, kept_to: int | None) -> list[str]:
-    """Return what the reader should not miss."""
     notes = []
     if kept_to is not None:
         cells = f"about {kept_to:,} cells"

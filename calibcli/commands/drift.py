@@ -151,7 +151,6 @@ def _shifted(
 
 
 def _read(rows: RowRequest, source: RowSource) -> Gathered:
-    """Count the values of old or new rows, and the scores of each group."""
     extras = ExtrasRequest(sliced=(RAW,)) if rows.columns.by else NOTHING
     return read_rows(replace(rows, inputs=[source]), extras_request=extras, labelled=False)
 
@@ -229,7 +228,6 @@ def _column(shift: Shift, joint: float, *, confidence: float) -> DriftColumn:
 
 
 def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
-    """Return which levels have rows on one side alone."""
     notes = []
     for one in columns:
         empty = [level.where for level in one.levels if level.one_sided]
@@ -241,6 +239,5 @@ def _empty_notes(columns: tuple[DriftColumn, ...]) -> list[str]:
 
 
 def _grid_notes(tables: Iterable[Table]) -> list[str]:
-    """Return how far scores are kept apart, where that is not to the last digit."""
     kept = [one.resolution for one in tables if isinstance(one, GridTable)]
     return [rounded_words(step_words(max(kept)))] if kept else []

@@ -127,13 +127,10 @@ def row_map(artifact: OneScore) -> RowMap:
 
 @dataclass(frozen=True, slots=True)
 class ClassMap:
-    """The map of an artifact."""
-
     artifact: ClassArtifact
     path: str
 
     def __call__(self, probability: Floats, classes: tuple[str, ...]) -> Floats:
-        """Return recalibrated rows."""
         order = self.order_of(classes)
         if order is None:
             return self.artifact.recalibrator.predict(probability)

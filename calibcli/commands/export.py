@@ -41,7 +41,6 @@ _TIME = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} )?[0-9]{2}:")
 
 
 def export(artifact: AnyArtifact, ask: ExportAsk) -> bytes:
-    """Return the map of an artifact as SQL, Python or an ONNX model."""
     ask.refuse_idle()
     if ask.form in (None, SqlForm.SELECT):
         return _exported(artifact, ask)
@@ -242,7 +241,6 @@ def query_notes(artifact: AnyArtifact, ask: ExportAsk) -> tuple[str, ...]:
 
 
 def _words_apart(words: Mapping[str, float]) -> str:
-    """Say that words are none of what an export reads."""
     said = f"the map was fitted to scores in words, {phrases_said(words)}, and its export reads numbers alone"
     return f"{said}: put these in place of the words first"
 

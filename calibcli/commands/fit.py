@@ -120,7 +120,6 @@ class Folds:
     Args:
         tables: The rows of each fold, none empty.
         grouped_by: The column whose equal values stayed in one fold, or None where rows were drawn.
-        notes: Sentences about the folds that the user should read.
     """
 
     tables: tuple[Table, ...]
@@ -134,10 +133,8 @@ class Choice:
     What was chosen by cross-validation.
 
     Args:
-        selection: The choice, with what it rests on.
         repair: The method that would be chosen if the scores could not stay as they are; None where no other
             was tried.
-        notes: Sentences about it that the user should read.
     """
 
     selection: Selection
@@ -206,7 +203,6 @@ def select(
 
 
 def _rest(tables: Sequence[Table], left_out: int) -> Table:
-    """Return the rows of all folds but one."""
     running = RunningTable(None)
     for place, table in enumerate(tables):
         if place != left_out:
@@ -307,7 +303,6 @@ def _sure(through: Through) -> tuple[str, ...]:
 
 
 def _report(gathered: Gathered, method: FitMethod, record: FitRecord) -> FitReport:
-    """Return what a record says of a map of one score."""
     return FitReport(
         input=gathered.input,
         method=method,
@@ -332,7 +327,6 @@ def fit_table(
     notes: tuple[str, ...] = (),
     choice: Choice | None = None,
 ) -> Artifact:
-    """Fit a recalibrator to a table."""
     recalibrator = fit_recalibrator(name, table, options=options, rows=rows)
     if recalibrator.drawn:
         notes = (*notes, _WITHOUT_NOISE)
@@ -364,7 +358,6 @@ def _columns_in(gathered: Gathered, rows: RowRequest) -> tuple[str, ...] | None:
 
 
 def _phrases(columns: Columns) -> dict[str, float] | None:
-    """Return the numbers of scores in words, as artifacts keep them."""
     return None if columns.score_map is None else dict(columns.score_map)
 
 
@@ -385,7 +378,6 @@ def _refuse_idle(columns: Columns, which: MapOptions, options: FitOptions) -> No
 
 
 def _refuse_unheeded(method: str, heeded: Collection[str], options: FitOptions) -> None:
-    """Refuse options that a method does not read."""
     default = FitOptions()
     for one in fields(FitOptions):
         if one.name not in heeded and getattr(options, one.name) != getattr(default, one.name):
@@ -418,7 +410,6 @@ def _choice_of(
     options: FitOptions,
     by: bool = False,
 ) -> Choice:
-    """Choose among candidates by cross-validation over all rows that were read."""
     count = options.folds or DEFAULT_FOLDS
     if columns.group is None:
         folds = drawn_folds(gathered.tables[RAW], count, seed=options.seed)
@@ -471,7 +462,6 @@ def _members(
     *,
     choice: Choice | None,
 ) -> tuple[dict[str, Artifact], dict[str, Shared]]:
-    """Return the map of each group, and the groups that share that of all rows."""
     members: dict[str, Artifact] = {}
     shared: dict[str, Shared] = {}
     for key, table in tables.items():
@@ -532,7 +522,6 @@ def _rounded(table: Table) -> tuple[str, ...]:
 
 
 def _too_small(table: Table, least_rows: int) -> str | None:
-    """Return why a group cannot have a map of its own, or None where it can."""
     rows, positive = table.total_rows, table.total_positive_rows
     if rows < least_rows:
         return f"fewer than {least_rows:,} rows"
@@ -552,7 +541,6 @@ def _refuse_cutting(columns: Columns, cutting: Cutting) -> None:
 
 
 def fit_segment_files(rows: RowRequest, cutting: Cutting, options: FitOptions) -> tuple[FitReport, str]:
-    """Fit a map that looks at some columns beside the score."""
     columns = rows.columns
     _refuse_beside_segments(columns, options)
     gathered = read_tables(rows, twice=True)
@@ -623,7 +611,6 @@ def _coarse(score: Floats) -> Floats:
 
 
 def _refuse_beside_segments(columns: Columns, options: FitOptions) -> None:
-    """Refuse what a map that looks at columns cannot be fitted with."""
     if not columns.on:
         msg = "--method segments looks at columns beside the score, and none is named"
         raise UsageProblem(msg, "name some, such as --on country,device")
@@ -662,7 +649,6 @@ class ClassSource:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What the classes are called."""
         return self.resolved[self.fragments[0].path].classes
 
     @property
@@ -709,7 +695,6 @@ def _block(rows: ReadRows) -> ClassBlock | None:
 
 
 def source_of(gathered: Gathered, *, memory: int, workers: int = 1) -> ClassSource:
-    """Return the rows that were gathered once more."""
     again = gathered.again
     if again is None:
         msg = "these rows were not gathered to be read again"
@@ -737,7 +722,6 @@ def inner_method(method: ClassMethod, inner: FitMethod | None) -> RecalibratorNa
 def fit_class_files(
     rows: RowRequest, *, method: ClassMethod, options: ClassFitOptions
 ) -> tuple[ClassFitReport, str]:
-    """Fit a map of several classes."""
     columns, how = rows.columns, rows.reading
     _refuse_misled_classes(columns, options, how)
     gathered = read_tables(rows, extras_request=ExtrasRequest(classes=method.facts.from_tables), twice=True)
@@ -785,7 +769,6 @@ def _refuse_misled_classes(columns: Columns, options: ClassFitOptions, how: Read
 
 
 def _tables(gathered: Gathered, rows: ClassRowSource) -> ClassTables:
-    """Return the views that were gathered."""
     extras, confidence, classes = gathered.extras.classes, gathered.tables[RAW], rows.classes
     if extras is None:
         return ClassTables(rows, confidence, {}, {})
@@ -864,7 +847,6 @@ def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]
 def _refuse_idle_class_options(
     method: ClassMethod, which: MapOptions, inner: RecalibratorName, options: FitOptions
 ) -> None:
-    """Refuse options that do nothing for a method of several classes."""
     output_sum = which.output_sum
     if which.min_class_rows != DEFAULT_LEAST_CLASS_ROWS and not method.facts.made_of_maps:
         msg = f"--min-class-rows has no effect on --multiclass {method.value}, of all classes together"

@@ -133,7 +133,6 @@ def _refuse_options(columns: Columns, options: VerifyOptions, state: StateOption
 
 
 def gate_map(path: DocumentSource | None, several: SeveralClasses | None) -> GateMap | None:
-    """Return the artifact of a gate; None where there is none."""
     if path is None:
         return None
     if several is None:
@@ -234,7 +233,6 @@ def frozen(evaluation: Gathered, requested: FrozenSegments, options: VerifyOptio
 
 
 def of_columns(terms: Terms, resolved: ResolvedColumns) -> Terms:
-    """Return terms with what was found out about the columns."""
     seen = None if terms.classes is None else replace(terms.classes, names=resolved.classes)
     requested = resolved.requested
     return replace(
@@ -343,7 +341,6 @@ def _known_values(
 
 
 def declared_values(options: VerifyOptions, columns: Columns, *, mapped: bool) -> tuple[float, ...]:
-    """Return the values that the score can have as probabilities."""
     if options.values and mapped:
         msg = "--bins with values, and --artifact gives other values to the scores"
         raise UsageProblem(msg, "leave out --bins, or write the recalibrated scores to a file first")
@@ -357,7 +354,6 @@ def declared_values(options: VerifyOptions, columns: Columns, *, mapped: bool) -
 
 
 def refuse_undeclared(table: Table, values: tuple[float, ...], *, shown: str) -> None:
-    """Refuse rows whose score is none of the values declared."""
     if isinstance(table, GridTable):
         raise UsageProblem(NO_ATOMS, "pass --exact, or a number of bins such as --bins 15")
     other = np.flatnonzero((table.rows > 0) & ~np.isin(table.score, values))
@@ -470,7 +466,6 @@ def read_batches(
     requested: StateOptions,
     options: VerifyOptions,
 ) -> ReadBatches:
-    """Read every part of the rows as a batch of its own."""
     artifact, form = rows.artifact, rows.reading.input_format
     key = RAW if artifact is None else RECALIBRATED
     extras_request = ExtrasRequest(by_id=key if terms.by_id else None, part=True)
@@ -693,7 +688,6 @@ def _lenient(state: GateState, rule: Rule | None) -> tuple[str, ...]:
 
 
 def _one_bin(state: GateState) -> tuple[str, ...]:
-    """Say that all rows counted lie in one bin."""
     partition = state.terms.partition
     if partition.outputs or partition.segments is not None:
         return ()
@@ -760,7 +754,6 @@ def report_of(path: str | None, state: GateState) -> InspectReport:
 
 
 def _batch_words(batch: Batch) -> str:
-    """Return what a batch is, and how far off it is by itself."""
     own = batch.own
     said = f"{batch.called}: {plural(batch.rows, 'row')}"
     if own is None:
@@ -824,7 +817,6 @@ def _again(path: str, state: GateState) -> str:
 
 
 def _columns(terms: Terms) -> str:
-    """Return the options that name the scores."""
     seen, score = terms.classes, shlex.quote(terms.score)
     if seen is None:
         return f"-s {score}"

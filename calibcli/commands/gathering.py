@@ -66,7 +66,6 @@ _OF_SCORES = (FaultKind.MISSING_SCORE, FaultKind.OUTSIDE, FaultKind.NO_SCORE)
 
 
 def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Findings) -> EmptyTable:
-    """Return the error for an input of which no row counts."""
     shown = ", ".join(shown_path(file) for file in files[:3]) + (", ..." if len(files) > 3 else "")
     if findings.rows == 0:
         return EmptyTable(f"{shown}: there are no rows")
@@ -96,7 +95,6 @@ def nothing_left(files: Sequence[str], resolved: ResolvedColumns, findings: Find
 def summary_of_input(
     files: Sequence[str], resolved: ResolvedColumns, findings: Findings, *, notes: Sequence[str] = ()
 ) -> InputSummary:
-    """Return what was read, as every report states it."""
     notes = [*notes, *resolved.notes]
     if resolved.weights_are is WeightMeaning.IMPORTANCE and resolved.requested.weights_are is None:
         notes.append("weights were taken as importance weights; --weights-are frequency for repeated rows")
@@ -153,7 +151,6 @@ def _missing_words(resolved: ResolvedColumns, findings: Findings) -> str:
 
 
 def _selected(rows: RowSelection, findings: Findings) -> SelectedRows | None:
-    """Return how rows were selected, or None where all of them were read."""
     if not rows.options:
         return None
     seed = None if rows.sample is None else rows.seed
@@ -168,7 +165,6 @@ def selection_notes(source: InputSummary) -> tuple[str, ...]:
 
 
 def _classes_read(resolved: ResolvedColumns, findings: Findings) -> ClassesRead | None:
-    """Return how several classes were seen, or None where there is one score."""
     several = resolved.requested.several
     if several is None:
         return None
@@ -225,12 +221,10 @@ class Gathered:
 
     @property
     def paired(self) -> "PairedSums | None":
-        """Differences between the first pair of scores, or None where none were asked for."""
         return self.extras.paired[0] if self.extras.paired else None
 
     @property
     def recalibrated(self) -> bool:
-        """Whether a map was applied while reading."""
         return self.artifact is not None
 
     @property
@@ -240,7 +234,6 @@ class Gathered:
 
     @property
     def table(self) -> Table:
-        """The table that is judged."""
         return self.tables[self.key]
 
     @property
@@ -261,7 +254,6 @@ class Gathered:
 
     @property
     def fit_notes(self) -> tuple[str, ...]:
-        """What must be said of rows that the artifact was fitted on."""
         return (FIT_ROWS,) if self.fitted_rows else ()
 
 
@@ -609,14 +601,12 @@ class SecondPass:
     change: RowMap | None = None
 
     def summed(self, work: RowWork) -> Integers:
-        """Return the sum of what the work makes of every batch of rows."""
         total: Integers = np.zeros(1, np.int64)
         for part in self._over(partial(_summed, work)):
             total = total + part
         return total
 
     def in_open(self, tree: "Tree") -> ScoreTable:
-        """Return the exact table of the rows in the open leaves of a tree."""
         tables: list[ScoreTable] = []
         held: list[Rows] = []
         for some in self._over(partial(_in_open, tree)):
@@ -663,7 +653,6 @@ class SecondPass:
         return total
 
     def ranked(self, work: "_Ranked") -> "list[RankedSums | None]":
-        """Return how areas of ranks differ between the scores of each pair."""
         total = work.none_yet()
         for part in self._over(work):
             for mine, theirs in zip(total, part, strict=True):
@@ -677,7 +666,6 @@ class SecondPass:
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
     def _over(self, made: Callable[[Iterator[Rows]], Result]) -> Iterator[Result]:
-        """Yield what each fragment gives, in order."""
         rows = 0
         pieces = pieces_of(self.fragments, self.resolved)
         with unchanged(self.fragments):
@@ -693,7 +681,6 @@ class SecondPass:
 
 
 def changed_meanwhile(fragment: Fragment, first: int, then: int) -> InputProblem:
-    """Return the error for an input that had so many rows first, and then another number."""
     msg = f"{shown_path(fragment.path)} changed while it was read: {first:,} rows at first, then {then:,}"
     return InputProblem(msg, "run again when nothing writes to it")
 
@@ -707,12 +694,7 @@ def _summed(work: RowWork, batches: Iterator[Rows]) -> Integers:
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """
-    Two scores of each pair, by what every row adds to areas of their ranks.
-
-    Args:
-        tables: Of all rows, by the keys of the pairs.
-    """
+    """Two scores of each pair, by what every row adds to areas of their ranks; tables are of all rows."""
 
     transforms: Transforms
     request: ExtrasRequest
@@ -736,7 +718,6 @@ class _Ranked:
         return total
 
     def seen(self, rows: Rows) -> dict[str, Floats]:
-        """Return the scores by each key."""
         return {
             key: changed(rows.seen(self.request.columns.get(key, 0)), change)
             for key in dict.fromkeys(chain(*self.request.pairs))
@@ -762,7 +743,6 @@ class _InLeaves:
     coarse: bool = False
 
     def none_yet(self) -> "RunningSlices":
-        """Return what no rows add up to."""
         found = leaves_within(self.limit)
         if self.coarse:
             found.become_grid()

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 
 def inspect_file(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
-    """Look into a file."""
     if path != "-" and input_format.format is None and _seems_document(path):
         return _inspect_document(path)
 
@@ -111,7 +110,6 @@ Facts = list[tuple[str, str]]
 
 
 def artifact_report(source: DocumentSource) -> InspectReport:
-    """Look at an artifact: its method and its fit, then what it holds."""
     found, path = read_any_map(source), str(source)
     kind, what, probs = "artifact", "score", ""
     match found:
@@ -142,7 +140,6 @@ def artifact_report(source: DocumentSource) -> InspectReport:
 
 
 def _phrases(artifact: OneMap | ClassArtifact) -> Facts:
-    """Return the numbers of scores in words, if the map has some."""
     if isinstance(artifact, ClassArtifact) or artifact.score_map is None:
         return []
     return [
@@ -154,7 +151,6 @@ def _phrases(artifact: OneMap | ClassArtifact) -> Facts:
 
 
 def _fitted(artifact: OneMap | ClassArtifact) -> Facts:
-    """Return the columns of the fit, if the map knows them."""
     what = "score column" if artifact.classes is None else "columns of classes"
     return [] if artifact.columns is None else [(what, _listed(artifact.columns))]
 
@@ -222,7 +218,6 @@ def _number(found: Node) -> str:
 
 
 def saved_report_facts(path: str, root: Node) -> InspectReport:
-    """Look at a report that a command wrote."""
     _, kind, facts_of = _REPORTS[root.child("schema").text().partition("/")[0]]
     plotted = facts_of is _of_report and root.child("curve").value is not None
     suggestion = f"calibcli plot {file_word(path)} -o reliability.png" if plotted else None
@@ -408,7 +403,6 @@ def _of_segments(artifact: SegmentArtifact) -> tuple[Facts, Facts]:
 
 
 def _cut_words(column: SegmentColumn) -> str:
-    """Say what the levels of a column are."""
     words = column.words()[: column.own]
     if column.kind == "numbers" and len(words) > 1:
         ends = f"{len(words):,} intervals, from {words[0]} to {words[-1]}"
@@ -432,7 +426,6 @@ _REPORTS = {
 
 
 def inspect_columns(path: str, *, input_format: InputFormat = AS_FOUND) -> InspectReport:
-    """Look at the header of a data file."""
     found = found_in([path])
     fragments = list_fragments(found, input_format=input_format)
     first = fragments[0]
@@ -505,7 +498,6 @@ _COMMANDS = re.compile(r"`[^`]*`")
 
 
 def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":
-    """Read the rows of a small file, and of each group where a column makes some."""
     from calibcli.commands.reading import read_tables
     from calibcli.commands.slices import extras_request_of
 

@@ -72,10 +72,8 @@ class Entries:
     What is compared.
 
     Args:
-        scores: Each with its rows.
         paired: The differences of two, by their places, the second less the first.
         common: The rows of one that another has too, by their places; None where all have the same rows.
-        notes: What must be said of rows that do not count.
         classes: Measures of all classes together, by place and confidence; None where there is one score.
         clusters: Of the rows, by each score; empty where rows are independent.
         clustered: Those of the rows that two have, by place and measure; None where these are all rows.
@@ -122,7 +120,6 @@ def leaderboard(rows: RowRequest, *, options: CompareOptions) -> LeaderboardRepo
 
 
 def _refuse(columns: Columns, options: CompareOptions) -> None:
-    """Refuse what is not compared so."""
     if columns.several is not None and not columns.by:
         msg = "a leaderboard compares scores, and --probs names several classes"
         raise UsageProblem(
@@ -191,7 +188,6 @@ def _of_groups(rows: RowRequest, options: CompareOptions) -> LeaderboardReport:
 
 
 def _refuse_in_groups(rows: RowRequest, options: CompareOptions) -> None:
-    """Refuse what groups of rows are not compared with."""
     columns = rows.columns
     if len(columns.by) > 1:
         msg = f"--by names {len(columns.by)} columns, and scores are compared in the groups of one"
@@ -439,7 +435,6 @@ class _Board:
     reference: int | None
 
     def ranking(self, name: Compared) -> Ranking:
-        """Return all scores by one measure."""
         scores = self.entries.scores
         estimates = [self._estimate(name, place, self.confidence) for place in range(len(scores))]
         wins = self._wins(name)

@@ -97,7 +97,6 @@ _INDICES = {MeasureName.ICI, MeasureName.E50, MeasureName.E90, MeasureName.EMAX}
 def measure_files(
     rows: RowRequest, *, options: MeasureOptions | None = None, summary_out: str | None = None
 ) -> MeasureReport:
-    """Measure one or more score columns, and groups of their rows."""
     requested, columns = options or MeasureOptions(), rows.columns
     if requested.bounds and columns.cluster is not None:
         msg = "--bounds lists bounds for independent rows, and with --cluster they are not"
@@ -223,7 +222,6 @@ def measure_table(
     again: Rows | None = None,
     clusters: "Clusters | None" = None,
 ) -> MeasureReport:
-    """Measure a table."""
     if table.total_rows == 0 or not table.weight.sum() > 0:
         msg = "no rows left to measure" if table.total_rows == 0 else "every row has weight 0"
         raise EmptyTable(msg)
@@ -537,7 +535,6 @@ MOST_IN_BRIEF = 100_000
 
 
 def class_groups(classes: "ClassExtras", view: ViewName) -> Slices:
-    """Return the rows of every class in a view."""
     tables: Mapping[str, Table]
     if view is ViewName.ONE_VS_REST:
         tables = classes.rest.tables()
@@ -558,7 +555,6 @@ def views_shown(columns: Columns) -> tuple[ViewName, ...]:
 def with_classes(
     report: MeasureReport, evaluation: Gathered, slices: dict[str, MeasureReport], *, options: MeasureOptions
 ) -> MeasureReport:
-    """Add to a report what is measured of several classes."""
     from calibcli.stats.measures.classes import class_measure
 
     classes, resolved = evaluation.extras.classes, evaluation.resolved
@@ -622,7 +618,6 @@ def class_views(
     options: MeasureOptions,
     weights: Mapping[str, float] | None = None,
 ) -> "ClassViews":
-    """Return what measures of several classes are computed from."""
     from calibcli.stats.measures.classes import ClassViews
 
     rest, top = both
@@ -651,7 +646,6 @@ def _weighs_classes(columns: Columns, options: MeasureOptions) -> bool:
 
 
 def _class_weights(options: MeasureOptions, classes: Sequence[str]) -> dict[str, float] | None:
-    """Return the weight of every class, None where they count alike."""
     given = options.class_weights
     if given is None:
         return None
@@ -688,7 +682,6 @@ def _measured(
     *,
     options: MeasureOptions,
 ) -> ViewSummary:
-    """Put a report of each class with enough rows among the slices."""
     some, least = classes.measured(options.least_rows), options.least_rows
     level = level_of(options.confidence, len(some))
     inside = replace(options, confidence=level, binning=_binning(options))

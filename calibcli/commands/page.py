@@ -59,12 +59,7 @@ Columns: TypeAlias = Sequence[tuple[str, Callable[[int], str]]]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """
-    A value.
-
-    Args:
-        cells: What it is, one text for each column.
-    """
+    """A value of a picture: where it stands, and what it is, one text for each column."""
 
     place: Place
     cells: tuple[str, ...]
@@ -72,26 +67,17 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """
-    The values of a picture.
-
-    Args:
-        marks: From left to right, panel by panel.
-    """
+    """The values of a picture, from left to right, panel by panel."""
 
     columns: tuple[str, ...]
     marks: tuple[Mark, ...]
 
     def words(self, mark: Mark) -> str:
-        """Return a value in one line."""
         return ", ".join(f"{name} {cell}" for name, cell in zip(self.columns, mark.cells, strict=True))
 
 
 def marks_of(picture: Picture) -> Marks:  # noqa: PLR0911 - one return for each picture
-    """
-    Return the values of a picture; evenly spread ones of a curve that
-    has many, none where no page has it.
-    """
+    """The values of a picture: evenly spread ones of a curve that has many, none where no page has it."""
     match picture:
         case CumulativeCurve():
             return _of_cumulative(picture)
@@ -195,7 +181,6 @@ def _of_segments(picture: SegmentPoints) -> Marks:
 
 
 def _of_cells(picture: SegmentCells) -> Marks:
-    """Return the cells that have rows."""
     lines, columns = (*picture.lines, "all"), (*picture.columns, "all")
     line, column = np.divmod(np.arange(picture.rows.size), len(columns))
     cells = (
@@ -209,7 +194,6 @@ def _of_cells(picture: SegmentCells) -> Marks:
 
 
 def _at(x: Floats, y: Floats, places: Sequence[int], columns: Columns, *, panel: int = 0) -> Marks:
-    """Return what stands at some places, in columns."""
     names, cells = zip(*columns, strict=True)
     marks = (Mark(Place(panel, float(x[k]), float(y[k])), tuple(cell(k) for cell in cells)) for k in places)
     return Marks(names, tuple(marks))
@@ -224,7 +208,6 @@ def _between(lower: Floats, upper: Floats) -> Callable[[int], str]:
 
 
 def _of_panels(picture: CurvePanels) -> Marks:
-    """Return some values of each panel, with its name first."""
     what = {PlotKind.CLASSES: "class", PlotKind.GROUPS: "group"}.get(picture.kind, "of")
     columns: tuple[str, ...] = ()
     marks: list[Mark] = []
@@ -291,7 +274,6 @@ def html_report(
 
 
 def illustration(kind: PlotKind, drawn: Drawn, *, axis: AxisScale | None = None) -> Illustration:
-    """Draw a picture for a page."""
     wide = isinstance(drawn.picture, CurvePanels)
     look = look_of(FigureSize.PAGE if wide else FigureSize.COLUMN)
     scale = (axis or axis_for(drawn.picture)) if kind.facts.logit else AxisScale.LINEAR

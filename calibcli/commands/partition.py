@@ -36,10 +36,7 @@ _MOST_VALUES, _ROWS_OF_MANY = 1_000, 20
 
 
 def chosen_bins(table: Table, *, bins: int | None, binning: Binning | None, discrete: bool) -> Bins:
-    """
-    Return the partition asked for; by default distinct scores where they
-    are few, else 15 equal-width bins.
-    """
+    """The partition asked for; by default distinct scores where they are few, else 15 equal-width bins."""
     if binning is Binning.ATOMS or (binning is None and bins is None and (discrete or looks_discrete(table))):
         if table.kind == "grid":
             raise UsageProblem(NO_ATOMS, "pass --exact, or use --binning equal-width")
@@ -139,7 +136,6 @@ def lone_bin(table: Table, bins: Bins) -> bool:
 
 
 def given_bins(edges: tuple[float, ...] | None) -> Bins | None:
-    """Return the partition with these edges, or None where none were given."""
     return None if edges is None else Bins(None, np.array(edges))
 
 
@@ -152,10 +148,7 @@ def may_cut_cells(bins: int | None, binning: Binning | None, edges: tuple[float,
 
 
 def parted(table: Table, bins: Bins, *, again: Rows | None) -> Table:
-    """
-    Return the table with the cells that the bins cut shared out between
-    them by a second look at their rows.
-    """
+    """Share out the cells that the bins cut between them, by a second look at their rows."""
     fixed = bins.binning in (Binning.EQUAL_WIDTH, None)
     if not isinstance(table, GridTable) or not fixed or bins.edges is None:
         return table
@@ -182,7 +175,6 @@ def cut_notes(tables: Sequence[Table], thresholds: Sequence[float], of: str = ""
 
 
 def summary_of(table: Table, *, discrete: bool, fingerprint: bool = True) -> TableSummary:
-    """Return what a report says of its table, with or without its digest."""
     return TableSummary(
         kind=table.kind,
         rows=table.total_rows,

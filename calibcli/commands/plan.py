@@ -142,7 +142,6 @@ def _loaded(path: DocumentSource, rows: RowRequest) -> AnyArtifact:
 
 
 def _made(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Made:
-    """Plan a gate on segments, on each of several classes, or on a score."""
     columns = rows.columns
     if options.rule.of_segments:
         if isinstance(loaded, ClassArtifact) or columns.several is not None:
@@ -202,7 +201,6 @@ def _by_classes(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | No
 
 
 def _by_scores(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | None) -> _Made:
-    """Plan a gate on a measure of the score."""
     scores = _of_file(options, rows, loaded) if rows.inputs else _of_fit(options, loaded, rows.artifact)
     generator = stream(options.seed, Purpose.PLAN)
     ground = _ground(options, loaded, scores.bins, scores.outputs)

@@ -94,7 +94,6 @@ def _refuse_implied(request: PlotRequest, kind: PlotKind, option: str, meant: Pl
 
 
 def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
-    """Refuse a diagram of parts where none are named."""
     several = request.columns.several
     if kind in (K.GROUPS, K.TREND) and not request.columns.by:
         _refuse(f"--kind {kind.value}, and no groups are named", "name the column that makes them with --by")
@@ -112,7 +111,6 @@ def _refuse_lacking(request: PlotRequest, kind: PlotKind | None) -> None:
 
 
 def _refuse_idle(request: PlotRequest, kind: PlotKind | None) -> None:
-    """Refuse options that would change nothing."""
     options, look = request.options, request.look
     if request.columns.others and request.columns.by:
         _refuse("a second --score and --by ask for different diagrams", "leave out one of them")
@@ -152,7 +150,6 @@ def _refuse(message: str, hint: str, *options: str) -> NoReturn:
 
 
 def diagram_of(request: PlotRequest) -> Diagram:
-    """Return what is to be drawn."""
     if request.document is None:
         request = with_scores(request)
     kind = kind_meant(request)
@@ -196,7 +193,6 @@ def _attributes(diagram: Diagram) -> "Picture":
 
 
 def figure_of_diagram(diagram: Diagram, look: PictureOptions) -> "Figure":
-    """Draw a diagram as it is to look."""
     from calibcli.show.figures import figure_of
     from calibcli.show.figures.look import look_of
     from calibcli.show.figures.page import Words

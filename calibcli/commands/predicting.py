@@ -58,8 +58,6 @@ class ApplyRequest:
         on_sum: What becomes of a row whose probabilities do not sum to one, where columns are to be found.
         name: What the new column is called, or the names of several begin with.
         prior: Base rate of the rows, or None for that of the fit rows.
-        input_format: The format of every input, and how text is written.
-        shape: The format of outputs, and which other columns go along.
     """
 
     artifact: str
@@ -105,7 +103,6 @@ class Predictor(ABC):
 
     Args:
         intake: Checks the rows on the way, and counts them.
-        fields: The new columns.
         prior: Base rate that probabilities are shifted to, from the `fitted_rate`, or None.
         delimiter: What separates fields where rows are spliced into a text file, and words are quoted for.
         without_score: Rows that get null on request: without a score, or with one that gets no probability.
@@ -193,7 +190,6 @@ class ScorePredictor(Predictor):
         self.fields = tuple(pa.field(f"{name}{end}", pa.float64()) for end in ends)
 
     def __call__(self, batch: pa.RecordBatch) -> Added:
-        """Return the new columns of some rows."""
         scores, places = self.intake.scores_of(batch.column(self.resolved.score))
         if self._check is not None:
             self._check.add(scores)
@@ -213,7 +209,6 @@ class ScorePredictor(Predictor):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said of the scores that were read, and of values that the fit had not seen."""
         findings = self.intake.findings
         refuse_no_number(findings, self.resolved, without=self.without_score, shown=self.intake.shown)
         found = () if self._check is None else self._check.notes(self.intake)
@@ -228,7 +223,6 @@ class ScorePredictor(Predictor):
         return tuple(shifted(one, fitted=self.fitted_rate, prior=self.prior) for one in columns)
 
     def _of_groups(self, batch: pa.RecordBatch, scores: Floats, places: Places) -> tuple[Floats, ...]:
-        """Return the columns by the map of each row's group."""
         groups = known_groups(batch, self.resolved, self.intake.findings, shown=self.intake.shown)
         groups, numbers = groups.selected(places), places.numbers(scores.size)
         columns = tuple(np.array(one) for one in self._columns(self._map, scores, numbers))
@@ -285,7 +279,6 @@ class ClassPredictor(Predictor):
         self.fields = self._fields(name)
 
     def __call__(self, batch: pa.RecordBatch) -> Added:
-        """Return the new columns of some rows."""
         probability, after, places = self.recalibrated(batch)
         predicted = after.argmax(axis=1)
         before = probability.argmax(axis=1)
@@ -311,7 +304,6 @@ class ClassPredictor(Predictor):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be said of the rows that were read."""
         findings, change = self.intake.findings, self._change
         refuse_no_number(findings, self.resolved, without=self.without_score, shown=self.intake.shown)
         texts = tuple(phrase_words(findings, self.resolved))
@@ -322,7 +314,6 @@ class ClassPredictor(Predictor):
 
     @property
     def ends_notes(self) -> tuple[str, ...]:
-        """Say where ends do not bracket what stands beside them."""
         recalibrator = self._change.artifact.recalibrator
         free = recalibrator.to_dict().get("output_sum") == OutputSum.FREE.value
         if free or recalibrator.ends_of is not EndsOf.CLASSES:
@@ -331,7 +322,6 @@ class ClassPredictor(Predictor):
 
     @property
     def applied(self) -> ClassesApplied:
-        """What became of the classes."""
         recalibrator = self._change.artifact.recalibrator
         return ClassesApplied(
             recalibrator.name,
@@ -403,7 +393,6 @@ def refuse_classes_alone(classes: object) -> None:
 
 
 def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> None:
-    """Refuse new columns without a name, or with that of another."""
     seen = set(header)
     for name in names:
         if not name.strip():

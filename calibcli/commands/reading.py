@@ -26,7 +26,6 @@ def read_rows(
     twice: bool = False,
     labelled: bool = True,
 ) -> Gathered:
-    """Read files into tables, as `gather` does, in the way asked for."""
     reading = rows.reading
     if any(map(is_json, rows.inputs)):
         from calibcli.commands.summaries import summaries_in
@@ -57,7 +56,6 @@ def read_tables(
     extras_request: ExtrasRequest = NOTHING,
     twice: bool = False,
 ) -> Gathered:
-    """Read files or summaries into tables."""
     if any(map(is_json, rows.inputs)):
         from calibcli.commands.summaries import gather_summaries, summaries_in
 
@@ -104,7 +102,6 @@ def with_classes_of_map(rows: Request, *, maps: Sequence[DocumentSource] = ()) -
 def read_evaluation(
     rows: RowRequest, *, twice: bool = False, extras_request: ExtrasRequest = NOTHING
 ) -> Gathered:
-    """Read the rows, recalibrated while they are read if an artifact is given."""
     if rows.artifact is not None:
         return _read_through(rows.artifact, rows, twice=twice, extras_request=extras_request)
     rows.columns.refuse_unseen()

@@ -52,12 +52,10 @@ class Measured:
 
     @property
     def lower(self) -> float:
-        """Lower end of the interval."""
         return self.interval.ends[0]
 
     @property
     def upper(self) -> float:
-        """Upper end of the interval."""
         return self.interval.ends[1]
 
     @property
@@ -83,7 +81,6 @@ class Before:
     doubts: tuple[str, ...] = ()
 
     def notes(self, score: str, *, artifact: DocumentSource | None, digest: str | None) -> tuple[str, ...]:
-        """Return what the reader should know of a comparison with it."""
         found = [*self.doubts]
         if digest == self.digest:
             found.append("the baseline has the same rows; --baseline-score would compare row by row")
@@ -97,7 +94,6 @@ class Before:
 
 
 def read_baseline(source: DocumentSource, names: Sequence[MeasureName], *, confidence: float) -> Before:
-    """Take the baseline from a report that `measure --json` wrote."""
     path = str(source)
     try:
         tree = read_document(source, origin=_ORIGIN)
@@ -307,7 +303,6 @@ def _estimate(table: Table, name: MeasureName, bins: Bins, *, error: float) -> E
 
 
 def _less(estimate: Estimate, bound: Bound, other: float) -> float | None:
-    """Return one end of an estimate's interval less a number, or None where it has none."""
     if estimate.interval is None:
         return None
     end = estimate.interval.upper if bound is Bound.UPPER else estimate.interval.lower
@@ -322,7 +317,6 @@ def _weaker(one: Interval | None, other: Interval) -> Interval | None:
 
 
 def _refuse_other_bins(path: str, name: MeasureName, old: Measured, new: Estimate) -> None:
-    """Refuse to compare errors over different bins."""
     partition = new.details.get("partition")
     if old.partition is not None and partition != old.partition:
         msg = f"{path}: its {name.value} is over {old.partition}, and here it would be over {partition}"

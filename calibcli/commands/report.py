@@ -100,12 +100,7 @@ def _side_by_side(report: MeasureReport, tree: Node, *, ordered: bool) -> Iterat
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest(RowRequest):
-    """
-    What is to be reported on.
-
-    Args:
-        gate: The rules that are judged, or None where nothing is.
-    """
+    """What is to be reported on; without a `gate` nothing is judged."""
 
     options: MeasureOptions = field(default_factory=MeasureOptions)
     gate: VerifyOptions | None = None
@@ -136,7 +131,6 @@ class FullReport:
 
 
 def full_report(request: ReportRequest) -> FullReport:
-    """Read the rows once; measure, judge and draw them."""
     columns, gate = request.columns, request.gate
     options = replace(request.options, complete=True, beside_raw=request.artifact is not None)
     refuse_class_measures(columns, options.metrics)

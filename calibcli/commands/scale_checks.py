@@ -104,7 +104,6 @@ class Seen:
 
 
 def seen_in(table: "Table") -> Seen:
-    """Return where the scores of a table with rows lie."""
     return Seen(table.total_rows, score_quantiles(table), table.distinct, table.resolution)
 
 
@@ -118,8 +117,6 @@ def read_notes(
     weights those of classes.
 
     Args:
-        gathered: The rows.
-        scale: That scores were read on.
         further: The names of further scores, by the keys of their tables.
     """
     return (*_of_scale(gathered, scale, further), *label_notes(gathered, further))
@@ -177,7 +174,6 @@ def weights_by_label(table: "Table") -> tuple[float, float] | None:
 
 
 def _of_scale(gathered: "Gathered", scale: Scale, further: Mapping[str, str]) -> tuple[str, ...]:
-    """Return what is to be said of the scale of scores."""
     raw = gathered.tables["raw"]
     if gathered.sums is not None and scale is Scale.LOGIT:
         enough = raw.total_rows >= _FEWEST
@@ -262,7 +258,6 @@ class ScaleCheck:
             self._kept, self._size, self._step = [every], every.size, 2 * self._step
 
     def notes(self, intake: "Intake") -> tuple[str, ...]:
-        """Return what is to be said of the scores."""
         column = f"{intake.shown}, column {intake.column!r}"
         return scale_notes(self._seen(), self._artifact, column=column)
 
@@ -349,10 +344,7 @@ def _disagrees(here: Floats, there: Floats) -> bool:
 
 
 def _applied_before(here: Floats, there: Floats, *, outputs: Floats) -> bool:
-    """
-    Whether scores lie where a map's outputs lie and not where its fit
-    rows lay, by the mean over quantiles.
-    """
+    """Whether scores lie where the map's outputs lie, not its fit rows, by the mean over quantiles."""
     near, far, apart = (
         float(np.abs(one - other)[_INNER].mean())
         for one, other in ((here, outputs), (here, there), (there, outputs))
@@ -381,7 +373,6 @@ def _spread(log_odds: Floats) -> float:
 
 
 def _refused(seen: Seen, fitted: Sequence[float], scale: Scale, *, what: str, column: str) -> InputProblem:
-    """Return the refusal of scores that are another thing than was fitted."""
     own = _LOGITS if scale is Scale.LOGIT else _PROBABILITIES
     shown = _log_odds if scale is Scale.LOGIT else np.asarray
     (here, most), (there, highest) = (shown(one)[[0, -1]] for one in (seen.quantiles, fitted))

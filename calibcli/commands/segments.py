@@ -75,7 +75,6 @@ def _of_several(rows: RowRequest, options: SegmentOptions) -> SegmentsReport:
 
 
 def segments_report(evaluation: Gathered, cut: Cut, requested: SegmentOptions) -> SegmentsReport:
-    """Return what is found in the segments of some rows."""
     found, entries = cut.found, cut.entries
     evaluated = _evaluated(found, entries, requested)
     listed = _reported(cut, evaluated)
@@ -157,7 +156,6 @@ def _evaluated(found: Segments, entries: Crossed, requested: SegmentOptions) -> 
 
 
 def _reasons(found: Segments, requested: SegmentOptions) -> list[str | None]:
-    """Return why each segment is not tested."""
     few = f"fewer than {requested.least_rows:,} rows"
     return [
         "the same rows as a larger segment"

@@ -92,7 +92,6 @@ class View:
 
 
 def extras_request_of(rows: RowRequest) -> ExtrasRequest:
-    """Return what is gathered beside the first score."""
     columns = rows.columns
     if columns.others and rows.artifact is not None:
         msg = f"{len(columns.others) + 1} scores and an artifact, which recalibrates one"
@@ -118,7 +117,6 @@ def views_of(evaluation: Gathered) -> tuple[View, ...]:
 
 
 def clusters_of(evaluation: Gathered, key: str) -> "Clusters | None":
-    """Return the clusters of all rows by one of the tables, or None where rows are independent."""
     sums = evaluation.extras.clusters.get(key)
     return None if sums is None else sums.whole()
 
@@ -148,7 +146,6 @@ def without_slash(value: str) -> str:
 
 
 def with_slash(value: str) -> str:
-    """Return the value that `without_slash` was given."""
     return re.sub("%2F|%25(?=(?:25)*2F)", lambda found: "/" if found[0] == "%2F" else "%", value)
 
 
@@ -177,15 +174,11 @@ def sorted_groups(groups: Sequence[Group], order: GroupOrder | None) -> tuple[Gr
 
 
 def mean_score(table: Table) -> float:
-    """Return the mean score of the rows of a table."""
     return float(table.weight @ table.score) / float(table.weight.sum())
 
 
 def level_of(confidence: float, groups: int) -> float:
-    """
-    Return the confidence of each of several groups at which all their
-    intervals hold together (Bonferroni).
-    """
+    """Confidence of each of several groups at which all their intervals hold together (Bonferroni)."""
     if groups <= 1:
         return confidence
     level = 1.0 - (1.0 - confidence) / groups

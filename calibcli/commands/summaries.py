@@ -111,7 +111,6 @@ def gather_summaries(
 
 
 def added(parts: Sequence[tuple[str, TableDocument]], *, limit: int | None) -> TableDocument:
-    """Add up summaries."""
     first_path, first = parts[0]
     running = RunningTable(limit)
     seen: dict[str, str] = {}
@@ -142,7 +141,6 @@ def _twice(path: str, other: str) -> InputProblem:
 
 
 def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -> InspectReport:
-    """Write the sum of summaries."""
     from calibcli.data.outputs import refuse_existing, write_file
 
     refuse_existing(output, force=force, inputs=paths)
@@ -154,7 +152,6 @@ def merge_summaries(paths: Sequence[str], *, output: str, force: bool = False) -
 
 
 def summary_report(path: str, document: TableDocument) -> InspectReport:
-    """Say what a summary holds."""
     source, table = document.input, document.table
     unselected = 0 if source.selected is None else source.selected.unselected
     facts = [
@@ -197,7 +194,6 @@ def refuse_summary(columns: Columns) -> None:
 
 
 def write_summary(gathered: Gathered, path: str, *, inputs: Sequence[RowSource]) -> None:
-    """Write the summary of rows that were read."""
     from calibcli.data.outputs import write_file
 
     document = TableDocument(gathered.input, _how_read(gathered.resolved.requested), gathered.tables[RAW])
@@ -216,7 +212,6 @@ def _parts(inputs: Sequence[RowSource], document: TableDocument) -> tuple[str, .
 
 
 def _how_read(columns: Columns) -> How:
-    """Return how rows were read."""
     weights = None if columns.weight is None else columns.weights_are or WeightMeaning.IMPORTANCE
     phrases = None if columns.score_map is None else dict(columns.score_map)
     return How(columns.read_as, columns.positive, weights, phrases)
@@ -268,7 +263,6 @@ def _positive(how: How) -> str:
 
 
 def _refuse_different(first_path: str, first: TableDocument, path: str, one: TableDocument) -> None:
-    """Refuse to add rows that were read in another way."""
     pairs: Mapping[str, tuple[object, object]] = {
         "score": (first.input.score, one.input.score),
         "label": (first.input.label, one.input.label),

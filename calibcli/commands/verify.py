@@ -61,7 +61,6 @@ def judge_rows(rows: RowRequest, options: VerifyOptions, state: StateOptions | N
 
 
 def _refuse_misled(columns: Columns, options: VerifyOptions, state: StateOptions | None) -> None:
-    """Refuse what is not asked of such rows, or not of a state."""
     if not (options.rules or options.regression is not None or (state is not None and state.alarm)):
         msg = "no rule to verify"
         raise UsageProblem(msg, _NO_RULE if state is None else _rule_of_state(state.path))
@@ -103,7 +102,6 @@ def _rule_of_state(path: str) -> str:
 
 
 def verify_files(rows: RowRequest, *, options: VerifyOptions) -> VerifyReport:
-    """Judge the rules by the rows of the inputs, and by those of each group."""
     rows = with_classes_of_map(rows)
     requested, columns = options.regression, rows.columns
     refuse_class_rules(options.rules, columns)
@@ -299,14 +297,12 @@ def _unseen_groups(found: Slices, options: VerifyOptions, *, tested: int) -> tup
 
 
 def _limits(rules: Iterable[Rule]) -> list[tuple[str, float]]:
-    """Return what must not be above which number."""
     return [(one.subject, one.limit) for one in rules if one.relation is Relation.AT_MOST]
 
 
 def _regressions(
     evaluation: Gathered, table: Table, requested: Regression | None, *, ground: Ground, before: Before | None
 ) -> dict[str, Verdict]:
-    """Compare the whole with the baseline, where there is one."""
     if requested is None:
         return {}
     if before is not None:
@@ -331,7 +327,6 @@ def partition_of(evaluation: Gathered, options: VerifyOptions) -> Bins:
 
 
 def refuse_continuous(table: Table) -> None:
-    """Refuse to judge each value of a continuous score by itself."""
     if may_be_discrete(table):
         return
     msg = (

@@ -159,7 +159,6 @@ class FitRecord(Declared):
         notes: tuple[str, ...] = (),
         **more: Any,  # noqa: ANN401 - as `of_table` takes it
     ) -> Self:
-        """Record a fit."""
         g = recalibrator.predict(table.score)
         spread = float(np.sum(table.weight * g * (1.0 - g)) / np.sum(table.weight))
         told, rows, falling = recalibrator.notes, table.total_rows, recalibrator.falling(table)
@@ -198,7 +197,6 @@ class FitRecord(Declared):
         )
 
     def check(self, node: Node) -> None:
-        """Refuse more rows with label 1 than rows."""
         node.child("positive").whole(0, self.rows)
 
 
@@ -222,12 +220,10 @@ class Artifact(Doubted):
     ) -> Annotated[
         tuple[FittedBin, ...] | None, "Every output there is, or null where outputs form a continuum."
     ]:
-        """Every output there is."""
         return self.recalibrator.bins
 
     @property
     def guarantee(self) -> Annotated[Guarantee | None, LOOSE]:
-        """What theory promises of the fit."""
         return self.recalibrator.guarantee
 
     @property
@@ -237,7 +233,6 @@ class Artifact(Doubted):
         bool,
         "Whether a higher score never gets a lower probability, but for the last digit: logarithms round.",
     ]:
-        """Whether the map is."""
         return self.recalibrator.increasing
 
     def check(self, node: Node) -> None:
@@ -312,7 +307,6 @@ class ClassFitRecord(Declared):
     output_quantiles: OutputQuantiles = None
 
     def check(self, node: Node) -> None:
-        """Refuse classes that do not have the rows, and more changes than rows."""
         if sum(self.class_rows) != self.rows:
             msg = f"has {sum(self.class_rows):,} rows together, should have {self.rows:,}"
             raise node.child("class_rows").problem(msg)
@@ -339,12 +333,10 @@ class ClassArtifact(Doubted):
 
     @classmethod
     def from_dict(cls, node: Node) -> Self:
-        """Restore what `to_dict` returned."""
         classes = node.child("input").child("classes").texts()
         return cast("Self", Thing(cls).restored(node.knowing(classes=classes)))
 
     def check(self, node: Node) -> None:
-        """Refuse a record of other classes."""
         rows = node.child("fit").child("class_rows")
         same_length(rows, len(self.classes), reason="there are so many classes")
 
@@ -352,7 +344,6 @@ class ClassArtifact(Doubted):
     def keeps_prediction(
         self,
     ) -> Annotated[bool, "Whether no row whatever can change its most probable class."]:
-        """Whether the map does."""
         return self.recalibrator.keeps_prediction
 
 
@@ -370,12 +361,10 @@ def artifact_text(artifact: "AnyArtifact") -> str:
 
 
 def read_artifact(path: DocumentSource) -> Artifact:
-    """Read an artifact."""
     return of_one_score(path, read_any_artifact(path))
 
 
 def of_one_score(path: DocumentSource, found: "Artifact | ClassArtifact") -> Artifact:
-    """Return an artifact that was fitted to one score."""
     if isinstance(found, Artifact):
         return found
     msg = f"{path}: it was fitted to {len(found.classes):,} classes, and one score was named"
@@ -383,7 +372,6 @@ def of_one_score(path: DocumentSource, found: "Artifact | ClassArtifact") -> Art
 
 
 def read_class_artifact(path: DocumentSource) -> "ClassArtifact":
-    """Read an artifact of several classes."""
     found = read_any_artifact(path)
     if not isinstance(found, Artifact):
         return found
@@ -392,7 +380,6 @@ def read_class_artifact(path: DocumentSource) -> "ClassArtifact":
 
 
 def read_any_artifact(path: DocumentSource) -> "Artifact | ClassArtifact":
-    """Read an artifact of one score or of several classes."""
     found = read_any_map(path)
     if not isinstance(found, GroupArtifact | SegmentArtifact):
         return found
@@ -447,7 +434,6 @@ class GroupArtifact(Declared):
 
     @property
     def of_all_rows(self) -> Artifact:
-        """The map of all rows."""
         return self.pooled
 
     @property
@@ -468,7 +454,6 @@ class GroupArtifact(Declared):
         _check_methods(node, self.members, pooled=self.pooled)
 
     def doubted(self, name: str, doubts: tuple[str, ...]) -> Self:
-        """Return the artifact with what must be said of its document; saved again, it says so itself."""
         pooled = self.pooled.doubted(name, doubts)
         return replace(self, pooled=pooled, doubts=pooled.doubts) if doubts else self
 
@@ -492,11 +477,9 @@ class SegmentArtifact(Doubted):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that it looks at."""
         return tuple(one.name for one in self.recalibrator.columns)
 
     def check(self, node: Node) -> None:
-        """Refuse more rows with a limited logit than there are rows."""
         node.child("parameters").child("limited_rows").whole(0, self.fit.rows)
 
 
@@ -533,7 +516,6 @@ def read_one_or_members(path: DocumentSource) -> OneScore:
 
 
 def any_map_of(root: Node) -> AnyArtifact:
-    """Return the artifact of any kind that a document holds."""
     if isinstance(root.value, dict) and fitted_by_group(root):
         return GroupArtifact.from_dict(root)
     version_of(root, Doubted.SCHEMA, **Doubted.ORIGIN)

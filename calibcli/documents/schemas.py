@@ -84,7 +84,6 @@ _PUBLISHED = {
 
 
 def schema_text(kind: DocumentKind) -> str:
-    """Return the JSON Schema of a kind of document."""
     title, about, names, keyed = _PUBLISHED[kind]
     classes: list[type[Declared]] = [loaded(name) for name in names]
     pattern = f"^{'(hmac-)?' if keyed else ''}sha256:[0-9a-f]{{64}}$"

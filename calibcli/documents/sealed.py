@@ -49,7 +49,6 @@ class Trust:
 
     Args:
         allow_edited: Whether one that was edited after it was written is read all the same, with a note.
-        key_file: The file that holds the keys of states of gates, or None.
         keys: What states may be signed with, the first of them what they are written with; none where they
             are not signed. Whoever reads states sets them.
     """
@@ -63,7 +62,6 @@ _TRUST: ContextVar[Trust] = ContextVar("trust", default=Trust())  # noqa: B039 -
 
 
 def trust() -> Trust:
-    """Return what is believed of documents here."""
     return _TRUST.get()
 
 
@@ -74,7 +72,6 @@ def trust_from_now_on(requested: Trust) -> None:
 
 @contextmanager
 def trusting(requested: Trust) -> Iterator[None]:
-    """Believe so much of the documents that are read within."""
     before = _TRUST.set(requested)
     try:
         yield
@@ -218,7 +215,6 @@ def _encoder(line: str) -> json.JSONEncoder:
 
 
 def sealed_text(document: dict[str, object], *, key: bytes | None = None) -> str:
-    """Return the one text of a document with its digest."""
     text = canonical_text({**document, _DIGEST: ""})
     seal = _SEAL.search(text)
     if seal is None:
@@ -257,7 +253,6 @@ def _digests(pieces: Iterable[str], keys: Sequence[bytes]) -> list[str]:
 
 
 def parse(content: bytes, *, most: int = MOST_BYTES) -> Document:
-    """Return the root of a JSON document."""
     root = Node(None)
     if len(content) > most:
         msg = f"is larger than {most // 2**20} MiB"
@@ -299,7 +294,6 @@ def document_of(value: object, text: str = "") -> Document:
 def read_document(
     path: DocumentSource, *, most: int = MOST_BYTES, origin: str = "an artifact is what `calibcli fit` writes"
 ) -> Document:
-    """Return the root of a JSON document on disk."""
     if isinstance(path, DocumentInMemory):
         held = path.content
         return document_of(held if isinstance(held, dict) else sealed(held.to_dict()))
@@ -325,7 +319,6 @@ def content_in(path: str | Path, most: int) -> bytes:
 
 
 def in_file(path: DocumentSource | Path, problem: DocumentProblem) -> DocumentProblem:
-    """Return the problem with the name of the file before its place."""
     place = f"{path}" if problem.path == "$" else f"{path}: {problem.path}"
     return DocumentProblem(place, problem.detail, problem.hint)
 

@@ -200,7 +200,6 @@ MOST_BYTES = 192 * 1024 * 1024
 
 
 def from_dict(root: Node) -> GateState:
-    """Restore a state from its document."""
     version = version_of(root, GateState.SCHEMA, **GateState.ORIGIN)
     ids = root.optional("ids")
     known = root.knowing(
@@ -377,10 +376,7 @@ def refuse_state(path: str, *, inputs: Iterable[str | Path] = ()) -> None:
 
 
 def save_state(path: str, state: GateState) -> None:
-    """
-    Replace a state; the caller holds its lock, and has looked at what is
-    there by `refuse_state` or the like.
-    """
+    """Replace a state; the caller holds its lock, and has looked at what is there (`refuse_state`)."""
     _remove_leftovers(path)
     write_file(path, state_text(state).encode("ascii"))
     _flush_folder(path)

@@ -55,13 +55,11 @@ _UNIT = float(1 << 52)
 
 
 def columns_of(table: Table) -> dict[Column, str]:
-    """Return every stored column of a table as text, by name."""
     names = _GRID if isinstance(table, GridTable) else (*_EXACT, *(_WEIGHTS if table.weighted else ()))
     return {name: _text(column) for name, column in zip(names, table.columns, strict=True)}
 
 
 def table_of(node: Node, *, kind: str, distinct: int) -> Table:
-    """Return the table whose columns a document has."""
     if kind == "grid":
         node.only(*_GRID)
         return _grid({name: _whole(node.child(name), distinct) for name in _GRID}, node)
@@ -98,7 +96,6 @@ def _real(node: Node, count: int) -> Floats:
 
 
 def _check_counts(rows: Integers, positive: Integers, node: Node, *, least: int) -> None:
-    """Refuse numbers of rows that no rows have."""
     if rows.size and (rows.min() < least or rows.max() >= _MOST_ROWS):
         msg = f"has a number of rows that is not between {least} and {_MOST_ROWS - 1:,}"
         raise node.child("rows").problem(msg)
@@ -111,7 +108,6 @@ def _check_counts(rows: Integers, positive: Integers, node: Node, *, least: int)
 
 
 def _check_weights(sums: WeightColumns, node: Node) -> None:
-    """Refuse sums of weights that no weights have."""
     for whole, part in (("weight", "positive"), ("weight_sq", "positive_sq")):
         most, some = getattr(sums, whole), getattr(sums, part)
         if np.any(some < 0.0) or np.any(some > most):
@@ -120,7 +116,6 @@ def _check_weights(sums: WeightColumns, node: Node) -> None:
 
 
 def _grid(columns: Mapping[str, Integers], node: Node) -> GridTable:
-    """Return a grid table whose every number some rows have."""
     code, rows, positive = (columns[name] for name in _GRID[:3])
     if code.size and (code[0] < 0 or code[-1] >= cells.CODES or np.any(code[1:] <= code[:-1])):
         msg = f"does not ascend within 0 .. {cells.CODES - 1}"
@@ -183,20 +178,17 @@ class SummaryInput(Declared):
 
     @classmethod
     def of(cls, source: InputSummary) -> Self:
-        """Return what a report says of an input."""
         selected = source.selected
         where, unselected = ((), 0) if selected is None else (selected.where, selected.unselected)
         shared: Any = {one.name: getattr(source, one.name) for one in fields(cls)[:-2]}
         return cls(**shared, where=where, unselected=unselected)
 
     def source(self, _: Node) -> InputSummary:
-        """Return what a report says of it."""
         shared: Any = {one.name: getattr(self, one.name) for one in fields(self)[:-2]}
         selected = SelectedRows(self.where, None, None, None, self.unselected) if self.where else None
         return InputSummary(**shared, selected=selected)
 
     def check(self, node: Node) -> None:
-        """Refuse rows that nothing left out."""
         if self.unselected and not self.where:
             msg = "counts rows that no condition left out"
             raise node.child("unselected").problem(msg)
@@ -218,11 +210,9 @@ class StoredTable(Declared):
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """Return the text of a table."""
         return cls(table.kind, table.distinct, columns_of(table), digest(table))
 
     def table(self, node: Node) -> Table:
-        """Return the table."""
         found = table_of(node.child("columns"), kind=self.kind, distinct=self.distinct)
         if self.digest != digest(found):
             msg = "is not that of the table: the document was changed"
@@ -231,7 +221,6 @@ class StoredTable(Declared):
         return found
 
     def check(self, node: Node) -> None:
-        """Refuse more cells than there are."""
         if self.kind == "grid":
             node.child("distinct").whole(1, CODES)
 
@@ -283,7 +272,6 @@ class TableDocument(Declared):
 
     @classmethod
     def from_dict(cls, root: Node) -> Self:
-        """Restore what `to_dict` returned."""
         if version_of(root, cls.SCHEMA, **cls.ORIGIN) == 1:
             # In the first version the digest of the table stood at the root.
             stated = DIGEST.read(root.child("digest"))

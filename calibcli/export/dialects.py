@@ -75,7 +75,6 @@ class Spelling:
     The words of a dialect.
 
     Args:
-        text: The type of text.
         literal: What stands around the digits of a number.
         infinity: What is read as infinity.
         element: What stands at a place of a list, NULL where it ends before; `next` counts places from 1.
@@ -305,7 +304,6 @@ def name(word: str, dialect: SqlDialect) -> str:
 
 
 def string(text: str, dialect: SqlDialect, *, what: str = "class", hint: str = _CLASS_HINT) -> str:
-    """Return a text as a literal."""
     if not text.isprintable():
         msg = f"the {what} {text!r} cannot be written in SQL"
         raise UsageProblem(msg, hint)
@@ -339,7 +337,6 @@ class TooLong(UsageProblem):
 
 
 def too_long(dialect: SqlDialect, most: int) -> TooLong:
-    """Return the refusal of a query that is too long."""
     msg = f"as a query for {dialect.value} the map takes more than {most:,} characters"
     # Whatever the map is, these have the joins that it may need.
     able = ((one.value, words) for one, words in SPELLINGS.items() if words.lateral)

@@ -38,12 +38,7 @@ class Curve(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Score:
-    """
-    A number of the row that is asked about.
-
-    Args:
-        place: The place of the class whose number it is, 0 where there is one score.
-    """
+    """The number of a row that is asked about: of the class at this place, 0 where there is one score."""
 
     place: int = 0
 
@@ -74,12 +69,7 @@ class Single:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pieces:
-    """
-    Another formula on each part of the line.
-
-    Args:
-        cuts: Where one ends and the next begins, ascending; a cut belongs to what follows.
-    """
+    """Another formula on each part of the line; cuts ascend, and each belongs to what follows."""
 
     of: "Formula"
     cuts: tuple[float, ...]
@@ -111,32 +101,28 @@ Formula = Score | Number | Pair | Single | Pieces | Steps
 
 
 def plus(left: Formula, right: Formula) -> Formula:
-    """Return the sum."""
     return Pair(Operator.PLUS, left, right)
 
 
 def minus(left: Formula, right: Formula) -> Formula:
-    """Return the difference."""
     return Pair(Operator.MINUS, left, right)
 
 
 def times(left: Formula, right: Formula) -> Formula:
-    """Return the product."""
     return Pair(Operator.TIMES, left, right)
 
 
 def over(left: Formula, right: Formula) -> Formula:
-    """Return the quotient; the divisor is not 0."""
+    """The divisor is not 0."""
     return Pair(Operator.OVER, left, right)
 
 
 def limited(of: Formula, lowest: float, highest: float) -> Formula:
-    """Return a number moved into an interval."""
     return Pair(Operator.GREATEST, Pair(Operator.LEAST, of, Number(highest)), Number(lowest))
 
 
 def log(of: Formula) -> Formula:
-    """Return the natural logarithm of a number above 0."""
+    """Of a number above 0."""
     return Single(Curve.LOG, of)
 
 
@@ -151,7 +137,7 @@ def logistic_of(of: Formula) -> Formula:
 
 
 def total(parts: list[Formula]) -> Formula:
-    """Return the sum of one or more numbers, from left to right."""
+    """From left to right, of one or more numbers."""
     return reduce(plus, parts)
 
 
@@ -181,7 +167,6 @@ def steps(of: Formula, starts: Floats, values: Floats) -> Formula:
 
 
 def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """Return what a formula is made of."""
     match formula:
         case Pair():
             return formula.left, formula.right

@@ -87,7 +87,6 @@ def ordinals_of(numbers: Floats) -> Ordinals:
 
 
 def numbers_at(places: Ordinals) -> Floats:
-    """Return the numbers at places."""
     return np.asarray(np.copysign(np.abs(places).view(np.float64), places))
 
 
@@ -265,12 +264,7 @@ def _least_number(enough: Callable[[Floats], Flags], count: int) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """
-    Another base rate than that of the fit rows.
-
-    Args:
-        prior: Base rate of the rows that are asked about.
-    """
+    """Another base rate, `prior`, than that of the fit rows."""
 
     fitted: float
     prior: float
@@ -424,7 +418,6 @@ class GroupMaps:
     pooled: bool
 
     def formulas(self, scale: Scale) -> list[tuple[Formula, ...]]:
-        """Return for each map its probability and its ends, of a score on a scale."""
         return [formulas_on(one, scale) for one in self.maps]
 
 
@@ -438,7 +431,6 @@ class Origin:
         prior: The base rate it was moved to, or None.
         classes: What the classes are called; empty for one score.
         positive: The label that counted as 1, where labels were not 0 and 1.
-        rows: How many rows it was fitted to.
         by: The column of the fit whose groups have maps of their own, or None.
         on: The columns that the map looks at beside the score.
     """
@@ -472,7 +464,6 @@ class Origin:
         return {key: plain(value) for key, value in known.items() if value is not None}
 
     def lines(self) -> list[str]:
-        """Return the facts as lines of text."""
         return [f"{key:<12} {value}" for key, value in self.facts().items()]
 
 

@@ -66,7 +66,6 @@ class Graph:
     _known: dict[tuple[str, bytes], str] = field(default_factory=dict)
 
     def new(self) -> str:
-        """Return a name that nothing has."""
         self._count += 1
         return f"{self.prefix}{self._count}"
 
@@ -92,11 +91,9 @@ class Graph:
         return self._known[key]
 
     def times(self, of: str, factor: float) -> str:
-        """Return the name of numbers times a factor."""
         return self._scaled("Mul", of, factor, factor - 1.0)
 
     def over(self, of: str, divisor: float) -> str:
-        """Return the name of numbers over a divisor."""
         return self._scaled("Div", of, divisor, (1.0 - divisor) / divisor)
 
     def _scaled(self, kind: str, of: str, by: float, rest: float) -> str:
@@ -106,7 +103,6 @@ class Graph:
         return self.op("Add", of, self.op("Mul", of, self.constant(rest)))
 
     def of(self, formula: Formula, score: str) -> str:
-        """Return the name of what a formula makes of each score."""
         return _Formula(self, score).of(formula)
 
 
@@ -164,7 +160,6 @@ class _Formula:
                 return self.graph.op(_PAIRS[operator], self.part(left), self.part(right))
 
     def _place(self, places: Places) -> str:
-        """Return the interval of each number, found by halving."""
         if id(places) not in self.names:
             self.names[id(places)] = place_among(self.graph, self.part(places.of), places.starts)
         return self.names[id(places)]
@@ -263,7 +258,6 @@ _MOST_OFF = 1e-3
 
 
 def probabilities(graph: Graph, scores: str, scale: Scale) -> str:
-    """Return what rows of scores say as probabilities."""
     match scale:
         case Scale.PROB:
             return scores
@@ -292,7 +286,6 @@ def refused_rows(graph: Graph, before: str) -> str:
 
 
 def class_nodes(recalibrator: ClassRecalibrator, graph: Graph, before: str, *, count: int) -> str:
-    """Return recalibrated rows."""
     match recalibrator:
         case ClassTemperature(temperature=temperature, least=least):
             return softmax(graph, graph.over(_log(graph, before, least), temperature))

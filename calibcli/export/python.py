@@ -72,7 +72,6 @@ class PythonText:
         return _Function(self, formula).text(name, *more)
 
     def constant(self, values: Floats) -> str:
-        """Return the name of a constant array."""
         for place, one in enumerate(self.constants):
             if one is values or np.array_equal(one, values):
                 return f"_KNOTS_{place + 1}"
@@ -80,7 +79,6 @@ class PythonText:
         return f"_KNOTS_{len(self.constants)}"
 
     def definitions(self) -> str:
-        """Return the constants."""
         return "".join(
             f"_KNOTS_{place + 1} = {array_literal(one, self.style)}\n"
             for place, one in enumerate(self.constants)
@@ -99,7 +97,6 @@ class _Function:
         self._count(formula)
 
     def text(self, name: str, *more: str) -> str:
-        """Return the whole function."""
         found = self._of(self.formula)
         if isinstance(self.formula, Number) and self.owner.style is Style.ARRAYS:
             found = f"np.full(np.shape(score), {found})"
@@ -310,7 +307,6 @@ _WHAT_OF_GROUPS = "Recalibrated probabilities by group: `calibrate(score, group)
 def module_of_one(
     recalibrator: Recalibrator, *, origin: Origin, shift: Shift | None = None, style: Style
 ) -> str:
-    """Return a module that recalibrates one score."""
     formulas = formulas_on(recalibrator, origin.scale, shift)
     text = PythonText(style)
     names = ("_calibrated", "_lower", "_upper")
@@ -349,7 +345,6 @@ def module_of_groups(groups: GroupMaps, *, origin: Origin) -> str:
 
 
 def module_of_segments(found: SegmentMap, *, origin: Origin, style: Style) -> str:
-    """Return a module that recalibrates a score by the segments of its row."""
     text = PythonText(Style.NUMBERS)
     columns = [
         f"    ({one.kind == 'numbers'}, ({''.join(f'{literal(at)}, ' for at in one.numbers)}),"
@@ -382,7 +377,6 @@ def _texts(words: Sequence[str]) -> str:
 
 
 def _facts(origin: Origin) -> list[str]:
-    """Return what a module of one score knows of it."""
     lowest, highest = range_of(origin.scale)
     return [
         f"LOWEST, HIGHEST = {literal(lowest)}, {literal(highest)}\n",
@@ -392,7 +386,6 @@ def _facts(origin: Origin) -> list[str]:
 
 
 def module_of_classes(recalibrator: ClassRecalibrator, *, origin: Origin, style: Style) -> str:
-    """Return a module that recalibrates rows of several classes."""
     text = PythonText(style)
     kind, functions = class_functions(recalibrator, origin.classes, text)
     facts = [f"CLASSES = {_texts(origin.classes)}\n", f"SCALE = {origin.scale.value!r}\n"]
@@ -414,7 +407,6 @@ def _module(style: Style, facts: list[str], parts: list[str], *, text: PythonTex
 
 
 def _imports(body: str, style: Style) -> str:
-    """Return what the body takes from the standard library."""
     if style is Style.ARRAYS:
         return ""
     used = [name for name in ("exp", "log", "nextafter") if re.search(rf"\b{name}\(", body)]

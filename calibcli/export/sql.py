@@ -78,7 +78,6 @@ class StepTable:
     columns: list[Floats] = field(default_factory=list)
 
     def looked_up(self, values: Floats) -> str:
-        """Return the expression of the value at the score."""
         known = (i for i, one in enumerate(self.columns) if np.array_equal(one, values))
         place = next(known, len(self.columns))
         if place == len(self.columns):
@@ -104,11 +103,9 @@ class StepTable:
 
     @property
     def numbers(self) -> dict[str, Floats]:
-        """The numbers of the table by the names of its columns."""
         return {"starts": self.places.starts} | {f"v{i + 1}": one for i, one in enumerate(self.columns)}
 
     def joined(self) -> Joined:
-        """Return how the table is joined, as the dialect can do best."""
         match SPELLINGS[self.dialect].steps:
             case Lookup.JOIN:
                 parts = [_unnested(one, key) for key, one in self.numbers.items()]
@@ -155,7 +152,6 @@ def _listed(values: Floats) -> str:
 
 
 def array_of(values: Floats, dialect: SqlDialect) -> str:
-    """Return a constant array."""
     return SPELLINGS[dialect].array.format(_listed(values))
 
 
@@ -196,7 +192,6 @@ class SqlText:
     _kept: list[Formula] = field(default_factory=list)
 
     def of(self, formula: Formula) -> str:
-        """Return a formula as an expression."""
         if id(formula) not in self._written:
             text = self._text(formula)
             most = self.most or SPELLINGS[self.dialect].most_bytes
@@ -272,7 +267,6 @@ class SqlText:
 
 
 def _cases(which: str, cuts: list[str], parts: list[str]) -> str:
-    """Return the part that a number lies in."""
     arms = [f"WHEN {which} < {cut} THEN {part}" for cut, part in zip(cuts, parts[:-1], strict=True)]
     return f"CASE {' '.join(arms)} ELSE {parts[-1]} END"
 
@@ -300,11 +294,9 @@ class SqlAsk:
 
     @property
     def names(self) -> tuple[str, str, str]:
-        """What the probability of one score is called, and its ends."""
         return self.name, f"{self.name}_lower", f"{self.name}_upper"
 
     def written_scores(self) -> tuple[str, ...]:
-        """Return how the score, or that of each class, is written."""
         columns = [f"{ROWS}.{name(one, self.dialect)}" for one in self.scores]
         if self.places is not None:
             pattern = SPELLINGS[self.dialect].element
@@ -335,7 +327,6 @@ def query_of_one(
 
 
 def valid_score(ask: SqlAsk, scale: Scale) -> str:
-    """Return the condition of the one score that `apply` takes."""
     lowest, highest = (number(one, ask.dialect) for one in maps.range_of(scale))
     (score,) = ask.written_scores()
     return f"{score} >= {lowest} AND {score} <= {highest}"
@@ -359,7 +350,6 @@ def assembled(
     read: Sequence[str],
     said: Sequence[str] = (),
 ) -> str:
-    """Return the query with its comments."""
     _refuse_names(list(columns), read)
     definitions = [one.definition for one in joined if one.definition is not None]
     joins = [one.join for one in joined if one.join is not None]
@@ -617,7 +607,6 @@ def as_model(query: str, table: str) -> str:
 
 
 def _parted(query: str) -> tuple[str, str]:
-    """Return the comments at the top, and what follows."""
     lines = query.splitlines(keepends=True)
     first = next(place for place, line in enumerate(lines) if not line.startswith("--"))
     return "".join(lines[:first]), "".join(lines[first:])

@@ -98,7 +98,6 @@ _OFF_ONE = "a row whose probabilities do not sum to 1 within 0.001 gets NULL"
 
 
 def read_from(scores: Sequence[str], *, places: int | None) -> str:
-    """Return a sentence about the columns that the classes are read from."""
     if places is not None:
         return f"the classes are read from the lists of {scores[0]}, in their order; --probs names others"
     listed = ", ".join(scores if len(scores) <= _LISTED + 1 else [*scores[:_LISTED], "...", scores[-1]])
@@ -144,7 +143,6 @@ def _named(ask: sql.SqlAsk, origin: Origin, after: Sequence[str], first: str, la
 
 
 def _probabilities(count: int, scale: Scale) -> list[Formula]:
-    """Return what the scores of a row say as probabilities of the classes."""
     scores = _each_score(count)
     if scale is not Scale.LOGIT:
         return [probability(one, scale) for one in scores]
@@ -155,7 +153,6 @@ def _probabilities(count: int, scale: Scale) -> list[Formula]:
 
 
 def _formulas(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
-    """Return the recalibrated probability of each class."""
     if not isinstance(recalibrator, OneVsRest):
         return _softmax(_logits(recalibrator, before))
     after = _members(recalibrator, before)
@@ -179,7 +176,6 @@ def _sums_of_powers(logits: list[Formula]) -> list[Formula]:
 
 
 def _logits(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Formula]:
-    """Return the logits of the new probabilities."""
     if not isinstance(recalibrator, (ClassTemperature, Linear)):
         msg = f"a {recalibrator.name.value} map of several classes cannot be exported"
         raise UsageProblem(msg, "use `calibcli apply`")
@@ -198,7 +194,6 @@ def _logits(recalibrator: ClassRecalibrator, before: list[Formula]) -> list[Form
 
 
 def _members(recalibrator: OneVsRest, before: list[Formula]) -> list[Formula]:
-    """Return what the map of each class says of its probability."""
     return [formulas_of(recalibrator.members.of(place), one)[0] for place, one in enumerate(before)]
 
 
@@ -372,11 +367,9 @@ class _Stages(ABC):
         """Return shares of what is left, in proportion to numbers of 0 or more, none above a limit."""
 
     def written(self, formulas: Sequence[Formula], of: _Numbers, count: int | None = None) -> _Numbers:
-        """Return formulas of numbers."""
         return self.listed(self._texts(formulas, self.places(of, count)))
 
     def formula(self, formula: Formula, *of: str) -> str:
-        """Return a formula of single numbers."""
         return self._texts([formula], of)[0]
 
     def _texts(self, formulas: Sequence[Formula], of: _Numbers) -> list[str]:
@@ -389,7 +382,6 @@ class _Stages(ABC):
         return f"CASE {' '.join(f'WHEN {one} >= {most} THEN {word}' for one, word in arms)} END"
 
     def softmax(self, logits: _Numbers) -> _Numbers:
-        """Return the names of the probabilities of logits."""
         most = self.one(self.largest(logits), logits[0])
         least, zero = self.number(LEAST_POWER), self.number(0.0)
 
@@ -607,7 +599,6 @@ def _each_score(count: int) -> list[Formula]:
 
 
 def _after(stages: _Stages, recalibrator: ClassRecalibrator, before: _Numbers) -> _Numbers:
-    """Return the names of the recalibrated probabilities."""
     match recalibrator:
         case TopLabel():
             return _top_label(stages, recalibrator, before)

@@ -22,17 +22,14 @@ class Comparison(Declared):
 
     @property
     def verdict(self) -> Annotated[ComparisonName, "How the second stands to the first."]:
-        """Which way the difference lies of 0, if it does."""
         return self.difference.verdict
 
     @property
     def name(self) -> Compared:
-        """The measure."""
         return self.difference.name
 
     @property
     def is_worse(self) -> bool:
-        """Whether the second is shown to be worse."""
         return self.difference.verdict is ComparisonName.WORSE
 
 
@@ -87,7 +84,6 @@ class ClassesComparison(Declared):
         Key("measures"),
         "Which of the measures of the report speak of all classes together.",
     ]:
-        """The names of the measures."""
         return tuple(one.name for one in self.comparisons)
 
 
@@ -155,12 +151,10 @@ class CompareReport(Kept):
         By(),
         "By name, those of several classes together last.",
     ]:
-        """The measures of one score, then those of several classes."""
         return (*self.comparisons, *(() if self.classes is None else self.classes.comparisons))
 
     @property
     def found(self) -> Annotated[GateFound | None, Key("gate"), "Null without --fail-if-worse."]:
-        """What the gate found."""
         if self.gate is None:
             return None
         each = self.classes is not None and self.classes.gated

@@ -35,7 +35,6 @@ class CompatNumber(Declared):
 
     @property
     def same(self) -> Annotated[bool, "Whether the two differ by rounding only."]:
-        """Whether both are there and differ by rounding only."""
         ours = None if self.ours is None else self.ours.value
         if self.value is None or ours is None:
             return False

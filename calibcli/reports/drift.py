@@ -89,7 +89,6 @@ class DriftReport(Kept):
 
     @property
     def gate(self) -> Annotated[DriftGate | None, LATELY, "Null without --max-psi."]:
-        """What the gate found."""
         limit = self.max_psi
         if limit is None:
             return None
@@ -98,5 +97,4 @@ class DriftReport(Kept):
 
     @property
     def shifted(self) -> tuple[DriftColumn, ...]:
-        """The columns of which a shift is shown."""
         return tuple(one for one in self.columns if one.shifted)

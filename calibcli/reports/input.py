@@ -71,7 +71,6 @@ class InputSummary(Declared):
 
 
 def together(parts: Sequence[InputSummary]) -> InputSummary:
-    """Return what was read of all parts."""
     first, selected = parts[0], [one.selected for one in parts if one.selected is not None]
     classes = [one.classes for one in parts if one.classes is not None]
     return replace(
@@ -106,13 +105,11 @@ def in_several(parts: Sequence[InputSummary]) -> tuple[str, ...]:
 
 
 def weightless_words(rows: int) -> str:
-    """Return that rows are there and count for nothing."""
     have, counts = ("rows have", "count") if rows != 1 else ("row has", "counts")
     return f"{rows:,} {have} weight 0 and {counts} for nothing"
 
 
 def pooled_words(rows: int, groups: Collection[str]) -> str:
-    """Return that rows of groups that a fit has not seen took the map of all rows."""
     few = ", ".join(repr(group) for group in sorted(groups)[:_FEW]) + (", ..." if len(groups) > _FEW else "")
     many = f"{len(groups):,} group{'s' * (len(groups) != 1)}{' or more' * (len(groups) >= MOST_POOLED)}"
     of = f"{rows:,} row{'s' * (rows != 1)} of {many} that the fit has not seen ({few})"
@@ -131,7 +128,6 @@ class Setting(Declared):
     def plain(
         self,
     ) -> Annotated[str | int | float | bool | list[str], Key("value"), "The value, without secrets."]:
-        """The value without secrets, as JSON has it."""
         found: str | int | float | bool | list[str] = (
             json.loads(self.shown) if isinstance(self.value, str | list) else self.value
         )
@@ -172,5 +168,4 @@ class Kept(Declared):
 
     @property
     def tool(self) -> Annotated[Tool, ROOT]:
-        """What wrote it."""
         return Tool()

@@ -25,7 +25,6 @@ class Contrast(Declared):
 
     @property
     def verdict(self) -> Annotated[ComparisonName, "How the second stands to the first."]:
-        """Which way the difference lies of 0, if it does."""
         return self.difference.verdict
 
 
@@ -142,11 +141,9 @@ class LeaderboardReport(Kept):
 
     @property
     def found(self) -> Annotated[WorseThan | None, Key("gate"), "Null without --fail-if-worse."]:
-        """What the gate found."""
         return None if self.gate is None else WorseThan(self.gate, self.worse_by)
 
     @property
     def worse_by(self) -> tuple[str, ...]:
-        """The scores that are shown to be worse than the reference by a gated measure."""
         gated = (one for one in self.rankings if one.name in (self.gate or ()))
         return tuple(dict.fromkeys(name for one in gated for name in one.of_verdict(ComparisonName.WORSE)))

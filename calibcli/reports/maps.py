@@ -101,11 +101,9 @@ class ApplyReport(Declared):
             gets no probability (`--on-range null`, `--on-sum null`).
         gaps: What kept them from having one, by column, with how many rows and the first.
         lowest: The smallest recalibrated probability, or None without rows and for several classes.
-        notes: Sentences about choices made for the user, such as a guessed column.
         prior: Base rate that probabilities were shifted to, or None.
         fitted_rate: Base rate of the fit rows where they were shifted from it, or None.
         pooled_rows: Rows of groups that the fit has not seen, which took the map of all rows, on request.
-        classes: What became of several classes, or None for one score.
     """
 
     page: ClassVar[str] = "apply"
@@ -146,32 +144,26 @@ class FolderApplyReport(Declared):
 
     @property
     def rows(self) -> int:
-        """Rows written."""
         return sum(part.rows for part in self.parts)
 
     @property
     def clipped(self) -> int:
-        """Values moved to 0 or 1 before they were recalibrated, on request."""
         return sum(part.clipped for part in self.parts)
 
     @property
     def without_score(self) -> int:
-        """Rows that got null on request."""
         return sum(part.without_score for part in self.parts)
 
     @property
     def pooled_rows(self) -> int:
-        """Rows of groups that the fit has not seen, which took the map of all rows, on request."""
         return sum(part.pooled_rows for part in self.parts)
 
     @property
     def pooled_groups(self) -> tuple[str, ...]:
-        """The first of these groups."""
         return tuple(dict.fromkeys(group for part in self.parts for group in part.pooled_groups))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that were added."""
         return self.parts[0].columns if self.parts else ()
 
     @property
@@ -203,7 +195,6 @@ class InspectReport(Declared):
     Args:
         kind: "artifact", "report", "comparison", "csv", "tsv" or "parquet".
         facts: Pairs of a word and what is to be said under it, in order.
-        columns: Columns of a data file, else empty.
         suggestion: A command that would make sense next, or None.
     """
 
@@ -216,5 +207,4 @@ class InspectReport(Declared):
 
     @property
     def by_word(self) -> Annotated[dict[str, str], Key("facts")]:
-        """What is to be said, by its word."""
         return dict(self.facts)

@@ -133,7 +133,6 @@ class ClassesReport(Declared):
         Key("measures"),
         "Names of the measures, among those of the report, that speak of all classes together.",
     ]:
-        """The names of the measures."""
         return tuple(one.name for one in self.measures)
 
     @property
@@ -177,7 +176,6 @@ class Told(Declared):
 
     @property
     def verdict(self) -> Annotated[ComparisonName, "How the further score stands to the first."]:
-        """Which way the interval lies of 0, if it does."""
         return self.difference.verdict
 
 
@@ -231,7 +229,6 @@ class MeasureReport(Kept):
 
     @property
     def mean_score(self) -> float:
-        """The mean score of its rows."""
         bins = self.curve.binned
         return float(bins.rows @ bins.score) / float(bins.rows.sum())
 
@@ -239,7 +236,6 @@ class MeasureReport(Kept):
     def every_measure(
         self,
     ) -> Annotated[tuple[Estimate | ClassEstimate, ...], Key("measures"), By(), "By name."]:
-        """The measures, those of several classes last."""
         return (*self.measures, *(() if self.classes is None else self.classes.measures))
 
     @property
@@ -250,7 +246,6 @@ class MeasureReport(Kept):
         Key("tests"),
         "By name, and combined in one p-value; empty where none was asked for.",
     ]:
-        """The tests, and what they say together."""
         together = {} if self.combined is None else {"combined": self.combined}
         return {**{one.name.value: one for one in self.tests}, **together}
 
@@ -272,12 +267,10 @@ class MeasureReport(Kept):
 
     @property
     def rules(self) -> Annotated[Mapping[str, object], "What `verify` was asked: nothing here."]:
-        """None: nothing is judged."""
         return {}
 
     @property
     def verdict(self) -> Annotated[None, "One answer for all rules: none here."]:
-        """None: nothing is judged."""
         return
 
     @property
@@ -290,5 +283,4 @@ class MeasureReport(Kept):
         "How further scores differ from this one, by the key of their slice and by measure; absent for one "
         "score.",
     ]:
-        """The differences with what they come to; None without any."""
         return {key: {one.name: Told(one) for one in many} for key, many in self.differences.items()}

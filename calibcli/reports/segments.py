@@ -82,12 +82,10 @@ class Segment(Declared):
     def observed_by_expected(
         self,
     ) -> Annotated[AnyNumber | None, "O/E ratio: observed rate by mean score; null where the latter is 0."]:
-        """Observed rate by mean score."""
         return self.observed_rate / self.mean_score if self.mean_score else None
 
     @property
     def ratio_interval(self) -> Annotated[Ends | None, "Of the O/E ratio, where that of the bias is known."]:
-        """The ends of the bias as a ratio."""
         ends, score = self.bias_interval, self.mean_score
         if ends is None or not score:
             return None
@@ -144,5 +142,4 @@ class SegmentsReport(Kept):
 
     @property
     def untested(self) -> tuple[Segment, ...]:
-        """The segments that are listed and not tested."""
         return tuple(one for one in self.segments if one.not_tested is not None)

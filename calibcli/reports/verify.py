@@ -14,12 +14,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class GroupVerdicts:
-    """
-    Verdicts on the rows of one group.
-
-    Args:
-        verdicts: One per rule, keyed by the rule's id.
-    """
+    """Verdicts on the rows of one group, one per rule by its id."""
 
     table: TableSummary
     verdicts: dict[str, Verdict]
@@ -52,17 +47,14 @@ class Unmeasured:
 
     @property
     def measures(self) -> Annotated[Mapping[str, object], "By name: none in the report of `verify`."]:
-        """None."""
         return {}
 
     @property
     def tests(self) -> Annotated[Mapping[str, object], "By name: none in the report of `verify`."]:
-        """None."""
         return {}
 
     @property
     def curve(self) -> Annotated[None, "The reliability diagram: none in the report of `verify`."]:
-        """None."""
         return
 
 
@@ -126,12 +118,10 @@ class VerifyReport(Kept, Unmeasured):
 
     @property
     def verdict(self) -> Annotated[Overall, "One answer for all rules."]:
-        """The verdict on everything judged."""
         return Overall(self.outcome, self.policy)
 
     @property
     def slices(self) -> Annotated[Mapping[str, JudgedGroup], "Groups of rows, by key such as `country=US`."]:
-        """The groups that were judged."""
         return {
             key: JudgedGroup(
                 self.input,
@@ -151,7 +141,6 @@ class VerifyReport(Kept, Unmeasured):
         ABSENT,
         "The groups among the slices of a gate; absent where none were asked for.",
     ]:
-        """Which groups were judged; None where none were asked for."""
         if not self.by:
             return None
         judged, claims = tuple(self.groups), len(self.claims)
@@ -181,7 +170,6 @@ class VerifyReport(Kept, Unmeasured):
 
     @property
     def outcome(self) -> VerdictName:
-        """Fail if any rule fails in any group, pass if all pass, inconclusive otherwise."""
         return outcome_of_all(verdict for _, _, verdict in self.every_verdict)
 
 

@@ -45,13 +45,11 @@ class ClassWords:
 
 
 def class_words(source: InputSummary) -> ClassWords:
-    """Return what is said of the classes of an input."""
     classes = source.classes
     return ClassWords() if classes is None else _words(classes.view, classes.one_class)
 
 
 def class_words_of_tree(tree: Node) -> ClassWords:
-    """Return what is said of the classes of a report."""
     classes = tree.child("input").members().get("classes")
     if classes is None:
         return ClassWords()
@@ -81,7 +79,6 @@ class PlotRequest(RowRequest):
     Args:
         kind: Which diagram, or None for smooth, and binned where the score takes few values.
         view: The view of single classes that was asked for, or None.
-        look: How the picture looks, and what some diagrams show.
     """
 
     kind: PlotKind | None = None
@@ -242,7 +239,6 @@ def places_for(miscalibration: float) -> int:
 
 
 def dropped_foot(rows: int) -> tuple[str, ...]:
-    """Return how many rows a picture does not show."""
     return (f"{rows:,} row{'s' * (rows != 1)} with a missing value left out.",) if rows else ()
 
 
@@ -252,16 +248,13 @@ def fit_rows_foot(notes: Sequence[str]) -> tuple[str, ...]:
 
 
 def rounding_foot(table: Table) -> tuple[str, ...]:
-    """Return what must be said of a table whose scores are not kept in full."""
     return (f"Scores are rounded to {step_words(table.resolution)}.",) if table.kind == "grid" else ()
 
 
 def no_group(least_rows: int) -> EmptyTable:
-    """Return the error for groups of which none is large enough to be drawn."""
     hint = "pass a smaller --min-group-rows; `segments --on` cuts a column of numbers into ranges"
     return EmptyTable(f"no group has {least_rows:,} rows", hint)
 
 
 def rows_line(rows: int, positive: int) -> str:
-    """Return how many rows a picture rests on."""
     return f"{rows:,} row{'s' * (rows != 1)}, {positive:,} with label 1"

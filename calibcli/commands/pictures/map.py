@@ -75,7 +75,6 @@ def map_band(
 
 
 def _not_resampled(table: Table, confidence: float) -> str | None:
-    """Return why draws from these rows make no band, or None."""
     if table.weighted:
         return _WEIGHTED
     if (1.0 - confidence) / 2.0 * (_DRAWS + 1) < 1.0:
@@ -84,10 +83,7 @@ def _not_resampled(table: Table, confidence: float) -> str | None:
 
 
 def refitted(artifact: Artifact, table: Table, *, seed: int) -> list[Recalibrator]:
-    """
-    Fit the same method with the same options to rows drawn with
-    replacement; fits that fail are left out.
-    """
+    """Fit the same method and options to rows drawn with replacement; fits that fail are left out."""
     rows, options = _coarse(table), options_of(artifact.fit.options)
     generator, method = stream(seed, Purpose.MAP_BAND), artifact.recalibrator.name
     maps = []
@@ -159,7 +155,6 @@ def _artifact_of_one_score(path: DocumentSource) -> Artifact:
 
 
 def _alone(artifact: Artifact, *, seed: int) -> diagram.Drawn:
-    """Return the map without rows."""
     fit = artifact.fit
     band = map_band(artifact, None, fitted_rows=False, confidence=0.0, seed=seed)
     squared = fit.options.get("loss") == FitLoss.BRIER.value
@@ -176,7 +171,6 @@ def _alone(artifact: Artifact, *, seed: int) -> diagram.Drawn:
 def map_over_rows(
     artifact: Artifact, evaluation: Gathered, *, fitted_rows: bool, options: MeasureOptions
 ) -> diagram.Drawn:
-    """Return the map with observed rates over bins of the raw score."""
     raw = evaluation.tables[RAW]
     refuse_empty(raw)
     confidence = options.confidence

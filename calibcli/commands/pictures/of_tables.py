@@ -75,7 +75,6 @@ class Tables:
         raw: The table of one score before recalibration, or None.
         by: What the title says of groups.
         left_out: What is said of groups that are not drawn.
-        notes: What is said to the reader of the terminal.
         through: The artifact that recalibrated them, or None.
     """
 
@@ -88,7 +87,6 @@ class Tables:
     through: str | None
 
     def diagram(self, drawn: Drawn) -> Diagram:
-        """Return a picture with its title and what must be known of its rows."""
         named = self.source if self.by else replace(self.source, score=several_names(self.tables))
         drawn = replace(drawn, foot=(*drawn.foot, *self.left_out))
         found = diagram_of_rows(drawn, named, self.notes, through=self.through)
@@ -96,7 +94,6 @@ class Tables:
 
 
 def tables_of(request: PlotRequest) -> Tables:
-    """Read files for a diagram of tables."""
     columns = request.columns
     if request.document is not None:
         kind = "such a picture" if request.kind is None else f"--kind {request.kind.value}"
@@ -132,7 +129,6 @@ def _groups(slices: Slices, options: MeasureOptions) -> tuple[dict[str, Table], 
 
 
 def diagram_of_tables(request: PlotRequest) -> Diagram:
-    """Return a diagram of one score, or of several scores or groups beside each other."""
     found, look = tables_of(request), request.look
     kind = PlotKind.ISOTONIC if request.kind is None else request.kind
     return found.diagram(
@@ -158,7 +154,6 @@ class Asked:
 
 
 def drawn_of_tables(kind: PlotKind, tables: Mapping[str, Table], asked: Asked) -> Drawn:
-    """Return the picture of one table, or of several by name."""
     asked = replace(asked, looks=len(tables))
     return _together(kind, {name: DRAWN[kind](table, asked) for name, table in tables.items()}, tables)
 
@@ -206,7 +201,6 @@ def _best_of(briefs: Mapping[str, Brief]) -> str:
 
 
 def rows_of(tables: Iterable[Table]) -> str:
-    """Return how many rows pictures rest on."""
     every = list(tables)
     lines = dict.fromkeys(rows_line(one.total_rows, one.total_positive_rows) for one in every)
     if len(lines) == 1:

@@ -24,7 +24,6 @@ from calibcli.stats.gates.state import GateState, Look, measure_word, verdict_on
 
 
 def monitor_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
-    """Return the picture of a gate's state."""
     if len(request.inputs) != 1 or request.inputs[0] == "-":
         msg = f"--kind monitor draws the state of one gate, not {len(request.inputs)} inputs"
         if len(request.inputs) == 1:
@@ -121,7 +120,6 @@ def _caption(state: GateState, verdict: Verdict) -> tuple[str, ...]:
 
 
 def trend_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
-    """Measure the bias of every group."""
     columns = request.columns
     if request.document is not None:
         msg = f"{request.document}: a trend is drawn from the rows"
@@ -177,7 +175,6 @@ def _in_order(
 
 
 def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> diagram.Drawn:
-    """Return the bias of every group that was measured, in order."""
     if report.groups is None or not report.groups.measured:
         raise diagram.no_group(0 if report.groups is None else report.groups.least_rows)
     column, confidence = report.groups.columns[0], report.confidence
@@ -203,7 +200,6 @@ def trend_drawn(report: MeasureReport, order: GroupOrder | None = None) -> diagr
 
 
 def _bias(report: MeasureReport) -> tuple[float, Interval | None]:
-    """Return the bias of a group with its interval."""
     (found,) = report.measures
     return found.value, found.interval
 

@@ -53,14 +53,7 @@ WORDS = {MeasureName.ECE: "ECE", MeasureName.SMECE: "smECE"}
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """
-    A number as a report states it.
-
-    Args:
-        lower: Lower end of its interval, or None.
-        upper: Upper end of its interval, or None.
-        confidence: Of the interval, or None without one.
-    """
+    """A number as a report states it."""
 
     value: float
     lower: float | None
@@ -82,7 +75,6 @@ class Stated:
         )
 
     def words(self, digits: int = 4, *, signed: bool = False) -> str:
-        """Return the number and its interval."""
         ends = [] if self.lower is None or self.upper is None else [self.lower, self.upper]
         if max(abs(one) for one in (self.value, *ends)) < 2.0 * 10.0**-digits:
             digits += 2
@@ -108,13 +100,11 @@ class Part:
     tree: Node
 
     def stated(self, name: MeasureName) -> Stated | None:
-        """Return a measure, or None where it was not measured."""
         found = self.tree.child("measures").members().get(name.value)
         return None if found is None else Stated.read(found)
 
     @property
     def rows(self) -> int:
-        """How many rows it rests on."""
         return self.tree.child("table").child("rows").whole(1)
 
     @property
@@ -124,7 +114,6 @@ class Part:
 
     @property
     def curve(self) -> ReliabilityCurve:
-        """The curve in it."""
         if self.tree.child("curve").value is None:
             msg = "is null: this is not a report of `calibcli measure`"
             raise self.tree.child("curve").problem(msg, _FROM_MEASURE)
@@ -142,7 +131,6 @@ class Part:
 
 
 def panel_of(part: Part, kind: PlotKind) -> CurvePanel:
-    """Return the diagram of a part."""
     measure = MeasureName.SMECE if kind is PlotKind.SMOOTH else MeasureName.ECE
     found, word = part.stated(measure), WORDS[measure]
     error = wordings(found, f"{word} ") if found is not None else (f"{word} not measured", "", "", "")
@@ -206,7 +194,6 @@ def kind_of_document(path: DocumentSource) -> PlotKind | None:
 
 
 def title_of_tree(tree: Node, scores: Sequence[str] = (), *, added: str = "") -> str:
-    """Return files and columns in a line."""
     source, artifact = tree.child("input"), tree.optional("artifact")
     score = several_names(scores) or source.child("score").text()
     path = None if artifact is None else artifact.text()
@@ -261,7 +248,6 @@ def what_is_drawn(requested: MeasureOptions, *, also: tuple[MeasureName, ...] = 
 
 
 def _diagram(measured: Part, draw: Callable[[Part], Drawn]) -> Diagram:
-    """Return a picture with its title, and what must be known of its rows and labels."""
     drawn, classes = draw(measured), class_words_of_tree(measured.tree)
     flattering = fit_rows_foot(measured.tree.child("notes").texts())
     drawn = replace(drawn, foot=(*drawn.foot, *_dropped(measured.tree), *classes.meaning, *flattering))
@@ -321,14 +307,12 @@ def residual_diagram(request: PlotRequest) -> Diagram:
 
 
 def residual_drawn(measured: Part, *, by_bins: bool) -> Drawn:
-    """Return the picture of what was measured."""
     by_bins = by_bins or measured.discrete or measured.curve.smooth is None
     error, *rest = caption_of(measured.tree, PlotKind.BINNED if by_bins else PlotKind.SMOOTH)
     return Drawn(residual_curve(measured.curve, by_bins=by_bins), (error, *_bias(measured), *rest))
 
 
 def _bias(measured: Part) -> list[str]:
-    """Return calibration in the large, where it was measured."""
     bias = measured.tree.child("measures").members().get(MeasureName.BIAS.value)
     if bias is None:
         return []
@@ -477,7 +461,6 @@ def _keys(summary: Node) -> tuple[str, ...]:
 
 
 def group_name(key: str, columns: Sequence[str]) -> str:
-    """Return the values of a group with the names of their columns."""
     if len(columns) == 1:
         return f"{columns[0]} = {key.removeprefix(f'{columns[0]}=')}"
     pairs = key.split("/")
@@ -710,7 +693,6 @@ def _caption(tree: Node, parts: Sequence[Part], name: MeasureName) -> tuple[str,
 
 
 def _dropped(tree: Node) -> tuple[str, ...]:
-    """Return how many rows were left out."""
     return dropped_foot(tree.child("input").child("dropped").whole())
 
 

@@ -24,7 +24,6 @@ _MOST_NAMED = 8
 
 
 def segments_diagram(request: PlotRequest) -> Diagram:
-    """Read files for a picture of segments."""
     heat, columns, requested = request.kind is PlotKind.HEATMAP, request.columns, request.segments
     if request.document is not None:
         msg = f"{request.document}: segments are drawn from the rows"
@@ -76,7 +75,6 @@ def points_drawn(report: SegmentsReport) -> Drawn:
 
 
 def cells_drawn(report: SegmentsReport) -> Drawn:
-    """Return the segments of two columns as cells."""
     first, second = report.columns
     # The column of more levels goes down, where there is room for their names.
     down, across = (first, second) if len(first.levels) >= len(second.levels) else (second, first)
@@ -129,7 +127,6 @@ def _not_named(report: SegmentsReport, named: int) -> tuple[str, ...]:
 
 
 def _untested(report: SegmentsReport) -> tuple[str, ...]:
-    """Return how many were not tested for which reason."""
     reasons = Counter(one.not_tested for one in report.untested)
     return tuple(f"{untested_words(many, reason)}." for reason, many in reasons.items())
 
