@@ -177,7 +177,6 @@ DAMAGED = "the file may be cut short or damaged: compare its size with the sourc
 
 
 def first_line(error: object, otherwise: str = "unknown error") -> str:
-    """Return the first line of what an error says."""
     return (str(error).splitlines() or [otherwise])[0]
 
 
@@ -200,12 +199,10 @@ def numbers(values: "npt.NDArray[Any]", kind: pa.DataType) -> Column:
 
 
 def float_column(values: Floats) -> Column:
-    """Return values as a column of doubles."""
     return numbers(np.asarray(values, np.float64), pa.float64())
 
 
 def texts(pieces: Sequence[bytes], kind: pa.DataType) -> Column:
-    """Return bytes as a column of text or bytes."""
     wide = pa.types.is_large_string(kind)
     ends = np.cumsum([0, *map(len, pieces)], dtype=np.int64).astype(np.int64 if wide else np.int32)
     buffers = [None, pa.py_buffer(ends.data), pa.py_buffer(b"".join(pieces))]
@@ -227,7 +224,6 @@ def without(column: Column, gone: Booleans) -> Column:
 
 
 def column_of(values: "Floats | Column") -> Column:
-    """Return numbers as a column, and a column as it is."""
     return values if isinstance(values, pa.Array) else float_column(values)
 
 
@@ -239,7 +235,6 @@ def text_column(choices: Sequence[str], place: Integers) -> Column:
 
 
 def place_column(place: Integers) -> Column:
-    """Return places to take values from."""
     return numbers(np.asarray(place, np.int64), pa.int64())
 
 
@@ -375,10 +370,7 @@ def list_lengths(column: Column) -> Integers:
 
 
 def matrix_of_lists(column: Column, count: int) -> Decoded:
-    """
-    Return the lists of a column as the rows of a matrix, shape (n,
-    count), and the rows that lack a value.
-    """
+    """The lists of a column as rows of a matrix, shape (n, count), and which rows lack a value."""
     lost = nulls(column)
     missing = np.zeros(len(column), np.bool_) if lost is None else lost
     if pa.types.is_struct(column.type):

@@ -44,7 +44,6 @@ class ClassRows:
 
     @classmethod
     def of(cls, probability: Floats, label: Integers) -> "ClassRows":
-        """Return rows with what they predict."""
         predicted = probability.argmax(axis=1)
         top = probability[np.arange(label.size), predicted]
         tied = int(np.count_nonzero((probability == top[:, None]).sum(axis=1) > 1))
@@ -61,7 +60,6 @@ class ClassRows:
         return np.asarray(self.predicted == self.label)
 
     def some(self, which: npt.NDArray[np.intp]) -> "ClassRows":
-        """Return some of the rows."""
         return ClassRows(self.probability[which], self.label[which], self.predicted[which], self.tied)
 
 
@@ -225,7 +223,6 @@ class ClassIntake(Intake):
         return rows
 
     def _seen(self, whole: Rows, classes: ClassRows) -> Rows:
-        """Return the rows in the view that was asked for."""
         several = self._several
         one = None if several.one_class is None else self._probs.classes.index(several.one_class)
         if several.view is ViewName.TOP_LABEL and one is not None:
@@ -286,7 +283,6 @@ class ClassIntake(Intake):
         return class_labels_of(self._label_column(batch, hint), self._probs.classes)
 
     def _check_labels(self, labels: Labels, places: Places) -> None:
-        """Note labels that name none of the classes."""
         self.findings.counted_classes |= labels.counted
         strange = np.asarray(labels.place) == NO_CLASS
         if self._note_labels(FaultKind.NOT_A_CLASS, labels, strange, places):

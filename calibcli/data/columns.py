@@ -27,10 +27,7 @@ NAME_THE_SCORE = "name it with --score"
 
 
 def named(name: str, header: Sequence[str], *, path: str) -> str:
-    """
-    Return the column of a header that a name means: the same text, or
-    else but for case and outer blanks.
-    """
+    """The column of a header that a name means: the same text, or else but for case and outer blanks."""
     if name in header:
         return name
     same = [column for column in header if _composed(column) == _composed(name)]
@@ -84,7 +81,6 @@ def separator_hint(header: Sequence[str]) -> str | None:
 
 
 def refuse_repeated(header: Sequence[str], *, path: str) -> None:
-    """Refuse a header that has a name twice."""
     if len(set(header)) == len(header):
         return
     repeated = [name for name, times in Counter(header).items() if times > 1]
@@ -205,7 +201,6 @@ def fitting_scores(
 def _nothing_fits(
     pattern: str, header: Sequence[str], left_out: Mapping[str, str], *, path: str
 ) -> InputProblem:
-    """Return the error for a pattern of scores that no column fits, with the nearest names."""
     only = [f"{name!r} does, and {why}" for name, why in left_out.items()]
     msg = f"{path}: no score column fits --score {pattern!r}" + (f" ({'; '.join(only[:3])})" if only else "")
     near = difflib.get_close_matches(_PATTERN.sub("", pattern), header, n=3, cutoff=0.0)
@@ -230,7 +225,6 @@ class ClassColumns:
 
     @property
     def in_list(self) -> bool:
-        """Whether one column holds a list for every row."""
         return len(self.names) == 1
 
 
@@ -251,7 +245,6 @@ _BESIDE = ("class", "confidence")
 
 
 def class_columns(several: SeveralClasses, header: Sequence[str], *, path: str) -> ClassColumns:
-    """Find the columns of the classes in a header."""
     probs, classes = several.probs, several.classes
     left_out: tuple[str, ...] = ()
     if probs in header or not (_PATTERN.search(probs) or "," in probs):
@@ -300,7 +293,6 @@ def _refuse_absent(one: str | None, classes: tuple[str, ...], *, path: str) -> N
 
 
 def checked_classes(classes: tuple[str, ...], count: int | None) -> tuple[str, ...]:
-    """Return names of classes, refused if they repeat or are not as many as there are columns."""
     if count is not None and len(classes) != count:
         msg = f"--classes names {len(classes):,} classes, and there are {count:,} probabilities to a row"
         raise UsageProblem(msg, "name every class once, in the order of the columns")
@@ -330,7 +322,6 @@ def _ends(columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def refuse_two_roles(resolved: "ResolvedColumns") -> None:
-    """Refuse a column that is to be two things."""
     # Scores that are grades make groups of their own.
     repeated = Counter(resolved.roles) - Counter({*resolved.by} & {*resolved.scores})
     name, times = repeated.most_common(1)[0]
@@ -363,11 +354,8 @@ class ResolvedColumns:
     Args:
         requested: What the user said; the rules for values are there.
         label: Name of the label column, or None where no label is read.
-        weight: Name of the weight column, or None.
-        group: Name of the group column, or None.
         by: Names of the columns that part the rows.
         on: Names of the columns whose values make segments.
-        cluster: Name of the cluster column, or None.
         probs: The columns of several classes, which are the score columns too; None where there is one score.
         identity: Name of the column that tells rows apart, or None.
         from_path: Columns that stand in the path of the file, each with its value or None.
@@ -395,22 +383,18 @@ class ResolvedColumns:
     decimal: str = "."
 
     def carries(self, header: Iterable[str]) -> tuple[str, ...]:
-        """Return those of a file's columns that are read where all would be."""
         return tuple(name for name in header if self.carried is None or name in self.carried)
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """All score columns."""
         return (self.score, *self.others)
 
     @property
     def shown_score(self) -> str:
-        """The score as reports name it."""
         return self.score if self.requested.several is None else self.requested.several.probs
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """What the classes are called; none where there is one score."""
         return () if self.probs is None else self.probs.classes
 
     @property
@@ -437,7 +421,6 @@ class ResolvedColumns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All columns that are read."""
         return (*dict.fromkeys(self.roles), *self._looked_at)
 
     @property
@@ -477,12 +460,10 @@ class ResolvedColumns:
 
     @property
     def other_than_fitted(self) -> tuple[str, ...]:
-        """What is said of a score that is not the column that the map was fitted to."""
         return _other_than_fitted(self.requested, self.score)
 
     @property
     def weights_are(self) -> WeightMeaning | None:
-        """What a weight stands for, or None where there is none."""
         if self.weight is None:
             return None
         return self.requested.weights_are or WeightMeaning.IMPORTANCE
@@ -594,7 +575,6 @@ def _other_than_fitted(columns: Columns, score: str) -> tuple[str, ...]:
 
 
 def _guesses(*found: tuple[str, str | None, str | None]) -> tuple[str, ...]:
-    """Return what is said of columns that were not asked for by name."""
     return tuple(
         f"column {name!r} was taken as the {role}; --{role} names another"
         for role, name, requested in found
@@ -690,7 +670,6 @@ def _as_in_fit(
 def _found(
     classes: tuple[str, ...], header: Sequence[str], lists: Sequence[str], *, path: str
 ) -> tuple[str, ClassColumns]:
-    """Return the columns, and how they are said."""
     lacking = _lacking(classes, header)
     fitting = [start for start, missing in lacking.items() if not missing]
     if len(fitting) == 1:

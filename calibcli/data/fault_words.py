@@ -48,7 +48,6 @@ def problem_of(
 def _problem(
     kind: FaultKind, place: int, findings: Findings, resolved: ResolvedColumns, *, partly: bool
 ) -> tuple[str, str]:
-    """Return what is wrong with a column, and what to do."""
     # Of lists every value counts, of other columns each by itself.
     in_list = kind is FaultKind.OUTSIDE and resolved.probs is not None and resolved.probs.in_list
     values = findings.rows * (len(resolved.classes) if in_list else 1)
@@ -106,7 +105,6 @@ def mixed(findings: Findings) -> InputProblem | None:
 
 
 def too_many(findings: Findings, resolved: ResolvedColumns, *, shown: str) -> InputProblem | None:
-    """Return the error for frequency weights that together are more than can be counted exactly."""
     if findings.counted < UNCOUNTABLE:
         return None
     msg = f"{shown}, column {resolved.weight!r}: frequency weights add up to {UNCOUNTABLE:,} rows or more"
@@ -114,7 +112,6 @@ def too_many(findings: Findings, resolved: ResolvedColumns, *, shown: str) -> In
 
 
 def not_numbers(column: Column, name: str, resolved: ResolvedColumns, *, shown: str) -> InputProblem:
-    """Return the error for a column of scores or weights that holds something else than numbers."""
     msg = f"{shown}, column {name!r}: it holds {value_type(column.type)}, not numbers"
     if name in resolved.scores and is_list_of_numbers(column.type):
         requested = f"--probs {shlex.quote(name)}"
@@ -156,7 +153,6 @@ def strange_words(findings: Findings) -> list[str]:
 
 
 def column_of(kind: FaultKind, resolved: ResolvedColumns, place: int) -> str | None:
-    """Return the column that a kind of fault is in."""
     if kind in (FaultKind.MISSING_SCORE, FaultKind.NO_SCORE, FaultKind.OUTSIDE):
         return resolved.scores[place]
     return cast("str | None", getattr(resolved, _COLUMN.get(kind, "weight")))
@@ -179,7 +175,6 @@ _WORDS = {
 def _said(
     kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, rows: str, place: int
 ) -> tuple[str, str]:
-    """Return what is wrong, with how many and the first, and what to do."""
     some, one = f"{fault.count:,} of {rows}", fault.count == 1
     first = f"the first is {fault.value} at row {fault.row:,}"
     if kind.name.startswith("MISSING"):
@@ -225,7 +220,6 @@ _PHRASES_MISSING = (
 def _said_of_scores(
     kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, some: str, place: int
 ) -> tuple[str, str]:
-    """Return what is wrong with scores, and what to do."""
     if kind is FaultKind.NO_SCORE:
         neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
         return f"{neither} of --score-map: {_phrases(findings, place)}", _PHRASES_MISSING
@@ -316,7 +310,6 @@ def _soft(labels: Iterable[str]) -> bool:
 def _said_of_classes(
     kind: FaultKind, findings: Findings, resolved: ResolvedColumns, *, fault: Fault, some: str
 ) -> tuple[str, str]:
-    """Return what is wrong with rows of several classes, and what to do."""
     classes = () if resolved.probs is None else resolved.probs.classes
     do = "does" if fault.count == 1 else "do"
     first = f"the first is {fault.value} at row {fault.row:,}"
@@ -387,7 +380,6 @@ def _range_hint(fault: Fault, resolved: ResolvedColumns) -> str:
 
 
 def _ways_from_range(lowest: float, highest: float) -> str:
-    """Return what to do about scores from here to there that are no probabilities."""
     ways = []
     if lowest > 1.0 and 1.5 < highest <= 100.0:
         ways.append("pass --scale percent for percentages")

@@ -88,7 +88,6 @@ class Fault:
         return cls(int(rows.size), first, shown, float(values.min()), float(values.max()))
 
     def joined(self, later: "Fault") -> "Fault":
-        """Return the fault of this part of a file and a later one."""
         return replace(
             self,
             count=self.count + later.count,
@@ -110,7 +109,6 @@ class RowSums:
     most: float
 
     def joined(self, other: "RowSums") -> "RowSums":
-        """Return what holds of these rows and others."""
         return RowSums(
             min(self.lowest, other.lowest), min(self.least, other.least), max(self.most, other.most)
         )
@@ -210,11 +208,9 @@ class Findings:
         _join(self.phrases, (place, fault.value), fault)
 
     def note_labels(self, labels: Iterable[str]) -> None:
-        """Add labels in order of appearance."""
         _add_first(self.labels, labels, MOST_LABELS + 1)
 
     def note_others(self, labels: Iterable[str]) -> None:
-        """Add labels that count as 0 beside `--positive`, in order of appearance."""
         _add_first(self.others, labels, MOST_LABELS + 1)
 
     def note_groups(self, groups: Iterable[str]) -> None:
@@ -222,11 +218,9 @@ class Findings:
         _add_first(self.groups, groups, MOST_GROUPS)
 
     def note_pooled(self, groups: Iterable[str]) -> None:
-        """Add groups whose rows took the map of all rows."""
         _add_first(self.pooled, groups, MOST_POOLED)
 
     def note_spelling(self, column: str, spelling: Spelling, *, shown: str) -> None:
-        """Add how the values of a column are written in a file."""
         if spelling.numbers:
             self.numbers.setdefault(column, shown)
         if spelling.renamed:
@@ -237,7 +231,6 @@ class Findings:
             self.respelled.setdefault(column, (spelling.respelled, shown))
 
     def note_sums(self, sums: RowSums) -> None:
-        """Add what some rows sum to."""
         self.sums = sums if self.sums is None else self.sums.joined(sums)
 
     def kinds_of(self, column: str | None) -> frozenset[IdKind]:
@@ -250,7 +243,6 @@ class Findings:
         return frozenset(kind for kind, columns in found if column in set(columns))
 
     def add(self, later: "Findings") -> None:
-        """Add the findings of a later part."""
         for name in _COUNTS:
             setattr(self, name, getattr(self, name) + getattr(later, name))
         for (kind, column), fault in later.faults.items():
@@ -314,7 +306,6 @@ class Places:
         return self.before + (np.arange(count) if self.kept is None else self.kept)
 
     def some(self, which: npt.NDArray[np.intp]) -> "Places":
-        """Return the places of some of the rows that are left."""
         return Places(self.before, which if self.kept is None else self.kept[which])
 
     def select(self, column: npt.NDArray[Number]) -> npt.NDArray[Number]:
@@ -323,5 +314,4 @@ class Places:
 
     @classmethod
     def without(cls, missing: Booleans | None, *, before: int) -> "Places":
-        """Return the places that are left when rows are missing."""
         return cls(before, None if missing is None else np.flatnonzero(~missing))

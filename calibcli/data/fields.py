@@ -21,10 +21,7 @@ from calibcli.values import dataclass
 def probabilities(
     values: Floats, requested: Columns, *, findings: Findings, places: Places, column: int = 0
 ) -> Floats:
-    """
-    Return scores as probabilities; those outside [0, 1] are clipped on
-    request and else noted as faults.
-    """
+    """Scores outside [0, 1] are clipped on request, and else noted as faults."""
     scores = on_scale(values, requested.read_as)
     if not scores.size or (scores.min() >= 0.0 and scores.max() <= 1.0):
         return scores
@@ -107,13 +104,11 @@ def unlabelled(rows: int) -> Labels:
 
 
 def can_be_labels(kind: pa.DataType) -> bool:
-    """Whether a column type can hold labels."""
     truths = pa.types.is_boolean(kind) or pa.types.is_null(kind)
     return truths or arrays.is_number(kind) or arrays.is_text(kind)
 
 
 def labels_of(column: Column, positive: str | None) -> Labels:
-    """Read a column of labels."""
     column = arrays.plain(column)
     if pa.types.is_null(column.type):
         column = column.cast(pa.bool_())
@@ -260,7 +255,6 @@ def _binary(text: str) -> bool | None:
 
 
 def check_weights(weight: Floats, *, whole: bool, findings: Findings, places: Places) -> None:
-    """Note what is wrong with weights."""
     if not weight.size:
         return
     if not (weight.min() >= 0.0 and weight.max() <= np.finfo(np.float64).max):

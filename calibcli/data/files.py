@@ -61,12 +61,7 @@ class Reason(StrEnum):
 
 @dataclass(slots=True)
 class Names:
-    """
-    What lies below directories or matches a pattern.
-
-    Args:
-        passed: What is passed over, each with the reason.
-    """
+    """What lies below directories or matches a pattern; what is passed over comes with the reason."""
 
     files: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
@@ -147,10 +142,7 @@ def walked(roots: Sequence[str], *, above: str, fits: Callable[[str], bool] | No
 
 
 def matching(pattern: str) -> Names:
-    """
-    Return the files and directories that match a pattern, sorted; those
-    that start with "_" or "." do not.
-    """
+    """The files and directories that match, sorted; those that start with "_" or "." do not."""
     found = _objects(pattern) if is_object(pattern) else _local(pattern)
     if not found.files and not found.folders:
         hidden = [name for name, reason in found.passed if reason is Reason.HIDDEN]
@@ -295,12 +287,10 @@ class InMemory(StrEnum):
 
     @property
     def is_text(self) -> bool:
-        """No text, with an encoding."""
         return False
 
     @property
     def is_csv(self) -> bool:
-        """No fields between separators."""
         return False
 
 
@@ -434,7 +424,6 @@ def _count(number: int, what: str) -> str:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Return names, or the first of them and how many more there are."""
     more = f" and {len(names) - 2:,} more" if len(names) > 3 else ""
     return ", ".join(names[:2] if more else names) + more
 
@@ -469,7 +458,6 @@ def _named(source: RowSource) -> InputFile:
 
 
 def shown_path(path: str) -> str:
-    """Return an input's name in messages."""
     return "standard input" if path == STDIN else path
 
 
@@ -481,10 +469,7 @@ def file_word(path: str) -> str:
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """
-    Return what changes with a file, an object or standard input; None
-    where nothing tells, as with pipes.
-    """
+    """What changes with a file, an object or standard input; None where nothing tells, as with pipes."""
     if is_object(path):
         return object_version(path)
     try:

@@ -47,7 +47,6 @@ def promise_of(name: str) -> str | None:
 
 
 def refuse_promise(name: str, kind: str, *, what: str, hint: str) -> None:
-    """Refuse a name that promises something else than what is written under it."""
     promised = promise_of(name)
     compression = compression_of(name)
     if compression is not None:
@@ -58,7 +57,6 @@ def refuse_promise(name: str, kind: str, *, what: str, hint: str) -> None:
 
 
 def compression_of(name: str) -> Compression | None:
-    """Return the compression that a name promises, or None."""
     return _COMPRESSIONS.get(PurePath(name).suffix.lower())
 
 
@@ -69,7 +67,6 @@ def data_suffix(name: str) -> str:
 
 
 def format_of(name: str) -> DataFormat | None:
-    """Return the format that a name promises, or None."""
     suffix = data_suffix(name)
     return next((kind for kind in DataFormat if suffix in kind.facts.suffixes), None)
 
@@ -127,7 +124,6 @@ def split_forced(name: str, *, exists: bool) -> tuple[str, DataFormat | None]:
 
 
 def compression_in(head: bytes) -> Compression | None:
-    """Return the compression that the first bytes give away."""
     return next((one for magic, one in _COMPRESSED if head.startswith(magic)), None)
 
 

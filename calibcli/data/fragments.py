@@ -54,7 +54,6 @@ FRAGMENT_ROWS = 2_000_000
 def list_fragments(
     inputs: Sequence[RowSource] | Found, *, input_format: InputFormat = AS_FOUND
 ) -> list[Fragment]:
-    """List the fragments of the input."""
     fragments: list[Fragment] = []
     for file in (inputs if isinstance(inputs, Found) else found_in(inputs)).files:
         requested = input_format if file.forced is None else replace(input_format, format=file.forced)
@@ -201,7 +200,6 @@ class Piece:
 
 
 def pieces_of(fragments: Sequence[Fragment], resolved: Mapping[str, ResolvedColumns]) -> list[Piece]:
-    """Return each fragment with the columns of its file."""
     return [Piece(fragment, resolved[fragment.path]) for fragment in fragments]
 
 
@@ -311,7 +309,6 @@ def asking_for(probs: tuple[str, ...]) -> str:
 def columns_of(
     fragment: Fragment, columns: Columns, *, first: ResolvedColumns | None = None, labelled: bool = True
 ) -> ResolvedColumns:
-    """Find the columns of a file."""
     reader = reader_of(fragment.format)
     header = reader.header(fragment)
     found = partial(_found, fragment, columns, first=first, labelled=labelled)
@@ -406,7 +403,6 @@ def _refuse_other(column: Column, value: str | None, *, name: str, shown: str, r
 
 
 def _repeated(value: str | None, rows: int) -> Column:
-    """Return a column of one value, or of none."""
     if value is None:
         return cast("Column", pa.nulls(rows, pa.string()))
     one = texts([value.encode("utf-8", "surrogateescape")], pa.string())

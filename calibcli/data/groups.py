@@ -64,7 +64,6 @@ class Groups:
     spelling: Spelling = Spelling()
 
     def selected(self, places: Places) -> "Groups":
-        """Return the groups of the rows that are left."""
         return Groups(places.select(self.code), self.text)
 
     def filled(self) -> "Groups":
@@ -83,7 +82,6 @@ class Groups:
         return [self.text[code] for code in np.flatnonzero(np.bincount(self.code, minlength=len(self.text)))]
 
     def folds(self, count: int, *, seed: int) -> Integers:
-        """Return the fold of every row, shape (n,)."""
         return np.array([fold_of(text, count, seed=seed) for text in self.text], np.int64)[self.code]
 
 
@@ -261,7 +259,6 @@ class MemberColumn:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The one column."""
         return (self.name,)
 
     def refuses(self, text: str, *, renamed: bool) -> bool:
@@ -355,7 +352,6 @@ class OfSegments:
     map: Callable[[Floats, tuple[Mixed, ...]], Floats]
 
     def change(self, score: Floats, members: Members | None) -> Floats:
-        """Return the scores after the map."""
         return self.map(score, members if isinstance(members, tuple) else ())
 
 
@@ -385,7 +381,6 @@ class OfMembers:
 
 
 def selected(values: Mixed, places: Places) -> Mixed:
-    """Return the values of the rows that are left."""
     code = None if values.code is None else places.select(values.code)
     return Mixed(places.select(values.number), code, values.texts)
 

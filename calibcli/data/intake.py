@@ -105,12 +105,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Before:
-    """
-    Rows of several classes before their probabilities went through a map.
-
-    Args:
-        view: The rows as they would have been seen.
-    """
+    """Rows of several classes before their map; `view` has them as they would have been seen."""
 
     view: Rows
     confidence: Rows
@@ -129,10 +124,7 @@ class Intake:
         self._requested: Booleans | None = None
 
     def rows_of(self, batch: pa.RecordBatch) -> Rows | None:
-        """
-        Return the rows of a batch; None once something was wrong, since
-        then only how much of it matters.
-        """
+        """None once something was wrong with a batch, since from then on only how much of it matters."""
         self._ask(batch)
         scores, gaps = self._scores(batch)
         labels, weight, keys = self._labels(batch), self._weights(batch), self._row_keys(batch)
@@ -222,11 +214,9 @@ class Intake:
         ]
 
     def _whole(self, probability: Sequence[Floats], labels: Labels, places: Places) -> Rows:
-        """Return the rows that are left."""
         return Rows(probability[0], places.select(labels.positive), others=tuple(probability[1:]))
 
     def _in_view(self, whole: Rows) -> Rows:
-        """Return the rows as they are seen."""
         return whole
 
     @property
@@ -350,7 +340,6 @@ class Intake:
         return column
 
     def _placed(self, rows: Rows, keys: RowKeys) -> Rows:
-        """Return the rows with what each belongs to."""
         group = None if keys.group is None else keys.group.selected(rows.places)
         if group is not None:
             self.findings.note_groups(group.names())
@@ -411,7 +400,6 @@ class Intake:
         return self._resolved.weights_are is WeightMeaning.FREQUENCY
 
     def _checked_weights(self, weight: Decoded | None, places: Places) -> Floats | None:
-        """Return the weights of the rows that are left; what is wrong with them is noted."""
         if weight is None:
             return None
         values = places.select(weight.values)
@@ -434,7 +422,6 @@ def _without_any(gaps: Sequence[Gap]) -> list[Gap]:
 
 
 def _with_gaps(score: Floats, gap: Booleans | None, places: Places) -> Floats:
-    """Return scores with NaN where they are missing."""
     return score if gap is None else np.where(places.select(gap), np.nan, score)
 
 
@@ -446,7 +433,6 @@ def known_values(batch: pa.RecordBatch, resolved: ResolvedColumns, *, shown: str
 
 
 def _known(batch: pa.RecordBatch, name: str, *, shown: str) -> Column:
-    """Return a column that a map looks at."""
     column = arrays.checked_batch(batch.select([name]), shown=shown).column(name)
     kind = arrays.value_type(column.type)
     if not can_be_groups(kind):
@@ -458,7 +444,6 @@ def _known(batch: pa.RecordBatch, name: str, *, shown: str) -> Column:
 def known_groups(
     batch: pa.RecordBatch, resolved: ResolvedColumns, findings: Findings, *, shown: str
 ) -> Groups:
-    """Return the group of each row of a batch."""
     groups = groups_of(_known(batch, resolved.members[0], shown=shown)).filled()
     before = Places(findings.rows - batch.num_rows)
     placed_members(groups, column=resolved.requested.member, findings=findings, places=before)

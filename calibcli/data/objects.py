@@ -36,7 +36,6 @@ def file_stamp(file: str | int) -> FileStamp:
 
 
 def is_object(path: str) -> bool:
-    """Whether a path is the address of an object in a store."""
     scheme, mark, _ = path.partition("://")
     return bool(mark) and scheme.lower() in SCHEMES
 
@@ -51,10 +50,7 @@ def object_name(address: str) -> str:
 
 
 def objects_below(address: str) -> list[str] | None:
-    """
-    Return the addresses of the objects below one, in order of their
-    names; None where it is an object itself.
-    """
+    """Addresses of the objects below one, in order of their names; None where it is an object itself."""
     from pyarrow.fs import FileSelector, FileType
 
     with _store_errors(address):
@@ -86,7 +82,6 @@ def source_of(location: str) -> "Iterator[str | pa.NativeFile]":
 
 
 def opened_file(path: str) -> "pa.NativeFile":
-    """Open a file of this machine."""
     import pyarrow as pa
 
     return pa.OSFile(path, "rb") if _read_by_name(path) else pa.PythonFile(Path(path).open("rb"), "r")
@@ -99,7 +94,6 @@ def _read_by_name(path: str) -> bool:
 
 @contextmanager
 def opened(address: str) -> "Iterator[pa.NativeFile]":
-    """Open an object to be read at any place."""
     with _store_errors(address):
         store, key = _resolved(address)
         file = store.open_input_file(key)
@@ -108,13 +102,11 @@ def opened(address: str) -> "Iterator[pa.NativeFile]":
 
 
 def content_of(address: str, most: int) -> bytes:
-    """Return the first bytes of an object, at most so many."""
     with opened(address) as file, _store_errors(address):
         return file.read(most)
 
 
 def content_of_file(path: str | Path, most: int) -> bytes:
-    """Return the first bytes of a file, at most so many."""
     with Path(path).open("rb") as file:
         content = content_unless_changed(file, most)
     if content is None:
@@ -133,10 +125,7 @@ def content_unless_changed(file: BinaryIO, most: int) -> bytes | None:
 
 
 def object_stamp(address: str) -> ObjectStamp | None:
-    """
-    Return size and time of an object, which every store tells before it
-    is opened; None where there is none.
-    """
+    """Size and time, which every store tells before an object is opened; None where there is none."""
     from pyarrow.fs import FileType
 
     info = _info(*_resolved(address))
@@ -178,10 +167,7 @@ def upload(path: str, address: str) -> None:
 
 
 def refuse_secrets(address: str) -> None:
-    """
-    Refuse an address that holds a secret: it would stand in every
-    report, and so does not in this message.
-    """
+    """Refuse an address that holds a secret: reports would show it, and so this message does not."""
     scheme, _, rest = address.partition("://")
     place, _, options = rest.partition("?")
     user, _, host = place.partition("/")[0].rpartition("@")

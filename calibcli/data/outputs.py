@@ -48,7 +48,6 @@ def bytes_to(stream: TextIO) -> BinaryIO:
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether somebody is looking."""
     requested = getattr(stream, "isatty", None)
     return requested is not None and bool(requested())
 
@@ -253,7 +252,6 @@ def _kept_for_others(file: Path) -> bool:
 
 
 def _look(name: str) -> _Seen:
-    """Return what a name stands for now."""
     try:
         place = os.path.realpath(name)
         try:
@@ -407,7 +405,6 @@ def _link(beside: Path, place: str) -> None:
 
 
 def _unseen(name: str, *, there: bool) -> OutputProblem:
-    """Return the error for an output that is not what it was when it was checked."""
     if there:
         return OutputProblem(
             f"{name} appeared while this ran, and was not replaced",

@@ -40,7 +40,6 @@ class Pipe:
         self._spool: str | None = None
 
     def is_of(self, stream: BinaryIO) -> bool:
-        """Whether these are the bytes of a stream."""
         return self._stream is stream
 
     def head(self, size: int) -> bytes:

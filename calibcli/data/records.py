@@ -62,7 +62,6 @@ class Block:
 
     @property
     def content(self) -> bytes:
-        """The bytes of the records."""
         return self.whole[: self.size]
 
     @property
@@ -206,7 +205,6 @@ def first_record_end(head: bytes, delimiter: str) -> int | None:
 
 
 def lines_before(content: bytes, place: int) -> int:
-    """Return how many lines end before a place."""
     return len(_LINE_END.findall(content, 0, place))
 
 
@@ -288,7 +286,6 @@ def _next_to(words: Words, step: int) -> Words:
 
 
 def _bits_at(words: Words, places: Positions) -> npt.NDArray[np.bool_]:
-    """Return the bits at some places."""
     found: npt.NDArray[np.bool_] = (words[places >> 6] >> (places & 63).astype(np.uint64)) & _ONE == _ONE
     return found
 
@@ -337,10 +334,7 @@ def _edges(content: bytes, delimiter: str, *, line: int, shown: str, header: boo
 
 
 def _quoted(content: bytes, delimiter: str, start: int) -> tuple[Words, tuple[int, int] | None]:
-    """
-    Return where quoted text begins and ends by turns, and the first
-    quotes that close where no field ends.
-    """
+    """Where quoted text begins and ends by turns, and the first quotes that close where no field ends."""
     if b'"' not in content:
         return np.empty(0, np.uint64), None
     characters = np.frombuffer(content, np.uint8)

@@ -223,7 +223,6 @@ class FileSelection:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of the conditions."""
         return tuple(dict.fromkeys(one.column for one in self.conditions))
 
     def of(

@@ -83,7 +83,6 @@ class ExtrasRequest:
 
     @property
     def fold_keys(self) -> tuple[str, ...]:
-        """The keys of the tables of folds."""
         return tuple(f"fold {place}" for place in range(self.folds))
 
 
@@ -139,7 +138,6 @@ class Extras:
         return extras
 
     def add(self, rows: Rows, seen: Mapping[str, Floats], resolved: ResolvedColumns) -> None:
-        """Add rows."""
         for (one, two), paired in zip(self.request.pairs, self.paired, strict=True):
             first, second, own = seen[one], seen[two], rows
             if rows.gaps:
@@ -168,7 +166,6 @@ class Extras:
         return self.values.setdefault(place, RunningValues(name))
 
     def merge(self, later: "Extras", resolved: ResolvedColumns) -> None:
-        """Add what a later part of the rows gave."""
         for mine, theirs in zip(self.paired, later.paired, strict=True):
             mine.merge(theirs)
         for key, clusters in self.clusters.items():
@@ -209,14 +206,12 @@ class RowsById:
     size: int = 0
 
     def add(self, rows: Rows, score: Floats) -> None:
-        """Add rows that have an identity."""
         if rows.identity is not None:
             counts = np.ones(score.size, np.int64) if rows.counts is None else rows.counts
             own = Rows(score, rows.label, counts, parts=rows.parts, cluster=rows.cluster)
             self._grow([replace(own, classes=rows.classes, identity=rows.identity)])
 
     def merge(self, later: "RowsById") -> None:
-        """Add the rows of a later part."""
         self._grow(later.batches)
 
     def columns(self) -> tuple[Fingerprints, Floats, Booleans, Integers]:
@@ -297,7 +292,6 @@ class ClassExtras:
         return cls(classes, RunningSlices(limit), RunningClasses(classes, limit), sums)
 
     def add(self, rows: Rows) -> None:
-        """Add rows of several classes."""
         if rows.classes is None:
             return
         seen, counts, weight = rows.classes, rows.counts, rows.weight
@@ -313,7 +307,6 @@ class ClassExtras:
         self.sums.add_rows(seen.probability, seen.label, seen.predicted, counts=counts, weight=weight)
 
     def merge(self, later: Self) -> None:
-        """Add the rows of a later part."""
         self.top.add(later.top)
         self.rest.add(later.rest)
         self.sums.merge(later.sums)
@@ -337,7 +330,6 @@ class ClassesCompared:
 
     @classmethod
     def start(cls, classes: tuple[str, ...], *, one_class: str | None, limit: int | None) -> Self:
-        """Return nothing yet."""
         from calibcli.stats.measures.classes.differences import ClassDifferences
 
         if one_class is not None:
@@ -348,7 +340,6 @@ class ClassesCompared:
         return cls(sides, ClassDifferences(places))
 
     def add(self, rows: Rows) -> None:
-        """Add rows that went through a map of several classes."""
         if rows.before is None:
             return
         whole, given, changed = rows.before.confidence, rows.before.given, rows.before.changed
@@ -359,7 +350,6 @@ class ClassesCompared:
         )
 
     def merge(self, later: Self) -> None:
-        """Add the rows of a later part."""
         for mine, theirs in zip(self.sides, later.sides, strict=True):
             mine.merge(theirs)
         self.differences.merge(later.differences)
@@ -450,7 +440,6 @@ class TallyWork:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of all tables."""
         return (*self.transforms, *self.extras_request.fold_keys)
 
     def __call__(self, piece: Piece) -> Tally | CalibcliError:
@@ -468,7 +457,6 @@ class TallyWork:
         return tables
 
     def tally(self, fragment: Fragment, resolved: ResolvedColumns) -> Tally:
-        """Count the rows of a fragment."""
         tables, extras_request = self.tables() if self.onto is None else dict(self.onto), self.extras_request
         extras = Extras.start(extras_request, limit=self.limit, classes=resolved.classes)
         intake = intake_of(resolved, shown=fragment.shown, first_row=fragment.first_row)
@@ -497,7 +485,6 @@ class TallyWork:
 
 
 def intake_of(resolved: ResolvedColumns, *, shown: str, first_row: int = 0) -> Intake:
-    """Return the intake for the columns of a file."""
     if resolved.probs is None:
         return Intake(resolved, shown=shown, first_row=first_row)
     from calibcli.data.class_intake import ClassIntake
@@ -533,7 +520,6 @@ def _add(table: RunningTable, rows: Rows, change: Change | None) -> Floats:
 
 
 def changed(rows: Rows, change: RowMap | None) -> Floats:
-    """Return the scores of rows after a map, None for none."""
     if change is None:
         return rows.score
     if isinstance(change, OfMembers | OfSegments):
@@ -544,7 +530,6 @@ def changed(rows: Rows, change: RowMap | None) -> Floats:
 
 
 def _add_folds(rows: Rows, extras_request: ExtrasRequest, tables: Mapping[str, RunningTable]) -> None:
-    """Add rows to the table of the fold that their group falls into."""
     if rows.group is not None and extras_request.folds:
         fold = rows.group.folds(extras_request.folds, seed=extras_request.seed)
         for place, key in enumerate(extras_request.fold_keys):

@@ -87,7 +87,6 @@ def _of_bytes(value: bytes) -> str:
 
 
 def _named(column: Column, name: Callable[[Any], str]) -> Column:
-    """Return the name of every value, one by one."""
     return arrays.some_texts([None if one is None else name(one) for one in column.to_pylist()])
 
 
@@ -304,7 +303,6 @@ def _uuids_compared(column: Column, sign: Comparison, text: str) -> Booleans:
 
 
 def _ticks_in(text: str, kind: Any) -> tuple[pa.DataType, Decimal]:  # noqa: ANN401 - a type of dates or times
-    """Read a date, a time or a duration."""
     words = f"a time such as '2024-05-01 12:30:00{'' if getattr(kind, 'tz', None) is None else '+02:00'}'"
     pattern, seconds = _MOMENT, cast("Seconds", _moment)
     if pa.types.is_date(kind):
@@ -334,7 +332,6 @@ def _clock(found: re.Match[str], _: str | None) -> Decimal:
 
 
 def _length(found: re.Match[str], _: str | None) -> Decimal:
-    """Return the seconds that a duration is."""
     return Decimal(found[1])
 
 

@@ -50,7 +50,6 @@ class ThreadEngine:
     workers: int
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-        """Yield the result for each item, in the order of the items; see `Engine`."""
         yield from in_order(work, items, self.workers)
 
 
@@ -69,7 +68,6 @@ def default_workers() -> int:
 
 
 def needed(module: str, engine: EngineName) -> Any:  # noqa: ANN401 - packages that need not be there
-    """Import what an engine needs."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:

@@ -41,7 +41,6 @@ class DaskEngine:
     address: str | None
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-        """Yield the result for each item, in the order of the items; see `Engine`."""
         with _connected(self.address) as client:
             refuse_other_versions(_versions(client), EngineName.DASK)
             yield from _in_order(client, work, items)

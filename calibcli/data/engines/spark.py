@@ -45,7 +45,6 @@ class SparkEngine:
     address: str | None
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result, None, None]:
-        """Yield the result for each item, in the order of the items; see `Engine`."""
         session = _session(self.address)
         size = _window(session)
         refuse_other_versions(_versions(session, size), EngineName.SPARK)

@@ -84,7 +84,6 @@ class Fragment:
 
     @property
     def shown(self) -> str:
-        """The file's name in messages."""
         return shown_path(self.path)
 
     @property
@@ -258,7 +257,6 @@ class Reader:
 
 @cache
 def reader_of(kind: DataFormat | InMemory) -> Reader:
-    """Return what reads a format."""
     module = "in_memory" if isinstance(kind, InMemory) else kind.facts.reader
     return cast("Reader", loaded(f"data.readers.{module}.READER"))
 
@@ -342,7 +340,6 @@ def text_problems(shown: str, problem: Callable[[str], InputProblem]) -> Iterato
 
 
 def _not_text(shown: str, error: UnicodeError) -> InputProblem:
-    """Return what is wrong with text that is not of the encoding it should be of."""
     if isinstance(error, UnicodeDecodeError) and "BOM" not in error.reason:
         msg = f"{shown} is not {error.encoding} text: {error.reason}"
         return InputProblem(msg, "name its encoding, such as --encoding latin-1")

@@ -143,7 +143,6 @@ def _opened(fragment: Fragment, fields: list[int] | None) -> Iterator[Stored]:
 
 
 def _found(fragment: Fragment, options: pa.ipc.IpcReadOptions, files: ExitStack) -> Stored:
-    """Return what is in a file or a stream, of which only some fields are decoded."""
     source = files.enter_context(opened_bytes(fragment))
     if not fragment.streams and source.read(len(_FILE)) != _FILE:
         source = files.enter_context(opened_bytes(fragment))
@@ -214,7 +213,6 @@ def _hold_against_footer(source: pa.NativeFile) -> None:
 
 
 def _footer(source: pa.NativeFile) -> tuple[int, bytes]:
-    """Return where the footer of a file begins, and the footer."""
     source.seek(source.size() - _FILE_END)
     length = int.from_bytes(source.read(4), "little")
     start = source.size() - _FILE_END - length

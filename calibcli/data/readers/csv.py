@@ -75,12 +75,7 @@ class WrongFields(InputProblem):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """
-    How a CSV file is laid out.
-
-    Args:
-        decimal: What stands before the decimals of numbers.
-    """
+    """How a CSV file is laid out; `decimal` stands before the decimals of numbers."""
 
     shown: str
     names: tuple[str, ...]
@@ -276,7 +271,6 @@ def _refuse_swallowed(block: Block, resolved: ResolvedColumns, within: Layout) -
 
 
 def _is_row(line: str, numbers: list[int], resolved: ResolvedColumns, within: Layout) -> bool:
-    """Whether a line could be a row of the file."""
     fields = line.replace('"', "").rstrip("\r").split(within.delimiter)
     if len(fields) != len(within.names):
         return False
@@ -293,7 +287,6 @@ def _is_row(line: str, numbers: list[int], resolved: ResolvedColumns, within: La
 
 
 def _scores_of(texts: list[str], resolved: ResolvedColumns) -> list[float]:
-    """Return the scores that texts are, or say that one is none."""
     requested, decimal = resolved.requested, resolved.decimal
     if not requested.in_words:
         return [float(text.replace(decimal, ".")) for text in texts]
@@ -307,7 +300,6 @@ def _scores_of(texts: list[str], resolved: ResolvedColumns) -> list[float]:
 def _parsed(
     block: Block, within: Layout, types: Mapping[str, pa.DataType], *, rows_before: int, verbatim: bool
 ) -> pa.RecordBatch:
-    """Return the columns as pyarrow reads them."""
     if block.is_blank and not block.blank:
         return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in types.values()], names=list(types))
     content: Any = memoryview(block.whole)[: block.size]

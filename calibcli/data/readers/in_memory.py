@@ -61,7 +61,6 @@ def _type_of(column: Callable[[], ArrowColumn]) -> pa.DataType:
 
 
 def piece_of(column: ArrowColumn, first: int, size: int) -> "pa.Array[Any]":
-    """Return some values of a column in one piece."""
     piece = column.slice(first, size)
     if isinstance(piece, pa.Array):
         return piece

@@ -128,7 +128,6 @@ def kinds_of(rows: list[dict[str, Any]]) -> dict[str, pa.DataType]:
 
 
 def fitted(value: object, kind: pa.DataType, *, nested: bool = False) -> object:
-    """Return a value as a column of some type has it."""
     if value is None or pa.types.is_null(kind):
         return None
     if pa.types.is_string(kind):
@@ -141,7 +140,6 @@ def fitted(value: object, kind: pa.DataType, *, nested: bool = False) -> object:
 
 
 def said(value: object) -> str:
-    """Return what a value is, in a few words."""
     word = next((word for kind, word in _TYPE_WORDS if isinstance(value, kind)), "a number")
     if isinstance(value, dict | list):
         return word
@@ -401,7 +399,6 @@ def _long_number(name: str) -> re.Pattern[bytes]:
 
 
 def rows_in(block: bytes, names: Sequence[str], *, shown: str, rows_before: int = 0) -> Iterator[Row]:
-    """Yield the objects in some whole lines."""
     row = rows_before
     for value in _values(block, names, shown=shown, rows_before=rows_before):
         row += 1
@@ -645,7 +642,6 @@ class _Keys:
     beyond: set[str] = field(default_factory=set)
 
     def add(self, kinds: dict[str, pa.DataType], *, rows: int, values: dict[str, int]) -> None:
-        """Add what some rows have."""
         self.rows += rows
         self.values.update(values)
         for name, kind in kinds.items():
@@ -661,7 +657,6 @@ class _Keys:
 
 
 def _all_kinds(fragment: Fragment) -> _Keys:
-    """Return every key of all rows with the type that holds all its values."""
     if fragment.pipe is not None:
         fragment.pipe.spooled()
     found = _Keys()
@@ -767,7 +762,6 @@ def _as_utf8(block: bytes, fragment: Fragment) -> bytes:
 
 
 def _reported(fragment: Fragment) -> AbstractContextManager[None]:
-    """Turn what is wrong with the bytes of a file into one line."""
     shown = fragment.shown
     return text_problems(
         shown, lambda said: InputProblem(f"{shown} cannot be read: {first_line(said)}", DAMAGED)

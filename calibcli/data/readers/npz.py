@@ -71,7 +71,6 @@ class _Column:
 
     @property
     def kind(self) -> pa.DataType:
-        """The type of the column that it becomes."""
         if self.dtype.kind in "US":
             return pa.string()
         one = pa.float64() if self.dtype.itemsize > 8 else pa.from_numpy_dtype(self.dtype)
@@ -79,7 +78,6 @@ class _Column:
 
     @property
     def said(self) -> str:
-        """What it is, in a few words."""
         return f"{self.dtype} {self.shape}"
 
 
@@ -110,7 +108,6 @@ class NpzReader(Reader):
         return pa.schema([pa.field(one.name, one.kind) for one in columns])
 
     def kinds(self, fragment: Fragment) -> tuple[tuple[str, str], ...]:
-        """Return every array with what it holds and its shape."""
         with _opened(fragment) as archive:
             return tuple((name, _described(archive, name).said) for name in _names(archive))
 
@@ -146,7 +143,6 @@ def _columns(archive: zipfile.ZipFile, names: Sequence[str], shown: str) -> list
 
 
 def _refuse_unread(one: _Column, shown: str) -> None:
-    """Refuse an array that is no column."""
     if one.dtype.hasobject:
         msg = f"{shown}, array {one.name!r}: it holds Python objects, which only a pickle could give back"
         raise InputProblem(msg, "a pickle can run code: save numbers or text, such as array.astype(str)")
@@ -157,7 +153,6 @@ def _refuse_unread(one: _Column, shown: str) -> None:
 
 
 def _rows(one: _Column, stream: IO[bytes], most: int) -> Iterator[_ARRAY]:
-    """Yield so many rows of an array at a time."""
     _shape_of(stream)
     rows = one.shape[0]
     if one.by_column and one.width > 1:
@@ -176,7 +171,6 @@ def _rows(one: _Column, stream: IO[bytes], most: int) -> Iterator[_ARRAY]:
 
 
 def _array(values: _ARRAY, one: _Column) -> Column:
-    """Return values as a column."""
     if one.dtype.kind in "US":
         return _text(values)
     if values.ndim == 2:
@@ -205,7 +199,6 @@ def _described(archive: zipfile.ZipFile, name: str) -> _Column:
 
 
 def _shape_of(stream: IO[bytes]) -> "tuple[tuple[int, ...], bool, np.dtype[Any]]":
-    """Read the header of an array."""
     version = np.lib.format.read_magic(stream)
     if version not in _LENGTHS:
         msg = f"an array has a header of version {version[0]}.{version[1]}"
@@ -248,7 +241,6 @@ def _refuse_several(archive: zipfile.ZipFile) -> None:
 
 @contextmanager
 def _opened(fragment: Fragment) -> Iterator[zipfile.ZipFile]:
-    """Open a file; whatever is wrong with it becomes one line."""
     location = fragment.location
     with (
         read_problems(fragment.shown, " as npz", *_DAMAGES),

@@ -21,7 +21,6 @@ from calibcli.errors import InputProblem
 
 
 def rows_of_groups(file: "pq.ParquetFile", *, shown: str) -> list[int]:
-    """Return the number of rows of each row group."""
     rows = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     if min(rows, default=0) < 0 or sum(rows) != file.metadata.num_rows:
         total = f"its footer counts {file.metadata.num_rows:,} rows, and its row groups {sum(rows):,}"
@@ -92,7 +91,6 @@ def types_lost(location: str, names: Collection[str]) -> dict[str, str]:
 
 
 def _types_of(schema: pq.ParquetSchema, names: Collection[str]) -> dict[str, set[str]]:
-    """Return the unusual types within each column."""
     found: dict[str, set[str]] = {}
     column = ""
     for line in map(_ANNOTATED.match, str(schema).splitlines()[2:]):
@@ -262,7 +260,6 @@ def _first_page(column: pq.ColumnChunkMetaData) -> int:
 def _opened(
     fragment: Fragment, as_dictionary: list[str] | None = None, *, columns: int = 1
 ) -> Iterator[pq.ParquetFile]:
-    """Open a file; whatever is wrong with it becomes one line."""
     with (
         read_problems(fragment.shown, " as Parquet", UnicodeError),
         key_problems(fragment.shown),

@@ -51,7 +51,6 @@ class Writer(Protocol):
 
 
 def writer_of(kind: DataFormat) -> Writer:
-    """Return what writes a format that is written."""
     return cast("Writer", import_module(f"calibcli.data.writers.{kind.facts.writer}"))
 
 

@@ -45,7 +45,6 @@ def opened_sink(
     codec: Compression | None = None,
     footer: Any = None,  # noqa: ANN401 - pyarrow's metadata, or None
 ) -> Iterator[Sink]:
-    """Open what record batches are written to."""
     name = None if codec is None else cast('Literal["lz4", "zstd"]', codec.value)
     options = pa.ipc.IpcWriteOptions(compression=name, emit_dictionary_deltas=True, allow_64bit=True)
     out = cast("io.IOBase", target)

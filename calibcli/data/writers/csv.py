@@ -75,7 +75,6 @@ def _flat(kind: pa.DataType) -> pa.DataType:
 
 
 def _as_text(column: Column, kind: pa.DataType) -> Column:
-    """Return a column as the type that the CSV writer takes for it."""
     if isinstance(column, pa.DictionaryArray) and pa.types.is_duration(column.type.value_type):
         column = column.cast(column.type.value_type)
     return (names_of(column) if pa.types.is_duration(column.type) else column).cast(kind)
@@ -154,7 +153,6 @@ def _piece(block: Block, values: Added) -> _Piece:
 
 
 def _new_header(header: _Piece, columns: NewColumns) -> bytes:
-    """Return the header with the new names."""
     content, end = header.content, int(header.ends[0]) if header.ends.size else 0
     old = [content[:end]]
     if columns.kept is not None:

@@ -38,7 +38,6 @@ _NOT_A_NUMBER = r"n"
 
 
 def fits(kind: pa.DataType) -> bool:
-    """Whether values of a type can be written as JSON."""
     if isinstance(kind, pa.BaseExtensionType):
         return fits(kind.storage_type)
     if isinstance(kind, pa.DictionaryType):
@@ -90,7 +89,6 @@ def joined_row(names: "list[bytes]", columns: list[Column]) -> Column:
 
 
 def _objects(column: Any) -> Column:  # noqa: ANN401 - a column of structs
-    """Return structs as objects."""
     if not column.type.num_fields:
         return _where_null(pa.nulls(len(column), pa.binary()), b"{}")
     parts: list[Any] = []
@@ -123,7 +121,6 @@ def _lists(column: Any) -> Column:  # noqa: ANN401 - a column of lists or maps
 
 
 def json_key(name: str) -> bytes:
-    """Return a name as JSON text."""
     return json.dumps(name, ensure_ascii=False).encode()
 
 

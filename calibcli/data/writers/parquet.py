@@ -175,10 +175,7 @@ def most_rows(width: int) -> int:
 
 
 def write_batches(batches: Iterable[pa.RecordBatch], out: Output) -> Iterator[int]:
-    """
-    Write record batches as Parquet, in row groups of about a million
-    rows, of less where rows hold much.
-    """
+    """In row groups of about a million rows, of less where rows hold much."""
     schema = pa.schema([one.with_type(_stored(one.type)) for one in out.schema]).with_metadata(
         out.schema.metadata
     )
