@@ -165,7 +165,6 @@ def _levels(report: "MeasureReport") -> list[str]:
 
 
 def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
-    """Return the levels that the scores of a report reach."""
     named = {one.name: one for one in report.measures}
     failed = False
 
@@ -660,7 +659,6 @@ def _brief(names: Sequence[str], what: str = "") -> str:
 
 
 def _differs(one: "Comparison") -> str:
-    """Return by how much two differ, with the interval."""
     name, first, second = field_name(one.name.value), one.first.value, one.second.value
     if first is None or second is None or not (math.isfinite(first) and math.isfinite(second)):
         return f"{name} is {four(first)} against {four(second)}"
@@ -790,7 +788,6 @@ def _the(what: str) -> str:
 
 
 def why_open(verdict: "Verdict") -> str:
-    """Return why a verdict concludes nothing."""
     if verdict.reason is not None:
         return verdict.reason
     if verdict.segments is not None:
@@ -852,7 +849,6 @@ def roughly(verdict: "Verdict") -> str:
 
 
 def _needed(verdict: "Verdict") -> list[str]:
-    """Return how many rows would decide, where rows would."""
     needed = verdict.needed
     if needed is None:
         return []
@@ -1009,7 +1005,6 @@ def _unseen(report: "SegmentsReport") -> list[str]:
 
 
 def segment_name(segment: "Segment | JudgedSegment") -> str:
-    """Return the rows of a segment in words."""
     return " and ".join(printable(one) for one in segment.where) or "all rows"
 
 
@@ -1035,7 +1030,6 @@ def _segment_sentence(segment: "Segment", sure: str) -> str:
 
 
 def untested_words(many: int, reason: str | None) -> str:
-    """Return that so many segments are not tested for a reason."""
     return f"{plural(many, 'segment')} {'is' if many == 1 else 'are'} not tested: {reason}"
 
 

@@ -190,7 +190,6 @@ _OTHERS: dict[str, Callable[[Mapping[str, Any]], Iterator[Row]]] = {
 
 
 def _said_of(key: str, body: Mapping[str, Any]) -> Row:
-    """Return what all rows of a slice have in common."""
     return {
         "slice": key,
         "rows": body["table"]["rows"],
@@ -206,7 +205,6 @@ def _rows(
     body: Mapping[str, Any],
     groups: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[Row]:
-    """Yield the rows of a report or of one of its slices."""
     same = _said_of(key, body)
     if isinstance(report, MeasureReport) and not report.table.weighted:
         same["mean_score"] = report.mean_score
@@ -235,7 +233,6 @@ def _row(same: Mapping[str, object], kind: str, name: str, one: Mapping[str, obj
 
 
 def _cell(value: object) -> object:
-    """Return a value as it stands in a cell."""
     if not isinstance(value, str):
         return "" if value is None else repr(value) if isinstance(value, float) else value
     text = printable(value)

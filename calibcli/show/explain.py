@@ -23,17 +23,14 @@ SECTIONS = {
 
 
 def definition_page(name: Explained) -> Page:
-    """Return the page of one measure or test."""
     return (paragraph(Line(name.value, Tone.TITLE), name.meaning), definition_listing(name))
 
 
 def definition_listing(name: Explained, title: str = "") -> Listing:
-    """Return what is said of a measure or test under each label."""
     return Listing(tuple(zip(LABELS, name.definition, strict=True)), title)
 
 
 def names_page() -> Page:
-    """Return every name with its one sentence."""
     kinds = (
         (MeasureName, "Measures"),
         (ClassMeasure, "Measures of several classes"),

@@ -164,12 +164,7 @@ _SINGLE = 0.012
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """
-    The text around a diagram.
-
-    Args:
-        caption: What the diagram shows with its interval first.
-    """
+    """The text around a diagram; its caption begins with what is shown, with the interval."""
 
     title: str
     caption: Sequence[str] = ()
@@ -185,7 +180,6 @@ def reliability_text(
     unicode: bool = True,
     scale: AxisScale = AxisScale.LINEAR,
 ) -> str:
-    """Draw a reliability diagram in letters."""
     letters = UNICODE if unicode else ASCII
     smooth = curve.along(scale).smooth if curve.kind is PlotKind.SMOOTH else None
     limits = binned_limits(curve.binned, scale) if smooth is None else smooth_limits(smooth, scale)
@@ -216,7 +210,6 @@ class _Drawing:
         return [told, self.limits.sentence]
 
     def key(self, confidence: float) -> str:
-        """Return what the letters mean."""
         letters, share = self.letters, percent(confidence)
         if isinstance(self.curve, SmoothCurve):
             x = self.limits.shares(self.curve.x)

@@ -189,7 +189,6 @@ class MarkupRenderer:
     dialect: Dialect
 
     def text(self, page: Page) -> str:
-        """Return a page in this markup."""
         blocks, heading, labels = [], "", Counter[str]()
         for block in page:
             heading = _heading(block, heading)
@@ -306,7 +305,6 @@ def _together(columns: list[Column], rows: Cells) -> tuple[list[Column], Cells]:
 
 
 def _sizes(columns: list[Column], rows: Cells) -> list[int]:
-    """Return how many letters wide each column is."""
     every = [[as_in_papers(one.title) for one in columns], *rows]
     return [max(map(len, cells)) for cells in zip(*every, strict=True)]
 

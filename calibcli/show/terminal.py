@@ -24,12 +24,7 @@ WIDTH = 41
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """
-    The letters a bar is drawn with.
-
-    Args:
-        both: Rate and mean score in one place.
-    """
+    """The letters a bar is drawn with, one of them for rate and mean score in one place."""
 
     rate: str
     interval: str
@@ -38,7 +33,6 @@ class Marks:
 
     @property
     def legend(self) -> str:
-        """What the letters mean."""
         return (
             f"{self.rate} observed rate  {self.interval} its interval  {self.score} mean score  "
             f"{self.both} rate and score in one place"
@@ -322,7 +316,6 @@ def _row(fixed: Sequence[str], last: Sequence[str], *, left: int) -> list[str]:
 
 
 def styled(text: str, tone: Tone, *, color: bool) -> str:
-    """Return text in the colour of a tone, where colour is wanted."""
     if not color or not _STYLES[tone]:
         return text
     from rich.color import ColorSystem

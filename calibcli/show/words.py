@@ -54,7 +54,6 @@ def number_text(value: float) -> str:
 
 
 def count(rows: int) -> str:
-    """Return a whole number with separators between thousands."""
     return f"{rows:,}"
 
 

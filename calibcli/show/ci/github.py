@@ -58,7 +58,6 @@ def error_annotation(problem: CalibcliError, settings: tuple[Setting, ...] = ())
 
 
 def _set(settings: tuple[Setting, ...]) -> list[str]:
-    """Return an annotation for what files and variables have set."""
     said = settings_said(settings)
     return [_command("notice", "settings", *said)] if said else []
 
@@ -77,7 +76,6 @@ def summary_of(report: VerifyReport, settings: tuple[Setting, ...] = ()) -> str:
 
 
 def _row(case: Case) -> str:
-    """Return what was found by a rule as a row of a table."""
     numbers = numbers_of(case.verdict).values()
     found = ["" if one is None else UNDEFINED if math.isnan(one) else f"{one:.4g}" for one in numbers]
     verdict = case.verdict
@@ -86,17 +84,13 @@ def _row(case: Case) -> str:
 
 
 def error_summary(problem: CalibcliError, settings: tuple[Setting, ...] = ()) -> str:
-    """Return the Markdown of a gate that never came to a verdict."""
     first, *rest = error_lines(problem)
     lines = [f"**No verdict: {escaped(first)}**", *map(escaped, (*rest, *settings_said(settings)))]
     return cut_to("\n\n".join(lines) + "\n", MOST_SUMMARY_BYTES)
 
 
 def outputs_of(report: VerifyReport, *, exit_code: int) -> str:
-    """
-    Return the outputs of the step: the verdict, the counts, and what
-    was found for all rows by each rule.
-    """
+    """The outputs of the step: the verdict, the counts, and what was found for all rows by each rule."""
     cases = cases_of(report)
     outcomes = [case.verdict.outcome for case in cases]
     undecided = [case for case in worst_first(cases) if case.verdict.outcome is not VerdictName.PASS]
@@ -120,7 +114,6 @@ def outputs_of(report: VerifyReport, *, exit_code: int) -> str:
 
 
 def error_outputs(problem: CalibcliError) -> str:
-    """Return the outputs of a step that never came to a verdict."""
     found = {
         "verdict": "error",
         "exit_code": str(problem.exit_code),

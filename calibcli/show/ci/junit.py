@@ -102,7 +102,6 @@ def _properties(report: VerifyReport) -> dict[str, str]:
 
 
 def _set(settings: tuple[Setting, ...]) -> dict[str, str]:
-    """Return a property for each option that a file or a variable has set."""
     return {f"setting {one.key}": f"{one.shown} ({one.source})" for one in settings}
 
 

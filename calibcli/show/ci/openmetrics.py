@@ -36,7 +36,6 @@ class _Family:
     unit: str = ""
 
     def lines(self) -> list[str]:
-        """Return what is said of the family, and its samples."""
         unit = [f"# UNIT {self.name} {self.unit}"] if self.unit else []
         head = [f"# TYPE {self.name} gauge", *unit, f"# HELP {self.name} {self.means}"]
         return [*head, *(f"{self.name}{_labels(labels)} {_number(value)}" for labels, value in self.samples)]

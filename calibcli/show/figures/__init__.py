@@ -19,7 +19,6 @@ from calibcli.stats.curves import Picture
 def figure_of(
     picture: Picture, words: Words, *, look: Look | None = None, scale: AxisScale = AxisScale.LINEAR
 ) -> Figure:
-    """Draw a picture."""
     facts = picture.kind.facts
     draw = loaded(f"show.figures.{facts.figure}")
     by_scale = {"scale": scale} if facts.logit else {}

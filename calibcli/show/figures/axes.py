@@ -20,7 +20,6 @@ _BESIDE = 0.2
 
 
 def dress(page: Page, axes: Axes, *, x_label: str | None, y_label: str | None) -> None:
-    """Give axes their spines, ticks and labels."""
     look, palette = page.look, page.look.palette
     axes.set_facecolor(palette.paper)
     axes.grid(visible=False)
@@ -76,13 +75,11 @@ def number_ticks(axes: Axes) -> None:
 
 
 def round_numbers(axis: Axis, *, most: int = 6) -> None:
-    """Put round numbers on an axis."""
     axis.set_major_locator(MaxNLocator(nbins=most, steps=[1, 2, 2.5, 5, 10]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: number_text(value)))
 
 
 def show_limits(axes: Axes, limits: Limits) -> None:
-    """Give axes of scores and rates their scale, ends and numbers."""
     show_scores(axes, limits.x, limits.scale)
     if limits.scale is AxisScale.LOGIT:
         axes.set_yscale("logit", nonpositive="clip")
@@ -93,7 +90,6 @@ def show_limits(axes: Axes, limits: Limits) -> None:
 
 
 def show_scores(axes: Axes, ends: tuple[float, float], scale: AxisScale) -> None:
-    """Give the axis of scores, or of thresholds, its scale, ends and numbers."""
     if scale is AxisScale.LOGIT:
         axes.set_xscale("logit", nonpositive="clip")
         axes.set_xlim(_log_odds_ticks(axes.xaxis, ends))

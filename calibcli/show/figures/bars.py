@@ -107,7 +107,6 @@ def _draw_error(axes: Axes, bars: Bars, look: Look) -> None:
 
 
 def draw_points(axes: Axes, bars: Bars, look: Look) -> None:
-    """Draw the points of bins and their whiskers."""
     ink, known = look.palette.ink, ~np.isnan(bars.lower)
     ends = bars.lower[known], bars.upper[known]
     axes.vlines(bars.score[known], *ends, **look.uprights(ink, 0.8), zorder=2.8)

@@ -57,11 +57,9 @@ class ClinicalPlots:
 
     @property
     def extents(self) -> list[Extent]:
-        """What each asks of the axes."""
         return [_extent(one) for one in self.curves]
 
     def notes(self) -> list[str]:
-        """Return what the picture shows, for the small print."""
         groups = [one.groups for one in self.curves]
         counts = [one.rows.size for one in groups]
         many = " to ".join(dict.fromkeys(f"{one:,}" for one in (min(counts), max(counts))))
@@ -80,7 +78,6 @@ class ClinicalPlots:
         ]
 
     def key(self, look: Look) -> list[Entry]:
-        """Return what the marks mean."""
         ink = look.palette.ink
         level = percent(self.curves[0].confidence)
         entries: list[Entry] = []

@@ -34,7 +34,6 @@ _INHERITED = {
 
 
 def for_page(content: bytes, name: str) -> str:
-    """Return what stands inside the svg element of a drawing."""
     root = ET.fromstring(content)  # noqa: S314 - our own text
     for parent in root.iter():
         for child in [one for one in parent if _plain(one.tag) in _DROPPED]:
@@ -113,12 +112,7 @@ _ROOM = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """
-    A value of a picture, where it is drawn.
-
-    Args:
-        panel: Position of its panel, in reading order.
-    """
+    """A value of a picture, where it is drawn; panels are counted in reading order."""
 
     panel: int
     x: float

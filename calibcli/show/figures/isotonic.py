@@ -29,15 +29,12 @@ _FEWEST = 2
 
 
 def isotonic_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
-    """Draw CORP's reliability diagrams."""
     plots = IsotonicPlots(curves_of(picture, IsotonicCurve))
     return panels_figure(picture, plots, words, look=look, scale=scale)
 
 
 @dataclass(frozen=True, slots=True)
 class IsotonicPlots:
-    """Isotonic fits."""
-
     curves: tuple[IsotonicCurve, ...]
 
     rate_label = "recalibrated rate of label 1"
@@ -45,11 +42,9 @@ class IsotonicPlots:
 
     @property
     def extents(self) -> list[Extent]:
-        """What each asks of the axes."""
         return [Extent(one.at, one.level, one.share, one.lower, one.upper) for one in self.curves]
 
     def notes(self) -> list[str]:
-        """Return what the picture shows, for the small print."""
         fit = (
             "Isotonic regression of the labels: the rising curve that fits them best. Coloured: what "
             f"recalibration to it would change. {bars.DARKER}"
@@ -57,7 +52,6 @@ class IsotonicPlots:
         return [fit, *dict.fromkeys(_about_band(one) for one in self.curves)]
 
     def key(self, look: Look) -> list[Entry]:
-        """Return what the marks mean."""
         palette = look.palette
         curve = next((one for one in self.curves if one.points is None), self.curves[0])
         few = curve.points is not None
@@ -73,7 +67,6 @@ class IsotonicPlots:
         return [*entries, *bars.area_key(look)]
 
     def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
-        """Draw one of them."""
         draw_isotonic(panel, self.curves[place], limits=limits, look=look, counted=len(self.curves) == 1)
 
 

@@ -153,7 +153,6 @@ def lines_figure(
 
 
 def _band(curve: Banded, look: Look) -> list[Entry]:
-    """Return what the band of a curve means, where it has one."""
     if not has_band(curve.lower):
         return []
     return [(Patch(**band_fill(look)), f"{percent(curve.confidence)} interval")]
@@ -200,7 +199,6 @@ def _line(place: int, look: Look) -> Line2D:
 
 
 def _notes(panels: Sequence[CurvePanel], lines: Lines, look: Look, *, same: bool) -> list[str]:
-    """Return what must be said of several lines."""
     notes = [lines.beside] if panels and panels[0].error else []
     if len(panels) > MOST_LINES:
         rest = panels[MOST_LINES:]
@@ -281,14 +279,11 @@ _RULE = (
 
 
 def risk_coverage_figure(picture: Picture, words: Words, *, look: Look) -> Figure:
-    """Draw the risk against the coverage."""
     return lines_figure(picture, RiskCoverageLines(curves_of(picture, RiskCoverageCurve)), words, look=look)
 
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverageLines(Lines):
-    """Risk-coverage curves."""
-
     curves: tuple[RiskCoverageCurve, ...]
 
     x_label = "coverage: share of rows kept, highest scores first"
@@ -299,7 +294,6 @@ class RiskCoverageLines(Lines):
     rule = _RULE
 
     def points(self, place: int) -> tuple[Floats, Floats]:
-        """Return the line of one of them."""
         return self.curves[place].coverage, self.curves[place].risk
 
     def references(self, look: Look, place: int = 0) -> list[Reference]:
@@ -315,7 +309,6 @@ class RiskCoverageLines(Lines):
         """Draw nothing but the band."""
 
     def show(self, axes: Axes, scale: AxisScale) -> None:  # noqa: ARG002 - one shape for all
-        """Give axes their ends and numbers."""
         number_ticks(axes)
         axes.set_xlim(-0.012, 1.012)
         axes.set_ylim(0.0, max(_top(one, alone=len(self.curves) == 1) for one in self.curves))

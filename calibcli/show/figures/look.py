@@ -110,7 +110,6 @@ class Look:
 
 
 def look_of(size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.LIGHT) -> Look:
-    """Return the look of a size and a theme."""
     palette = DARK if theme is Theme.DARK else LIGHT
     match size:
         case FigureSize.COLUMN:

@@ -92,7 +92,6 @@ def _notes(curve: MapCurve) -> list[str]:
 
 
 def _key(curve: MapCurve, look: Look) -> list[Entry]:
-    """Return what the marks mean."""
     entries: list[Entry] = [(Line2D([], [], **_line(look)), f"{curve.method.value} map")]
     if has_band(curve.lower):
         ends = curve.method is RecalibratorName.VENN_ABERS

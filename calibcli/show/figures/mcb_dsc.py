@@ -66,7 +66,6 @@ def _beyond(picture: McbDsc) -> np.ndarray[Any, np.dtype[np.bool_]]:
 
 
 def _key(picture: McbDsc, look: Look) -> list[Entry]:
-    """Return what the marks mean."""
     beyond, known = _beyond(picture), bool(np.all(~np.isnan(picture.by_chance)))
     entries: list[Entry] = []
     if beyond.any():

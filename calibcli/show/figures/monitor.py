@@ -28,7 +28,6 @@ _DOTS = (0, (1, 2))
 
 
 def monitor_figure(curve: MonitorCurve, words: Words, *, look: Look) -> Figure:
-    """Draw a gate over the rows that it has counted."""
     shown = with_fewer_looks(curve, most=_MOST_LOOKS)
     ends = _wealth_ends(curve)
     top = _error_end(curve)

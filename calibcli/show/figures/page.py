@@ -100,15 +100,12 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A figure with its panels."""
-
     figure: Figure
     look: Look
     panels: tuple[Panel, ...]
 
     @property
     def main(self) -> Axes:
-        """The axes of the first panel."""
         return self.panels[0].main
 
 
@@ -236,7 +233,6 @@ _HANDLE, _PAD, _BETWEEN_ENTRIES = 1.7, 0.5, 1.3
 
 
 def key_rows(entries: Sequence[Entry], size: float, room: float) -> list[list[Entry]]:
-    """Return the entries in rows."""
     rows: list[list[Entry]] = []
     used = 0.0
     for mark, name in entries:
@@ -394,7 +390,6 @@ def _panel_width(room: float, sheet: Sheet, look: Look) -> float:
 
 
 def _panel(figure: Figure, frame: _Frame, place: int, *, sheet: Sheet, look: Look) -> Panel:
-    """Add the axes of one panel."""
     inch = look.inches
     row, column = divmod(place, sheet.columns)
     strip = inch(_STRIP * _strip_share(sheet)) if sheet.strip else 0.0
@@ -432,7 +427,6 @@ _MOST_OF_TITLE = 2.6
 
 
 def _title(words: Words, look: Look) -> list[str]:
-    """Return the lines of the title."""
     size, room = look.points(TITLE), look.width - 2.0 * look.inches(_EDGE)
     return wrapped(
         fitted(words.title, size, _MOST_OF_TITLE * room, weight="bold"), size, room, weight="bold"
@@ -502,13 +496,11 @@ def write(
 
 
 def inches_wide(axes: Axes) -> float:
-    """Return the width of axes in inches."""
     left, _, right, _ = box_of(axes)
     return right - left
 
 
 def inches_high(axes: Axes) -> float:
-    """Return the height of axes in inches."""
     _, lower, _, upper = box_of(axes)
     return upper - lower
 

@@ -77,26 +77,21 @@ class AttributesPlots:
 
     @property
     def rate_label(self) -> str:
-        """As without."""
         return self.plots.rate_label
 
     @property
     def strip_label(self) -> str:
-        """As without."""
         return self.plots.strip_label
 
     @property
     def extents(self) -> list[Extent]:
-        """As without."""
         return list(self.plots.extents)
 
     def notes(self) -> list[str]:
-        """Return what the picture shows, for the small print."""
         skill = "On the diagonal's side of the line of no skill, scores beat the base rate (Brier score)."
         return [*self.plots.notes(), skill]
 
     def key(self, look: Look) -> list[Entry]:
-        """Return what the marks mean."""
         low, high = min(self.bases), max(self.bases)
         number = f" {low:.3g}" if low == high else ""
         rate, skill = (Line2D([], [], **_reference(look, dashes)) for dashes in (_RATE, _NO_SKILL))
@@ -120,8 +115,6 @@ def _reference(look: Look, dashes: tuple[int, tuple[int, ...]]) -> dict[str, Any
 
 @dataclass(frozen=True, slots=True)
 class BinnedPlots:
-    """Curves of bins."""
-
     curves: tuple[BinnedCurve, ...]
     confidence: float
 
@@ -130,11 +123,9 @@ class BinnedPlots:
 
     @property
     def extents(self) -> list[Extent]:
-        """What each asks of the axes."""
         return [binned_extent(one) for one in self.curves]
 
     def notes(self) -> list[str]:
-        """Return what the picture shows, for the small print."""
         atoms = all(bool(np.all(one.lower == one.upper)) for one in self.curves)
         counts = [one.rows.size for one in self.curves]
         least, most = min(counts), max(counts)
@@ -149,7 +140,6 @@ class BinnedPlots:
         return [f"{many} {what}.{where} {DARKER}", *finer, *dict.fromkeys(bands)]
 
     def key(self, look: Look) -> list[Entry]:
-        """Return what the marks mean."""
         ink = look.palette.ink
         entries: list[Entry] = [(Line2D([], [], **look.dots(ink, 4.5)), "observed rate")]
         if any(has_band(one.rate_lower) for one in self.curves):
@@ -253,8 +243,6 @@ class Strokes:
 
 @dataclass(frozen=True, slots=True)
 class SmoothPlots:
-    """Curves without bins."""
-
     curves: tuple[SmoothCurve, ...]
     confidence: float
 
@@ -263,11 +251,9 @@ class SmoothPlots:
 
     @property
     def extents(self) -> list[Extent]:
-        """What each asks of the axes."""
         return [smooth_extent(one) for one in self.curves]
 
     def notes(self) -> list[str]:
-        """Return what the picture shows, for the small print."""
         bands = dict.fromkeys(band_sentence(one.band, one.lower) for one in self.curves)
         broken = any(np.isnan(one.x).any() for one in self.curves)
         return [
@@ -278,7 +264,6 @@ class SmoothPlots:
         ]
 
     def key(self, look: Look) -> list[Entry]:
-        """Return what the marks mean."""
         line = Line2D([], [], **look.stroke(look.palette.ink, 2.4))
         entries: list[Entry] = [(line, "observed rate")]
         if any(has_band(one.lower) for one in self.curves):
@@ -286,7 +271,6 @@ class SmoothPlots:
         return [*entries, *area_key(look)]
 
     def draw(self, place: int, panel: Panel, *, limits: Limits, look: Look) -> None:
-        """Draw one of them."""
         draw_smooth(panel, self.curves[place], limits=limits, look=look)
 
 
@@ -476,7 +460,6 @@ def _notes(curve: ResidualCurve) -> list[str]:
 
 
 def _key(curve: ResidualCurve, look: Look) -> list[Entry]:
-    """Return what the marks mean."""
     if isinstance(curve.source, BinnedCurve):
         entries = BinnedPlots((curve.source,), curve.confidence).key(look)
     else:

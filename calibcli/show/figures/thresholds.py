@@ -28,23 +28,18 @@ _LEAST = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class ThresholdAxis:
-    """What the axis of thresholds shows."""
-
     x: tuple[float, float]
     scale: AxisScale
 
     @property
     def zoomed(self) -> bool:
-        """Whether a part of [0, 1] is left out."""
         return self.x != (0.0, 1.0)
 
     @property
     def by_log_odds(self) -> bool:
-        """Whether it is laid out by log-odds."""
         return self.scale is AxisScale.LOGIT
 
     def shown(self, at: Floats) -> npt.NDArray[np.bool_]:
-        """Return which thresholds are shown."""
         return np.asarray((at >= self.x[0]) & (at <= self.x[1]))
 
 
@@ -58,7 +53,6 @@ def threshold_axis(ends: tuple[float, float], scale: AxisScale) -> ThresholdAxis
 
 
 def show_thresholds(axes: Axes, axis: ThresholdAxis, y: tuple[float, float]) -> None:
-    """Give axes their scales, ends and numbers."""
     round_numbers(axes.yaxis)
     axes.set_ylim(y)
     show_scores(axes, axis.x, axis.scale)
@@ -79,7 +73,6 @@ _RULE = (
 
 
 def decision_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
-    """Draw net benefits against the threshold."""
     lines = DecisionLines(curves_of(picture, DecisionCurve))
     return lines_figure(picture, lines, words, look=look, scale=scale)
 
@@ -112,12 +105,10 @@ class DecisionLines(Lines):
 
     @property
     def rule(self) -> str:
-        """What a point of the curve is, for the small print."""
         return _RULE + _SCALES[self.curves[0].benefit]
 
     @property
     def beside(self) -> str:
-        """What stands beside each name."""
         first = self.curves[0]
         if first.clearly_better is None:
             return "Beside each name: where it is better than treating all and none, by the estimate alone."
@@ -126,11 +117,9 @@ class DecisionLines(Lines):
 
     @property
     def y_label(self) -> str:
-        """The name of the axis of heights."""
         return _Y_LABELS[self.curves[0].benefit]
 
     def points(self, place: int) -> tuple[Floats, Floats]:
-        """Return the line of one of them."""
         return self.curves[place].at, self.curves[place].value
 
     def _axis(self, scale: AxisScale) -> ThresholdAxis:
@@ -161,7 +150,6 @@ class DecisionLines(Lines):
         return (bottom, 1.06 * top), lowest < bottom
 
     def notes(self, scale: AxisScale) -> list[str]:
-        """Return what the picture shows, for the small print."""
         axis, first = self._axis(scale), self.curves[0]
         notes = []
         if axis.by_log_odds:
@@ -201,7 +189,6 @@ class DecisionLines(Lines):
             axes.plot([start, stop], [place, place], **_better(look), zorder=2.0)
 
     def key(self, look: Look) -> list[Entry]:
-        """Return what these marks mean."""
         (curve,) = self.curves
         entries: list[Entry] = []
         if curve.raw is not None:
@@ -211,7 +198,6 @@ class DecisionLines(Lines):
         return entries
 
     def show(self, axes: Axes, scale: AxisScale) -> None:
-        """Give axes their scales, ends and numbers."""
         axis = self._axis(scale)
         show_thresholds(axes, axis, self._heights(axis)[0])
 
@@ -244,14 +230,11 @@ _COST = (
 
 
 def murphy_figure(picture: Picture, words: Words, *, look: Look, scale: AxisScale) -> Figure:
-    """Draw mean elementary scores against the threshold."""
     return lines_figure(picture, MurphyLines(curves_of(picture, MurphyCurve)), words, look=look, scale=scale)
 
 
 @dataclass(frozen=True, slots=True)
 class MurphyLines(Lines):
-    """Murphy curves."""
-
     curves: tuple[MurphyCurve, ...]
 
     x_label = "threshold"
@@ -262,14 +245,12 @@ class MurphyLines(Lines):
     rule = _COST
 
     def points(self, place: int) -> tuple[Floats, Floats]:
-        """Return the line of one of them."""
         return self.curves[place].at, self.curves[place].value
 
     def _axis(self, scale: AxisScale) -> ThresholdAxis:
         return threshold_axis(_ends(one.ends for one in self.curves), scale)
 
     def notes(self, scale: AxisScale) -> list[str]:
-        """Return what the picture shows, for the small print."""
         axis = self._axis(scale)
         if axis.by_log_odds:
             return ["Thresholds by log-odds: areas do not show the size of the Brier score."]
@@ -291,14 +272,12 @@ class MurphyLines(Lines):
         axes.plot(curve.at, curve.recalibrated, **_best(look), zorder=2.5)
 
     def key(self, look: Look) -> list[Entry]:
-        """Return what these marks mean."""
         return [
             (Line2D([], [], **_best(look)), "after isotonic recalibration"),
             (Patch(**_saving(look)), "what that saves"),
         ]
 
     def show(self, axes: Axes, scale: AxisScale) -> None:
-        """Give axes their scales, ends and numbers."""
         axis, tops = self._axis(scale), [0.0]
         for one in self.curves:
             shown = axis.shown(one.at)

@@ -23,7 +23,6 @@ _MOST_DOTS = 60
 
 
 def trend_figure(curve: TrendCurve, words: Words, *, look: Look) -> Figure:
-    """Draw every group in its order."""
     ends = _ends(curve)
     cut = bool(np.any(curve.lower < ends[0]) or np.any(curve.upper > ends[1]))
     notes = [

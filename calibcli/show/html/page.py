@@ -34,12 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """
-    A value that can be pointed at.
-
-    Args:
-        x: In the view box of its picture.
-    """
+    """A value that can be pointed at, at a place of the view box of its picture."""
 
     x: float
     y: float
@@ -80,8 +75,6 @@ class Illustration:
 
 @dataclass(frozen=True, slots=True)
 class Captioned:
-    """A table and what it is called."""
-
     caption: str
     grid: Grid
 
@@ -291,7 +284,6 @@ def number_sections(report: MeasureReport, against_raw: CompareReport | None) ->
 
 
 def segment_section(report: SegmentsReport) -> Section:
-    """Return where the score is wrong, of all segments that some columns make."""
     answer = paragraph(*segmented(report), *note_lines(report.notes))
     return Section("segments", "Segments", (answer, *segment_blocks(report, verbose=False)))
 
@@ -328,7 +320,6 @@ def _scores(report: MeasureReport, others: Sequence[str]) -> Iterator[Block]:
 
 
 def picture_section(pictures: Sequence[Illustration]) -> Section:
-    """Return the diagrams."""
     return Section("diagrams", "Diagrams", pictures=tuple(pictures))
 
 

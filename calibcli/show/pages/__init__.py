@@ -48,7 +48,6 @@ def answer_paragraph(report: "Report") -> Paragraph:
 
 
 def source_line(source: "InputSummary") -> str:
-    """Return files and columns in one line."""
     columns = {"score": source.score, "label": source.label, "weight": source.weight}
     files = file_words(source.files) if source.files else "no new rows"
     return " ".join([files + " ", *(f"{k}={quoted(v)}" for k, v in columns.items() if v)])
@@ -125,7 +124,6 @@ def selected_lines(selected: "SelectedRows") -> list[Line]:
 
 
 def _class_lines(classes: "ClassesRead") -> list[Line]:
-    """Return what became of rows of several classes."""
     lines = []
     if classes.elsewhere:
         lines.append(Line(f"{plural(classes.elsewhere, 'row')} of other predictions left out.", Tone.FAINT))
@@ -158,7 +156,6 @@ def view_lines(source: "InputSummary") -> list[Line]:
 
 
 def clipped_lines(clipped: int) -> list[Line]:
-    """Return how many scores were moved, if any were."""
     if not clipped:
         return []
     scores = f"{plural(clipped, 'score')} outside [0, 1] moved to 0 or 1"
@@ -166,13 +163,11 @@ def clipped_lines(clipped: int) -> list[Line]:
 
 
 def pooled_lines(report: "ApplyReport | FolderApplyReport") -> list[Line]:
-    """Return how many rows of new groups took the map of all rows, if any did."""
     rows = report.pooled_rows
     return note_lines((pooled_words(rows, report.pooled_groups),)) if rows else []
 
 
 def note_lines(notes: tuple[str, ...]) -> list[Line]:
-    """Return notes, marked as such."""
     return [Line(f"note: {note}", Tone.NOTE) for note in notes]
 
 
@@ -183,7 +178,6 @@ def settings_page(settings: tuple[Setting, ...]) -> Page:
 
 
 def artifact_lines(artifact: str | None) -> list[Line]:
-    """Return which recalibrator was applied first, if one was."""
     return [] if artifact is None else [Line(f"recalibrated by {quoted(artifact)}")]
 
 

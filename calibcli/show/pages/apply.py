@@ -14,7 +14,6 @@ _MOST_NAMES = 6
 
 
 def apply_page(report: ApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
-    """Return the summary of an application."""
     where = "standard output" if report.output == "-" else quoted(report.output)
     classes = report.classes
     what, of = ("score", "") if classes is None else ("probs", f" of {count(len(classes.names))} classes")
@@ -55,7 +54,6 @@ def _page(
 
 
 def _without_probability(rows: int, gaps: Sequence[str]) -> list[Line]:
-    """Return how many rows have no probability, and why, if any have none."""
     if not rows:
         return []
     said = f"{plural(rows, 'row')} got no probability, as requested:"
@@ -95,7 +93,6 @@ def _repairs(classes: ClassesApplied) -> list[Line]:
 
 
 def apply_folder_page(report: FolderApplyReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
-    """Return the summary of an application to many files."""
     files = f"{count(len(report.parts))} file{'s' * (len(report.parts) != 1)}"
     names = [quoted(name) for name in report.columns]
     columns = listed(names) if len(names) <= _MOST_NAMES else f"{count(len(names))} columns"

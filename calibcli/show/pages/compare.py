@@ -78,7 +78,6 @@ def _or_clusters(report: CompareReport) -> str:
 
 
 def _side(side: Side) -> str:
-    """Return what a side is."""
     if side.artifact is None:
         return f"column {words.quoted(side.score)}"
     return f"column {words.quoted(side.score)} recalibrated by {words.quoted(side.artifact)}"
@@ -100,7 +99,6 @@ def _differences(report: CompareReport, comparisons: tuple[Comparison, ...]) -> 
 
 
 def _cells(report: CompareReport, confidence: float, of: Callable[[Item], Comparison]) -> Cells[Item]:
-    """Return what a table says of the comparison of each item."""
     return {
         "measure": lambda one: of(one).name.value,
         "first": lambda one: words.four(of(one).first.value),
@@ -190,7 +188,6 @@ _FEW = "There are many classes: each is compared by a few measures; --metric ask
 
 
 def class_blocks(report: CompareReport, classes: ClassesComparison, *, verbose: bool) -> tuple[Block, ...]:
-    """Return a table of the classes for each view."""
     return tuple(
         block for view in classes.views for block in _view_blocks(report, classes, view, verbose=verbose)
     )

@@ -12,7 +12,6 @@ _OURS = "Ours are what `measure` prints: --bins and --binning change them, never
 
 
 def compat_page(report: CompatReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
-    """Return the page of a comparison with another tool."""
     tool = report.peer.value
     top = paragraph(
         Line(source_line(report.input), Tone.TITLE),

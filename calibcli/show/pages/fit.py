@@ -27,7 +27,6 @@ _PENALTY = (
 
 
 def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
-    """Return the summary of a fit."""
     where = "standard output" if report.output is None else quoted(report.output)
     positive = f"{count(report.positive)} positive ({share(report.positive, report.rows)})"
     outputs = "many values" if report.outputs is None else plural(report.outputs, "distinct value")
@@ -52,7 +51,6 @@ def fit_page(report: FitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as 
 
 
 def _segments(found: SegmentMap) -> str:
-    """Return how much a map by segments holds."""
     size = sum(len(term.coefficients) for term in found.terms)
     columns = listed([quoted(one.name) for one in found.columns])
     return f"{plural(size, 'coefficient')} for values of {columns} and their intersections"
@@ -78,7 +76,6 @@ def _strength(strength: float | None) -> str:
 
 
 def _groups(report: FitReport) -> Grid:
-    """Return what became of each group."""
     cells: Cells[GroupFit] = {
         report.by or "": lambda one: quoted(one.key),
         Column("rows", numeric=True): lambda one: count(one.rows),
@@ -124,7 +121,6 @@ def _remark(trial: Trial) -> str:
 
 
 def fit_classes_page(report: ClassFitReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
-    """Return the summary of a fit of several classes."""
     where = "standard output" if report.output is None else quoted(report.output)
     method = report.method.value if report.inner is None else f"{report.method.value} of {report.inner}"
     facts = (

@@ -11,7 +11,6 @@ _MOST_LISTED = 1_000
 
 
 def inspect_page(report: InspectReport, *, verbose: bool) -> Page:  # noqa: ARG001 - as every page
-    """Return facts, then columns, then the suggestion."""
     title = f"{quoted(report.path)}  {report.kind}" if report.path else report.kind
     blocks: list[Block] = [paragraph(Line(title, Tone.TITLE))]
     if report.facts:

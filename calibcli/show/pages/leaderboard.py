@@ -67,7 +67,6 @@ def leaderboard_page(report: LeaderboardReport, *, verbose: bool) -> Page:
 
 
 def _group_blocks(report: LeaderboardReport, groups: GroupBoards) -> tuple[Block, ...]:
-    """Return a table of all groups for each measure."""
     blocks: list[Block] = [paragraph(Line(f"By {quoted(groups.column)}", Tone.TITLE))]
     for place, whole in enumerate(report.rankings):
         rankings = [((quoted(one.name),), one.rankings[place]) for one in groups.boards]
@@ -179,7 +178,6 @@ def _verdict(contrast: Contrast) -> str:
 
 
 def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
-    """Return what the numbers of a table mean."""
     contrasts = [one.contrast for one in ranking.standings if one.contrast is not None]
     found = next((one.difference.interval for one in contrasts if one.difference.interval is not None), None)
     best = ", the best of these rows" if ranking.names_the_best() else ""
@@ -216,7 +214,6 @@ def _notes(ranking: Ranking, report: LeaderboardReport) -> list[str]:
 
 
 def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], jointly: str) -> Grid:
-    """Return every pair of scores."""
     cells: Cells[Contrast] = {
         "first": lambda one: quoted(one.first),
         Column("second", key=True): lambda one: quoted(one.second),

@@ -347,7 +347,6 @@ def slice_notes(
 
 
 def difference_blocks(report: MeasureReport) -> tuple[Block, ...]:
-    """Return how each further score differs from the first."""
     return tuple(
         block for key, found in report.differences.items() for block in _difference(report, key, found)
     )

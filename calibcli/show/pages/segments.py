@@ -40,7 +40,6 @@ def segment_blocks(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...
 
 
 def _table(report: SegmentsReport, *, verbose: bool) -> tuple[Block, ...]:
-    """Return the segments that are listed, or all that were tested."""
     everything = tuple(one for one in report.segments if one.not_tested is None)
     rows = everything if verbose else report.shown[:_MOST_ROWS]
     if not rows:
@@ -107,7 +106,6 @@ def _option(report: SegmentsReport, reason: str | None) -> str:
 
 
 def _levels(report: SegmentsReport) -> Listing:
-    """Return how each column is cut."""
     items = []
     for one in report.columns:
         cut = "cut at quartiles" if one.kind == "numbers" else one.kind
