@@ -33,29 +33,18 @@ _NULL = re.compile(r"\s+is\s+(?:not\s+)?null\s*$", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """
-    A value of a condition.
-
-    Args:
-        number: The number that it is, or None for text.
-    """
+    """A value of a condition; text where it is no number."""
 
     text: str
     number: Decimal | None
 
     def __str__(self) -> str:
-        """Return it as a message shows it."""
         return self.text if self.number is not None else repr(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """
-    What a row must satisfy.
-
-    Args:
-        values: With what: one value, or any number of them for `in`.
-    """
+    """What a row must satisfy: a column that compares with one value, or for `in` with any number of them."""
 
     column: str
     sign: Comparison
@@ -64,7 +53,6 @@ class Condition:
 
 
 def condition_of(text: str) -> Condition:
-    """Return the condition that a text is."""
     if len(text) > MOST_LETTERS:
         _refuse(f"a condition of {len(text):,} letters")
     # Blanks at the beginning could be shared out between the parts of the pattern in very many ways.

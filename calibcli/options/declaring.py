@@ -115,7 +115,6 @@ class Parameter(NamedTuple):
 
     @property
     def shell(self) -> Any:  # noqa: ANN401 - a type, or a union of some
-        """Its type on the command line."""
         return self.option.shell or self.annotation
 
     @property
@@ -125,12 +124,10 @@ class Parameter(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether there may be several values."""
         return _one(self.shell)[1]
 
     @property
     def reach(self) -> Reach | None:
-        """What it does beyond choosing what is read and how."""
         return self.option.reach
 
     @property
@@ -142,7 +139,6 @@ class Parameter(NamedTuple):
 
     @property
     def python(self) -> str:
-        """Its type in Python, in words."""
         if self.option.python:
             return self.option.python
         if self.several:
@@ -152,7 +148,6 @@ class Parameter(NamedTuple):
 
 
 def is_share(number: float) -> bool:
-    """Whether a number lies between 0 and 1."""
     return 0.0 < number < 1.0
 
 
@@ -213,7 +208,6 @@ def nested(default: object, kind: type, made: Callable[[Any], object] | None = N
 
 
 def is_group(kind: object) -> bool:
-    """Whether a type is a group of options."""
     return isinstance(kind, type) and any(
         one.metadata.keys() & {"option", "group"}
         for one in getattr(kind, "__dataclass_fields__", {}).values()

@@ -154,7 +154,6 @@ class MapOptions:
         candidate: Sequence[RecalibratorName] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "MapOptions":
-        """Return which map is fitted."""
         return cls(candidate=tuple(candidate or ()), **more)
 
     @property
@@ -302,7 +301,6 @@ class ExportAsk:
 
     @property
     def target(self) -> ExportTarget:
-        """What to write."""
         if self.to is None:
             msg = "the format of the map is not given"
             raise UsageProblem(msg, "pass --to sql, onnx, python or sklearn, or an output such as -o map.sql")
@@ -314,7 +312,6 @@ class ExportAsk:
         return self if self.to is not None else replace(self, to=implied)
 
     def refuse_idle(self) -> None:
-        """Refuse what the target has no use for."""
         sql = ("dialect", "form", "view", "table", "probs", "by")
         idle: tuple[str, ...]
         match self.target:

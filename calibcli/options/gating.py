@@ -92,7 +92,6 @@ class Limits:
         rule: str | Sequence[str] | None = None,
         **limits: float | None,
     ) -> tuple[Rule, ...]:
-        """Return the rules that were asked for, each once."""
         return rules_of({_LIMITED[name[4:]]: limit for name, limit in limits.items()}, listed(rule))
 
 
@@ -288,7 +287,6 @@ class StateOptions:
 
 
 def refuse_without_state(option_name: str) -> None:
-    """Refuse an option that speaks of a state where there is none."""
     key = option_name.replace("_", "-")
     msg = f"--{key} without --state"
     hint = "name a file to keep the counts in: --state gate.json"
@@ -332,7 +330,6 @@ class PlanOptions:
         binning: Binning | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "PlanOptions":
-        """Return what is asked, bins as `--bins` takes them."""
         count, cut, values = bins_of_gate(bins, binning)
         if values:
             msg = "a plan takes the values of a score from the rows that it is made of"
@@ -369,7 +366,6 @@ class PlanOptions:
 
     @property
     def measure(self) -> MeasureName | SegmentMeasure:
-        """The measure that has a limit."""
         subject = self.rule.subject
         return subject if isinstance(subject, SegmentMeasure) else MeasureName(subject)
 

@@ -353,7 +353,6 @@ class MeasureOptions:
         class_weights: str | Mapping[str, float] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "MeasureOptions":
-        """Return what is asked, metrics by their names and edges as they are written."""
         return cls(
             metrics_of(listed(metrics)),
             edges=edges_of(edges),
@@ -491,7 +490,6 @@ def check_edges(edges: tuple[float, ...] | None, *, bins: int | None, binning: B
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that is not one."""
     if not _is_confidence(confidence):
         takes = f"a number from 0.5 to {MOST_CONFIDENCE}, such as 0.95"
         refuse_number("--confidence", confidence, _is_confidence, takes)
@@ -545,7 +543,6 @@ class CompareOptions:
 
     @classmethod
     def of(cls, metrics: str | Sequence[str] | None = None, **more: Any) -> "CompareOptions":  # noqa: ANN401
-        """Return what is asked, metrics by their names."""
         return cls(compared_metrics(listed(metrics)), **more)
 
     def __post_init__(self) -> None:
@@ -573,7 +570,6 @@ class CompareOptions:
 
     @property
     def ranked(self) -> tuple[MeasureName, ...]:
-        """The areas of ranks that are compared."""
         return ranked_in(self.shown)
 
     @property

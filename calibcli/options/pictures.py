@@ -19,8 +19,6 @@ AXIS = Option(
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PictureOptions:
-    """How a picture looks."""
-
     size: FigureSize = option(
         FigureSize.PAGE, "--size", section=Section.PICTURE, help="Fit one column of a journal, a page, or a slide.",
     )  # fmt: skip

@@ -198,8 +198,6 @@ def as_one(name: str) -> str:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ClassOptions:
-    """What was said of several classes."""
-
     probs: str | None = option(None, like=PROBS)
     classes: str | tuple[str, ...] | None = option(
         None, "--classes", section=Section.CLASSES, metavar="A,B,...", shell=str | None, python="Classes | None",
@@ -226,8 +224,7 @@ class SeveralClasses:
     What was asked of several classes, where there are some; no classes are named where columns say them.
 
     `change` is the map that probabilities go through before they are seen, `base` the one that they go
-    through
-    to be seen as they were before; both are None where there is none.
+    through to be seen as they were before; both are None where there is none.
     """
 
     probs: str
@@ -302,7 +299,6 @@ class RowSelection:
         sample: int | None = None,
         seed: int = DEFAULT_SEED,
     ) -> "RowSelection":
-        """Return what was said, conditions as they were written."""
         drawn = DEFAULT_SEED if sample is None else seed
         if where is None:
             return cls((), limit, sample, drawn)

@@ -43,12 +43,10 @@ class Rule:
 
     @property
     def of_classes(self) -> bool:
-        """Whether it speaks of all classes together."""
         return isinstance(self.subject, ClassMeasure)
 
     @property
     def of_segments(self) -> bool:
-        """Whether it speaks of all segments together."""
         return isinstance(self.subject, SegmentMeasure)
 
     @property
@@ -62,7 +60,6 @@ class Rule:
 def rules_of(
     limits: Mapping[MeasureName | SegmentMeasure, float | None], texts: Iterable[str]
 ) -> tuple[Rule, ...]:
-    """Return the rules that were asked for, each once."""
     requested: list[Rule] = [largest(name, limit) for name, limit in limits.items() if limit is not None]
     rules: dict[tuple[Subject, Bound, Relation, float], Rule] = {}
     for rule in (*requested, *map(rule_of, texts)):

@@ -43,7 +43,6 @@ class Cutting:
         numeric: str | Sequence[str] | None = None,
         **more: Any,  # noqa: ANN401 - the other fields
     ) -> "Cutting":
-        """Return what is asked, columns by their names."""
         return cls(categorical=_columns(categorical), numeric=_columns(numeric), **more)
 
     def __post_init__(self) -> None:
@@ -114,8 +113,6 @@ class FitCutting(Cutting):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SegmentOptions:
-    """What is asked of `segments`."""
-
     cut: Cutting = nested(Cutting(), Cutting)
     least_rows: int = option(
         DEFAULT_LEAST_ROWS, "--min-rows", section=Section.GROUPS, name="min_rows", metavar="N", least=1,

@@ -50,10 +50,7 @@ def lacking(error: Exception) -> InputProblem | None:
 
 
 def refuse_bytes(words: Iterable[str]) -> None:
-    """
-    Refuse words that stand for bytes which are no text: they could be
-    opened, but be shown in no report.
-    """
+    """Refuse words of bytes that are no text: they could be opened, but be shown in no report."""
     for word in words:
         try:
             word.encode()
@@ -134,8 +131,7 @@ def tree_of(words: Sequence[str]) -> typer.Typer:
     Return the command tree for a line: with the commands whose names stand there, and all their options.
 
     Where no name stands there, every command is in it by its name and first sentence alone: options take
-    long to
-    make, and nothing asks for them.
+    long to make, and nothing asks for them.
     """
     tree = typer.Typer(
         cls=Tree,

@@ -58,7 +58,6 @@ class Configuration:
     named: bool = False
 
     def checked(self, commands: Mapping[str, Command]) -> "Configuration":
-        """Return itself if every key is known."""
         if not self.tables:
             return self
         options = {name: options_of(command) for name, command in commands.items()}
@@ -76,7 +75,6 @@ class Configuration:
         return self
 
     def settings(self, name: str, command: Command) -> dict[str, "Setting"]:
-        """Return the defaults that the file has for the parameters of a command."""
         if not self.tables:
             return {}
         from calibcli.reports.input import Setting
@@ -110,10 +108,7 @@ def defaults_for(name: str, command: Command, configuration: Configuration) -> d
 
 
 def refuse_strange_variables(commands: Mapping[str, Command], variables: Mapping[str, str]) -> None:
-    """
-    Refuse variables of ours that name no command, such as
-    CALIBCLI_VERFY_RULE; the options are not looked at.
-    """
+    """Refuse variables of ours that name no command, as CALIBCLI_VERFY_RULE; options are not looked at."""
     prefixes = tuple(f"{_PREFIX}{name.upper()}_" for name in commands)
     for variable, text in variables.items():
         if not text or not variable.startswith(_PREFIX) or variable.startswith(prefixes):
@@ -130,7 +125,6 @@ def refuse_strange_variables(commands: Mapping[str, Command], variables: Mapping
 
 
 def _variable(name: str, key: str) -> str:
-    """Return the variable that sets an option of a command."""
     return f"{_PREFIX}{name.upper()}_{key.upper().replace('-', '_')}"
 
 
@@ -322,7 +316,6 @@ def value_of(text: str, kind: type) -> object:
 
 
 def typed(value: object, option: Parameter, *, place: str) -> Value:
-    """Return a value if the option can take it."""
     if option.several:
         many = value if isinstance(value, list) else [value]
         return [str(_single(one, option, place)) for one in many]

@@ -39,7 +39,6 @@ def column_names(incomplete: str) -> list[str]:
 
 
 def metric_names(incomplete: str) -> list[str]:
-    """Return the measures, tests and groups that begin with a text."""
     from calibcli.options.measuring import known_metrics
 
     return [str(name) for name in known_metrics() if name.startswith(incomplete)]
@@ -57,7 +56,6 @@ def _words() -> list[str]:
 
 
 def _option(words: list[str], name: str) -> str | None:
-    """Return the value of an option on the line, or None."""
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == name:
             return following or None
@@ -104,7 +102,6 @@ def _header_of_any(name: str, form: InputFormat) -> tuple[str, ...]:
 
 
 def _partitions(word: str) -> tuple[str, ...]:
-    """Return the columns that the path of a file holds."""
     from calibcli.data.readers import partitions_of
 
     return tuple(column for column, _ in partitions_of(word))
@@ -125,9 +122,8 @@ def command(
     """
     Return what makes a command of a function.
 
-    A parameter of the function that is a group of options is given by the group's options; others are
-    options or
-    arguments by themselves. Whatever the function takes, its command has the options of the order, in this
+    A parameter of the function that is a group of options is given by the group's options; others are options
+    or arguments by themselves. Whatever the function takes, its command has the options of the order, in this
     order.
     """
 
@@ -180,7 +176,6 @@ def signed(command: Command) -> Command:
 
 
 def _parameter(one: declaring.Parameter) -> inspect.Parameter:
-    """Return an option or argument as the framework knows it."""
     declared = one.option
     info: typer.models.ParameterInfo
     if declared.flags:

@@ -42,10 +42,7 @@ class Line:
     settings: "tuple[Setting, ...]" = ()
 
     def complete(self, name: str, config: str | None, *, isolated: bool) -> dict[str, object]:
-        """
-        Return the values that the environment and a file give to the
-        options of a command, by parameter.
-        """
+        """The values that the environment and a file give to options of a command, by parameter."""
         from calibcli.shell.configuration import configuration_of, defaults_for, refuse_strange_variables
 
         self.name = name
@@ -87,7 +84,6 @@ class _Plain:
     """A command whose options take words by themselves that need no pydantic, which is slow to load."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - of the framework
-        """Take the line apart."""
         framework: Any = super()
         for one in framework.get_params(ctx):
             ask: Callable[[], Any] | None = getattr(one, "get_runtime_param", None)
@@ -107,8 +103,6 @@ class _Plain:
 
 
 class Tree(_Plain, TyperGroup):
-    """All commands."""
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401 - of the framework
         """List what each command does, in a whole sentence however narrow the terminal is."""
         commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
@@ -144,7 +138,6 @@ class Settled(_Plain, TyperCommand):
                     formatter.write_dl(records)
 
     def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - of the framework, old or new
-        """Run the command."""
         line_of(ctx).settle(ctx)
         return super().invoke(ctx)
 

@@ -63,7 +63,6 @@ def _plain_locale() -> bool:
 
 
 def _text_for(report: "Report", kind: ReportFormat, to: str, out: Output, line: "Line | None" = None) -> str:
-    """Return the text of a report, suited to where it goes, for what a line has asked."""
     from calibcli.show import text_of
 
     screen = screen_for(to, color=out.color)
@@ -79,10 +78,7 @@ def _text_for(report: "Report", kind: ReportFormat, to: str, out: Output, line: 
 
 
 def format_of(out: Output) -> ReportFormat:
-    """
-    Return the format of a report: that of `--format` or `--json`, else
-    of the output's name, else a table.
-    """
+    """The format of `--format` or `--json`, else that of the output's name, else a table."""
     from calibcli.data.formats import promise_of, refuse_promise
     from calibcli.errors import IdleOption, UsageProblem, any_of
 
@@ -114,7 +110,6 @@ def request_of(rows: RowRequest, out: Output) -> RowRequest:
 
 
 def write_report(report: "Report", kind: ReportFormat, out: Output, context: "Context") -> None:
-    """Write a report where the options say; a file appears whole or not at all."""
     write(_text_for(report, kind, out.output, out, context.obj), out.output)
 
 
@@ -202,7 +197,6 @@ def say_rows(source: "InputSummary", *, quiet: bool) -> None:
 
 
 def say_notes(notes: tuple[str, ...], *, quiet: bool) -> None:
-    """Write notes to standard error, one line each."""
     for note in notes:
         say_line(f"note: {note}", quiet=quiet)
 
@@ -285,7 +279,6 @@ class _Shown:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Begin to show it."""
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -309,14 +302,12 @@ class _Shown:
             self._show()
 
     def advance(self, rows: int) -> None:
-        """Count one more part."""
         with self._lock:
             self._done += 1
             self._rows += rows
             self._show()
 
     def stop(self) -> None:
-        """Take it away."""
         with self._lock:
             self._ended = True
             if self._bar is not None:

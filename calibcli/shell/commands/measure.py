@@ -120,7 +120,6 @@ def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out
 
 
 def _refuse_one_place(output: str, summary_out: str) -> None:
-    """Refuse a report and a summary in one place."""
     from calibcli.data.outputs import place_of
 
     if place_of(output) == place_of(summary_out):

@@ -165,7 +165,6 @@ def report(
 
 
 def _refuse_suffix(output: str) -> None:
-    """Refuse a name that promises something else."""
     if output != STDOUT and Path(output).suffix.lower() not in (".html", ".htm"):
         msg = f"{output}: a report is a page of HTML"
         raise UsageProblem(msg, f"name it {Path(output).stem or 'report'}.html")
