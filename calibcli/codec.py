@@ -68,15 +68,12 @@ class Node:
     given: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
 
     def problem(self, message: str, hint: str | None = None) -> DocumentProblem:
-        """Return the error that names this place."""
         return DocumentProblem(self.path, message, hint)
 
     def knowing(self, **given: object) -> "Node":
-        """Return the same place, where more is known."""
         return replace(self, given={**self.given, **given})
 
     def has(self, key: str) -> bool:
-        """Whether an object has a member."""
         return key in self._members()
 
     def child(self, key: str) -> "Node":
@@ -93,7 +90,6 @@ class Node:
         return None if node.value is None else node
 
     def members(self) -> dict[str, "Node"]:
-        """Return every member of an object."""
         return {key: Node(value, f"{self.path}.{key}", self.given) for key, value in self._members().items()}
 
     def only(self, *keys: str) -> None:
@@ -107,7 +103,6 @@ class Node:
                 raise self.problem(msg)
 
     def items(self) -> tuple["Node", ...]:
-        """Return the elements of an array."""
         return tuple(Node(one, f"{self.path}[{i}]", self.given) for i, one in enumerate(self.array()))
 
     def array(self) -> list[Any]:
@@ -134,7 +129,6 @@ class Node:
         return value
 
     def truth(self) -> bool:
-        """Return true or false."""
         if not isinstance(self.value, bool):
             self.refuse("true or false")
         return self.value
@@ -148,7 +142,6 @@ class Node:
         return self.value
 
     def texts(self) -> tuple[str, ...]:
-        """Return an array of strings."""
         return tuple(item.text() for item in self.items())
 
     def choice(self, names: type[Name]) -> Name:
@@ -177,7 +170,6 @@ class Node:
         return self.value
 
     def refuse(self, expected: str) -> NoReturn:
-        """Refuse a value that is not what it should be, in words."""
         msg = f"is {quoted(self.value)}, should be {expected}"
         raise self.problem(msg)
 
@@ -281,7 +273,6 @@ class Declared:
     __slots__ = ()
 
     def to_dict(self) -> dict[str, object]:
-        """Return plain values for JSON."""
         declared = Thing(type(self))
         return {
             **({} if declared.root is None else {"schema": declared.root}),
@@ -290,7 +281,6 @@ class Declared:
 
     @classmethod
     def from_dict(cls, node: Node) -> Self:
-        """Restore what `to_dict` returned."""
         return cast("Self", Thing(cls).restored(node))
 
     def check(self, node: Node) -> None:
@@ -373,7 +363,6 @@ class _Whole(_AsItIs):
         return node.whole(self.least, self.most)
 
     def quickly(self, values: list[Any]) -> list[int] | None:
-        """Return many values at once; None where they must be looked at one by one."""
         within = set(map(type, values)) == {int} and self.least <= min(values) and max(values) <= self.most
         return values if within else None
 
@@ -597,7 +586,6 @@ class Shape:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The schema of such an object."""
         return {
             "type": "object",
             "additionalProperties": False,
@@ -715,7 +703,6 @@ class Members:
         return tuple(found)
 
     def values(self, node: Node) -> dict[str, Any]:
-        """Return the values of fields by name."""
         found: dict[str, Any] = {}
         for entry in self.entries:
             if INLINE in entry.marks:
@@ -741,7 +728,6 @@ class Members:
                 node.child(entry.key).expect(entry.kind.write(getattr(value, entry.name)))
 
     def write(self, value: Any) -> dict[str, Any]:
-        """Return the members of a value."""
         found: dict[str, Any] = {}
         for entry in self.entries:
             if isinstance(entry.kind, Members):
@@ -755,11 +741,9 @@ class Members:
         return found
 
     def schema(self, named: Definitions) -> dict[str, Any]:
-        """Return the schema of such an object."""
         return _any_of(self.shapes(named))
 
     def shapes(self, named: Definitions) -> list[Shape]:
-        """Return what such an object may look like."""
         found = [Shape({}, ())]
         for entry in self.entries:
             more = entry.kind.shapes(named) if INLINE in entry.marks else [_shape(entry, named)]
@@ -775,16 +759,13 @@ class Thing:
 
     @property
     def members(self) -> Members:
-        """What is in the document, in order."""
         return _members(self.cls)[0]
 
     @property
     def root(self) -> str | None:
-        """Its schema with the version, where it is a root."""
         return getattr(self.cls, "SCHEMA", None)
 
     def read(self, node: Node) -> Any:
-        """Return the value that an object is, as its class reads it."""
         return self.cls.from_dict(node)
 
     def restored(self, node: Node) -> Any:
@@ -795,7 +776,6 @@ class Thing:
         return self.take(node)
 
     def keys(self, node: Node) -> tuple[str, ...]:
-        """Return the keys that such an object has here."""
         return (*(() if self.root is None else ("schema",)), *self.members.keys(node))
 
     def take(self, node: Node) -> Any:
@@ -807,11 +787,9 @@ class Thing:
         return made
 
     def write(self, value: Declared) -> dict[str, Any]:
-        """Return plain values for JSON."""
         return value.to_dict()
 
     def schema(self, named: Definitions) -> dict[str, Any]:
-        """Return a reference to the schema."""
         return named.reference(self.cls, self.body)
 
     def body(self, named: Definitions, *more: Shape) -> dict[str, Any]:
@@ -821,7 +799,6 @@ class Thing:
         return {**({"description": about} if about else {}), **_any_of(shapes)}
 
     def shapes(self, named: Definitions) -> list[Shape]:
-        """Return what such an object may look like."""
         first = Shape({}, ()) if self.root is None else Shape({"schema": {"const": self.root}}, ("schema",))
         return [first + one for one in self.members.shapes(named)]
 
@@ -875,7 +852,6 @@ class _Part:
 
     @property
     def members(self) -> Members:
-        """What a part has of the whole."""
         return Members(tuple(one for one in Thing(self.cls).members.entries if ROOT not in one.marks))
 
     def write(self, value: Declared) -> dict[str, Any]:
@@ -972,7 +948,6 @@ def _entry(name: str, hint: Any, default: Any, *, said: bool = False) -> Entry:
 
 
 def _kind(hint: Any, extras: tuple[Any, ...], *, inline: bool = False) -> Any:  # noqa: PLR0911 - one return a kind
-    """Return the kind of an annotation."""
     origin, inside = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _kind(inside[0], (*inside[1:], *extras), inline=inline)
@@ -1033,7 +1008,6 @@ def _single(hint: type[Any], extras: tuple[Any, ...]) -> Any:  # noqa: PLR0911 -
 
 
 def _array(origin: type[Any], inside: tuple[Any, ...], extras: tuple[Any, ...]) -> _Array | _OrNull | _Rows:
-    """Return the kind of a tuple, a set or a column of numbers."""
     make: Callable[[list[Any]], Any] = origin
     element = inside[0]
     if origin.__name__ == "ndarray":
@@ -1078,7 +1052,6 @@ def _any_of(shapes: list[Shape]) -> dict[str, Any]:
 
 
 def _or_null(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of a value that may be null."""
     kind = schema.get("type")
     if "enum" in schema:
         return {**schema, "enum": [*schema["enum"], None]}

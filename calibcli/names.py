@@ -242,7 +242,6 @@ RANKED = (MeasureName.AUROC, MeasureName.GINI, MeasureName.AURC)
 
 
 def ranked_in(names: Iterable[MeasureName]) -> tuple[MeasureName, ...]:
-    """Return those measures that are areas of ranks."""
     return tuple(name for name in RANKED if name in {*names})
 
 

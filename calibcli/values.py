@@ -27,8 +27,6 @@ def _dataclass(
     eq: bool = True,
     repr: bool = True,  # noqa: A002 - its name there
 ) -> Callable[[type], type]:
-    """Return a decorator for a class."""
-
     def made(cls: type) -> type:
         # To a class without a word the standard library gives its signature, and imports inspect for it.
         cls.__doc__ = cls.__doc__ or cls.__name__

@@ -47,12 +47,10 @@ class DataFormat(Known):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is text, whose encoding may be said."""
         return self.facts.text
 
     @property
     def is_written(self) -> bool:
-        """Whether it is written as well as read."""
         return bool(self.facts.writer)
 
     @property

@@ -170,7 +170,6 @@ def _frame_with_added_columns(
     classes: "tuple[str | Sequence[str] | None, str | Sequence[str] | None]",
     by: str | None,
 ) -> Any:  # noqa: ANN401
-    """Return a frame of the same make with the new columns."""
     frame = settled(rows)
     fragment = rows_in_memory(FRAME, rows_of_frame(frame), columns_of_frame(frame))
     header, loaded = READER.header(fragment), request.loaded

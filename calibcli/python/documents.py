@@ -42,7 +42,6 @@ def _report(result: Measured | SavedReport) -> DocumentInMemory:
 
 
 def report_source(report: "ReportLike", keyword: str) -> DocumentSource:
-    """Return a report, or the path of one, as commands take it."""
     if isinstance(report, Measured | SavedReport):
         return _report(report)
     return path_of(report, keyword, "a report of `measure` or `load`, or the path of one")
@@ -59,7 +58,6 @@ def scores_of(given: Mapping[str, object]) -> object:
 
 
 def artifact_source(artifact: "ArtifactLike", keyword: str) -> DocumentSource:
-    """Return a recalibrator, or the path of one, as commands take it."""
     from calibcli.python.recalibrator import ARTIFACT, Recalibrator
 
     if isinstance(artifact, Recalibrator):

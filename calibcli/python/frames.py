@@ -35,7 +35,6 @@ _BEYOND_FLOATS = 1 << 53
 
 
 def column_of(values: object, *, what: str) -> ArrowColumn:
-    """Return values as a column."""
     try:
         shape = getattr(values, "shape", (0,))
         if isinstance(shape, tuple) and len(shape) != 1:
@@ -286,7 +285,6 @@ def columns_of_frame(rows: Any) -> Columns:  # noqa: ANN401 - a frame of any mak
 
 
 def rows_of_frame(rows: Any) -> int:  # noqa: ANN401 - a frame of any make
-    """Return how many rows a frame has."""
     if not isinstance(rows, Mapping):
         return int(rows.shape[0])
     lengths = {str(name): _length(values, str(name)) for name, values in rows.items()}
@@ -377,10 +375,7 @@ def _table(rows: Any) -> pa.Table:  # noqa: ANN401
 
 
 def values_like(given: Any, values: npt.NDArray[np.float64]) -> Any:  # noqa: ANN401 - of the make of `given`
-    """
-    Return a value for each of the scores given, as a Series with the same
-    index and name where these are one.
-    """
+    """A value for each of the scores given, as a Series with the same index and name where these are one."""
     make = _maker(given)
     if make == "pandas" and hasattr(given, "index"):
         return type(given)(values, index=given.index, name=given.name)
@@ -394,10 +389,7 @@ def values_like(given: Any, values: npt.NDArray[np.float64]) -> Any:  # noqa: AN
 
 
 def rows_like(given: Any, values: npt.NDArray[np.float64], *, names: Sequence[str]) -> Any:  # noqa: ANN401
-    """
-    Return rows of probabilities: a frame with the same columns where a frame was given, an array for an
-    array.
-    """
+    """Rows of probabilities: a frame of the same columns for a frame, an array for an array."""
     make = _maker(given)
     columns = {name: np.ascontiguousarray(values[:, place]) for place, name in enumerate(names)}
     if make == "pandas":

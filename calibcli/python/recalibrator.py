@@ -84,7 +84,6 @@ def columns_added(predictor: Predictor, fragment: Fragment) -> dict[str, Any]:
 def asked_of(
     scale: str | None, on_range: str, unseen: str, on_missing: str = OnMissing.ERROR, score: str | None = None
 ) -> Columns:
-    """Return how scores are to be taken, from the words for it."""
     return Columns(
         scale=None if scale is None else chosen(Scale, scale, "scale"),
         on_missing=chosen(OnMissing, on_missing, "on_missing"),
@@ -135,7 +134,6 @@ def predicted_scores(
 
 
 def _groups_given(values: object, artifact: GroupArtifact, *, rows: int) -> ArrowColumn:
-    """Return the group of each score as a column."""
     if values is None:
         msg = f"the map was fitted by groups of {artifact.by!r}, and none are given"
         raise UsageProblem(msg, "pass the group of each score with by=[...]")
@@ -338,7 +336,6 @@ class Recalibrator(Shown):
     def _refuse_idle(
         self, *, prior: float | None, classes: object, by: object, unseen: str, on_sum: str
     ) -> None:
-        """Refuse what the map has no use for."""
         held = self.artifact
         if not isinstance(held, ClassArtifact) and (classes is not None or on_sum != OnSum.ERROR):
             msg = "--classes and --on-sum speak of several classes, and the map was fitted to one score"

@@ -93,7 +93,6 @@ class Named(Generic[Number]):
         """Each measure by its name."""
 
     def _lacking(self, name: str) -> str:
-        """Return that there is no such measure, and which there are."""
         return f"{name!r} was not compared; there are {', '.join(self.measures)}"
 
     def __getitem__(self, name: str) -> Number:

@@ -110,7 +110,6 @@ class ColumnCollector:
         return name
 
     def source(self) -> RowsInMemory:
-        """Return the rows under their name."""
         return RowsInMemory(self.name, self.rows or 0, self.columns, frozenset(self.nameless))
 
     def _align(self, values: object, what: str) -> None:
@@ -194,7 +193,6 @@ def inputs_of(
 
 
 def refuse_strange(rows: object) -> None:
-    """Refuse rows that are neither arrays nor a frame."""
     if not frames.is_array(rows) and not frames.is_frame(rows):
         make = f"{type(rows).__module__}.{type(rows).__qualname__}".removeprefix("builtins.")
         msg = f"rows: {make} is no array, and no frame that is read here"
@@ -282,7 +280,6 @@ def _shown(value: object) -> str:
 
 
 def text_of(value: object, keyword: str) -> str:
-    """Return a text, and refuse anything else."""
     if isinstance(value, str):
         return value
     raise refused(keyword, value, f"a text{_such_as(value)}")
@@ -304,7 +301,6 @@ def names_given(value: object, keyword: str) -> str | list[str]:
 
 
 def number_of(value: object, keyword: str) -> float:
-    """Return a number, and refuse anything else."""
     try:
         if not isinstance(value, str | bytes | bool | np.bool_):
             return float(value)  # type: ignore[arg-type]
@@ -321,7 +317,6 @@ def truth_of(value: object, keyword: str) -> bool:
 
 
 def path_of(value: object, keyword: str, takes: str = "a path") -> str:
-    """Return a path as text, and refuse anything else."""
     if isinstance(value, str | os.PathLike):
         return os.fspath(value)
     raise refused(keyword, value, takes)
@@ -340,7 +335,6 @@ def _class_name(one: object) -> object:
 
 
 def chosen(kind: type[Word], word: str, keyword: str) -> Word:
-    """Return the member of a vocabulary that a word is."""
     try:
         return kind(word)
     except (TypeError, ValueError):
