@@ -55,13 +55,7 @@ _JSON_NAMES: Mapping[Any, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """
-    A value of a document and where it stands.
-
-    Args:
-        value: What the JSON reader made of it.
-        given: What is known where it is read, such as the version of its document.
-    """
+    """A value of a document and where it stands; `given` is known there, such as the version."""
 
     value: object
     path: str = "$"
@@ -448,13 +442,7 @@ class _Plain:
 
 @dataclass(frozen=True, slots=True)
 class _OrNull:
-    """
-    A value, or null in place of one that is none.
-
-    Args:
-        nothing: Such a value.
-        is_nothing: Whether a value is one.
-    """
+    """A value, or null in place of one that `is_nothing`, which is read back as `nothing`."""
 
     inner: Any
     nothing: Any = None

@@ -288,10 +288,7 @@ def apply_folder(
     skip_existing: bool,
     reading: Reading,
 ) -> FolderApplyReport:
-    """
-    Apply an artifact to files; each gets an output of its name, below
-    directories as it stands below its own.
-    """
+    """Each file gets an output of its name, below directories as it stands below its own."""
     found = found_in(inputs)
     pairs = output_pairs(inputs, out_dir, to=requested.shape.to)
     there = {output for _, output in pairs if _exists(output)}

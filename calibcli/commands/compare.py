@@ -146,7 +146,7 @@ def _is_leaderboard(columns: Columns, artifacts: Sequence[DocumentSource], reque
 
 
 def fit_note(path: str, rows: int, requested: CompareOptions) -> str:
-    """Return what is said of rows that an artifact was fitted on."""
+    """Refuse a gate on rows that an artifact was fitted on; return what is said of them elsewhere."""
     if requested.fail_if_worse and not requested.allow_fit_rows:
         msg = f"these are the {rows:,} rows that {path} was fitted on"
         raise InputProblem(msg, "use rows that it was not fitted on, or pass --allow-fit-rows to go on")
@@ -172,7 +172,6 @@ def _require_two(columns: Columns, artifacts: Sequence[DocumentSource]) -> None:
 
 
 def _as_all_fitted(columns: Columns, loaded: Loaded) -> Columns:
-    """Read the columns as the fits did where the user does not say otherwise."""
     ways = {path: evaluation.as_fitted(columns, artifact) for path, artifact in loaded.items()}
     if len({one.fitted for one in ways.values()}) > 1:
         # Which of them is meant nobody says.
@@ -223,13 +222,7 @@ def _gathered(rows: RowRequest, loaded: Loaded, ranked: tuple[MeasureName, ...])
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """
-    What was read of both sides.
-
-    Args:
-        first: All rows of the view on the first side, the baseline.
-        compared: Every class, and differences row by row; None for one score.
-    """
+    """All rows of the view on both sides, the baseline first; classes are `compared` row by row, if any."""
 
     first: Seen
     second: Seen
@@ -335,7 +328,6 @@ def _views(sides: _Sides, options: CompareOptions) -> list[ClassViews]:
 
 
 def _view(sides: _Sides, view: ViewName, options: CompareOptions) -> ViewComparison:
-    """Compare every class with enough rows on both sides."""
     compared = sides.classes
     parts = [class_groups(one, view) for one in compared.sides]
     first, second = ({one.key: one for one in part.measured(DEFAULT_LEAST_ROWS)} for part in parts)

@@ -21,12 +21,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """
-    One side of the comparison.
-
-    Args:
-        discrete: Whether it is the output of a discrete recalibrator.
-    """
+    """One side of the comparison; `discrete` where it is the output of a discrete recalibrator."""
 
     name: str
     score: str

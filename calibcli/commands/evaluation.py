@@ -139,7 +139,6 @@ class ClassMap:
         return result
 
     def ends(self, probability: Floats, after: Floats, classes: tuple[str, ...]) -> Ends | None:
-        """Return the ends of recalibrated probabilities, or None where the method has none."""
         order = self.order_of(classes)
         if order is None:
             return self.artifact.recalibrator.ends(probability, after)

@@ -193,7 +193,6 @@ def _sql(ask: ExportAsk, scores: tuple[str, ...], *, places: int | None = None) 
 
 
 def _score(artifact: OneScore, ask: ExportAsk) -> str:
-    """Return the column of the score in a query: the one that was named, else that of the fit."""
     known = artifact.of_all_rows.columns
     return _given(ask.score, "score" if known is None else known[0])
 

@@ -114,13 +114,7 @@ SHARED_UNCHANGED = (
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """
-    The parts of a cross-validation.
-
-    Args:
-        tables: The rows of each fold, none empty.
-        grouped_by: The column whose equal values stayed in one fold, or None where rows were drawn.
-    """
+    """Parts of a cross-validation, none empty: drawn, or by a column whose equal values stay together."""
 
     tables: tuple[Table, ...]
     grouped_by: str | None = None
@@ -129,13 +123,7 @@ class Folds:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """
-    What was chosen by cross-validation.
-
-    Args:
-        repair: The method that would be chosen if the scores could not stay as they are; None where no other
-            was tried.
-    """
+    """Chosen by cross-validation; `repair` is the best of those that change scores, if one was tried."""
 
     selection: Selection
     repair: RecalibratorName | None
@@ -632,13 +620,7 @@ _BYTES = 8
 
 @dataclass(slots=True)
 class ClassSource:
-    """
-    The rows of an input that can be read again.
-
-    Args:
-        rows: How many rows the first pass read, dropped ones included.
-        workers: How many blocks may be worked on at a time.
-    """
+    """Rows of an input that can be read again; `rows` counts those of the first pass, dropped ones too."""
 
     fragments: Sequence[Fragment]
     resolved: Mapping[str, ResolvedColumns]
@@ -836,7 +818,6 @@ def _record(
 
 
 def _options(method: ClassMethod, options: ClassFitOptions) -> dict[str, object]:
-    """Return what was asked of the method, in plain values."""
     if method.facts.made_of_maps:
         own: dict[str, object] = {"inner": options.inner.value, "min_class_rows": options.least_rows}
         own |= {f"inner_{key}": value for key, value in options.inner_options.used_by(options.inner).items()}

@@ -445,13 +445,7 @@ def _file_name(file: InputFile) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ReadBatches:
-    """
-    Files that have been read, and nothing counted yet.
-
-    Args:
-        terms: The terms of the call with the columns of the first file.
-        batches: One for each file that has rows.
-    """
+    """Read and not counted yet: a batch for each file with rows, and terms with the columns of the first."""
 
     terms: Terms
     batches: tuple[Incoming, ...] = ()

@@ -248,7 +248,6 @@ class Gathered:
 
     @property
     def fitted_rows(self) -> bool:
-        """Whether these are the very rows that the artifact was fitted on."""
         one = None if self.artifact is None else self.artifact.of_all_rows
         return one is not None and digest(self.as_fitted) == one.fit.table_digest
 
@@ -758,12 +757,7 @@ class _InLeaves:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Crossed:
-    """
-    Rows by levels and score.
-
-    Args:
-        onto: Where rows of every fragment are added; None for one of each fragment's own.
-    """
+    """Rows by levels and score, of every fragment together in `onto`, or of each by itself without."""
 
     levels: "tuple[Levels, ...]"
     depth: int

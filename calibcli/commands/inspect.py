@@ -198,7 +198,6 @@ def _outputs(recalibrator: Recalibrator) -> str:
 
 
 def _choice(selection: Selection) -> str:
-    """Return how a method was chosen, with the loss of each."""
     found = [
         f"{trial.method} {'none' if trial.loss is None else f'{trial.loss:.6g}'}"
         for trial in selection.trials
@@ -213,7 +212,6 @@ def _bounded(measure: Node) -> str:
 
 
 def _number(found: Node) -> str:
-    """Return a number as it stands in a report, in words where it is none."""
     return NONE if found.value is None else UNDEFINED if found.value == "nan" else str(found.value)
 
 

@@ -30,7 +30,6 @@ def merge_documents(paths: Sequence[str], *, output: str, force: bool = False) -
 
 
 def merge_states(paths: Sequence[str], *, output: str, force: bool = False) -> Merged:
-    """Add up states that gates on shards of the rows have written."""
     refuse_existing(output, force=force, inputs=paths)
     states: dict[str, tuple[str, GateState]] = {}
     notes: list[str] = []

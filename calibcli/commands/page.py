@@ -235,8 +235,6 @@ def _range(lower: float, upper: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WrittenReport:
-    """The page, and what it was made of."""
-
     html: str
     found: FullReport
 
@@ -244,11 +242,7 @@ class WrittenReport:
 def html_report(
     request: ReportRequest, words: PageOptions, *, command: str, settings: tuple[Setting, ...] = ()
 ) -> WrittenReport:
-    """
-    Read the rows once and return everything that is to be said of them as one page of HTML.
-
-    The same files and the same request give the same text.
-    """
+    """Read the rows once and say all of them on one page of HTML: the same request, the same text."""
     found = full_report(request)
     measured = found.measured
     pictures = [illustration(kind, drawn, axis=words.axis) for kind, drawn in found.pictures]

@@ -406,7 +406,6 @@ def refuse_names(names: Sequence[str], header: Sequence[str], *, shown: str) -> 
 
 
 def refuse_prior(prior: float | None) -> None:
-    """Refuse a base rate for a map of several members."""
     if prior is not None:
         msg = "--prior is the base rate of all rows, and the map is one for each group or segment"
         raise UsageProblem(msg, "leave it out, or fit without --by and --on")

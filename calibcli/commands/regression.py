@@ -38,13 +38,7 @@ _ORIGIN = "a baseline is what `calibcli measure ... --json -o report.json` write
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """
-    A measure as a report states it.
-
-    Args:
-        interval: Its two-sided interval; an end that it does not state is infinite.
-        partition: Its bins in words, or None where it has none.
-    """
+    """A measure as a report states it; ends of the interval that it does not state are infinite."""
 
     value: float
     interval: Interval
@@ -66,12 +60,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """
-    What a report of `measure` says of the baseline.
-
-    Args:
-        doubts: What must be said of the document.
-    """
+    """What a report of `measure` says of the baseline, and `doubts`: what must be said of the document."""
 
     path: str
     score: str

@@ -31,13 +31,7 @@ WORST_BY = MeasureName.ECE
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """
-    Some of the rows.
-
-    Args:
-        clusters: Their clusters, or None where rows are independent.
-        name: The value of each column that tells them; none of a class.
-    """
+    """Some of the rows, told by a value of each column (none of a class); no clusters if independent."""
 
     key: str
     table: Table
@@ -76,13 +70,7 @@ class Slices:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """
-    One score of the input.
-
-    Args:
-        key: What its slice is called; empty for the first score, which is the report itself.
-        clusters: The clusters of its rows, or None where rows are independent.
-    """
+    """One score of the input; the first has an empty `key`: it is the report itself, others are slices."""
 
     key: str
     source: InputSummary

@@ -34,7 +34,7 @@ _SHORT = 1 << 10
 
 
 def file_digests(paths: Sequence[str]) -> dict[str, str]:
-    """Return the SHA-256 of every file, by its name."""
+    """By the name of each file; none where one of them is no file, or all are too large."""
     found = [Path(path) for path in paths]
     if not all(path.is_file() for path in found) or sum(path.stat().st_size for path in found) > MOST_BYTES:
         return {}

@@ -21,12 +21,7 @@ Column: TypeAlias = "pa.Array[Any]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decoded:
-    """
-    Numbers of a record batch, side by side or as rows of a matrix.
-
-    Args:
-        missing: Shape (n,), where the value is missing; None if nowhere.
-    """
+    """Numbers side by side or as rows of a matrix; `missing` says where, shape (n,), None if nowhere."""
 
     values: Floats
     missing: Booleans | None
@@ -131,7 +126,6 @@ def booleans(column: Column) -> Booleans:
 
 
 def nulls(column: Column) -> Booleans | None:
-    """Return where a column is null, or None if nowhere."""
     return booleans(column.is_null()) if column.null_count else None
 
 

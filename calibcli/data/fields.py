@@ -176,7 +176,6 @@ def _of_texts(values: Column, positive: str | None) -> Labels:
 
 
 def _some(which: list[bool]) -> Booleans | None:
-    """Return which of some labels are meant, or None if none is."""
     return np.array(which, np.bool_) if any(which) else None
 
 

@@ -82,7 +82,6 @@ def fixed_part(pattern: str) -> str:
 
 
 def mode_of(path: str) -> int:
-    """Return the mode of a file, links followed."""
     try:
         return os.stat(path).st_mode  # noqa: PTH116 - one call
     except (FileNotFoundError, NotADirectoryError):
@@ -523,7 +522,6 @@ def _refuse_twice(files: Sequence[InputFile]) -> None:
 
 
 def same_file(one: str, other: str) -> bool:
-    """Whether two names are of one file, or alike."""
     found = _identity(one)
     return one == other or (found is not None and found == _identity(other))
 

@@ -189,11 +189,7 @@ def _parts(whole: Fragment) -> Iterator[Fragment]:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """
-    An item of work.
-
-    What is sent to a worker elsewhere is as much as the piece, however many files there are.
-    """
+    """An item of work: all that a worker elsewhere is sent, however many files there are."""
 
     fragment: Fragment
     columns: ResolvedColumns

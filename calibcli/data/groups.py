@@ -120,7 +120,6 @@ class RowKeys:
 
 
 def gaps_of(values: Mixed) -> Booleans | None:
-    """Return where a column of mixed values has none, or None if nowhere."""
     missing = np.isnan(values.number)
     if values.code is not None:
         missing &= values.code < 0
@@ -244,13 +243,7 @@ _FARTHEST = 400
 
 @dataclass(frozen=True, slots=True)
 class MemberColumn:
-    """
-    The column that says which member of a map a row goes through.
-
-    Args:
-        known: The groups that the fit has seen.
-        pooled: Whether rows of other groups go through the map of all fit rows, or are refused.
-    """
+    """Which member of a map a row goes through: groups not `known` are refused unless `pooled` with all."""
 
     option: ClassVar = "--by"
     name: str
@@ -324,12 +317,7 @@ def _usual(text: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class SegmentColumns:
-    """
-    The columns whose values a map has coefficients for.
-
-    Args:
-        strange: How many rows have a value of which column that the fit had not seen.
-    """
+    """Columns that a map has coefficients for; `strange` counts rows, by column, of values new to the fit."""
 
     option: ClassVar = "--on"
     names: tuple[str, ...]
@@ -342,12 +330,7 @@ Members = Groups | tuple[Mixed, ...]
 
 @dataclass(frozen=True, slots=True)
 class OfSegments:
-    """
-    A transform that looks at the values of some columns of a row.
-
-    Args:
-        map: From scores and the values of each column to scores.
-    """
+    """A transform of scores that looks at the values of some columns of a row."""
 
     map: Callable[[Floats, tuple[Mixed, ...]], Floats]
 
@@ -357,12 +340,7 @@ class OfSegments:
 
 @dataclass(frozen=True, slots=True)
 class OfMembers:
-    """
-    A transform that looks at the group of a row.
-
-    Args:
-        maps: For each group with a map of its own that map.
-    """
+    """A transform that looks at the group of a row; `maps` are of groups that have one of their own."""
 
     maps: Mapping[str, Callable[[Floats], Floats]]
     pooled: Callable[[Floats], Floats]

@@ -192,7 +192,6 @@ class Intake:
         return [(FaultKind.OUTSIDE, 0, (scores < 0.0) | (scores > 1.0))]
 
     def _scores(self, batch: pa.RecordBatch) -> tuple[list[Floats], list[Gap]]:
-        """Return the numbers of each score column, and where some are missing."""
         columns = [
             self._score(batch.column(name), name, place) for place, name in enumerate(self._resolved.scores)
         ]
@@ -426,7 +425,6 @@ def _with_gaps(score: Floats, gap: Booleans | None, places: Places) -> Floats:
 
 
 def known_values(batch: pa.RecordBatch, resolved: ResolvedColumns, *, shown: str) -> tuple[Mixed, ...]:
-    """Return the values of the columns that a map looks at, for each row of a batch."""
     return tuple(
         mixed_of(_known(batch, name, shown=shown), decimal=resolved.decimal) for name in resolved.members
     )

@@ -24,12 +24,7 @@ _BLOCK = 1 << 20
 
 
 class Pipe:
-    """
-    A stream whose beginning can be looked at without being lost.
-
-    Args:
-        owned: Whether to close it at its end, or when this object goes.
-    """
+    """A stream that can be looked at first; where `owned`, closed at its end or with this object."""
 
     def __init__(self, stream: BinaryIO, *, owned: bool = False) -> None:
         self._stream = stream

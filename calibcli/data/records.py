@@ -93,7 +93,6 @@ class Block:
         return places[~_bits_at(_parity(self.edges), places)] if self.edges.size else places
 
     def separators(self) -> Positions:
-        """Return where the fields of the records are separated."""
         return self.outside(np.flatnonzero(self.characters == ord(self.delimiter)))
 
     def quoted_lines(self) -> "QuotedLines | None":

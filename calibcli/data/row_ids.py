@@ -35,13 +35,7 @@ _AS_NAMED = r"^(0|-?[1-9][0-9]*(\.[0-9]*[1-9])?|-?0\.0{0,5}[1-9]([0-9]*[1-9])?)$
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Identities:
-    """
-    A column that tells rows apart.
-
-    Args:
-        values: Fingerprints, shape (n,); anything where the identity is missing.
-        spelling: Whether they are numbers, or text that is a number written otherwise.
-    """
+    """Fingerprints of a column that tells rows apart, anything where one is missing, and their spelling."""
 
     values: Fingerprints
     missing: Booleans | None
@@ -79,7 +73,6 @@ def was_renamed(kind: pa.DataType) -> bool:
 
 
 def fingerprints(data: npt.NDArray[np.uint8], offsets: Integers) -> Fingerprints:
-    """Hash texts."""
     padded = np.concatenate((data, np.zeros(8, np.uint8)))
     # The eight bytes from any place on.
     words = np.ndarray((data.size + 1,), "<u8", padded, strides=(1,))

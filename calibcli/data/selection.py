@@ -171,13 +171,7 @@ _ROW_BITS = 44
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """
-    The lots of the rows of a file.
-
-    Args:
-        file: Place of the file in the input.
-        highest: The highest lot that is taken; None for all.
-    """
+    """The lots of the rows of a file, by its place in the input; up to `highest` are taken, None for all."""
 
     file: int
     seed: int

@@ -318,12 +318,7 @@ MOST_PAIRED = 20
 
 @dataclass(frozen=True, slots=True)
 class ClassesCompared:
-    """
-    Two sides of the same rows, under construction.
-
-    Args:
-        sides: The views of every class on either side; none where one class is looked at.
-    """
+    """Two sides of the same rows, growing; without views of every class where one alone is looked at."""
 
     sides: tuple[ClassExtras, ...]
     differences: "ClassDifferences"
@@ -366,12 +361,7 @@ Transform = Callable[[Floats], Floats]
 
 @dataclass(frozen=True, slots=True)
 class AtPlaces:
-    """
-    A transform that looks at where a row stands in its file as well.
-
-    Args:
-        change: From scores, and the rows of the file counted from 0, to scores.
-    """
+    """A transform that looks at where a row stands in its file too, counted from 0."""
 
     change: Callable[[Floats, Integers], Floats]
 

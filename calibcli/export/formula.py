@@ -142,10 +142,7 @@ def total(parts: list[Formula]) -> Formula:
 
 
 def lines(of: Formula, knots: Floats, values: Floats) -> Formula:
-    """
-    Return the function that is linear between knots and constant
-    outside, within the range of its values.
-    """
+    """The function that is linear between knots, constant outside, within the range of its values."""
     if knots[0] > 0.0:
         knots, values = np.concatenate(([0.0], knots)), np.concatenate((values[:1], values))
     rise = np.append(np.diff(values), 0.0)

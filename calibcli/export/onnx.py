@@ -52,12 +52,7 @@ _NEAR_ONE = 2.0**-23
 
 @dataclass(slots=True)
 class Graph:
-    """
-    A graph that grows: nodes in order, and the constants that they take.
-
-    Args:
-        prefix: What the names of values begin with, and a number follows.
-    """
+    """A graph that grows: nodes in order, and their constants; names of values are `prefix` and a number."""
 
     prefix: str = "_"
     nodes: list["NodeProto"] = field(default_factory=list)

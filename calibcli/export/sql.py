@@ -64,12 +64,7 @@ class Joined:
 
 @dataclass(slots=True)
 class StepTable:
-    """
-    Many steps: a table to join, or arrays to search, as the dialect can do best.
-
-    Args:
-        columns: Values by interval, in the order in which they were first asked for.
-    """
+    """Many steps: a table to join, or arrays to search; `columns` are values in the order first asked for."""
 
     dialect: SqlDialect
     name: str

@@ -46,12 +46,7 @@ Value = str | int | float | bool | list[str]
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """
-    What a file says; nothing where there is none.
-
-    Args:
-        path: The file, as messages name it; empty without one.
-    """
+    """What a file says, by its path as messages name it; nothing where there is none."""
 
     path: str = ""
     tables: Mapping[str, object] = field(default_factory=dict)

@@ -187,12 +187,7 @@ def _broken(names: str, width: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plainly:
-    """
-    What makes values of the words of an option: here where there is no doubt, else by the framework.
-
-    Args:
-        otherwise: Makes what the framework takes for it.
-    """
+    """Values of the words of an option: here where there is no doubt, else by what the framework takes."""
 
     otherwise: Callable[[], Any]
 

@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """
-    How text may look where it goes.
-
-    Args:
-        width: Columns of the terminal, or None where lines may be as long as they need.
-        unicode: Whether more than ASCII can be shown.
-    """
+    """How text may look where it goes: no wider than `width`, if any, and in ASCII unless `unicode`."""
 
     width: int | None
     color: bool

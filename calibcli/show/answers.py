@@ -214,7 +214,6 @@ def _ranks_wrong(report: "MeasureReport") -> list[str]:
 
 
 def _reversed(one: "Estimated") -> bool:
-    """Whether an interval shows that a score ranks the wrong way."""
     return one.name in _RANKS and one.interval is not None and one.interval.ends[1] < _RANKS[one.name]
 
 

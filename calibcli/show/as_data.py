@@ -145,7 +145,6 @@ def _contrast(same: Row, name: str, one: Mapping[str, Any]) -> Row:
 
 
 def _of_segments(body: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield the rows of the segments of each score."""
     for part in (body, *body.get("slices", {}).values()):
         yield from _of_score(part)
 

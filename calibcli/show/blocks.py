@@ -21,12 +21,7 @@ class Tone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """
-    One sentence or heading, as long as it needs to be.
-
-    Args:
-        text: Plain words; the renderer escapes whatever its format would read as more.
-    """
+    """One sentence or heading, in plain words: the renderer escapes what its format would read as more."""
 
     text: str
     tone: Tone = Tone.PLAIN

@@ -130,7 +130,6 @@ _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def round_numbers(low: float, high: float, *, most: int) -> list[float]:
-    """Return round numbers between two ends, evenly spaced."""
     least = (high - low) / most
     power = 10.0 ** math.floor(math.log10(least))
     for size in (power * step for step in (*_STEPS, 20.0)):
@@ -204,7 +203,6 @@ class _Drawing:
 
     @property
     def notes(self) -> list[str]:
-        """What the drawing shows, for the small print."""
         what = "band" if isinstance(self.curve, SmoothCurve) else "interval"
         told = band_sentence(self.curve.band, _ends(self.curve), called=f"The {what}")
         return [told, self.limits.sentence]
@@ -345,7 +343,6 @@ class _Drawing:
 
 
 def _is_single(x: Floats) -> bool:
-    """Whether a stretch is so short that it is a single score."""
     return bool(x[-1] - x[0] <= _SINGLE)
 
 

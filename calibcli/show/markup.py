@@ -178,12 +178,7 @@ DIALECTS = {
 
 @dataclass(frozen=True, slots=True)
 class MarkupRenderer:
-    """
-    Writes headings, tables and lists; what a name holds is never read as markup.
-
-    Args:
-        unicode: Whether letters outside ASCII may be written.
-    """
+    """Writes headings, tables and lists; what a name holds is never read as markup."""
 
     unicode: bool
     dialect: Dialect

@@ -137,7 +137,6 @@ class TerminalRenderer:
 
     Args:
         width: Letters in a line of the terminal, or None off a terminal, where nothing is folded.
-        verbose: Whether to add plain English and assumptions.
     """
 
     width: int | None

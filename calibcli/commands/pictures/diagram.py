@@ -33,12 +33,7 @@ from calibcli.values import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ClassWords:
-    """
-    Words for rows of several classes; none where there is one score.
-
-    Args:
-        added: What follows files and column in a title.
-    """
+    """Words for rows of several classes, none for one score; `added` follows the column in a title."""
 
     added: str = ""
     meaning: tuple[str, ...] = ()

@@ -138,13 +138,7 @@ def diagram_of_tables(request: PlotRequest) -> Diagram:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """
-    What the picture of a table goes by.
-
-    Args:
-        raw: The table before recalibration, or None.
-        looks: How many tables the picture is of.
-    """
+    """What the picture of a table goes by: `raw` is it before recalibration, `looks` counts its tables."""
 
     source: InputSummary
     options: MeasureOptions

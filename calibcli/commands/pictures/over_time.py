@@ -135,7 +135,6 @@ def trend_diagram(request: diagram.PlotRequest) -> diagram.Diagram:
 
 
 def bias_alone(options: MeasureOptions) -> MeasureOptions:
-    """Return options that measure what is drawn, and nothing else."""
     metrics = Metrics((MeasureName.BIAS,), (), selected=True)
     return replace(options, metrics=metrics, complete=False, drawn=False, beside_raw=False, thresholds=())
 

@@ -126,7 +126,6 @@ class Part:
 
     @property
     def smooth(self) -> bool:
-        """Whether there is a curve without bins."""
         return self.tree.child("curve").optional("smooth") is not None
 
 

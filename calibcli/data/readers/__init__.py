@@ -105,7 +105,6 @@ class Fragment:
 
 
 def refuse_pipes(fragments: Sequence[Fragment]) -> None:
-    """Refuse what workers elsewhere cannot open."""
     for fragment in fragments:
         if fragment.pipe is not None:
             msg = f"{fragment.shown} is a pipe, which workers elsewhere cannot read"
@@ -120,7 +119,6 @@ def keep(fragments: Sequence[Fragment]) -> None:
 
 
 def batch_rows(width: int) -> int:
-    """Return how many rows a batch of so many columns has."""
     return max(1, min(_BATCH_ROWS, _BATCH_NUMBERS // width))
 
 
@@ -136,7 +134,6 @@ def unchanged(fragments: Sequence[Fragment]) -> AbstractContextManager[None]:
 
 @contextmanager
 def unchanged_files(before: Mapping[str, Stamp | None]) -> Iterator[None]:
-    """Refuse what was read inside, if a file is no longer what it was."""
     try:
         yield
     except InputProblem:

@@ -51,13 +51,7 @@ Batches: TypeAlias = Iterator[tuple[pa.RecordBatch, pa.KeyValueMetadata | None]]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """
-    What is in a file or a stream.
-
-    Args:
-        batches: Its record batches in order, each with what is said of it alone, or None.
-        footer: What is said at the end of a file, or None.
-    """
+    """What is in a file or a stream: batches each with what is said of it alone, a file's footer as well."""
 
     schema: pa.Schema
     batches: Batches

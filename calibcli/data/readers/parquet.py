@@ -110,10 +110,6 @@ class Chunks:
     The decoder takes as many rows of a row group as that group counts, and passes over further values of its
     columns; it takes the type that the schema names. A column chunk is looked at only once it was decoded:
     pyarrow ends the process where one is looked at that is encrypted.
-
-    Args:
-        groups: The row groups that are read, in order.
-        names: The columns that are read; None for all.
     """
 
     def __init__(

@@ -134,12 +134,7 @@ def splice(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
-    """
-    Some records, and what comes after each.
-
-    Args:
-        ends: Where the fields of each record end and its line end begins.
-    """
+    """Some records, and what comes after each; fields end, and the line end begins, at `ends`."""
 
     block: Block
     content: bytes

@@ -55,13 +55,7 @@ BUILT_IN = "default"
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """
-    An option and its value.
-
-    Args:
-        value: What it is unless the line says otherwise; None for nothing.
-        source: The variable or the file that sets it, or `BUILT_IN`.
-    """
+    """An option and its value, None for nothing, from a variable, a file or `BUILT_IN`."""
 
     command: str
     option: str

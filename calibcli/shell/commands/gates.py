@@ -146,12 +146,7 @@ _FORMS = {
 
 @dataclass(frozen=True, slots=True)
 class RequestedReport:
-    """
-    A report beside the one that is printed.
-
-    Args:
-        path: Where it goes, "-" for standard output; None for GitHub, whose runner says where.
-    """
+    """A report beside the printed one: at a path, - for standard output, or where GitHub's runner says."""
 
     kind: GateFormat
     path: str | None = None

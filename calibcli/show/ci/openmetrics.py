@@ -22,13 +22,7 @@ _Sample = tuple[dict[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """
-    Samples of one name.
-
-    Args:
-        means: What it is, in a sentence without quotes.
-        unit: What is counted, with which the name must end; empty for a plain number.
-    """
+    """Samples of one name, which ends in their `unit`, if any; `means` is a sentence without quotes."""
 
     name: str
     means: str

@@ -47,8 +47,6 @@ def clinical_figure(picture: Picture, words: Words, *, look: Look, scale: AxisSc
 
 @dataclass(frozen=True, slots=True)
 class ClinicalPlots:
-    """Calibration plots of prediction models."""
-
     curves: tuple[ClinicalCurve, ...]
     names: tuple[str, ...] = ()
 

@@ -52,12 +52,7 @@ _OF_REST = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """
-    A line that curves are held against: its name in the key, where it goes and how it is drawn.
-
-    Args:
-        common: Whether it is the same whatever the base rate.
-    """
+    """A line that curves are held against, by its name in the key; `common` whatever the base rate."""
 
     name: str
     x: Floats

@@ -78,7 +78,6 @@ def _sentences(limits: Limits) -> list[str]:
 
 
 def _notes(curve: MapCurve) -> list[str]:
-    """Return what the picture shows, for the small print."""
     notes = [band_sentence(curve.band, curve.lower)]
     if curve.randomised:
         notes.append("The map adds noise to each score first; the curve is drawn without it.")

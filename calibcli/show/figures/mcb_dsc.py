@@ -41,7 +41,6 @@ _AWAY, _LONGEST = (0.9, 1.7, 2.8, 4.2), 0.4
 
 
 def mcb_dsc_figure(picture: McbDsc, words: Words, *, look: Look) -> Figure:
-    """Draw a point for each score."""
     ends = _ends(picture.mcb), _ends(picture.dsc)
     page = new_page(words, _notes(picture), look=look, sheet=_SHEET, key=_key(picture, look))
     axes = page.main
@@ -81,7 +80,6 @@ def _key(picture: McbDsc, look: Look) -> list[Entry]:
 
 
 def _notes(picture: McbDsc) -> list[str]:
-    """Return what the picture shows, for the small print."""
     word = _WORDS[picture.measure]
     parts = (
         "MCB: what isotonic recalibration of these rows would save. DSC: what it then saves against the base "

@@ -74,7 +74,6 @@ def _error_end(curve: MonitorCurve) -> float:
 
 
 def _notes(curve: MonitorCurve, ends: tuple[float, float], top: float) -> list[str]:
-    """Return what is drawn, for the small print."""
     wrong = "false alarm" if curve.starts is not None else "wrong verdict"
     most = f"{100.0 * (1.0 - curve.confidence):.4g} %"
     notes = [f"A {wrong} has a probability of at most {most}, however often you check."]

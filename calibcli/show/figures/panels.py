@@ -169,7 +169,6 @@ def _inside(places: list[float], axis: Axis, limits: Limits, look: Look) -> list
 
 
 def _crowded(spans: Sequence[tuple[float, float]], look: Look) -> bool:
-    """Whether numbers stand too close to each other."""
     return any(after[0] - before[1] < look.inches(_APART) for before, after in itertools.pairwise(spans))
 
 

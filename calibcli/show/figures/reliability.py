@@ -418,7 +418,6 @@ def draw_residual(panel: Panel, curve: ResidualCurve, *, limits: Limits, look: L
 
 
 def _limits(curve: ResidualCurve, scale: AxisScale) -> Limits:
-    """Return how much of the axis of scores is shown."""
     if isinstance(curve.source, BinnedCurve):
         return binned_limits(curve.source, scale)
     return smooth_limits(curve.source, scale)
@@ -451,7 +450,6 @@ def _about_axes(limits: Limits) -> list[str]:
 
 
 def _notes(curve: ResidualCurve) -> list[str]:
-    """Return what the picture shows, for the small print."""
     if isinstance(curve.source, BinnedCurve):
         return BinnedPlots((curve.source,), curve.confidence).notes()
     area = "" if curve.source.log_odds else " Weighted by density, the area is smECE."

@@ -81,12 +81,7 @@ class Captioned:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """
-    A part of the page.
-
-    Args:
-        folded: Listings that are opened one by one.
-    """
+    """A part of the page; `folded` listings are opened one by one."""
 
     ident: str
     title: str
@@ -102,13 +97,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class HtmlPage:
-    """
-    The whole page.
-
-    Args:
-        date: A date to print, as the user wrote it; None for none.
-        outcome: The verdict over all rules, or None where none was given.
-    """
+    """The whole page, with a date to print as the user wrote it, and the verdict over all rules, if any."""
 
     title: str
     date: str | None
@@ -143,7 +132,6 @@ _ENGINE = "jinja2"
 
 
 def require_templates() -> None:
-    """Refuse to begin without the template engine."""
     if find_spec(_ENGINE) is None:
         msg = f"an HTML report needs {_ENGINE}, which is not installed"
         raise UsageProblem(msg, "pip install '.[report]'")

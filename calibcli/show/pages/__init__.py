@@ -182,7 +182,6 @@ def artifact_lines(artifact: str | None) -> list[Line]:
 
 
 def loss_words(loss: str, before: float, after: float) -> str:
-    """Return what a fit did to a loss on its own rows."""
     return f"{loss} {four(before)} before, {four(after)} after; on the fit rows, so optimistic"
 
 

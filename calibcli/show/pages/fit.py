@@ -57,7 +57,6 @@ def _segments(found: SegmentMap) -> str:
 
 
 def _strengths(found: SegmentMap) -> Grid:
-    """Return what cross-validation found of each strength of the penalty."""
     cells: Cells[StrengthTrial] = {
         "penalty": lambda one: _strength(one.strength),
         "log loss": lambda one: four(one.loss),

@@ -226,7 +226,6 @@ def _pairs(ranking: Ranking, pairs: tuple[Contrast, ...], jointly: str) -> Grid:
 
 
 def _assumptions(ranking: Ranking) -> Paragraph:
-    """Return the meaning of a measure and what its differences assume."""
     said = dict.fromkeys(
         text
         for one in ranking.standings

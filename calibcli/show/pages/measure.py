@@ -94,7 +94,6 @@ Shown = MeasureName | TestName
 
 
 def cluster_lines(clusters: ClusterSummary | None) -> list[Line]:
-    """Return which rows depend on each other, if some do."""
     if clusters is None:
         return []
     from calibcli.stats.measures.clustered import unlike_words
