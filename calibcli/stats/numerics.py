@@ -259,7 +259,6 @@ def crossing(
     Enclose the point where an increasing function changes sign.
 
     Args:
-        rises: The function.
         low: Left end; returned twice if the function is not negative there.
         high: Right end; returned twice if the function is not positive there.
         within: Largest distance between the two ends returned.
@@ -388,17 +387,14 @@ class ExactSum:
         self.add(_lost(values, times, product))
 
     def merge(self, other: Self) -> None:
-        """Add everything that another sum holds."""
         self._add_at(other._places, other._high, other._low)
 
     def negated(self) -> Self:
-        """Return the sum with the other sign."""
         other = type(self)()
         other._places, other._high, other._low = self._places, -self._high, -self._low  # noqa: SLF001
         return other
 
     def exact(self) -> Fraction:
-        """Return the sum as it is."""
         total = 0
         # Every exponent is at least the least one, so that whole numbers do.
         for place, high, low in zip(
@@ -425,5 +421,4 @@ def _halves(values: Floats) -> tuple[Floats, Floats]:
 
 
 def stream(seed: int, purpose: Purpose) -> np.random.Generator:
-    """Return the generator of a purpose."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(int(purpose),)))

@@ -128,7 +128,6 @@ class ScoreTable(Arrays):
         counts: Integers | None = None,
         weight: Floats | None = None,
     ) -> Self:
-        """Group rows by score."""
         score, label = np.asarray(score, dtype=np.float64), np.asarray(label, dtype=np.bool_)
         if counts is None and weight is None:
             return cls(*_count_unit_rows(score, label))
@@ -162,17 +161,14 @@ class ScoreTable(Arrays):
 
     @property
     def distinct(self) -> int:
-        """Number of distinct scores."""
         return int(self.score.size)
 
     @property
     def total_rows(self) -> int:
-        """Number of rows."""
         return int(self.rows.sum())
 
     @property
     def total_positive_rows(self) -> int:
-        """Number of rows with label 1."""
         return int(self.positive_rows.sum())
 
     @property
@@ -285,5 +281,4 @@ def run_starts(values: npt.NDArray[Scalar]) -> npt.NDArray[np.intp]:
 
 
 def run_sums(column: npt.NDArray[Scalar], starts: npt.NDArray[np.intp]) -> npt.NDArray[Scalar]:
-    """Return the sum of a column over each run."""
     return np.add.reduceat(column, starts) if starts.size else column[:0]

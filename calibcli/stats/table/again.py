@@ -36,9 +36,7 @@ class Rows(Protocol):
         """Return the exact table of the rows in the open leaves of a tree."""
         ...
 
-    def in_parts(self, tree: "Tree") -> "CountedParts":
-        """Return the rows in the parts of a tree that were made last, counted."""
-        ...
+    def in_parts(self, tree: "Tree") -> "CountedParts": ...
 
 
 def reread(table: GridTable, places: npt.NDArray[np.intp], *, rows: Rows) -> ScoreTable:
@@ -57,7 +55,6 @@ def seen_again(
     Return the exact table of the rows in the open leaves of a tree, and where each leaf begins in it.
 
     Args:
-        tree: The tree.
         known: Its open leaves from the lowest scores to the highest, with their rows and those of label 1.
         rows: The rows, refused if they are not those that are known.
     """
@@ -71,7 +68,6 @@ def seen_again(
 
 
 def refuse_changed(known: Integers, found: Integers) -> None:
-    """Refuse rows that are not counted as they were in an earlier pass."""
     if not np.array_equal(known, found):
         msg = "the input changed while it was read: its rows are no longer those of the first pass"
         raise InputProblem(msg, "run again when nothing writes to the input")
@@ -93,7 +89,6 @@ class PartedGrid(GridTable):
 
     @property
     def upper(self) -> Floats:
-        """What decides the bin of an entry: the edge that its part of a cell ends at."""
         return self.limit
 
 
@@ -141,12 +136,7 @@ def _parted(seen: ScoreTable, edges: Floats) -> PartedGrid:
 
 
 class ClassBlock(NamedTuple):
-    """
-    Some of the rows.
-
-    Args:
-        counts: Frequencies, shape (n,), or None for rows that count once.
-    """
+    """Some of the rows; `counts` are frequencies, None for rows that count once."""
 
     probability: Floats
     label: Integers
@@ -165,9 +155,7 @@ class ClassRowSource(Protocol):
     """Gives the same blocks in the same order every time."""
 
     @property
-    def classes(self) -> tuple[str, ...]:
-        """What the classes are called."""
-        ...
+    def classes(self) -> tuple[str, ...]: ...
 
     @property
     def in_memory(self) -> bool:

@@ -94,27 +94,22 @@ class BinnedTable:
 
     @property
     def after_of(self) -> str:
-        """The same after an "of"."""
         return self.bins.after_of
 
     @property
     def described(self) -> str:
-        """The words reports use for the partition."""
         return self.bins.described
 
     @property
     def occupied(self) -> npt.NDArray[np.bool_]:
-        """Which bins hold weight."""
         return self.weight > 0
 
     @property
     def total(self) -> float:
-        """Total weight (n)."""
         return float(self.weight.sum())
 
 
 def equal_width_edges(count: int) -> Floats:
-    """Return the edges of `count` equal-width bins, shape (count + 1,)."""
     return np.arange(count + 1, dtype=np.float64) / count
 
 

@@ -44,7 +44,6 @@ class _Slots(NamedTuple):
 
     @property
     def nowhere(self) -> int:
-        """The slot of what is not counted here."""
         return self.code.size - 1
 
 
@@ -109,7 +108,6 @@ class ClassCells:
         return row[left], code[left]
 
     def merge(self, other: Self) -> None:
-        """Add the scores of another."""
         self._rows += other._rows
         self._below += other._below
 
@@ -133,8 +131,6 @@ _WAITING, _MOST_WAITING = 1 << 21, 1 << 24
 
 
 class _Rows(NamedTuple):
-    """Rows as they came."""
-
     probability: Floats
     label: Integers
     counts: Integers | None
@@ -173,7 +169,6 @@ class RunningClasses:
     are few. Rows with importance weights are sorted all together, and take more memory.
 
     Args:
-        classes: What they are called.
         limit: Most distinct scores that one table of rows might have; None for no limit.
     """
 
@@ -204,7 +199,6 @@ class RunningClasses:
         counts: Integers | None = None,
         weight: Floats | None = None,
     ) -> None:
-        """Add rows."""
         if weight is None and not self._slices.is_grid:
             self._waiting.append(_Rows(probability, label, counts))
             self._waiting_scores += probability.size
@@ -222,7 +216,6 @@ class RunningClasses:
             )
 
     def add(self, other: Self) -> None:
-        """Add the rows of another."""
         if other._slices.is_grid:
             self._become_grid()
         self._slices.add(other._slices)
@@ -265,7 +258,6 @@ class RunningClasses:
         return limit + (len(self._names) - 1) * _spared(limit)
 
     def _take(self, tables: tuple[ScoreTable, ...]) -> None:
-        """Add exact tables of all classes."""
         if self._slices.is_grid:
             for place, table in enumerate(tables):
                 self._slices.add_table(place, table)
@@ -348,12 +340,7 @@ class RunningClasses:
 
 @dataclass(slots=True, eq=False)
 class Losses(Moments):
-    """
-    Exact sums of a loss over rows; those whose loss is infinite are counted instead.
-
-    Args:
-        worst: The largest loss that a row can have.
-    """
+    """Exact sums of a loss over rows; those whose loss is infinite are counted instead."""
 
     infinite: int = 0
     worst: float = 0.0
@@ -375,7 +362,6 @@ class Losses(Moments):
             self.squares.add((weight * loss) ** 2)
 
     def merge(self, other: Self) -> None:
-        """Add the rows of another."""
         Moments.merge(self, other)
         self.infinite += other.infinite
         self.worst = max(self.worst, other.worst)
@@ -404,10 +390,6 @@ class TopCells:
     Sums over rows by the bins of their `ranks` largest probabilities.
 
     A cell is a bin for each of them. Those that hold rows are kept, and more than `MOST_CELLS` are refused.
-
-    Args:
-        ranks: How many of the largest probabilities of a row are looked at.
-        bins: How each of them is cut.
     """
 
     def __init__(self, ranks: int, bins: Bins) -> None:
@@ -447,7 +429,6 @@ class TopCells:
         self._take(code, np.stack(columns))
 
     def merge(self, other: Self) -> None:
-        """Add the rows of another."""
         self.weighted = self.weighted or other.weighted
         self._take(other._code, other._sums)
 
@@ -524,7 +505,6 @@ class ClassSums:
     What is added up over rows of several classes, whatever their order and cut.
 
     Args:
-        count: How many classes there are.
         top: Nothing yet over cells of the largest probabilities, or None where none are asked for.
     """
 
@@ -549,7 +529,6 @@ class ClassSums:
         counts: Integers | None = None,
         weight: Floats | None = None,
     ) -> None:
-        """Add rows."""
         times = np.ones(label.size, np.int64) if counts is None else counts
         self.rows += int(times.sum())
         if weight is not None:
@@ -570,7 +549,6 @@ class ClassSums:
         np.add.at(self.correct, label[right], times[right])
 
     def merge(self, other: Self) -> None:
-        """Add the rows of another."""
         self.rows += other.rows
         self.weighted = self.weighted or other.weighted
         self.weight.merge(other.weight)

@@ -97,7 +97,6 @@ class CrossedCells:
             np.add.at(self.all_columns, combined, rows)
 
     def add(self, other: "CrossedCells") -> None:
-        """Add the rows of another."""
         self.rows += other.rows
         self.below += other.below
         if self.all_columns is not None and other.all_columns is not None:
@@ -197,8 +196,6 @@ class RunningCrossed:
     most the limit, and else in cells: the outcome depends on the rows alone.
 
     Args:
-        sizes: How many levels each column has.
-        depth: Sets of columns have at most so many.
         limit: Most distinct scores of all combinations together; None for no limit.
         kept: How many may be kept exact on the way, to be added to others.
     """
@@ -228,14 +225,12 @@ class RunningCrossed:
         self._take(Sums(part.astype(self._small), point, (number, ones)))
 
     def add(self, other: "RunningCrossed") -> None:
-        """Add the rows of another."""
         if other._cells is not None:  # noqa: SLF001 - its own kind
             self._in_cells().add(other._cells)  # noqa: SLF001 - its own kind
         for part in other._parts:  # noqa: SLF001 - its own kind
             self._take(part)
 
     def result(self) -> Sums | CrossedCells:
-        """Return all rows."""
         whole = self._parts.merged()
         self._look_at_the_limit()
         if self._cells is not None:

@@ -115,12 +115,7 @@ def _widths() -> Floats:
 
 
 class CountedParts:
-    """
-    Rows counted in the parts of a tree that were made last.
-
-    Args:
-        tree: The tree.
-    """
+    """Rows counted in the parts of a tree that were made last."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -155,15 +150,9 @@ class CountedParts:
                 np.add.at(self._below, place, sums)
 
     def add(self, other: "CountedParts") -> None:
-        """Add the rows of another."""
         for mine, theirs in zip(self.by_label(), other.by_label(), strict=True):
             np.add(mine, theirs, out=mine)
 
     def by_label(self) -> tuple[Integers, Integers]:
-        """
-        Return numbers of rows, and sums of how far they lie below the edge of their cell.
-
-        Returns:
-            By label and part: shapes (2, n_parts).
-        """
+        """Return rows and how far in all they lie below their cell's edge, (2, n_parts), by label first."""
         return self._rows.reshape(2, -1), self._below.reshape(2, -1)

@@ -266,12 +266,10 @@ class GridTable(Arrays):
 
     @property
     def columns(self) -> tuple[Integers, ...]:
-        """Every stored column, for digests."""
         return self.code, self.rows, self.positive_rows, self.below_positive, self.below_negative
 
     @property
     def kind(self) -> str:
-        """The word reports use for this table."""
         return "grid"
 
     @property
@@ -286,12 +284,10 @@ class GridTable(Arrays):
 
     @cached_property
     def total_rows(self) -> int:
-        """Number of rows."""
         return int(self.rows.sum())
 
     @cached_property
     def total_positive_rows(self) -> int:
-        """Number of rows with label 1."""
         return int(self.positive_rows.sum())
 
     @property
@@ -301,22 +297,18 @@ class GridTable(Arrays):
 
     @cached_property
     def weight(self) -> Floats:
-        """Number of rows in each cell."""
         return sealed(self.rows.astype(np.float64))
 
     @cached_property
     def positive(self) -> Floats:
-        """Number of rows with label 1 in each cell."""
         return sealed(self.positive_rows.astype(np.float64))
 
     @property
     def weight_sq(self) -> Floats:
-        """Sum of squared weights in each cell: its number of rows."""
         return self.weight
 
     @property
     def positive_sq(self) -> Floats:
-        """Sum of squared weights of rows with label 1 in each cell: their number."""
         return self.positive
 
     @cached_property
@@ -336,12 +328,10 @@ class GridTable(Arrays):
 
     @cached_property
     def score_of_positive(self) -> Floats:
-        """Mean score of the rows with label 1 in each cell."""
         return self._mean(self.below_positive, self.positive_rows)
 
     @cached_property
     def score_of_negative(self) -> Floats:
-        """Mean score of the rows with label 0 in each cell."""
         return self._mean(self.below_negative, self.rows - self.positive_rows)
 
     def _mean(self, below: Integers, rows: Integers) -> Floats:
@@ -460,11 +450,9 @@ class GridAccumulator(Counting):
                 np.add.at(all_below, code + label * CODES, distance.astype(np.int64) * rows)
 
     def table(self) -> GridTable:
-        """Return the occupied cells."""
         return GridTable(*(sealed(column) for column in self.columns()))
 
     def columns(self) -> tuple[Integers, ...]:
-        """Return the columns of their table."""
         rows, below = self.sums()
         both = rows[:CODES] + rows[CODES:]
         code = np.flatnonzero(both)

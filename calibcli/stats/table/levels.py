@@ -56,7 +56,6 @@ class RunningValues:
         self._rounded = rounded
 
     def add_rows(self, values: Mixed, counts: Integers | None = None) -> None:
-        """Add rows, each as often as it counts."""
         number = np.ones(values.number.size, np.int64) if counts is None else counts
         is_number = ~np.isnan(values.number)
         if is_number.any():
@@ -74,7 +73,6 @@ class RunningValues:
         self._look_at_texts()
 
     def add(self, other: Self) -> None:
-        """Add the rows of another."""
         for part in other._numbers:
             self._numbers.add(part)
         self._texts.update(other._texts)

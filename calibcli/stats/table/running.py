@@ -21,7 +21,6 @@ class Parts(Generic[Part]):
 
     Args:
         merge: Makes one part of several, in their order.
-        size: How large a part is.
         least: Parts after the first are left until they are larger than this.
         limit: A size that somebody looks out for: a whole that is larger is noticed at most `least` too late
             for the first time.
@@ -56,7 +55,6 @@ class Parts(Generic[Part]):
         return self._merged_size
 
     def add(self, part: Part) -> None:
-        """Add a part."""
         size = self._size(part)
         if self._parts:
             self._further += size
@@ -248,7 +246,6 @@ class RunningTable:
         return ScoreTable.empty() if whole is None else whole
 
     def table(self) -> Table:
-        """Return the table of everything added so far."""
         whole = self.partial()
         return whole.table() if isinstance(whole, GridAccumulator) else whole
 

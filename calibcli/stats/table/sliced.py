@@ -63,7 +63,6 @@ class Sums:
 
     @property
     def size(self) -> int:
-        """How many sums each column holds."""
         return int(self.part.size)
 
     def moved(self, places: Integers) -> "Sums":
@@ -130,7 +129,6 @@ class CoarseGrid(GridTable):
 
     @property
     def resolution(self) -> float:
-        """Largest change of a score by rounding: the width of a cell."""
         return 1.0 / COARSE_CELLS
 
 
@@ -208,7 +206,6 @@ class RunningSlices:
 
     @property
     def is_grid(self) -> bool:
-        """Whether the limit has been passed."""
         return self._grid
 
     @property
@@ -270,7 +267,6 @@ class RunningSlices:
         self._take(Sums(part, table.score.view(np.int64), (table.rows, table.positive_rows)), exact=True)
 
     def add(self, other: "RunningSlices") -> None:
-        """Add the rows of another."""
         places = self.registry.places(other.registry.names)
         self._weighted = self._weighted or other._weighted  # noqa: SLF001 - its own kind
         if other._grid:  # noqa: SLF001 - its own kind
@@ -279,7 +275,6 @@ class RunningSlices:
             self._take(part.moved(places) if places.size else part, exact=not other._grid)  # noqa: SLF001 - its own kind
 
     def leaves(self) -> "Leaves":
-        """Return what all rows add up to, by part and score."""
         whole = self._whole().occupied()
         rows, positive = whole.whole[:2]
         if not self._grid:

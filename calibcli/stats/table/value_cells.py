@@ -50,7 +50,6 @@ class ValueCells:
         return other
 
     def merge(self, other: Self) -> None:
-        """Add the rows of another."""
         rows = np.zeros(_PLACES, np.int64)
         rows[other._cells] = other._rows
         self._add_everywhere(rows)
@@ -91,7 +90,6 @@ def _by_cell(values: Floats, counts: Integers | Floats | None) -> Integers:
 
 
 def _places(values: Floats) -> Integers:
-    """Return the place of the cell of each value."""
     # The leading bits of a double are its sign, its exponent and the cell within the octave.
     bits = np.ascontiguousarray(values).view(np.int64)
     size = (bits & np.int64(0x7FFFFFFFFFFFFFFF)) >> (_FRACTION_BITS - _EACH_BITS)
@@ -130,7 +128,6 @@ class Moments:
             self.squares.add_repeated(values * values, counts)
 
     def merge(self, other: Self) -> None:
-        """Add the rows of another."""
         self.linear.merge(other.linear)
         self.squared_linear.merge(other.squared_linear)
         self.squares.merge(other.squares)
