@@ -43,7 +43,6 @@ class Stakes(Declared):
         ABSENT,
         "Whether bets on a FAIL draw the signs of bins together too; without it bin by bin.",
     ]:
-        """How the signs of groups are drawn."""
         return None if self.alone else "together"
 
     @classmethod
@@ -110,9 +109,7 @@ class GroupedResiduals:
     Residuals label - score in groups, ready for the products that bets need.
 
     Args:
-        score: Score of each cell, shape (n_cells,).
-        positive: Number of rows with label 1 in each cell.
-        negative: Number of rows with label 0 in each cell.
+        score: Of each cell, shape (n_cells,); `positive` and `negative` are its rows with label 1 and with 0.
         starts: Where each group begins, shape (n_groups + 1,), ending with n_cells.
         places: Where groups lie in [0, 1], ascending, shape (n_groups,), by no say of the rows; else evenly.
     """
@@ -211,7 +208,6 @@ class GroupedResiduals:
 
         Args:
             stakes: The bets; sizes above 0.95 / (1 - m) are cut, so that no bet can lose more than it has.
-            delta: Error probability.
             sign: 1 bounds the mean from above; -1 bounds minus the mean from above.
         """
         level = math.log(1.0 / delta)
@@ -334,7 +330,6 @@ class Pieces:
 
     @property
     def rows(self) -> float:
-        """Number of rows."""
         return float(self.moments[0].sum())
 
     def sums(self, values: Quadratic) -> Floats:
@@ -373,7 +368,6 @@ class Signed:
         plus: Values where the group's sign is +1.
         minus: Values of the same rows where it is -1.
         starts: The first piece of each group, shape (n_groups + 1,), ending with n_pieces.
-        share: Part of the stake.
     """
 
     plus: Quadratic

@@ -170,12 +170,7 @@ def _refuted_below(counts: Counts, bet: float, *, known: float) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Bin:
-    """
-    One bin.
-
-    Args:
-        log_mean: The logarithm of E exp(-bet min(G, cut)) at each.
-    """
+    """One bin; `log_mean` is the logarithm of E exp(-bet min(G, cut)) at each error."""
 
     rows: float
     gap: Floats

@@ -42,17 +42,14 @@ class Values:
 
     @property
     def total(self) -> float:
-        """Number of rows."""
         return float(self.rows.sum())
 
     @property
     def mean(self) -> float:
-        """Mean value."""
         return float(self.rows @ self.value) / self.total
 
     @property
     def standard_error(self) -> float:
-        """The standard error of the mean."""
         return math.sqrt(float(self.rows @ (self.value - self.mean) ** 2)) / self.total
 
     @property
@@ -67,7 +64,6 @@ class Values:
         return float(self.rows @ square) ** 2 / fourth if fourth > 0.0 else 0.0
 
     def negated(self) -> Self:
-        """Return the same with every sign turned."""
         return type(self)(-self.value, self.rows)
 
     def upper_bound(self, *, most: float, delta: float) -> float:
@@ -105,13 +101,8 @@ def _evidence_below(values: Values, mean: float) -> float:
     """
     Return how many standard deviations of evidence there are that the true mean is below a number.
 
-    Args:
-        values: Of rows, the added one among them.
-        mean: The number.
-
-    Returns:
-        The normal quantile of the probability that the randomly weighted mean is below; inf or -inf where it
-        always or never is.
+    It is the normal quantile of the probability that the randomly weighted mean is below, inf or -inf where it
+    always or never is; the added row is among the values.
     """
     distance = values.value - mean
     least, most = float(distance.min()), float(distance.max())
@@ -239,10 +230,7 @@ def empirical_bernstein(mean_size: float, mean_square: float, *, rows: int, delt
     With x the sample mean under that pattern, |x| <= mean_size, the bound of Maurer and Pontil is
     x + sqrt(2 V ln(2/delta) / n) + 14 ln(2/delta) / (3 (n - 1)), V = (mean_square - x^2) n / (n - 1). It is
     largest at x = mean_size, or at the root of mean_square / (1 + 2 ln(2/delta) / (n - 1)) where that is
-    less; the largest holds whichever x it is.
-
-    Returns:
-        The bound, 1 where there are fewer than two rows.
+    less; the largest holds whichever x it is. With fewer than two rows the bound is 1.
 
     References:
         Maurer & Pontil (2009), COLT, Theorem 4, for a range of 2.

@@ -57,8 +57,6 @@ def difference_of_shares(gained: float, lost: float, rows: float, *, delta: floa
     Args:
         gained: Rows that count for the first share only.
         lost: Rows that count for the second share only.
-        rows: All rows.
-        delta: Error probability of both ends together.
 
     References:
         McNemar (1947), Psychometrika 12; Clopper & Pearson (1934), Biometrika 26.
@@ -125,7 +123,6 @@ def rate_bounds(positive: Floats, rows: Floats, *, delta_each_side: float) -> tu
     1 - delta / rows, which is hardly wider. Equal pairs of counts are worked out once.
 
     Args:
-        positive: Number of labels 1, shape (n,).
         rows: Number of labels, shape (n,), at least 1.
         delta_each_side: Error probability of each end, at most 1/4.
 
@@ -155,7 +152,6 @@ def bounds_of_a_rate(positive: float, rows: float, *, delta_each_side: float) ->
 
 @lru_cache(maxsize=256)
 def clopper_pearson_of_a_rate(positive: int, rows: int, *, delta_each_side: float) -> tuple[float, float]:
-    """Return what `clopper_pearson` gives for one rate."""
     counts = np.array([float(positive)]), np.array([float(rows)])
     low, high = clopper_pearson(*counts, delta_each_side=delta_each_side)
     return float(low[0]), float(high[0])
@@ -240,12 +236,8 @@ SHARES = "Clopper-Pearson bounds of both kinds of error, combined (MOVER)"
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
     """
-    Shares of the same rows, no row counting for two of them, at several places; shapes (shares, places).
-
-    Args:
-        share: Each share.
-        lower: The lower bound of Clopper and Pearson.
-        upper: The upper one.
+    Shares of the same rows, no row counting for two of them, at several places, with their bounds by Clopper
+    and Pearson; all of shape (shares, places).
 
     References:
         Zou & Donner (2008), Stat. Med. 27, for the method of variance estimates recovery, with correlation.

@@ -53,7 +53,6 @@ class DrawCells:
 
     Args:
         score: Score of each cell (mean score where coarsened), shape (n_cells,).
-        rows: Number of rows in each cell.
         starts: Position in the table of each cell's first entry, shape (n_cells + 1,).
         coarsened: Whether cells hold rows of different scores.
     """
@@ -99,13 +98,7 @@ class DrawnLabels(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelDraws:
-    """
-    Labels drawn from the scores.
-
-    Args:
-        cells: Where they are drawn.
-        blocks: The draws, block by block, to be gone through once.
-    """
+    """Labels drawn from the scores, block by block, to be gone through once."""
 
     cells: DrawCells
     blocks: Iterator[DrawnLabels]
@@ -135,7 +128,6 @@ def draw_cells(table: Table, partitions: Sequence[Starts], *, sub_cells: int = _
     Return the cells for drawing labels: the table's own up to 20,000 rows, else sub-cells nested in the bins.
 
     Args:
-        table: The rows.
         partitions: Starts of the bins of every partition that statistics will use.
         sub_cells: About how many sub-cells there are by number of rows.
     """
@@ -226,32 +218,26 @@ class _Usual:
 
     @cached_property
     def label(self) -> Floats:
-        """The label of each cell's rows."""
         return (self.cells.score > 0.5).astype(np.float64)
 
     @cached_property
     def ones(self) -> Floats:
-        """Number of labels 1 in each cell."""
         return self.cells.rows * self.label
 
     @cached_property
     def residual(self) -> Floats:
-        """Sum of label - score in each cell."""
         return self.cells.rows * (self.label - self.cells.score)
 
     @cached_property
     def square(self) -> Floats:
-        """Sum of (label - score)^2 in each cell."""
         return self.residual * (self.label - self.cells.score)
 
     @cached_property
     def tilt(self) -> Floats:
-        """1 - 2 score of each cell."""
         return 1.0 - 2.0 * self.cells.score
 
     @cached_property
     def tilted(self) -> float:
-        """Sum of (label - score)(1 - 2 score)."""
         return float((self.residual * self.tilt).sum())
 
     @cached_property
@@ -267,7 +253,6 @@ class _Dense:
     A block of draws as numbers in every cell.
 
     Args:
-        usual: What they differ from.
         turned: How many labels 1 more, or fewer, there are in each cell, shape (block, n_cells). They are
             small where scores are near 1: rounding tells no ties apart.
     """
