@@ -81,12 +81,10 @@ class Estimated(Declared):
         LATELY,
         "Lower end of the range in which nine in ten calibrated scores would lie on these rows (5 %).",
     ]:
-        """Lower end of the range of calibrated scores."""
         return None if self.null_range is None else self.null_range[0]
 
     @property
     def null_upper(self) -> Annotated[AnyNumber | None, LATELY, "Upper end of that range (95 %)."]:
-        """Upper end of the range of calibrated scores."""
         return None if self.null_range is None else self.null_range[1]
 
 

@@ -92,7 +92,6 @@ def bets_are_sharper(variance: float, *, delta: float) -> bool:
 
 
 def grouped_residuals(table: Table, sums: BinnedTable) -> GroupedResiduals:
-    """Return the residuals of each bin, ready for bets."""
     negative = table.weight - table.positive
     return GroupedResiduals(
         table.score, positive=table.positive, negative=negative, starts=sums.starts, places=sums.upper
@@ -135,7 +134,6 @@ class Gaps:
 
 
 def gaps_in(sums: BinnedTable) -> Gaps:
-    """Return the gaps of the bins that hold weight."""
     some = sums.occupied
     weight = sums.weight[some]
     return Gaps(
@@ -545,7 +543,6 @@ def ece_bounds(table: Table, sums: BinnedTable, *, delta: float) -> Bounds:
     Return upper and lower bounds of the binned ECE by name, each one-sided.
 
     Args:
-        table: The rows.
         sums: The table over the partition; over equal-mass bins, which these scores have cut, there are no
             bounds for the population.
         delta: Probability of each bound by itself to fail.

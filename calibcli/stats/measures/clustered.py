@@ -109,7 +109,6 @@ class ClusterSums:
         code: Integers | None = None,
         weight: npt.NDArray[np.int64] | Floats | None = None,
     ) -> None:
-        """Add rows."""
         residual = label - score
         loss = np.zeros_like(score)
         np.log(score, out=loss, where=label & (score > 0.0))
@@ -122,13 +121,11 @@ class ClusterSums:
         self._take(Sums(part, key, real=columns))
 
     def add(self, other: "ClusterSums") -> None:
-        """Add the rows of another."""
         places = self._registry.places(other._registry.names)  # noqa: SLF001 - its own kind
         for part in other._parts:  # noqa: SLF001 - its own kind
             self._take(part.moved(places))
 
     def whole(self) -> Clusters:
-        """Return the clusters of all rows."""
         part = self._merged()
         whole = summed([Sums(np.zeros_like(part.part), part.point, real=part.real)])
         return Clusters(whole.point, *whole.real)

@@ -101,7 +101,6 @@ def peer_numbers(  # noqa: PLR0911 - one return for each tool
     Return the numbers that a tool gives for one score and labels 0 and 1.
 
     Args:
-        tool: The tool.
         table: The rows, with at least one of them; with importance weights for scikit-learn only.
         rows: The same rows in their order, which MAPIE's tests depend on; by default in the order of scores.
     """
@@ -135,12 +134,7 @@ def cells_of(table: ScoreTable) -> Cells:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gaps:
-    """
-    Occupied bins.
-
-    Args:
-        rate: The share of them with label 1.
-    """
+    """Occupied bins; `rate` is the share of their rows with label 1."""
 
     rows: Floats
     score: Floats
@@ -148,7 +142,6 @@ class Gaps:
 
     @property
     def gap(self) -> Floats:
-        """Distance of mean score and rate in each bin."""
         return np.abs(self.rate - self.score)
 
     @property
@@ -158,7 +151,6 @@ class Gaps:
 
     @property
     def mean_square(self) -> float | None:
-        """Mean squared distance over rows; None without rows."""
         return self._over_rows(self.gap**2)
 
     @property
@@ -176,7 +168,6 @@ class Gaps:
 
 
 def gaps_in(index: Integers, cells: Cells) -> Gaps:
-    """Return the occupied bins."""
     kept = index >= 0
     place, (score, rows, positive) = index[kept], (one[kept] for one in cells)
     count = np.bincount(place, weights=rows).astype(np.float64)
@@ -468,7 +459,6 @@ _FLOOR = 1e-4
 
 
 def relplot_numbers(table: ScoreTable) -> Peer:
-    """Return what relplot gives for a score and labels."""
     grid = "a grid whose end nodes are mirrored once, so that rows at 0 or 1 count half"
     steps = f"bandwidths in steps of 1/{2**_HALVINGS:,}, and {grid}"
     error = _binned(table)
@@ -533,7 +523,6 @@ def _binned(table: ScoreTable) -> float:
 
 
 def sklearn_numbers(table: ScoreTable) -> Peer:
-    """Return what scikit-learn gives for a score and labels 0 and 1."""
     loss = _log_loss(table, table.score)
     wrong = certain_and_wrong(table)
     clipped = f"scores are limited to [2.2e-16, 1 - 2.2e-16] there{_cost(wrong)}"

@@ -27,9 +27,7 @@ def cutoff(table: Table, *, confidence: float = 0.95, calibrated: CalibratedDraw
     statistic in another unit.
 
     Args:
-        table: The rows.
         confidence: Coverage of the interval, for the population and for these scores.
-        calibrated: Labels drawn from the scores, for what they would show.
 
     Returns:
         The value with its interval, with importance weights for these very scores and weights.

@@ -261,11 +261,7 @@ class Corp:
 @dataclass(frozen=True, slots=True)
 class _Score:
     """
-    A proper score.
-
-    Args:
-        loss: Of each score.
-        least: From rates of label 1 to the mean loss of the forecast that knows the rate.
+    A proper score; `least` gives, from rates of label 1, the mean loss of the forecast that knows the rate.
     """
 
     name: MeasureName
@@ -273,7 +269,6 @@ class _Score:
     least: Callable[[Floats], Floats]
 
     def of_rate(self, rate: float) -> float:
-        """Return the mean loss of a forecast that knows the rate."""
         return float(self.least(np.array([rate]))[0])
 
 
@@ -307,7 +302,6 @@ def corp_part(
     label 1, MCB = S - S_pav, DSC = S_0 - S_pav and UNC = S_0: S = MCB - DSC + UNC, and none is negative.
 
     Args:
-        name: Which part, of which score.
         table: The rows. Of a grid table each cell counts as one score.
         confidence: Coverage asked of the interval of the uncertainty, in (0, 1).
         generator: Source of randomness of the null reference, or None for no such reference.
@@ -343,7 +337,6 @@ def corp_part(
 
 
 def corp_of(table: Table, score: _Score) -> Corp:
-    """Return the parts of a score."""
     weighs = table.weight > 0.0
     weight, positive = table.weight[weighs], table.positive[weighs]
     total, ones = float(weight.sum()), float(positive.sum())

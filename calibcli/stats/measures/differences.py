@@ -205,7 +205,6 @@ class PairedSums:
         counts: Integers | None = None,
         weight: Floats | None = None,
     ) -> None:
-        """Add rows."""
         for start in range(0, first.size, _CHUNK):
             part = slice(start, start + _CHUNK)
             some, scores = label[part], (first[part], second[part])
@@ -278,7 +277,6 @@ class PairedSums:
                 self._moves[kind, place] += np.count_nonzero(seen) if counts is None else counts[seen].sum()
 
     def merge(self, other: "PairedSums") -> None:
-        """Add the rows of another."""
         self.rows += other.rows
         self._moves += other._moves  # noqa: SLF001 - its own kind
         self._weight.merge(other._weight)  # noqa: SLF001 - its own kind
@@ -381,14 +379,12 @@ class PairedSums:
 
     @property
     def names(self) -> tuple[Compared, ...]:
-        """The measures that are compared row by row."""
         return tuple(self._of)
 
 
 def _add(
     sums: _Sums, first: Floats, second: Floats, *, counts: Integers | None, weight: Floats | None
 ) -> None:
-    """Add the differences of two columns of losses."""
     infinite = np.isinf(first) | np.isinf(second)
     if infinite.any():
         counting = infinite if weight is None else infinite & (weight > 0.0)
@@ -438,7 +434,6 @@ class RankedSums:
         *,
         counts: Integers | None = None,
     ) -> None:
-        """Add rows by score and label of both sides."""
         added: dict[Compared, tuple[Floats, Floats]] = {
             name: (one.of_rows(*first), two.of_rows(*second)) for name, (one, two) in self._pairs.items()
         }
@@ -553,7 +548,6 @@ def difference_of_intervals(
     Args:
         first: With an interval at confidence 1 - (1 - confidence) / 2.
         second: The same of the second score.
-        confidence: Coverage asked of the interval of the difference.
     """
     value = second.value - first.value
     one, two = first.interval, second.interval
@@ -582,7 +576,6 @@ def skill(difference: Difference, reference: Estimate | ClassEstimate, *, confid
         difference: The score less the reference, on the rows of the reference.
         reference: The loss of the reference; its interval and that of the difference err in at most
             1 - confidence together.
-        confidence: Coverage of the result.
     """
     loss = reference.value
     if difference.value is None or not (loss > 0.0 and math.isfinite(loss)):

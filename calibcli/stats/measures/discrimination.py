@@ -97,7 +97,6 @@ class _Ranked:
         negative: The same of label 0.
         below_positive: The share of label 0 with less than each score, ties counting half, shape (n,).
         above_negative: The share of label 1 with more than each score, likewise.
-        area: Area under the ROC curve.
     """
 
     positive: Floats
@@ -302,7 +301,6 @@ class RiskCoverage:
 
     @classmethod
     def of(cls, table: Table) -> "RiskCoverage":
-        """Return the rows of a table."""
         weight, positive = table.weight[::-1], table.positive[::-1]
         some = weight > 0.0
         if not some.all():

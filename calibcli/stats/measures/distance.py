@@ -54,7 +54,6 @@ class CutTable:
     Pieces of a table and the bins they make up.
 
     Args:
-        pieces: The rows.
         middle: The midpoint of each piece's bin, 0 and 1 for those of scores 0 and 1, shape (n_pieces,).
         starts: The first piece of each bin, shape (n_bins + 1,), ending with n_pieces.
     """
@@ -125,7 +124,6 @@ def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
     Gather a table.
 
     Args:
-        table: The rows.
         bins: Number of equal-width bins, besides those of the scores 0 and 1.
         delta: The smallest error probability of the bets that will be made.
     """
@@ -289,7 +287,6 @@ def distance_interval(table: Table, *, confidence: float, cut: CutTable | None =
 
     Args:
         table: The rows. With importance weights the bounds are Hoeffding's, for these scores.
-        confidence: Coverage asked, in (0, 1).
         cut: The table as `distance` gathers it, if known.
     """
     delta = (1.0 - confidence) / 2.0
@@ -417,13 +414,8 @@ def least_move(law: LabelledPlaces) -> tuple[float, float]:
     Return the lower distance of a law whose moves end on a grid, and how far off it can be for the rows.
 
     Between places h apart, functions drawn straight meet the condition up to h^2 / 2, so that the grid adds
-    at most that; gathering scores changes the distance by no more than they were moved.
-
-    Args:
-        law: Places, with the share of rows of each label.
-
-    Returns:
-        NaN for the value if the programme was not solved.
+    at most that; gathering scores changes the distance by no more than they were moved. The value is NaN if
+    the programme was not solved.
     """
     from scipy.optimize import linprog
 

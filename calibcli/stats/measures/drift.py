@@ -97,8 +97,6 @@ def shift_of(
     level, is settled by old and new rows together, so that a value that is new is seen.
 
     Args:
-        old: The values of the old rows.
-        new: Those of the new rows.
         most: Most frequent categories with a level of their own.
         categorical: Whether numbers are categories; None where their values tell.
         intervals: Numbers are cut into so many intervals of about as many old rows.

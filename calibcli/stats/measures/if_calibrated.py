@@ -79,7 +79,6 @@ def of_mean(table: Table, mean: float, step: Floats) -> Range:
     It is never beyond the least and the greatest mean that labels can give.
 
     Args:
-        table: The rows.
         mean: On average over labels that follow the scores.
         step: By how much the contribution of a row of weight 1 is greater with label 1 than with label 0, at
             each entry of the table, shape (n_entries,).
@@ -158,10 +157,8 @@ def expected_smece(table: Table, *, generator: np.random.Generator) -> Reference
 
 def expected_smece_along(table: Table, places: Floats, *, length: float) -> Reference:
     """
-    Return the same for scores smoothed along another scale, by the formula for many rows.
-
-    Returns:
-        Nothing where the scores leave fewer than 20 events open, or rows are weighted.
+    Return the same for scores smoothed along another scale, by the formula for many rows; nothing where the
+    scores leave fewer than 20 events open, or rows are weighted.
     """
     variance = open_variance(table)
     if table.weighted or 0.0 < variance.sum() < MANY_EVENTS:
@@ -363,8 +360,6 @@ class DrawnOver(NamedTuple):
     Statistics over one partition of labels drawn from the scores, one array of shape (draws,) each.
 
     Args:
-        bins: The partition.
-        ece: Binned ECE.
         t: The debiased squared l2 error T.
         h: Hosmer and Lemeshow's H.
         gaps: Sum of label - score in every bin, shape (draws, n_bins); None for more than 1,024 bins.
@@ -381,19 +376,12 @@ class DrawnOver(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Drawn:
-    """
-    Statistics over bins of labels drawn from the scores.
-
-    Args:
-        parts: Those of each partition.
-        method: The words reports use for how the labels were drawn.
-    """
+    """Statistics over bins of labels drawn from the scores, and the words reports use for how they were."""
 
     parts: tuple[DrawnOver, ...]
     method: str
 
     def over(self, bins: Bins) -> DrawnOver:
-        """Return the draws over a partition."""
         return next(one for one in self.parts if one.bins is bins)
 
 
@@ -406,7 +394,6 @@ class DrawnPaths:
         ks: Kolmogorov-Smirnov statistic, or None where cells were coarsened or every score is 0 or 1.
         kuiper: Kuiper statistic, or None where KS is.
         spiegelhalter: |Z|, or None where cells were coarsened or Z is undefined.
-        method: The words reports use for how the labels were drawn.
     """
 
     ks: Floats | None
@@ -420,11 +407,9 @@ class CalibratedDraws:
     What labels drawn from the scores show, worked out where it is asked for: many measures need none of it.
 
     Args:
-        table: The rows.
         partitions: What statistics over bins are of.
         generator: Of the labels; it is where the draws end once anything was asked of them.
         smece_generator: Of those for smECE.
-        draws: How many sets of labels.
     """
 
     def __init__(

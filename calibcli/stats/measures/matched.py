@@ -57,7 +57,6 @@ class Answers:
         return whole.some(first)
 
     def some(self, which: npt.NDArray[np.intp]) -> Self:
-        """Return some of the answers."""
         columns = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "repeated"}
         some = {name: column[which] for name, column in columns.items() if column is not None}
         return replace(self, **some)
@@ -68,11 +67,9 @@ class Answers:
 
     @property
     def table(self) -> ScoreTable:
-        """The answers by their scores."""
         return ScoreTable.from_rows(self.score, self.label)
 
     def clusters(self) -> Clusters:
-        """Return sums of what each cluster lost."""
         return self._clusters(self.score, self.label)
 
     def clusters_beside(self, other: Self, name: differences.Compared) -> tuple[Clusters, Clusters]:

@@ -36,7 +36,6 @@ class Profile:
     Args:
         points: What the curve is fitted to, in orthonormal coordinates, the last feature last.
         least: Smallest mean log loss of any curve, or its infimum.
-        rows: Number of rows.
         unit: Length of the last feature's own part: its coefficient times this is its coordinate.
     """
 
@@ -255,7 +254,6 @@ def _if_calibrated(name: MeasureName, table: Table) -> Reference:
 
 
 def fitted_line(points: newton.Labelled, table: Table) -> Solution:
-    """Return the line of most likelihood."""
     return solved(_LINE, points, aim=newton.Aim.of(table, FitOptions(), separated=False))
 
 

@@ -25,12 +25,7 @@ _CHUNK = 1 << 14
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Losses:
-    """
-    A loss at each of many scores, shapes (..., n).
-
-    Args:
-        expected: On average over labels that follow the score.
-    """
+    """A loss at each of many scores, (..., n); `expected` is its mean over labels that follow the score."""
 
     if_positive: Floats
     if_negative: Floats
@@ -296,7 +291,6 @@ def rests_on(values: Values, *, largest: float, scale: float = 1.0) -> dict[str,
     Return what the interval of a mean rests on, for the details of an estimate.
 
     Args:
-        values: What rows have.
         largest: The most that a row can have.
         scale: What one unit of the mean is of the measure.
     """

@@ -95,10 +95,6 @@ class Entries:
 
         Args:
             part: The combination of levels of each entry.
-            sizes: How many levels each column has.
-            at: The score, or the cell of it.
-            rows: How many rows.
-            positive: How many of them have label 1.
             scores: The sums of the scores of rows with label 1 and with label 0; None if `at` is the score.
         """
         parts, leaf = _numbered(part)
@@ -166,7 +162,6 @@ class InCells:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many levels each column has."""
         return self.cells.sizes
 
     def of(self, columns: Sequence[int], within: Level = ()) -> Entries:
@@ -183,7 +178,6 @@ class InCells:
         )
 
     def combined(self) -> tuple[Whole, Floats]:
-        """Return all combinations of levels, shape (n_columns, n), and the rows of each."""
         part, rows = self.cells.combined()
         return np.array(np.unravel_index(part, self.sizes)), rows.astype(np.float64)
 
@@ -193,7 +187,6 @@ Crossed = Entries | InCells
 
 
 def entries_of(found: Sums | CrossedCells, sizes: Sequence[int]) -> Crossed:
-    """Return rows that were added up."""
     if isinstance(found, CrossedCells):
         return InCells(found)
     rows, positive = found.whole
@@ -207,7 +200,6 @@ class Segments:
 
     Args:
         level: Its level in each column, -1 where it has all of them; shape (n, n_columns).
-        score: Mean score.
         residual: Sum of label less score.
         variance: What the sum of the labels would have were the scores their chances.
         squares: Sum of squared residuals.
@@ -229,7 +221,6 @@ class Segments:
 
     @property
     def size(self) -> int:
-        """How many there are."""
         return int(self.rows.size)
 
     @property
@@ -595,8 +586,6 @@ def beyond(cells: ByCells, large: Level, added: Sequence[Sequence[int]]) -> dict
     segment itself is not calibrated does not matter.
 
     Args:
-        cells: All rows.
-        large: The segment.
         added: The parts are its intersections with the levels of these further columns, for each such set.
 
     References:
@@ -649,7 +638,6 @@ def _cells(rows: Whole, at: Floats, most: int) -> Whole:
 
 
 def in_segment(entries: Entries, level: Level) -> Booleans:
-    """Return which entries are of a segment."""
     return _leaves_in(entries, level)[entries.leaf]
 
 

@@ -167,7 +167,6 @@ def _pair(loss_of: scores.LossOf, rate: float) -> tuple[float, float]:
 
 
 def _constant(loss_of: scores.LossOf, rate: Floats) -> scores.Losses:
-    """Return the losses of constant forecasts."""
     return loss_of(rate, rate, rate)
 
 
@@ -182,7 +181,6 @@ class _Rows:
 
     @classmethod
     def of(cls, table: Table, losses: scores.Losses, loss_of: scores.LossOf, most: float) -> Self:
-        """Return those of a table."""
         ones = table.positive
         zeros = table.weight - ones
         return cls(

@@ -206,8 +206,6 @@ class _Way:
         features: The splines there, shape (k, places).
         weight: The rows around each, shape (places,).
         odds: The log odds of the curves there, shape (steps + 1, places), the last a smoothed one.
-        draws: How often labels are drawn of a curve.
-        seed: Of the draws.
         seen: What was looked at of the steps: the gaps that fits to labels show, shape (draws, places), the
             true ones, and the rows around each place in as many samples of them.
     """

@@ -40,7 +40,6 @@ class Axis:
     Where a table's scores lie on the scale on which they are smoothed.
 
     Args:
-        word: What the scale is called.
         places: The scores' places as parts of the scale's length, shape (n_entries,), in [0, 1].
         length: Length of the scale; bandwidths are told in its units.
         limited: Number of rows whose score lay beyond the ends and was taken to be at the nearer one.
@@ -69,7 +68,6 @@ class Axis:
 
 
 def score_axis(table: Table) -> Axis:
-    """Return the scores as they are."""
     return Axis(_SCORE, table.score, 1.0)
 
 
@@ -371,12 +369,7 @@ def _energy(centres: Floats, rows: Floats, steps: int, *, bandwidth: float) -> F
 
 
 def reflected_gaussian(centres: Floats, points: Floats, *, bandwidth: float) -> Floats:
-    """
-    Return the Gaussian kernel on [0, 1] with its images beyond both ends.
-
-    Returns:
-        Densities, shape (n, m); each row integrates to 1.
-    """
+    """Return the Gaussian kernel on [0, 1] with images beyond both ends, (n, m); each row integrates to 1."""
     total = np.zeros((centres.size, points.size))
     images = 1 + math.ceil(4.0 * bandwidth)
     for shift in range(-images, images + 1):

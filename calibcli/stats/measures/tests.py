@@ -150,7 +150,6 @@ class CombinedTest(Declared):
 
     @property
     def p_method(self) -> Annotated[Literal["bonferroni"], "How the p-value was found."]:
-        """How the p-value was found."""
         return "bonferroni"
 
 
@@ -170,7 +169,6 @@ def calibration_tests(
 
     Args:
         names: The tests, in the order of the results.
-        table: The rows.
         bins: The partition of T and Hosmer-Lemeshow, or sums over it.
         calibrated: Labels drawn from the scores; None for a weighted table, where no test is defined.
         seed: Of the labels that some tests draw for themselves.

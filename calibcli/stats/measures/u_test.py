@@ -80,9 +80,7 @@ class DrawnU:
     Args:
         starts: Position in the table of the first entry of each cell, shape (n_cells + 1,).
         z: Logit of the mean score of each cell.
-        rows: Number of rows in each cell.
         drawn: U of each draw, shape (draws,).
-        method: The words reports use for how labels were drawn.
     """
 
     starts: Starts

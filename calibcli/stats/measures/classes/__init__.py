@@ -11,5 +11,4 @@ MEASURES = {**binned.MEASURES, **scores.MEASURES}
 
 
 def class_measure(name: ClassMeasure, views: ClassViews) -> ClassEstimate:
-    """Return the named measure of several classes."""
     return MEASURES[name](views)

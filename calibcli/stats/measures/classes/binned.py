@@ -64,16 +64,14 @@ class Moments(NamedTuple):
 
 def size_if_calibrated(sums: BinnedTable) -> Moments:
     """
-    Return the moments of the sum over bins of |S_k| for labels that follow the scores.
+    Return the moments of the sum over bins of |S_k| for labels that follow the scores; without importance
+    weights.
 
     The number of positives in a bin is then a sum of unlike Bernoulli labels. Its mean absolute deviation
     is taken as that of the binomial with the same rows and mean score, times the ratio of their standard
     deviations: exact where the scores of a bin are equal, and right in the limits of many rows (both are
     normal) and of few events (both are Poisson). The third moment is that of normal sums, for which it is as
     good as the standard deviation of |S_k| cubed.
-
-    Args:
-        sums: The table over its bins, without importance weights.
     """
     some = sums.occupied & (sums.variance > 0.0)
     rows = sums.weight[some]
@@ -107,20 +105,13 @@ def alike(parts: Sequence[Moments]) -> Moments:
 # Without slots, so that sums are taken once, and only where a measure needs them.
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """
-    The rows as one class sees them.
-
-    Args:
-        table: Scores, and whether the class is the right one.
-        bins: Its bins, or the table's sums over them.
-    """
+    """The rows as one class sees them: scores, and whether the class is the right one."""
 
     table: Table
     bins: Partition
 
     @cached_property
     def sums(self) -> BinnedTable:
-        """The table over its bins."""
         return binned(self.table, self.bins)
 
 
@@ -136,8 +127,6 @@ class ClassViews:
         rest: All rows by the probability of each class, against the rest.
         top: The rows that predict each class by their largest probability; classes that none does are left
             out.
-        joint: Joint sums.
-        confidence: Requested coverage of every interval.
         weights: Of the classes in `marginal_l2`, by name in the order of `rest`, where they do not count
             alike; only ratios matter, and one is above 0.
     """
@@ -151,12 +140,10 @@ class ClassViews:
 
     @property
     def delta(self) -> float:
-        """The error probability of each end of an interval."""
         return (1.0 - self.confidence) / 2.0
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return self.whole.total_rows
 
 

@@ -74,7 +74,6 @@ class _OfClass:
         counts: Integers | None,
         weight: Floats | None,
     ) -> None:
-        """Add rows."""
         one, two = (np.ascontiguousarray(side.probability[:, place]) for side in (first, second))
         positive = label == place
         self.rest.add(one, two, positive, counts=counts, weight=weight)
@@ -113,7 +112,6 @@ class ClassDifferences:
         counts: Integers | None = None,
         weight: Floats | None = None,
     ) -> None:
-        """Add rows."""
         one, two = (side.losses(label) for side in (first, second))
         low, high = (
             worst_log_loss(side.probability.min(axis=1), counts=counts, weight=weight)
@@ -140,7 +138,6 @@ class ClassDifferences:
             sums.add(place, first, second, label, counts=counts, weight=weight)
 
     def merge(self, later: "ClassDifferences") -> None:
-        """Add the rows of a later part."""
         self.joint.merge(later.joint)
         self.confidence.merge(later.confidence)
         self.changed += later.changed

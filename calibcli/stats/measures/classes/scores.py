@@ -119,7 +119,6 @@ def _mean_loss(
     noise: float,
     details: dict[str, float | int | str],
 ) -> ClassEstimate:
-    """Return the mean of a loss whose sums were gathered."""
     joint, table = views.joint, views.whole
     interval, value, because = None, math.inf, []
     if moments.infinite:
