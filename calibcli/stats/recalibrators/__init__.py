@@ -61,7 +61,6 @@ class Guarantee(Declared):
 
     @property
     def bounds(self) -> tuple[Bound, ...]:
-        """Its bounds."""
         return self.expectation, self.expectation_sharper, self.tail, self.fixed_design
 
 

@@ -32,14 +32,11 @@ def solved_within_bounds(
     rows: Rows | None,
 ) -> tuple[Solution, tuple[float, ...]]:
     """
-    Fit with every coefficient but the first few at least 0.
+    Fit with every coefficient but the first few at least 0; return the fit on its face, and all coefficients.
 
     The best such fit lies inside one face of what is allowed, and is the unbounded fit of the features kept
     there; so each face is fitted, the one that holds nothing at 0 first, and the best is proved by the
     gradient at the bounds, which must point inwards (Karush, Kuhn and Tucker).
-
-    Returns:
-        The fit on its face, and the coefficients of all features.
     """
     best = _best_face(family, points, aim=aim, free=free)
     if best is None:
@@ -159,7 +156,6 @@ class Beta(LogitMap):
             node.child("c").expect((self.a - self.b) * _LN2)
 
     def log_odds(self, scores: Floats) -> Floats:
-        """Return the log odds of scores."""
         if self.a == self.b:
             return self.c + self.a * newton.logit(scores)
         low, high = _ends(scores)
@@ -167,7 +163,6 @@ class Beta(LogitMap):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         centred = self.form in (BetaForm.AB, BetaForm.A)
         parting = "The score 1/2" if centred else "A threshold on the score"
         if self.a == 0.0 and self.b == 0.0:

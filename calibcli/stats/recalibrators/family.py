@@ -32,13 +32,11 @@ def fit_recalibrator(
 
 
 def recalibrator_class(name: RecalibratorName) -> type[Recalibrator]:
-    """Return the class of a method."""
     found: type[Recalibrator] = loaded(f"stats.recalibrators.{name.facts.made}")
     return found
 
 
 def class_recalibrator_class(method: ClassMethod) -> type[ClassRecalibrator]:
-    """Return the class of a method for several classes."""
     found: type[ClassRecalibrator] = loaded(f"stats.recalibrators.classes.{method.facts.made}")
     return found
 

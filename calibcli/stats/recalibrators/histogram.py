@@ -52,7 +52,6 @@ class Histogram(Recalibrator):
         Take the mean label in each bin; a bin without rows gets 1/2.
 
         Args:
-            table: The fit rows.
             options: How many bins to cut (ties can make equal-mass bins fewer), and how.
             rows: The rows behind a grid table: then cells that straddle an edge are shared out by their
                 rows, and counts are those of the exact table with the same edges. Without them a cell goes
@@ -70,22 +69,18 @@ class Histogram(Recalibrator):
         return cls(options.binning, table.weighted, BinMap(edges, values, sums.rows, sums.positive_rows))
 
     def predict(self, scores: Floats) -> Floats:
-        """Return the value of each score's bin."""
         return self.table.predict(checked_scores(scores))
 
     @property
     def increasing(self) -> bool:
-        """Whether a higher score never gets a lower probability."""
         return self.table.increasing
 
     @property
     def bins(self) -> tuple[FittedBin, ...] | None:
-        """The bins one by one."""
         return self.table.bins
 
     @property
     def corners(self) -> Floats:
-        """Both sides of every edge."""
         return self.table.corners
 
     @property
@@ -98,7 +93,6 @@ class Histogram(Recalibrator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         found = []
         if self.table.empty:
             bins = self.table.values.size

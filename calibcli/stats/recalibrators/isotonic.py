@@ -38,7 +38,6 @@ class Isotonic(Recalibrator):
         Pool adjacent violators, ties first.
 
         Args:
-            table: The fit rows.
             options: With `step` the level changes at the midpoint between neighbouring blocks, on the left
                 closed as bins are; otherwise it is interpolated between the ends of blocks.
             rows: The rows behind a grid table: then the fit is that of the exact table, digit for digit.
@@ -58,12 +57,10 @@ class Isotonic(Recalibrator):
             ascending(node.child("values").items(), strictly_from=self.curve.values.size)
 
     def predict(self, scores: Floats) -> Floats:
-        """Return the recalibrated probability of each score."""
         return self.curve.predict(checked_scores(scores))
 
     @property
     def corners(self) -> Floats:
-        """The corners of its curve."""
         return self.curve.corners
 
     @property
@@ -73,7 +70,6 @@ class Isotonic(Recalibrator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         return one_level(self.curve.values)
 
 
@@ -132,15 +128,12 @@ class CentredIsotonic(Recalibrator):
                 raise same[2].problem(msg)
 
     def predict(self, scores: Floats) -> Floats:
-        """Return the recalibrated probability of each score."""
         return self.curve.predict(checked_scores(scores))
 
     @property
     def corners(self) -> Floats:
-        """The corners of its curve."""
         return self.curve.corners
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         return one_level(self.curve.values)

@@ -43,8 +43,6 @@ class RowGradient:
     Work for a pass over rows: the gradient of the summed loss, in integers.
 
     Args:
-        family: Features and offset.
-        aim: The loss and its targets.
         coefficients: Where the gradient is taken, shape (k,).
         scale: About the largest size of each feature, shape (k,); terms are divided by it.
     """
@@ -148,12 +146,7 @@ def limited_words(rows: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Solution:
-    """
-    A fit to the points of a table.
-
-    Args:
-        frame: The basis in which it was found.
-    """
+    """A fit to the points of a table; `frame` is the basis in which it was found."""
 
     family: newton.Family
     aim: newton.Aim
@@ -186,10 +179,8 @@ class Solution:
 
     def _refined(self, rows: Rows, total_rows: int) -> newton.Optimum:
         """
-        Return the optimum over the rows, from the one over the cells that they were rounded to.
-
-        Returns:
-            The optimum; its gradient is that before the last step: the one after would take another pass.
+        Return the optimum over the rows, from that over the cells that they were rounded to; its gradient is
+        that before the last step, as the one after would take another pass.
         """
         if total_rows > _MOST_ROWS:
             many = f"{total_rows:,} rows are more than the {_MOST_ROWS:,}"
@@ -213,7 +204,6 @@ class Solution:
         raise NotConverged(msg, _KEEP)
 
     def record(self, table: Table) -> Record:
-        """Return how the fit went."""
         return Record(
             loss=self.aim.loss,
             smoothed=self.aim.smoothed,
@@ -252,10 +242,7 @@ def solved_or_smoothed(
     Fit to the labels, or to smoothed targets where some curve of the family parts the labels.
 
     Args:
-        family: What is fitted.
-        table: The fit rows.
         rows: The rows behind a grid table, for the last steps.
-        options: What is asked.
         least: So many scores must differ.
     """
     points = newton.Labelled.of(table)
@@ -298,5 +285,4 @@ class LogitMap(Recalibrator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         return self.record.notes(parting=self.parting)

@@ -73,7 +73,6 @@ class Intercept(LogitMap):
         node.child("separated").expect(value=False)
 
     def log_odds(self, scores: Floats) -> Floats:
-        """Return the log odds of scores."""
         return self.intercept + newton.logit(scores)
 
 
@@ -106,13 +105,7 @@ def shifted(probability: Floats, *, fitted: float, prior: float) -> Floats:
 
 
 def odds_shares(*, fitted: float, prior: float) -> tuple[float, float]:
-    """
-    Return what the shares of positives and negatives are multiplied by, the larger of the two being 1.
-
-    Args:
-        fitted: Base rate of the population of the fit rows, in (0, 1).
-        prior: Base rate of the population that is asked about, in (0, 1).
-    """
+    """Return what the shares of positives and negatives are multiplied by, the larger of the two being 1."""
     ones, zeros = prior * (1.0 - fitted), (1.0 - prior) * fitted
     # Over the larger: 1 and 1 where nothing shifts, and never infinite. The smaller may not vanish, or 0 and
     # 1 would not stay.
@@ -155,7 +148,6 @@ class Temperature(LogitMap):
         return cls(1.0 / slope, found.record(table))
 
     def log_odds(self, scores: Floats) -> Floats:
-        """Return the log odds of scores."""
         return newton.logit(scores) / self.temperature
 
 
@@ -216,17 +208,14 @@ class Platt(LogitMap):
         return cls(intercept, slope, found.record(table))
 
     def log_odds(self, scores: Floats) -> Floats:
-        """Return the log odds of scores."""
         return self.intercept + self.slope * newton.logit(scores)
 
     @property
     def increasing(self) -> bool:
-        """Whether a higher score never gets a lower probability."""
         return self.slope >= 0.0
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         turned = "The slope is negative: a higher score gets a lower probability."
         return self.record.notes(*(() if self.increasing else (turned,)))
 
@@ -265,7 +254,6 @@ class Quadratic(LogitMap):
         return cls(intercept, slope, bend, (lowest, highest), found.record(table))
 
     def log_odds(self, scores: Floats) -> Floats:
-        """Return the log odds of scores."""
         z = newton.logit(scores)
         return self.intercept + (self.slope + self.bend * z) * z
 
@@ -276,7 +264,6 @@ class Quadratic(LogitMap):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         own = () if self.increasing else (self._turning(),)
         return self.record.notes(*own, parting=self.parting)
 

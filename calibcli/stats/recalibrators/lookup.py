@@ -60,7 +60,6 @@ class BinMap(Declared, Arrays):
 
     @property
     def bins(self) -> tuple[FittedBin, ...]:
-        """The bins one by one."""
         columns = (self.edges[:-1], self.edges[1:], self.values, self.rows, self.positive)
         return tuple(FittedBin(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
 
@@ -114,7 +113,6 @@ class Polyline(Declared, Arrays):
 
     @property
     def corners(self) -> Floats:
-        """Its knots."""
         return self.knots
 
     def predict(self, scores: Floats) -> Floats:

@@ -82,12 +82,7 @@ class Slopes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Optimum:
-    """
-    Where the steps ended.
-
-    Args:
-        slopes: The mean loss there and its derivatives.
-    """
+    """Where the steps ended; `slopes` are the mean loss there and its derivatives."""
 
     at: Floats
     steps: int
@@ -239,7 +234,6 @@ class Family:
     The logits offset + sum of coefficient times feature.
 
     Args:
-        method: Whose they are.
         features: From scores, shape (n,), to features, shape (k, n).
         offset: From scores to what is added to the logit, shape (n,); None for nothing.
     """
@@ -284,7 +278,6 @@ class Aim:
         )
 
     def targets(self, label: npt.NDArray[np.bool_]) -> Floats:
-        """Return the target of each label."""
         if (self.negative, self.positive) == (0.0, 1.0):
             return label.astype(np.float64)
         return np.where(label, self.positive, self.negative)
@@ -304,7 +297,6 @@ class Labelled:
 
     @classmethod
     def of(cls, table: Table) -> Self:
-        """Return the points of a table."""
         negative = np.maximum(table.weight - table.positive, 0.0)
         weight = np.concatenate((negative, table.positive))
         label = np.repeat([False, True], negative.size)

@@ -138,10 +138,7 @@ class Design:
         Return the design of rows with an offset and a slope for each value of a column.
 
         Args:
-            starts: Where each leaf begins among the entries, shape (n_leaves,).
-            z: Logit of each entry.
             rows: How often it counts.
-            grid: The values of columns.
         """
         centre = float(np.sum(z * rows) / np.sum(rows))
         every = cls(starts, z, centre, (), GLOBAL, grid)
@@ -371,7 +368,6 @@ class Problem:
     penalty: Floats
 
     def at(self, coefficients: Floats) -> Here:
-        """Return the loss and its slopes."""
         design, starts = self.design, self.design.starts
         t = design.logits(coefficients)
         loss = summed_loss(t, self.ones, self.rows)
@@ -396,7 +392,6 @@ class Problem:
         )
 
     def curvature(self, here: Here) -> Floats:
-        """Return the second derivatives there."""
         return self.design.crossed(here.weights) + self.penalty
 
     def gap(self, here: Here, curvature: Floats) -> float:
@@ -461,8 +456,6 @@ def descend(
     Return the coefficients at which half the squared Newton decrement is at most `within`, and what is there.
 
     Args:
-        problem: What is minimised.
-        start: Where from.
         within: In units of the summed loss.
         curvature: The inverse of one to start with, for many problems that are alike; None for its own.
     """

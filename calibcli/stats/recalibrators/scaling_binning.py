@@ -44,7 +44,6 @@ class ScalingBinning(Recalibrator):
         Fit the base, cut its outputs into bins of equal mass, average them in each.
 
         Args:
-            table: The fit rows.
             options: The base and what it reads, most bins (ties can make them fewer), and the split: `none`
                 lets each step see all rows, as the authors' code does; `three-way` gives each step a third
                 of its own, drawn with the seed, as their theorem asks.
@@ -74,7 +73,6 @@ class ScalingBinning(Recalibrator):
 
     @property
     def increasing(self) -> bool:
-        """Whether a higher score never gets a lower probability."""
         return self.base.increasing and self.table.increasing
 
     @property
@@ -84,7 +82,6 @@ class ScalingBinning(Recalibrator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         found = list(self.base.notes)
         if self.table.empty:
             found.append(

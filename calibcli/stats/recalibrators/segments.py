@@ -277,7 +277,6 @@ class SegmentMap(Declared):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         found = []
         if not self.increasing:
             found.append("In some segment a higher score may get a lower probability.")
@@ -341,7 +340,6 @@ class SegmentMap(Declared):
         return logistic(self.logits(logit(scores), places))
 
     def logits(self, z: Floats, places: Sequence[Integers]) -> Floats:
-        """Return the log odds of rows."""
         offset, slope = np.full(z.size, self.intercept), np.full(z.size, self.slope)
         for term in self.terms if places else ():
             own = term.values_of(places, self.columns)
@@ -394,10 +392,7 @@ def fit_segments(
 
     Args:
         leaves: Rows added up; a part is the levels of all columns, the first one counting most.
-        columns: How the columns are cut.
         depth: Intersections of up to so many columns have coefficients.
-        folds: Of the cross-validation.
-        generator: Draws the folds.
     """
     rows, ones = leaves.rows, leaves.positive
     require_both_labels(ScoreTable(np.array([0.5]), np.array([rows.sum()]), np.array([ones.sum()])))

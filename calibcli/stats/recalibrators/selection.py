@@ -88,7 +88,6 @@ class Selection(Declared):
 
     @property
     def rule(self) -> Annotated[Literal["one standard error"], "By which the method was chosen."]:
-        """By which the method was chosen."""
         return RULE
 
     def check(self, node: Node) -> None:

@@ -128,7 +128,6 @@ class Smooth(Recalibrator, Arrays):
 
     @property
     def drawn(self) -> bool:
-        """Whether the output depends on the place of a row in its file as well."""
         return self.randomised
 
     def moved(self, scores: Floats, places: Integers) -> Floats:
@@ -150,7 +149,6 @@ class Smooth(Recalibrator, Arrays):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         found = []
         if self.randomised:
             found.append(

@@ -147,7 +147,6 @@ class Spline(LogitMap):
                 raise node.child("knots").items()[place].problem(msg)
 
     def log_odds(self, scores: Floats) -> Floats:
-        """Return the log odds of scores."""
         knots, values = np.array(self.knots), np.array([self.values])
         return np.asarray(natural(logit(scores), knots, values=values)[0])
 
@@ -158,7 +157,6 @@ class Spline(LogitMap):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         own = [] if self.increasing else [self._falling()]
         return self.record.notes(*own, parting=self.parting)
 

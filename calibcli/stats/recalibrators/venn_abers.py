@@ -185,7 +185,6 @@ class VennAbers(Recalibrator):
         Args:
             table: The fit rows. A cell of a grid table counts as one score, its mean.
             options: The folds, None for one; and the seed that shares rows out among them.
-            rows: Not looked at.
         """
         require_both_labels(table)
         if table.weighted:
@@ -261,6 +260,5 @@ class _Regions:
         return cls(*(frozen(column, np.float64) for column in columns))
 
     def region_of(self, scores: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
-        """Return the region of each score."""
         before = np.searchsorted(self.cuts, scores, side="left")
         return np.asarray(2 * before + (self.cuts[before] == scores), dtype=np.intp)

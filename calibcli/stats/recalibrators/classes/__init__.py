@@ -68,13 +68,7 @@ class ClassFitOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ends:
-    """
-    Lower and upper ends.
-
-    Args:
-        lower: Of every class, shape (n, K), or of the most probable one of each recalibrated row, shape (n,).
-        upper: The same.
-    """
+    """Lower and upper ends: of every class, (n, K), or of the most probable one of each new row, (n,)."""
 
     lower: Floats
     upper: Floats
@@ -142,7 +136,6 @@ class ClassRecalibrator(Declared, ABC):
         Return every score that a view of recalibrated rows can have, ascending; None for a continuum.
 
         Args:
-            view: The view.
             place: The place of the class that is looked at; None for the largest probability.
         """
         return None

@@ -31,7 +31,6 @@ class Diagonal:
     Where penalised, what slopes differ by is, and all intercepts.
 
     Args:
-        count: How many classes there are.
         penalised: Whether the mean squares of both are held.
     """
 
@@ -113,23 +112,19 @@ class Full:
         self._one = 1.0 / np.sqrt(max(1, count - 1))
 
     def start(self) -> Floats:
-        """Return the coefficients of the map that changes nothing."""
         return np.column_stack((np.eye(self._count), np.zeros(self._count))).ravel()
 
     def parts(self, coefficients: Floats) -> tuple[Floats, Floats]:
-        """Return W and b."""
         both = self._shaped(coefficients)
         return both[:, :-1], both[:, -1]
 
     def logits(self, coefficients: Floats, log: Floats) -> Floats:
-        """Return W log p + b for rows, shape (n, K)."""
         weight, intercept = self.parts(coefficients)
         result = log @ weight.T
         result += intercept
         return np.asarray(result)
 
     def pull(self, excess: Floats, block: LogBlock) -> Floats:
-        """Return the derivative of a loss by the coefficients."""
         return np.column_stack((excess.T @ block.log, excess.sum(axis=0))).ravel()
 
     def held(self, coefficients: Floats) -> Floats:
@@ -424,7 +419,6 @@ class Fitted:
     What was found.
 
     Args:
-        coefficients: Shape (m,).
         penalty: The strength that was chosen; None where there is none.
         judged: On how many folds penalties were judged.
     """
@@ -436,12 +430,7 @@ class Fitted:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Path:
-    """
-    Penalties from strong to weak, on one fold.
-
-    Args:
-        weight: Of the rows that were held out.
-    """
+    """Penalties from strong to weak, on one fold; `weight` is that of the rows that were held out."""
 
     weight: float
     losses: list[float]
@@ -594,12 +583,10 @@ class Linear(classes.ClassRecalibrator):
 
     @property
     def name(self) -> ClassMethod:
-        """The method."""
         return self.method
 
     @property
     def keeps_prediction(self) -> bool:
-        """Whether no row can change its most probable class."""
         diagonal = self.weight if self.weight.ndim == 1 else np.diag(self.weight)
         alike = bool(np.all(diagonal == diagonal[0])) and not self.intercept.any()
         off = self.weight.ndim == 2 and bool(np.any(self.weight != np.diag(diagonal)))
@@ -607,7 +594,6 @@ class Linear(classes.ClassRecalibrator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         if self.penalty is None:
             return self.limited
         chosen = f"the penalty {self.penalty:g} was chosen by cross-validated log loss"
@@ -617,7 +603,6 @@ class Linear(classes.ClassRecalibrator):
         return (f"{chosen}, on {judged} of {folds} folds since all would take long", *self.limited)
 
     def predict(self, probability: Floats) -> Floats:
-        """Return recalibrated rows, shape (n, K)."""
         log = classes.log_of(probability, self.least)
         slope = log * self.weight if self.weight.ndim == 1 else log @ self.weight.T
         after = classes.softmax(slope + self.intercept)

@@ -91,9 +91,7 @@ class Kept:
     Args:
         log: Logarithms of the probabilities, shape (m, K).
         order: The place among them of each row, shape (n,); None where they are in order.
-        label: Shape (n,).
-        weight: Shape (n,).
-        draws: What rows fall into folds by, shape (n,).
+        label: Shape (n,), as are `weight` and `draws`, what rows fall into folds by.
     """
 
     log: Floats
@@ -184,7 +182,6 @@ class LogRows:
         return np.array([self.of_fold((place, folds, True)).total for place in range(folds)])
 
     def of_fold(self, fold: Fold) -> Self:
-        """Return the rows of one fold, or of all others."""
         if self.kept is None:
             found = replace(self, total=1.0, fold=fold)
             return replace(found, total=sum(float(block.weight.sum()) for block in found.blocks()))
@@ -214,7 +211,6 @@ class LogRows:
 
     @property
     def workers(self) -> int:
-        """How many blocks are worked on at a time."""
         return self.rows.workers
 
     def rough(self) -> Self:

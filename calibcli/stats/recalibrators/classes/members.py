@@ -50,10 +50,8 @@ class Members(Declared):
         together, or to the spare table where these are still too few.
 
         Args:
-            classes: The classes in order.
             tables: The table of each class that has rows.
             options: The method of the maps, and how few rows are too few.
-            spare: What the shared map is fitted to where the rows of its classes are too few.
         """
         alone = [name for name in classes if name in tables and enough(tables[name], options.least_rows)]
         few = [name for name in classes if name not in alone]
@@ -76,7 +74,6 @@ class Members(Declared):
             raise node.problem(msg)
 
     def of(self, place: int) -> Recalibrator:
-        """Return the map of the class at a place."""
         found = self.own.get(self.classes[place], self.shared)
         if found is None:
             msg = f"no map for class {self.classes[place]!r}"
@@ -90,7 +87,6 @@ class Members(Declared):
 
     @property
     def all(self) -> tuple[Recalibrator, ...]:
-        """Every map."""
         return (*self.own.values(), *(() if self.shared is None else (self.shared,)))
 
     @property
@@ -172,7 +168,6 @@ def enough(table: Table, least: int) -> bool:
 
 
 def _together(tables: Sequence[Table]) -> Table | None:
-    """Return the rows of several tables in one."""
     if not tables:
         return None
     running = RunningTable(None)
@@ -208,13 +203,11 @@ class OneVsRest(ClassRecalibrator):
 
     @classmethod
     def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:  # noqa: ARG003
-        """Fit."""
         members = Members.fit(seen.rows.classes, seen.rest, options=options, spare=seen.confidence)
         return cls(members, options.output_sum)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         return self.members.notes()
 
     @property

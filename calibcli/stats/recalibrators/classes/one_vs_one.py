@@ -39,7 +39,6 @@ class PairMap(Declared):
 
     @property
     def pair(self) -> Pair:
-        """Both places."""
         return self.first, self.second
 
 
@@ -94,12 +93,10 @@ class OneVsOne(ClassRecalibrator):
 
     @property
     def pairs(self) -> dict[Pair, Recalibrator]:
-        """The maps by pair."""
         return {one.pair: one.map for one in self.maps}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         count = len(self.classes)
         alone = count * (count - 1) // 2 - len(self.pairs)
         pairs = "1 pair of classes has" if alone == 1 else f"{alone:,} pairs of classes have"

@@ -59,7 +59,6 @@ class ClassTemperature(classes.ClassRecalibrator):
         raise NotConverged(msg)
 
     def predict(self, probability: Floats) -> Floats:
-        """Return recalibrated rows, shape (n, K)."""
         return classes.with_prediction_of(
             probability, classes.softmax(classes.log_of(probability, self.least) / self.temperature)
         )

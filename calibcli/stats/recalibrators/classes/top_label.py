@@ -32,14 +32,12 @@ class TopLabel(ClassRecalibrator):
 
     @classmethod
     def fit(cls, method: ClassMethod, seen: ClassTables, *, options: ClassFitOptions) -> Self:
-        """Fit."""
         tables = seen.top if method is ClassMethod.TOP_LABEL else {}
         spare = seen.confidence
         return cls(method, Members.fit(seen.rows.classes, tables, options=options, spare=spare))
 
     @property
     def name(self) -> ClassMethod:
-        """The method."""
         return self.method
 
     @property
@@ -82,7 +80,6 @@ class TopLabel(ClassRecalibrator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the fit that its user should read."""
         if self.method is ClassMethod.TOP_LABEL or self.members.shared is None:
             return self.members.notes()
         return self.members.shared.notes
