@@ -37,7 +37,6 @@ class CurvePanel:
         rows: How many rows it rests on.
         error: The number that it shows with its interval, in wordings that say the same, the longest first;
             as many as the other panels have.
-        curve: The curve.
         against: What a second line says, likewise, such as how the error differs from that of the first;
             empty where nothing is said.
     """

@@ -40,7 +40,6 @@ class ClinicalCurve(Arrays):
         at: Scores in [0, 1], ascending, shape (n_points,).
         rate: The curve there.
         lower: Lower end of its band, pointwise; NaN where there is none.
-        upper: Upper end.
         how: What drew the curve.
         band: What the band is, or why there is none.
         groups: Tenths of the rows with the interval of each rate.
@@ -95,10 +94,6 @@ def clinical_curve(
     Return the picture of a table.
 
     Args:
-        table: The rows.
-        smoother: What draws the curve.
-        box: What is said in the picture.
-        confidence: Of intervals and the band.
         seed: Of labels that are drawn for the pointwise band of the kernel.
         band: Which band the kernel has.
     """

@@ -39,8 +39,6 @@ class IsotonicCurve(Arrays):
         level: The fit there.
         share: Share of the rows, or of the weight, in each cell.
         lower: Lower end of the band there; NaN where there is none.
-        upper: Upper end of the band.
-        spread: Where the rows lie.
         points: The fit at each distinct score where they are few, or only one; else None.
         confidence: Of the band: at each single score, or of all of it.
         band: What the band is, or why there is none.
@@ -81,7 +79,6 @@ class _Cells:
         score: Distinct scores, or mean scores of neighbours, ascending, shape (n_cells,).
         first: The least of them.
         last: The greatest.
-        rows: Number of rows in each cell.
         positive: Those of label 1, or their weight.
         share: Share of the rows, or of the weight.
     """
@@ -111,7 +108,6 @@ def isotonic_curve(
         confidence: Of the band, in (0, 1): at each single score, approximate where scores share cells; of a
             simultaneous one of all of it, at any number of rows.
         draws: How often the labels are usually drawn anew, and fitted; a high confidence takes more.
-        band: Which band.
 
     References:
         Dimitriadis, Gneiting & Jordan (2021), PNAS 118(8), for the diagram and its consistency band;

@@ -203,9 +203,6 @@ class _Cells:
 
     Args:
         place: Mean place of the rows, and that of those with label 0 and 1, shape (n_cells,) each.
-        rows: How many there are.
-        zeros: How many have label 0.
-        ones: How many have label 1.
     """
 
     place: Floats

@@ -159,10 +159,8 @@ class Extent:
 
     Args:
         score: Of each point, ascending, shape (n,).
-        rate: Of each point.
         mass: Share of the rows at each point.
         lower: Lower end of each interval, NaN where there is none.
-        upper: Upper end of each interval.
         reach: Between what the rows lie, where a point is the mean of many and the rows go farther than it.
     """
 
@@ -175,7 +173,6 @@ class Extent:
 
     @property
     def columns(self) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """What is known of each point."""
         return self.score, self.rate, self.mass, self.lower, self.upper
 
 
@@ -235,7 +232,6 @@ def limits_for(extents: Sequence[Extent], scale: AxisScale = AxisScale.LINEAR) -
 
 
 def smooth_extent(curve: SmoothCurve) -> Extent:
-    """Return what a curve without bins asks for."""
     seen = ~np.isnan(curve.x) & ~np.isnan(curve.y)
     mass = curve.density[seen]
     x, y = curve.x[seen], curve.y[seen]
@@ -247,18 +243,15 @@ def smooth_extent(curve: SmoothCurve) -> Extent:
 
 
 def binned_extent(curve: BinnedCurve) -> Extent:
-    """Return what bins ask for."""
     mass = curve.rows / curve.rows.sum()
     return Extent(curve.score, curve.rate, mass, curve.rate_lower, curve.rate_upper, _reach_of_bins(curve))
 
 
 def smooth_limits(curve: SmoothCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
-    """Return how much of the unit square the curve needs."""
     return limits_for([smooth_extent(curve)], scale)
 
 
 def binned_limits(curve: BinnedCurve, scale: AxisScale = AxisScale.LINEAR) -> Limits:
-    """Return how much of the unit square the bins need."""
     return limits_for([binned_extent(curve)], scale)
 
 
@@ -409,7 +402,6 @@ class Spread(Arrays):
         return np.diff(share)
 
     def _share(self, score: Floats) -> Floats:
-        """Return the share of the rows up to each of some scores."""
         place = np.searchsorted(self.score, score, side="right") - 1
         left, right = np.maximum(place, 0), np.minimum(place + 1, self.score.size - 1)
         gap = self.score[right] - self.score[left]

@@ -29,11 +29,9 @@ class MapCurve(Arrays):
     A map on [0, 1], and what was observed where it is applied.
 
     Args:
-        method: Which recalibrator.
         score: Ascending, shape (n,); two neighbouring doubles where the map steps.
         output: What the map makes of each score.
         lower: Lower end of what surrounds the output, NaN where nothing does.
-        upper: Upper end.
         band: What surrounds the output, or why nothing does.
         marks: Where the outputs are marked, because rows have these few scores only; places in `score`.
         randomised: Whether the map adds noise, which the curve leaves out.

@@ -107,12 +107,8 @@ def against_first(
     Return the net benefits of a score with what they are more than those of the first, row by row.
 
     Args:
-        second: Of the score.
-        first: Of the first score on the same rows.
         moves: At each threshold, rows of label 1 that only the second score treats and that only the first
             treats, then the same of label 0, shape (4, n); without rows where rows are weighted.
-        rows: Number of rows in all.
-        confidence: Of each interval.
     """
     if not moves.size:
         return tuple(

@@ -58,7 +58,6 @@ class BinnedCurve(Arrays):
 
     @property
     def total_rows(self) -> int:
-        """Number of rows."""
         return int(self.rows.sum())
 
     @property
@@ -93,13 +92,11 @@ class Bins(Declared):
 
     @classmethod
     def of(cls, curve: BinnedCurve) -> Self:
-        """Return the bins of a curve."""
         columns: Any = (getattr(curve, name).tolist() for name in _BIN_KEYS)
         rows: Any = ([None if math.isnan(one) else one for one in row] for row in zip(*columns, strict=True))
         return cls(tuple(Bin(*row) for row in rows), curve.band)
 
     def curve(self, _: Node) -> BinnedCurve:
-        """Return the curve."""
         columns: Any = {
             name: np.array([getattr(one, name) for one in self.bins], np.float64) for name in _BIN_KEYS
         }
@@ -300,7 +297,6 @@ def smooth_curve(
     Return the kernel-weighted mean label against the kernel-weighted mean score.
 
     Args:
-        table: The rows.
         bandwidth: Standard deviation of the reflected Gaussian, that of smECE. Bandwidths below 1/256 of the
             scores' range are raised to it: a picture shows no more.
         generator: Where the randomness of the band comes from.
@@ -501,7 +497,6 @@ class ResidualCurve(Arrays):
             size over `at` is the smoothed calibration error; of bins, so is the sum of shares times it the
             binned one.
         lower: Lower end of the band or interval; NaN where there is none.
-        upper: Upper end.
         at: Where the kernel stands; the mean scores where there are bins.
         density: Of the scores, smoothed by the kernel; the share of the rows in each bin.
         source: The curve or the bins that this is taken from.

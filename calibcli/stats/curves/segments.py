@@ -19,7 +19,6 @@ class SegmentPoints(Arrays):
     Args:
         bias: Mean score less observed rate.
         lower: Lower end of its interval; all intervals hold at once.
-        upper: Upper end.
         stands_out: Whether a segment is shown to be miscalibrated, for all of them at once.
         names: The segments in words.
         listed: Places of those that are named in the picture, worst first.
@@ -51,7 +50,6 @@ class SegmentCells(Arrays):
         rows: 0 where there are none.
         bias: Mean score less observed rate; NaN where there are no rows.
         lower: Lower end of its interval, NaN where the segment is not tested; all intervals hold at once.
-        upper: Upper end.
         stands_out: Whether a segment is shown to be miscalibrated, for all of them at once.
     """
 
@@ -85,7 +83,6 @@ class TrendCurve(Arrays):
         score: Mean score.
         bias: Observed rate less mean score.
         lower: Lower end of its interval, NaN where there is none; all intervals hold at once.
-        upper: Upper end.
         confidence: Of all intervals together.
         joined: Whether lines from one group to the next mean something, as they do from month to month.
     """

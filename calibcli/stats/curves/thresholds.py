@@ -47,7 +47,6 @@ class Thresholds(Arrays):
         missed: Weight of label 1 below the threshold.
         alarms: Weight of label 0 not below it.
         positive: Weight of label 1 in all.
-        total: Weight in all.
         ends: Where thresholds are worth looking at: between these lie the scores but for strays, and the
             share of label 1.
         weighted: Whether weights are those of importance, so that no interval holds.
@@ -122,8 +121,6 @@ def told_apart(table: Table, at: Sequence[float], *, again: Rows | None = None) 
     Return a table whose rows lie below thresholds or not, as those of the exact table do.
 
     Args:
-        table: The rows.
-        at: The thresholds.
         again: The rows of a grid table once more. Without them the rows of a cell that a threshold cuts stand
             at their mean score, those of each label by themselves.
     """
@@ -186,10 +183,8 @@ _SHORT = 0.01
 
 class Worth(NamedTuple):
     """
-    What something is worth at every threshold, with an interval at each; arrays have shape (n_points,).
-
-    Args:
-        lower: NaN where there is no interval.
+    What something is worth at every threshold, with an interval at each, NaN where there is none; arrays have
+    shape (n_points,).
     """
 
     value: Floats
@@ -211,7 +206,6 @@ class DecisionCurve(Arrays):
             value at the threshold and the second that right above it.
         value: Net benefit of treating by the score, on the scale of `benefit`.
         lower: Lower end of its interval; NaN where there is none.
-        upper: Upper end.
         all: Net benefit of treating every row, on this scale.
         raw: Net benefit of the score before recalibration, or None.
         better: Ranges of thresholds in which the score is worth more than treating all and treating none.
@@ -411,7 +405,6 @@ class MurphyCurve(Arrays):
         at: Thresholds in [0, 1], not decreasing; two points where the curve steps.
         value: Mean elementary score.
         lower: Lower end of its interval; NaN where there is none.
-        upper: Upper end.
         recalibrated: Mean elementary score of the isotonic fit to these rows, which is at most `value`.
         constant: That of the share of label 1 as the score of every row.
         base: The share of label 1.
