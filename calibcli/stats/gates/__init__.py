@@ -22,8 +22,6 @@ def judge(rows: "Table | RowsBySegment", rule: Rule, *, ground: Ground) -> Verdi
 
     Args:
         rows: The rows; those that no bin of the partition cuts a cell of.
-        rule: What is asked.
-        ground: What was settled before a label was looked at.
 
     Returns:
         By the bounds made for gates where the measure has some; otherwise, and with importance weights, by

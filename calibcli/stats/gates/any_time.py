@@ -186,13 +186,7 @@ class Epoch(Declared):
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """
-    What the bet that starts with a batch has made.
-
-    Args:
-        first: The number of that batch.
-        log_wealth: Log of its wealth, its weight included.
-    """
+    """What the bet that starts with batch `first` has made: the log of its wealth, its weight included."""
 
     first: int
     log_wealth: float
@@ -247,7 +241,6 @@ def changed_since(starts: list[Start], *, batches: int, confidence: float) -> tu
 
     Args:
         starts: What each start has made, the latest first.
-        batches: How many batches there are.
         confidence: The posterior probability of the ends; their coverage is in tests/claims.
     """
     firsts = np.array([start.first for start in starts])

@@ -198,8 +198,6 @@ class Sums:
     Rows counted by a partition; every tuple has its size.
 
     Args:
-        rows: Number of rows.
-        positive: How many of them have label 1.
         below_positive: Sum over rows with label 1 of the distance from the score up to the cell's upper edge,
             in units of 2^-52; 0 where scores are outputs.
         below_negative: The same over rows with label 0.
@@ -212,7 +210,6 @@ class Sums:
 
     @classmethod
     def none(cls, size: int) -> Self:
-        """Return the sums of no rows."""
         return cls.at((), ((),) * 4, size=size)
 
     @classmethod
@@ -233,12 +230,10 @@ class Sums:
 
     @property
     def total_rows(self) -> int:
-        """Number of rows."""
         return sum(self.rows)
 
     @property
     def total_positive(self) -> int:
-        """Number of rows with label 1."""
         return sum(self.positive)
 
     def __add__(self, other: "Sums") -> "Sums":
@@ -271,7 +266,6 @@ class OccupiedCells(Declared):
 
     @classmethod
     def of(cls, sums: Sums) -> Self:
-        """Return the cells that hold rows."""
         some = tuple(place for place, rows in enumerate(sums.rows) if rows)
         return cls(some, *(tuple(column[place] for place in some) for column in sums.columns))
 
@@ -311,7 +305,6 @@ def plausible_distance(found: int, count: int, *, width: float) -> bool:
 
 
 def sums_of(table: Table, partition: Partition) -> Sums:
-    """Count the rows of a table."""
     if table.weighted:
         msg = "a state counts rows, and importance weights are no counts"
         raise UsageProblem(msg, "leave out --state, or pass --weights-are frequency if weights count rows")
@@ -382,10 +375,7 @@ def _summed_at(
     Args:
         place: The cell of each entry, ascending.
         fine: The edge of the finer cell that distances are to.
-        rows: Of each entry.
-        ones: Those of label 1.
         below: Distances of label 1 and of label 0, and how often each counts.
-        partition: The cells.
     """
     up = np.rint((partition.edges[1:][place % partition.cells] - fine) * UNIT).astype(np.int64)
     starts = run_starts(place)

@@ -145,7 +145,6 @@ class Claim(Declared):
         Key("fail_confidence"),
         "Probability that a fail is right: higher where several claims are tested together.",
     ]:
-        """The confidence with which a fail is right."""
         return self.confidence if self.fail_confidence is None else self.fail_confidence
 
     def by_bounds(self, *, lower: float | None, upper: float | None) -> VerdictName:
@@ -233,7 +232,6 @@ class Change(Declared):
 
     @property
     def words(self) -> str:
-        """When the change came."""
         sure = f"{100.0 * self.confidence:.6g} % sure if it came at once"
         if self.earliest == self.latest == 1:
             return "it was so from the first batch on"
@@ -309,7 +307,6 @@ class JudgedSegments(Declared):
     ] = None
 
     def count(self, outcome: VerdictName) -> int:
-        """Return how many segments have an outcome."""
         return sum(one.outcome is outcome for one in self.segments)
 
 
@@ -384,9 +381,7 @@ class Bounds:
     What is known of a measure before it is held against a limit.
 
     Args:
-        value: The estimate.
-        lower: The lower bound, or None where there is none.
-        upper: The upper bound likewise.
+        lower: The lower bound, or None where there is none; `upper` likewise.
         method: How they were found.
         target: What they speak of; None where there are none.
         assumptions: Under which they hold.

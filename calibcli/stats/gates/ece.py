@@ -103,7 +103,6 @@ class DceGrowth:
         Return the estimate that calibrated labels have on average at a number of rows.
 
         Args:
-            rows: The number.
             finer: Whether it is taken over the finer bins that are bet on too.
         """
         ahead = _AHEAD if looks_discrete(self._table) else [1.0]

@@ -203,7 +203,6 @@ def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str
     Args:
         before: What the ids of a state are written as.
         new: What those are that are added to it.
-        shown: Where they come from.
     """
     both = before | new
     if not {IdKind.NUMBERS, IdKind.TEXT} <= both:

@@ -351,8 +351,6 @@ def class_rule(views: ClassViews, rule: Rule, *, ground: Ground) -> Verdict:
 
     Args:
         views: The rows, over bins that no label had a say in.
-        rule: The measure and its limit.
-        ground: The confidence, and how few rows conclude nothing.
 
     Returns:
         Pass, fail or inconclusive; each wrong verdict has probability at most delta, approximately where the

@@ -85,7 +85,6 @@ class Population:
         return count, generator.binomial(count, self.rate)
 
     def table(self, count: Integers, ones: Integers) -> ScoreTable:
-        """Return one draw as a table."""
         some = count > 0
         return ScoreTable(self.score[some], count[some], ones[some])
 
@@ -272,7 +271,6 @@ class Gate:
 
     @property
     def limit(self) -> float:
-        """The limit of its rule."""
         return self.rule.limit
 
     @property
@@ -292,7 +290,6 @@ class Gate:
 
     @property
     def simulated(self) -> "Simulated":
-        """How such a gate is simulated."""
         return SIMULATED[MeasureName(self.rule.subject)]
 
 
@@ -327,7 +324,6 @@ class Looks(Asked):
     generator: np.random.Generator
 
     def share(self, rows: int, times: int) -> float:
-        """Return the share of so many tables of so many rows that get the wanted verdict."""
         if rows < self.gate.ground.least_rows:
             return 0.0
         count, ones = self._drawn(rows, times)
@@ -335,7 +331,6 @@ class Looks(Asked):
         return float(np.mean(given & self.gate.concludes(rows, ones.sum(axis=-1))))
 
     def reaches(self, rows: int, times: int, power: float) -> bool:
-        """Whether the wanted verdict comes in at least this share of so many tables."""
         simulated = self.gate.simulated
         if rows < self.gate.ground.least_rows or simulated.at_once:
             return self.share(rows, times) >= power
@@ -866,7 +861,6 @@ class SegmentLooks(Asked):
     generator: np.random.Generator
 
     def share(self, rows: int, times: int) -> float:
-        """Return the share of tables of so many rows that get the wanted verdict."""
         ground, draw = self.gate.ground, self.generator
         enough = self.gate.concludes(rows, draw.binomial(rows, self.overall, times))
         if not enough.any():
@@ -931,13 +925,10 @@ def planned_segments(
     Find how many rows a gate on segments takes.
 
     Args:
-        gate: The gate.
         entries: Rows whose scores and columns are those of the rows to come.
         some: The segments that are judged.
-        names: What they are called.
         error: The bias of the smallest segment that can have it; the others are calibrated.
         power: Probability with which the verdict is to come.
-        generator: Random numbers.
     """
     every = entries.of(())
     rows = float(every.rows.sum())

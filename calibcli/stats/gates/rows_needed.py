@@ -153,10 +153,8 @@ def promise(
     Promise rows where the estimate can be told from the limit, and no fewer than were not enough.
 
     Args:
-        limit: The limit.
         error: The estimate less its noise.
         width: Width of the interval now.
-        rows: Rows now.
         best: Rows for a pass if the score were perfectly calibrated, 0 if no number does.
         least: Fewer are not judged at all.
         to_pass: Rows for a pass, wanted where there is room.

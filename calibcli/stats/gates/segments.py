@@ -520,7 +520,6 @@ class SegmentBets(Bets):
 
 
 def bets_on(sums: Sums, partition: Partition, *, measure: MeasureName | SegmentMeasure) -> Bets:
-    """Return the bets on some rows."""
     if isinstance(measure, MeasureName):
         return Bets(sums, partition, measure=measure)
     if partition.segments is None:

@@ -29,7 +29,6 @@ class SmeceGrowth:
     The bounds that more rows with these scores would have.
 
     Args:
-        table: The rows.
         limit: The limit, which is also the bandwidth that is looked at.
         expected: What the bets of a pass take the mean of f (1 - f) for, or None.
     """
@@ -70,7 +69,6 @@ class SmeceGrowth:
         Args:
             error: The true norm at the bandwidth of the limit.
             mean: The size of the true mean residual; either is above the limit.
-            delta: Error probability.
         """
         of_mean, of_norm = error_shares(delta, signs=self._table.distinct)
 

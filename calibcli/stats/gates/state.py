@@ -179,7 +179,6 @@ class Terms(Declared):
         return -math.log(1.0 - self.confidence)
 
     def bets_on(self, sums: Sums) -> any_time.Bets:
-        """Return the bets on some rows."""
         return bets_on(sums, self.partition, measure=self.measure)
 
 
@@ -340,7 +339,6 @@ class GateState(Declared):
         "Fingerprints of the rows counted: ascending unsigned integers of eight bytes, little-endian, in "
         "base64; null where rows have no identity.",
     ]:
-        """The fingerprints as text."""
         if not self.terms.by_id:
             return None
         return base64.b64encode(self.ids.astype("<u8").tobytes()).decode("ascii")
@@ -352,17 +350,14 @@ class GateState(Declared):
 
     @property
     def sums(self) -> Sums:
-        """All rows added up."""
         return reduce(add, [epoch.sums for epoch in self.epochs] or [Sums.none(self.terms.partition.size)])
 
     @property
     def bets(self) -> any_time.Bets:
-        """Bets on all rows."""
         return self.terms.bets_on(self.sums)
 
     @property
     def rows(self) -> int:
-        """Number of rows counted."""
         return sum(batch.rows for batch in self.batches)
 
     @property
@@ -464,7 +459,6 @@ class GateState(Declared):
         return found
 
     def too_few(self, least_rows: int) -> str | None:
-        """Return why so few rows are not judged, or None."""
         sums = self.sums
         return too_few_counted(sums.total_rows, sums.total_positive, least=least_rows)
 
