@@ -101,8 +101,8 @@ def _evidence_below(values: Values, mean: float) -> float:
     """
     Return how many standard deviations of evidence there are that the true mean is below a number.
 
-    It is the normal quantile of the probability that the randomly weighted mean is below, inf or -inf where it
-    always or never is; the added row is among the values.
+    It is the normal quantile of the probability that the randomly weighted mean is below, inf or -inf where
+    it always or never is; the added row is among the values.
     """
     distance = values.value - mean
     least, most = float(distance.min()), float(distance.max())

@@ -260,9 +260,7 @@ class Corp:
 
 @dataclass(frozen=True, slots=True)
 class _Score:
-    """
-    A proper score; `least` gives, from rates of label 1, the mean loss of the forecast that knows the rate.
-    """
+    """A proper score; `least` gives, from rates of label 1, the mean loss of a forecast that knows them."""
 
     name: MeasureName
     loss: LossOf
