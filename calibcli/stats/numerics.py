@@ -380,7 +380,6 @@ class ExactSum:
         self._high, self._low = sums[0][self._places], sums[1][self._places]
 
     def add_repeated(self, values: Floats, counts: Integers) -> None:
-        """Add each value so many times."""
         times = counts.astype(np.float64)
         product = values * times
         self.add(product)

@@ -54,16 +54,11 @@ def _arrays_of(cls: Any) -> tuple[tuple[str, type[np.generic]], ...]:  # noqa: A
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightColumns(Arrays):
     """
-    The sums that importance weights add to a table, each of shape (n_distinct,).
+    The sums that importance weights add to a table, over all rows and over those with label 1, each of shape
+    (n_distinct,).
 
     The squares are what a variance needs: two tables with the same weight and positive weight can differ
     in the variance of their residual sum.
-
-    Args:
-        weight: Sum of the weights.
-        positive: Sum of the weights of rows with label 1.
-        weight_sq: Sum of the squared weights.
-        positive_sq: Sum of the squared weights of rows with label 1.
     """
 
     weight: Floats

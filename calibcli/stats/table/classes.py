@@ -84,10 +84,8 @@ class ClassCells:
         self, probability: Floats, label: Integers, counts: Integers | None
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """
-        Add the scores of label 0 of some rows, of shape (n, n_classes).
-
-        Returns:
-            The rows and the classes of those that have no slot and are not counted here.
+        Add the scores of label 0 of some rows, of shape (n, n_classes); return the rows and the classes of
+        those that have no slot and are not counted here.
         """
         slots = self._slots
         slot = slots.of_code[cells.cell_of(probability.reshape(-1))].reshape(probability.shape)
@@ -502,10 +500,8 @@ def _grouped(
 
 class ClassSums:
     """
-    What is added up over rows of several classes, whatever their order and cut.
-
-    Args:
-        top: Nothing yet over cells of the largest probabilities, or None where none are asked for.
+    What is added up over rows of several classes, whatever their order and cut, and in `top`, which holds
+    nothing yet, over cells of their largest probabilities where that is asked for.
     """
 
     def __init__(self, count: int, top: TopCells | None = None) -> None:

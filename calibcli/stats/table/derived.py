@@ -71,11 +71,8 @@ def _part(table: ScoreTable, counts: Integers) -> ScoreTable:
 
 def with_scores(table: Table, scores: Floats) -> ScoreTable:
     """
-    Return the exact table of the same rows under other scores; scores that meet are merged.
-
-    Args:
-        table: The rows. The rows of a cell of a grid table move together.
-        scores: The new score of each distinct score or cell, in [0, 1], shape (n_distinct,).
+    Return the exact table of the same rows under other scores, in [0, 1], of shape (n_distinct,); scores that
+    meet are merged. The rows of a cell of a grid table move together.
     """
     if not table.distinct:
         return ScoreTable.empty()
