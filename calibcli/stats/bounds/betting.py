@@ -421,7 +421,6 @@ class WeighedResiduals:
 
     Args:
         size: |label - score| of some rows or more than it, in [0, 1].
-        rows: How many rows have each.
     """
 
     def __init__(self, size: Floats, rows: Floats) -> None:

@@ -56,11 +56,8 @@ _KEPT = 2_000
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
     """
-    Bins of two labels or more, and those of one.
-
-    Args:
-        alone: The rates announced for bins of one label.
-        alike: Whether labels in a bin have one probability.
+    Bins of two labels or more; `alone` are the rates announced for bins of one label. Labels in a bin have
+    one probability if `alike`.
     """
 
     rows: Floats

@@ -153,9 +153,7 @@ def evidence_below(distance: Floats, rows: Floats) -> Floats:
     """
     Return what `_evidence_below` gives for several means at once, in half of the time.
 
-    Args:
-        distance: What every row is above the mean, and the added row, one mean a line; shape (k, n).
-        rows: Shape (n,).
+    `distance` is what every row is above the mean, and the added row, one mean a line; shape (k, n).
     """
     least, most = distance.min(axis=1), distance.max(axis=1)
     found = np.where(most <= 0.0, math.inf, -math.inf)

@@ -250,11 +250,8 @@ class _Usual:
 @dataclass(frozen=True, eq=False)
 class _Dense:
     """
-    A block of draws as numbers in every cell.
-
-    Args:
-        turned: How many labels 1 more, or fewer, there are in each cell, shape (block, n_cells). They are
-            small where scores are near 1: rounding tells no ties apart.
+    A block of draws as numbers in every cell: how many labels 1 more, or fewer, than usual, shape (block,
+    n_cells). They are small where scores are near 1: rounding tells no ties apart.
     """
 
     usual: _Usual
