@@ -131,7 +131,6 @@ class TestResult(Declared):
 
     @classmethod
     def undefined(cls, name: TestName, why: str) -> Self:
-        """Return a test without an outcome."""
         return cls(name, None, None, "undefined", None, (why,))
 
 

@@ -123,7 +123,6 @@ class Gaps:
     Args:
         share: Share of the weight, shape (n_bins,), summing to 1.
         gap: Observed rate minus mean score.
-        score: Mean score.
         lightness: Sum of squared weights over squared sum of weights: 1 / n_k where every row counts once.
     """
 

@@ -128,7 +128,6 @@ Cells = tuple[Floats, Integers, Integers]
 
 
 def cells_of(table: ScoreTable) -> Cells:
-    """Return rows by their scores."""
     return table.score, table.rows, table.positive_rows
 
 

@@ -121,11 +121,8 @@ class CutTable:
 
 def cut_table(table: Table, *, bins: int, delta: float) -> CutTable:
     """
-    Gather a table.
-
-    Args:
-        bins: Number of equal-width bins, besides those of the scores 0 and 1.
-        delta: The smallest error probability of the bets that will be made.
+    Gather a table over so many equal-width bins, besides those of the scores 0 and 1; `delta` is the smallest
+    error probability of the bets that will be made.
     """
     starts = _starts(table, bins)
     middle = np.concatenate(([0.0], (np.arange(bins) + 0.5) / bins, [1.0]))

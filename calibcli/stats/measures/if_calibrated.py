@@ -214,10 +214,7 @@ class _DrawnNorms:
 
     Where no score is within four bandwidths on either side nothing is smoothed to: such gaps are cut out, so
     that rare scores, or scores near 0 and 1, take transforms as short as the stretches on which they lie.
-
-    Args:
-        series: One a draw.
-        length: Of what is left of [0, 1].
+    `length` is that of what is left of [0, 1]; there is a series for each draw.
     """
 
     series: kernel.CosineSeries
@@ -534,10 +531,8 @@ Made = TypeVar("Made")
 @dataclass(frozen=True, slots=True, eq=False)
 class Shared:
     """
-    What several measures of one table are made from, made when the first of them asks.
-
-    Args:
-        made: The table and what was made from it, by what that is called.
+    What several measures of one table are made from, made when the first of them asks: by what it is called,
+    the table and what was made from it.
     """
 
     made: dict[str, tuple[Table, object]] = field(default_factory=dict)

@@ -274,7 +274,6 @@ def one_logit(points: newton.Labelled) -> bool:
 
 
 def _found(name: MeasureName, table: Table, points: newton.Labelled, *, confidence: float) -> _Found:
-    """Return the coefficient, wherever it lies."""
     if name is MeasureName.CITL_LOGIT:
         if one_label(points):
             side = 1.0 if points.label.all() else -1.0

@@ -678,10 +678,8 @@ def without(entries: Crossed, large: Level, small: Level, *, least: float = 0.0)
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """
-    Scores between which the cumulative residuals of a segment rise or fall most.
-
-    Args:
-        gap: Mean score less observed rate of its rows there.
+    Scores between which the cumulative residuals of a segment rise or fall most; `gap` is mean score less
+    observed rate of its rows there.
     """
 
     lower: float

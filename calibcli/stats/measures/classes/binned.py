@@ -53,7 +53,6 @@ class Moments(NamedTuple):
     third: float
 
     def times(self, factor: float) -> "Moments":
-        """Return those of a multiple."""
         return Moments(factor * self.mean, factor**2 * self.variance, factor**3 * self.third)
 
     @property
@@ -453,7 +452,6 @@ def _weights(views: ClassViews) -> tuple[Floats, str]:
 
 
 def _why_none(views: ClassViews, sums: list[BinnedTable]) -> str | None:
-    """Return why there is no interval, or None."""
     if views.whole.weighted:
         return NO_WEIGHTED_INTERVAL
     some = any(pairs_in(one).any() for one in sums)

@@ -23,13 +23,7 @@ JOINT = (ClassMeasure.CLASS_LOG_LOSS, ClassMeasure.CLASS_BRIER, ClassMeasure.ACC
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predicted:
-    """
-    Rows of several classes as one side predicts them.
-
-    Args:
-        probability: Shape (n, K).
-        place: Shape (n,), the place of the most probable class.
-    """
+    """Rows of several classes as one side predicts them, (n, K); `place` is of the most probable class."""
 
     probability: Floats
     place: Integers
@@ -91,10 +85,8 @@ class _OfClass:
 
 class ClassDifferences:
     """
-    Exact sums of differences between two sides, whatever the order of the rows and their cut into parts.
-
-    Args:
-        places: The classes that are looked at one by one.
+    Exact sums of differences between two sides, whatever the order of the rows and their cut into parts;
+    `places` are the classes that are looked at one by one.
     """
 
     def __init__(self, places: tuple[int, ...]) -> None:
