@@ -239,11 +239,8 @@ def solved_or_smoothed(
     family: newton.Family, table: Table, rows: Rows | None, *, options: FitOptions, least: int
 ) -> Solution:
     """
-    Fit to the labels, or to smoothed targets where some curve of the family parts the labels.
-
-    Args:
-        rows: The rows behind a grid table, for the last steps.
-        least: So many scores must differ.
+    Fit to the labels, or to smoothed targets where some curve of the family parts the labels; at least so
+    many scores must differ. The rows behind a grid table are for the last steps.
     """
     points = newton.Labelled.of(table)
     newton.require_distinct(family.method, points, table=table, least=least)

@@ -273,7 +273,6 @@ class Quadratic(LogitMap):
         return int(table.rows[falls].sum())
 
     def _turning(self) -> str:
-        """Say where the map falls."""
         lowest, highest = (self.slope + 2.0 * self.bend * z for z in self.fit_range)
         if lowest >= 0.0 and highest >= 0.0:
             return "The map turns round outside the fit scores; among them it is increasing."

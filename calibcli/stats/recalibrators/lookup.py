@@ -45,7 +45,6 @@ class BinMap(Declared, Arrays):
 
     @property
     def increasing(self) -> bool:
-        """Whether no value is lower than the one before it."""
         return bool(np.all(self.values[1:] >= self.values[:-1]))
 
     @property

@@ -246,11 +246,8 @@ class Family:
 @dataclass(frozen=True, slots=True)
 class Aim:
     """
-    What a fit minimises.
-
-    Args:
-        smoothed: Whether these are Platt's smoothed targets rather than the labels.
-        separated: Whether that is because the labels have no finite fit.
+    What a fit minimises; targets are Platt's `smoothed` ones rather than the labels on request, or where the
+    labels, being `separated`, have no finite fit.
     """
 
     loss: FitLoss

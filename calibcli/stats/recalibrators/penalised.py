@@ -135,10 +135,8 @@ class Design:
     @classmethod
     def of(cls, starts: Integers, z: Floats, rows: Integers, grid: Grid) -> Self:
         """
-        Return the design of rows with an offset and a slope for each value of a column.
-
-        Args:
-            rows: How often it counts.
+        Return the design of rows with an offset and a slope for each value of a column; `rows` are how often
+        each entry counts.
         """
         centre = float(np.sum(z * rows) / np.sum(rows))
         every = cls(starts, z, centre, (), GLOBAL, grid)
@@ -146,7 +144,6 @@ class Design:
         return every.joined([grid.term(*one, slope=slope) for one in found for slope in (False, True)])
 
     def joined(self, terms: Sequence[Term], left_out: int = 0) -> Self:
-        """Return the design with more terms."""
         firsts = [self.size, *(self.size + np.cumsum([term.size for term in terms])).tolist()]
         placed = (replace(term, first=first) for term, first in zip(terms, firsts, strict=False))
         return replace(self, terms=(*self.terms, *placed), size=firsts[-1], left_out=self.left_out + left_out)
@@ -505,10 +502,7 @@ def with_variances(problem: Problem) -> tuple[Problem, tuple[float, ...]]:
     the marginal likelihood of the rows, with the curvature at the optimum (Laplace), is climbed by a
     fixpoint: the squares of a term's coefficients over the number of them that the rows settle. Terms whose
     variance falls to nothing are left out. Variances are kept to a quarter of an octave, so that no rounding
-    moves them.
-
-    Args:
-        problem: Rows, with terms for the values of columns.
+    moves them. The terms of the problem that is given are for the values of columns.
 
     References:
         MacKay (1992), Bayesian interpolation, Neural Computation 4, section 4.

@@ -159,10 +159,8 @@ def _does_not_rise(
 @dataclass(frozen=True, slots=True)
 class Blocks:
     """
-    The blocks of equal level of an isotonic fit, all of shape (n_blocks,).
-
-    Args:
-        levels: Mean label of each, by weight; strictly ascending.
+    The blocks of equal level of an isotonic fit, all of shape (n_blocks,); levels are mean labels by weight,
+    strictly ascending.
     """
 
     first: Floats
@@ -172,7 +170,6 @@ class Blocks:
 
 
 def entries_to_pool(table: Table, *, rows: Rows | None) -> ScoreTable:
-    """Return the scores that a fit pools."""
     require_both_labels(table)
     if isinstance(table, ScoreTable):
         return table

@@ -67,7 +67,6 @@ class SegmentColumn(Declared):
 
     @classmethod
     def of(cls, levels: Levels) -> Self:
-        """Return a column as its values are cut."""
         texts = sorted(levels.texts, key=lambda text: levels.texts[text])
         kind: Literal["categories", "numbers"] = "numbers" if levels.ends else "categories"
         numbers = tuple(levels.numbers.tolist())
@@ -296,7 +295,6 @@ class SegmentMap(Declared):
 
     @property
     def strength_words(self) -> str:
-        """What was chosen, in words."""
         if self.strength is None:
             return "none: the raw scores are as good"
         if math.isinf(self.strength):
@@ -364,13 +362,7 @@ class SegmentMap(Declared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SegmentFit:
-    """
-    A fitted map, and what it does to its rows.
-
-    Args:
-        mean_variance: Mean of g (1 - g), g being the recalibrated score.
-        output_quantiles: Its quantiles.
-    """
+    """A fitted map, and what it does to its rows; `mean_variance` is that of g (1 - g), g the new score."""
 
     map: SegmentMap
     loss_before: float

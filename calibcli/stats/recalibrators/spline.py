@@ -161,7 +161,6 @@ class Spline(LogitMap):
         return self.record.notes(*own, parting=self.parting)
 
     def _falling(self) -> str:
-        """Say where the map falls."""
         first, *_, last = slopes_at_knots(np.array(self.knots), np.array(self.values)).tolist()
         ends = [word for word, slope in (("first", first), ("last", last)) if slope < 0.0]
         where = f"beyond the {' and the '.join(ends)} knot" if ends else "between knots"

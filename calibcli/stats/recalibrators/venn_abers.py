@@ -112,10 +112,8 @@ class Bracket(Declared, Arrays):
     @classmethod
     def of(cls, table: ScoreTable) -> Self:
         """
-        Find both levels of every score; equal neighbours are kept once.
-
-        Args:
-            table: The calibration rows, without importance weights; at least one.
+        Find both levels of every score, of one row or more without importance weights; equal neighbours are
+        kept once.
         """
         lower, upper = levels_with_one_more(table.rows, table.positive_rows)
         rises = lower > np.concatenate(([0.0], lower[:-1]))

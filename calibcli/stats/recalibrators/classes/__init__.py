@@ -194,7 +194,6 @@ class LeastSeen:
 
     @property
     def least(self) -> float:
-        """What smaller probabilities are taken for."""
         return self._given or (LEAST_BESIDE_ZERO if self._zeros else _LEAST)
 
     @property

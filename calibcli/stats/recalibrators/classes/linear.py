@@ -29,9 +29,6 @@ class Diagonal:
     W and b by coefficients, shape (m,): a slope and an intercept for each class.
 
     Where penalised, what slopes differ by is, and all intercepts.
-
-    Args:
-        penalised: Whether the mean squares of both are held.
     """
 
     full = False
@@ -180,12 +177,7 @@ Known = tuple[LogBlock, Floats]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PenalisedLoss:
-    """
-    The loss over some rows.
-
-    Args:
-        rows: The rows; where they are rough, sums are those of single precision.
-    """
+    """The loss over some rows; where these are rough, sums are those of single precision."""
 
     model: LinearModel
     rows: LogRows
@@ -415,13 +407,7 @@ _MOST_WORK = 5e9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """
-    What was found.
-
-    Args:
-        penalty: The strength that was chosen; None where there is none.
-        judged: On how many folds penalties were judged.
-    """
+    """What was found, at the `penalty` that was chosen, None where there is none, `judged` on some folds."""
 
     coefficients: Floats
     penalty: float | None = None

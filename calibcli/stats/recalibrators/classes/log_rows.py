@@ -193,9 +193,7 @@ class LogRows:
     def refuse_never_wrong(self, what: str) -> None:
         """
         Refuse rows of which no map is sure enough: no class is more probable than the right one in any.
-
-        Args:
-            what: Which coefficient of logarithms the loss falls with for ever.
+        `what` names the coefficient of logarithms with which the loss falls for ever.
         """
         for block in self.blocks():
             right = block.log[np.arange(block.label.size), block.label]
@@ -233,13 +231,7 @@ class LogRows:
             yield LogBlock(_single(log) if self.single else log, block.label, weight / self.total)
 
     def summed(self, work: Callable[[LogBlock], Floats], *, numbers: int = NUMBERS) -> Floats:
-        """
-        Return the sum over blocks of what is made of each, whatever the number of workers.
-
-        Args:
-            work: From a block to numbers of a shape that is the same for all.
-            numbers: About how many logarithms a block has.
-        """
+        """Return the sum of arrays of one shape, made of each block, whatever the number of workers."""
         return summed(work, self.blocks(numbers), self.workers)
 
 

@@ -155,7 +155,6 @@ def notes_of(maps: Mapping[str, Recalibrator]) -> tuple[str, ...]:
 
 
 def _by_place(place: Integers) -> Iterator[tuple[int, npt.NDArray[np.intp]]]:
-    """Yield each place with its rows."""
     order = np.argsort(place, kind="stable")
     found, starts = np.unique(place[order], return_index=True)
     yield from zip(found.tolist(), np.split(order, starts[1:]), strict=False)
