@@ -90,13 +90,7 @@ def clinical_curve(
     seed: int,
     band: Band = Band.POINTWISE,
 ) -> ClinicalCurve:
-    """
-    Return the picture of a table.
-
-    Args:
-        seed: Of labels that are drawn for the pointwise band of the kernel.
-        band: Which band the kernel has.
-    """
+    """Return the picture of a table; labels for the pointwise band of the kernel are drawn by the seed."""
     reliability.refuse_empty(table)
     found = _fitted(table, smoother, confidence=confidence, seed=seed, band=band)
     lower, upper = (np.full_like(found.at, math.nan),) * 2 if table.weighted else (found.lower, found.upper)
@@ -282,7 +276,6 @@ class _Rows:
         requested = SPAN * float(sums[0][-1] + sums[1][-1]) * (1.0 - 1e-12)
 
         def held(distance: float) -> float:
-            """Return the weight within a distance."""
             counts = (np.searchsorted(side, distance, side="right") for side in sides)
             return float(sum(one[count] for one, count in zip(sums, counts, strict=True)))
 

@@ -51,10 +51,8 @@ class CumulativeCurve(Arrays):
 
 def cumulative_curve(table: Table) -> CumulativeCurve:
     """
-    Return the path of cumulative differences, read at the ends of blocks of equal scores.
-
-    Args:
-        table: The rows. On a grid table the path is read at the ends of cells.
+    Return the path of cumulative differences, read at the ends of blocks of equal scores, of a grid table at
+    the ends of cells.
 
     References:
         Arrieta-Ibarra, Gujral, Tannen, Tygert & Xu (2022), Metrics of calibration for probabilistic

@@ -73,14 +73,8 @@ class IsotonicCurve(Arrays):
 @dataclass(frozen=True, slots=True)
 class _Cells:
     """
-    Where labels are drawn.
-
-    Args:
-        score: Distinct scores, or mean scores of neighbours, ascending, shape (n_cells,).
-        first: The least of them.
-        last: The greatest.
-        positive: Those of label 1, or their weight.
-        share: Share of the rows, or of the weight.
+    Where labels are drawn: distinct scores, or mean scores of neighbours, ascending, with the first and the
+    last score of each, and its rows; `positive` and `share` are of rows, or of the weight.
     """
 
     score: Floats
@@ -104,7 +98,6 @@ def isotonic_curve(
 
     Args:
         table: The rows. Of a grid table each cell counts as one score.
-        generator: Where the randomness of the band comes from.
         confidence: Of the band, in (0, 1): at each single score, approximate where scores share cells; of a
             simultaneous one of all of it, at any number of rows.
         draws: How often the labels are usually drawn anew, and fitted; a high confidence takes more.

@@ -140,8 +140,6 @@ def simultaneous_band(
         positive: How many of them have label 1, shape (n_scores,).
         at: Where the curve stands on the axis, each within three bandwidths of some score, shape (n_points,).
         bandwidth: Standard deviation of the curve's Gaussian kernel, in units of the axis.
-        axis: Where the kernel stands, and which bandwidths there may be.
-        confidence: In (0, 1).
 
     Returns:
         The two shares, in [0, 1], shape (n_points,) each.
@@ -199,10 +197,8 @@ def _kernel(apart: Floats, mirrored: Floats, width: float, axis: Axis) -> Floats
 @dataclass(frozen=True, slots=True)
 class _Cells:
     """
-    Rows that are near to each other against the bandwidth.
-
-    Args:
-        place: Mean place of the rows, and that of those with label 0 and 1, shape (n_cells,) each.
+    Rows that are near to each other against the bandwidth: their mean place, and that of those with label 0
+    and with label 1, shape (n_cells,) each.
     """
 
     place: Floats

@@ -178,11 +178,8 @@ class Extent:
 
 def limits_of(extent: Extent, scale: AxisScale = AxisScale.LINEAR) -> Limits:
     """
-    Return the unit square, or where the scores fill at most half of it, the part that holds the curve.
-
-    Args:
-        extent: What the curve asks for, of at least one point.
-        scale: How axes are laid out; by log-odds they hold every score but strays, to whole powers of ten.
+    Return the unit square, or where the scores fill at most half of it, the part that holds the curve, of at
+    least one point; by log-odds the part that holds every score but strays, to whole powers of ten.
     """
     score, rate, mass, lower, upper = extent.columns
     if scale is AxisScale.LOGIT:
@@ -353,12 +350,9 @@ def _first_equal(y: Floats, part: npt.NDArray[np.int64], extreme: Floats) -> Pla
 @dataclass(frozen=True, slots=True, eq=False)
 class Spread(Arrays):
     """
-    Share of the rows, or of the weight, below and up to each of some scores; all of shape (n,).
+    Share of the rows, or of the weight, below each of some scores, and up to and with it; all of shape (n,).
 
     Between two of the scores the share rises in a straight line.
-
-    Args:
-        upto: Share of the rows up to and with each.
     """
 
     score: Floats
@@ -392,10 +386,8 @@ class Spread(Arrays):
 
     def between(self, edges: Floats) -> Floats:
         """
-        Return the share of the rows between each two of some edges.
-
-        Args:
-            edges: Ascending, shape (n,). A score on an edge counts to its left; on the first, to its right.
+        Return the share of the rows between each two of some ascending edges; a score on an edge counts to
+        its left, on the first to its right.
         """
         share = self._share(np.asarray(edges))
         share[0] = self.around(float(edges[0]))[0]
@@ -414,12 +406,10 @@ class Spread(Arrays):
 
 
 def has_band(ends: Floats) -> bool:
-    """Whether any place has an end."""
     return bool(np.any(~np.isnan(ends)))
 
 
 def band_sentence(band: str, ends: Floats, *, called: str = "Grey") -> str:
-    """Return a sentence of small print."""
     return f"{called}: {band}." if has_band(ends) else f"{band[:1].upper()}{band[1:]}."
 
 

@@ -57,13 +57,7 @@ class MapCurve(Arrays):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """
-    What surrounds a map, where the map itself has no ends.
-
-    Args:
-        of: From scores to lower and upper ends, or None where there is no band.
-        words: What the band is, or why there is none.
-    """
+    """What surrounds a map that has no ends itself; `words` say what the band is, or why there is none."""
 
     of: Callable[[Floats], tuple[Floats, Floats]] | None
     words: str

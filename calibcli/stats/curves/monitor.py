@@ -79,13 +79,8 @@ class MonitorCurve(Arrays):
 
     def powers(self, log: Floats) -> tuple[Floats, Floats]:
         """
-        Return a process as points: rows, and wealth as a power of ten.
-
-        Args:
-            log: Natural logarithms of wealth at each look, one of this curve's.
-
-        Returns:
-            Both of shape (n,); before the first row everyone has 1, which is known where no look is missing.
+        Return a process, given as logarithms of wealth at each look, as points: rows, and wealth as a power
+        of ten. Before the first row everyone has 1, which is known where no look is missing.
         """
         rows, wealth = self.rows.astype(np.float64), log / math.log(10.0)
         if not self.since_first:

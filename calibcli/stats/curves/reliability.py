@@ -196,7 +196,6 @@ def binned_curve(table: Table, *, bins: Partition, confidence: float | None = 0.
 
 
 def refuse_empty(table: Table) -> None:
-    """Refuse a table that has no curve."""
     if table.total_rows == 0 or not table.weight.sum() > 0.0:
         msg = "no rows to draw"
         raise EmptyTable(msg)
@@ -299,7 +298,6 @@ def smooth_curve(
     Args:
         bandwidth: Standard deviation of the reflected Gaussian, that of smECE. Bandwidths below 1/256 of the
             scores' range are raised to it: a picture shows no more.
-        generator: Where the randomness of the band comes from.
         confidence: Of the band, in (0, 1): at each single point, or of all of a simultaneous one.
         draws: How often the labels are usually drawn anew for the pointwise band, which a high confidence
             takes more of.

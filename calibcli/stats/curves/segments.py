@@ -100,7 +100,6 @@ class TrendCurve(Arrays):
 
     @property
     def rate(self) -> Floats:
-        """Observed rate of each."""
         return self.score + self.bias
 
     @property

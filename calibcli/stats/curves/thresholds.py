@@ -249,7 +249,6 @@ def decision_curve(
     Args:
         table: The rows. Thresholds on a grid table are ends of its cells.
         raw: The same rows under the score before recalibration, or None.
-        confidence: Of the interval at each single threshold, in (0, 1).
         benefit: As it is, over the share of label 1, or less that of the better of treating all and none.
     """
     found = _below_one(thresholds_of(table))
@@ -261,7 +260,6 @@ def decision_curve(
     clear = None if found.weighted else _ranges(found.at, (net.lower > 0.0) & (gain.lower > 0.0))
 
     def scaled(at: Floats, worth: Floats) -> Floats:
-        """Return net benefits on the scale asked for."""
         if benefit is Benefit.STANDARDISED:
             return worth / found.base
         if benefit is Benefit.GAIN:
@@ -433,13 +431,7 @@ class MurphyCurve(Arrays):
 
 
 def murphy_curve(table: Table, *, confidence: float = 0.95) -> MurphyCurve:
-    """
-    Return the mean elementary score at every threshold.
-
-    Args:
-        table: The rows. Thresholds on a grid table are ends of its cells.
-        confidence: Of the interval at each single threshold, in (0, 1).
-    """
+    """Return the mean elementary score at every threshold, of a grid table at the ends of its cells."""
     found = thresholds_of(table)
     low, high = 2.0 * (1.0 - found.at), 2.0 * found.at
     lower, upper = _bounds(found, (found.missed, found.alarms), (low, high), confidence=confidence)
