@@ -370,12 +370,8 @@ def _summed_at(
     partition: Partition,
 ) -> Sums:
     """
-    Return sums over cells.
-
-    Args:
-        place: The cell of each entry, ascending.
-        fine: The edge of the finer cell that distances are to.
-        below: Distances of label 1 and of label 0, and how often each counts.
+    Return sums over cells; `place` is the cell of each entry, ascending, `fine` the edge of the finer cell
+    that distances are to, and `below` those of label 1 and of label 0, with how often each counts.
     """
     up = np.rint((partition.edges[1:][place % partition.cells] - fine) * UNIT).astype(np.int64)
     starts = run_starts(place)

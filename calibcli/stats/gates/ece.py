@@ -100,10 +100,8 @@ class DceGrowth:
 
     def calibrated(self, rows: float, *, finer: bool = False) -> float:
         """
-        Return the estimate that calibrated labels have on average at a number of rows.
-
-        Args:
-            finer: Whether it is taken over the finer bins that are bet on too.
+        Return the estimate that calibrated labels have on average at a number of rows, over the finer bins
+        that are bet on too if `finer`.
         """
         ahead = _AHEAD if looks_discrete(self._table) else [1.0]
         counts = {number_of_bins(math.ceil(rows * one)) for one in ahead}
@@ -132,8 +130,6 @@ class DceGrowth:
         return price_of_bets(stakes, rows, self._variance, level=level)
 
     def rows_to_pass(self, limit: float, *, error: float, delta: float) -> int:
-        """Return the rows at which the upper bound comes down to a limit."""
-
         def evidence(digits: float) -> float:
             rows = 10.0**digits
             above = (
@@ -172,10 +168,8 @@ def _left(beyond: float, price: Callable[[float], float], digits: float) -> floa
 
 def dce_rows_needed(table: Table, claim: Claim, ground: Ground, *, value: float, upper: float) -> RowsNeeded:
     """
-    Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide.
-
-    Returns:
-        Approximate: about a tenth off for a calibrated score, a guess elsewhere.
+    Extrapolate from the estimate, less that of calibrated labels, to the rows that would decide; approximate:
+    about a tenth off for a calibrated score, a guess elsewhere.
     """
     if claim.limit <= 0.0:
         return RowsNeeded(None, None, 0, within_noise=True)

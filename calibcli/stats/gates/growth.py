@@ -197,13 +197,7 @@ def _free_name(state: GateState, name: str) -> str:
 
 
 def kinds_mixed(before: frozenset[IdKind], new: frozenset[IdKind], *, shown: str) -> str | None:
-    """
-    Return what there is to say of ids that are numbers in one place and text in another, or None.
-
-    Args:
-        before: What the ids of a state are written as.
-        new: What those are that are added to it.
-    """
+    """Return what there is to say of ids that are numbers in one place and text in another, or None."""
     both = before | new
     if not {IdKind.NUMBERS, IdKind.TEXT} <= both:
         return None
@@ -298,15 +292,7 @@ def _known_note(batch: Incoming, total: int) -> str:
 
 
 def merged(states: Sequence[tuple[str, GateState]]) -> GateState:
-    """
-    Add up the states of shards.
-
-    Args:
-        states: Names and states, at least one, all different.
-
-    Returns:
-        A state without looks; batches in the order of their names.
-    """
+    """Add up states of shards by name, at least one; the sum has no looks, its batches are in name order."""
     name, first = states[0]
     named = next((state.terms for _, state in states if state.terms.label is not None), first.terms)
     for path, state in states:

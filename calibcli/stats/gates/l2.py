@@ -90,10 +90,8 @@ def linf_rows_needed(
     table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, ends: tuple[float, float]
 ) -> RowsNeeded:
     """
-    Extrapolate from the rates, less their noise, to the rows that would decide.
-
-    Returns:
-        Approximate: a tenth or two off for a calibrated score, a guess elsewhere.
+    Extrapolate from the rates, less their noise, to the rows that would decide; approximate: a tenth or two
+    off for a calibrated score, a guess elsewhere.
     """
     growth = LinfGrowth(sums)
     errors = growth.corrected(sums)
@@ -256,8 +254,6 @@ class L2Growth:
         return max(0.0, float(energy.min()))
 
     def rows_to_pass(self, limit: float, *, error: float, delta: float, wider: float = 1.0) -> int:
-        """Return the rows at which the upper bound comes down to a limit."""
-
         def evidence(digits: float) -> float:
             rows: float = 10.0**digits
             statistic = rows * error**2
@@ -284,10 +280,8 @@ def l2_rows_needed(
     table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, ends: tuple[float, float]
 ) -> RowsNeeded:
     """
-    Extrapolate from the debiased estimate to the rows that would decide.
-
-    Returns:
-        Approximate: about a tenth off for a calibrated score, a guess elsewhere.
+    Extrapolate from the debiased estimate to the rows that would decide; approximate: about a tenth off for a
+    calibrated score, a guess elsewhere.
     """
     growth, delta, t = L2Growth(table, sums), ground.delta, l2.t_statistic(sums)
     limiting = growth.energy(sums.total * t, delta=delta)

@@ -59,13 +59,7 @@ _SETTLED = "one row with a score of 0 or 1 and the other label decides it"
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """
-    One-sided bounds.
-
-    Args:
-        target: What they bound; None where nothing is bounded.
-        finite_sample: Whether they hold at every number of rows.
-    """
+    """One-sided bounds; `target` is None where nothing is bounded, `finite_sample` as in `Interval`."""
 
     lower: float | None
     upper: float | None
@@ -396,12 +390,7 @@ _USES_BINS = (TestName.T, TestName.HOSMER_LEMESHOW)
 
 
 def plain_rule(table: Table, rule: Rule, *, ground: Ground) -> Verdict:
-    """
-    Compare an estimate or a p-value with the limit.
-
-    Returns:
-        Pass or fail as the number stands to the limit; inconclusive where it is undefined.
-    """
+    """Compare an estimate or a p-value with the limit; inconclusive where the number is undefined."""
     if rule.bound is Bound.P_VALUE:
         return _tested(table, rule, TestName(rule.subject), ground=ground)
     name = MeasureName(rule.subject)

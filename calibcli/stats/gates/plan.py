@@ -73,10 +73,8 @@ class Population:
         self, rows: int, *, times: int, generator: np.random.Generator, shares_kept: bool = False
     ) -> tuple[Integers, Integers]:
         """
-        Draw independent rows, several times over.
-
-        Returns:
-            Rows of each value and how many of them have label 1, shape (times, n_values).
+        Draw independent rows, several times over; return rows of each value and how many of them have label
+        1, shape (times, n_values).
         """
         if shares_kept:
             count = np.tile(_shared_out(rows, self.share), (times, 1))
@@ -263,8 +261,6 @@ _OVERSAMPLING = 8
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate that is simulated."""
-
     rule: Rule
     ground: Ground
     wanted: VerdictName
@@ -591,10 +587,8 @@ def first_verdicts(
     generator: np.random.Generator,
 ) -> Floats:
     """
-    Simulate streams of rows, asked after every so many of them.
-
-    Returns:
-        Rows at the first look that gave the verdict, infinite where none did, shape (times,).
+    Simulate streams of rows, asked after every so many of them; return the rows at the first look that gave
+    the verdict, infinite where none did, shape (times,).
     """
     size = population.score.size
     variance = 0.25 if gate.ground.variance is None else gate.ground.variance
@@ -678,11 +672,8 @@ _STRATA = 20
 @dataclass(frozen=True, slots=True)
 class Part:
     """
-    Rows that a gate judges by themselves beside others, such as a class against the rest.
-
-    Args:
-        share: Of all rows.
-        patterns: How its labels may go with its scores.
+    Rows that a gate judges by themselves beside others, such as a class against the rest; `share` is of all
+    rows, and `patterns` are how labels may go with scores.
     """
 
     name: str
@@ -848,7 +839,6 @@ class SegmentLooks(Asked):
 
     Args:
         shares: The share of all rows that each of some segments has.
-        populations: Their rows.
         judged: How many segments there are in all.
         overall: The rate of label 1 over all rows.
     """
@@ -885,7 +875,6 @@ class SegmentLooks(Asked):
 
 
 def _drawn_segment(population: Population, rows: Integers, generator: np.random.Generator) -> Segments:
-    """Return draws of a segment, each of so many rows."""
     count = generator.multinomial(rows, population.share)
     ones = generator.binomial(count, population.rate)
     score, many = population.score, np.maximum(rows, 1).astype(np.float64)

@@ -94,10 +94,8 @@ class Growth:
 
 def rows_needed(table: Table, sums: BinnedTable, claim: Claim, *, ground: Ground, width: float) -> RowsNeeded:
     """
-    Extrapolate from the noise-corrected estimate to the rows that would decide.
-
-    Returns:
-        Approximate: about a tenth off where the truth is near zero, a guess elsewhere.
+    Extrapolate from the noise-corrected estimate to the rows that would decide; approximate: about a tenth
+    off where the truth is near zero, a guess elsewhere.
     """
     growth = Growth(table, sums, delta=ground.delta, variance=ground.variance)
     failing = Growth(table, sums, delta=ground.fail_delta, variance=ground.variance)

@@ -316,7 +316,6 @@ def sizes_of(some: Segments, at_lower: float, at_upper: float) -> tuple[Floats, 
 
 
 def sizes_above(some: Segments, delta: float) -> Floats:
-    """Return lower bounds of the size of every bias."""
     if not some.size:
         return np.zeros(0)
     wide = bias_bounds(some, delta=min(delta, _MOST_DELTA))
@@ -324,7 +323,6 @@ def sizes_above(some: Segments, delta: float) -> Floats:
 
 
 def sizes_below(some: Segments, delta: float) -> Floats:
-    """Return upper bounds of the size of every bias."""
     if not some.size:
         return np.zeros(0)
     close = bias_bounds(some, delta=min(delta, _MOST_DELTA))
@@ -366,12 +364,8 @@ def slowness(some: Segments) -> Floats:
 
 class SegmentGrowth:
     """
-    The bounds that more rows like these would give a segment.
-
-    Args:
-        one: The segment, by itself.
-        share: Its share of all rows.
-        levels: The error probabilities of its lower and its upper bound.
+    The bounds that more rows like these would give a segment with a share of all rows; `levels` are the error
+    probabilities of its lower and its upper bound.
     """
 
     def __init__(self, one: Segments, *, share: float, levels: tuple[float, float]) -> None:
@@ -548,11 +542,8 @@ def _occupied(
     sums: Sums, partition: Partition, segments: FrozenSegments
 ) -> tuple[Integers, Integers, Floats, Floats]:
     """
-    Return the cells that hold rows.
-
-    Returns:
-        Their places; the level of each in every column; and by label, 1 first, how many rows and how far
-        their scores lie below the edges in all.
+    Return the cells that hold rows: their places; the level of each in every column; and by label, 1 first,
+    how many rows and how far their scores lie below the edges in all.
     """
     every = np.array(sums.rows, np.int64)
     some = np.flatnonzero(every)

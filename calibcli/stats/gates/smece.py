@@ -54,8 +54,6 @@ class SmeceGrowth:
         return price_of_bets(stakes, rows, self._variance, level=math.log(1.0 / delta))
 
     def rows_to_pass(self, *, error: float, delta: float) -> int:
-        """Return the rows at which the upper bound comes down to the limit."""
-
         def evidence(digits: float) -> float:
             rows = 10.0**digits
             return self.limit - error - self.noise(rows) - self.margin(rows, delta=delta)
@@ -102,10 +100,8 @@ def smece_rows_needed(
     table: Table, series: kernel.CosineSeries, claim: Claim, *, ground: Ground
 ) -> RowsNeeded:
     """
-    Extrapolate from the smoothed residuals, less their noise, to the rows that would decide.
-
-    Returns:
-        Approximate: about a tenth off for a calibrated score, a guess elsewhere.
+    Extrapolate from the smoothed residuals, less their noise, to the rows that would decide; approximate:
+    about a tenth off for a calibrated score, a guess elsewhere.
     """
     if claim.limit <= 0.0:
         return RowsNeeded(None, None, 0, within_noise=True)

@@ -97,7 +97,6 @@ class SeenClasses(Declared):
 
     @property
     def words(self) -> str:
-        """The view in words."""
         return self.view.value if self.one_class is None else f"{self.view.value} of {self.one_class!r}"
 
 
