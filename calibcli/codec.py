@@ -645,11 +645,9 @@ class Entry:
     A field of a declared class, or a property that is said beside its fields.
 
     Args:
-        name: What it is called in the class.
         key: What it is called in the document.
         kind: What it may be; of several that stand together in an object, these.
         since: The version from which it is there.
-        default: What it is where it is left out.
         said: Whether it is a property, so that the fields make it.
     """
 

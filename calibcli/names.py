@@ -143,8 +143,6 @@ class Target(StrEnum):
 
 
 class ReportFormat(StrEnum):
-    """How a report is written."""
-
     TABLE = "table"
     JSON = "json"
     JSON_LINES = "jsonl"
@@ -203,8 +201,6 @@ class EngineName(StrEnum):
 
 
 class ColorWhen(StrEnum):
-    """When the terminal report uses colour."""
-
     AUTO = "auto"
     ALWAYS = "always"
     NEVER = "never"
@@ -369,8 +365,6 @@ class FigureSize(StrEnum):
 
 
 class Theme(StrEnum):
-    """The ground a picture stands on."""
-
     LIGHT = "light"
     DARK = "dark"
 

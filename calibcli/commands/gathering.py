@@ -200,7 +200,6 @@ class Gathered:
         id_kinds: What the identities of rows are written as.
         ids_renamed: Whether they had other names in the first version of states.
         artifact: The map that was applied while reading, or None.
-        through: What that map is called.
         outputs: Every value that the recalibrated score can have, ascending; None where there are too many.
         notes: What must be said of the scores, and of the artifact.
     """

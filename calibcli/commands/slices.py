@@ -41,14 +41,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Slices:
-    """
-    The groups of the rows, or the classes in one view.
-
-    Args:
-        columns: What they are told by; none where there are none.
-        groups: The rows of each, in order.
-        absent: Keys of those without any row.
-    """
+    """The groups of the rows, or the classes in one view, in order; `absent` are keys without any row."""
 
     columns: tuple[str, ...] = ()
     groups: tuple[Group, ...] = ()

@@ -68,7 +68,6 @@ class Fault:
 
     Args:
         row: The first of them, as a row of the file; the first row is 1 and a header is not counted.
-        value: That value, as shown to the user.
         lowest: The smallest of all values of the column that have the fault.
     """
 

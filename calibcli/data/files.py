@@ -301,14 +301,7 @@ _SHORT = 1 << 10
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """
-    One file of the input.
-
-    Args:
-        path: Its name, or that of rows in memory.
-        forced: The format that `path:fmt` forces, or None.
-        rows: The rows in memory; None where there is something to open.
-    """
+    """One file of the input: a path with the format that `path:fmt` forces, or rows in memory by a name."""
 
     path: str
     forced: DataFormat | None = None

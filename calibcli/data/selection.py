@@ -197,14 +197,7 @@ def lowest(draws: Fingerprints, count: int) -> Fingerprints:
 
 @dataclass(frozen=True, slots=True)
 class FileSelection:
-    """
-    Which rows of a file are read.
-
-    Args:
-        conditions: What they must satisfy, by the names of the file.
-        until: How many rows there are up to the last that counts; None for the end of the file.
-        sampling: By which rows are drawn, or None.
-    """
+    """Which rows of a file are read: by conditions, `until` the last that counts, and by lots."""
 
     conditions: tuple[Condition, ...] = ()
     until: int | None = None

@@ -98,8 +98,6 @@ class Extras:
         paired: Differences between two scores, for each pair.
         slices: For each sliced key its tables by part.
         clusters: For each clustered key its sums by cluster.
-        classes: The views of several classes, or None.
-        compared: Two sides of several classes, or None.
         values: Those of each column that makes segments, by the place of the column.
     """
 
@@ -401,7 +399,6 @@ class Tally:
 
     Args:
         tables: A table for each key; empty ones where the rows are refused.
-        findings: Rows read, dropped and clipped, and what is wrong with the values.
         extras: What else was asked for; None where it comes with a later fragment.
     """
 
@@ -417,7 +414,6 @@ class TallyWork:
 
     Args:
         transforms: For each key the map that scores go through before they are counted; None for none.
-        signals: What the tallies learn on the way.
         onto: Tables that rows are added to as they come, for fragments taken one by one; None for tables
             of each fragment's own.
     """

@@ -306,7 +306,6 @@ def summary_text(document: TableDocument) -> str:
 
 
 def read_summary(path: DocumentSource) -> TableDocument:
-    """Read a summary."""
     try:
         found, doubts = read_document(path, most=MOST_BYTES).built(TableDocument.from_dict)
         notes = (*found.input.notes, *(f"{path} {one}" for one in doubts))

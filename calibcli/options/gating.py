@@ -211,7 +211,6 @@ class VerifyOptions:
 
     @property
     def regressions(self) -> int:
-        """How many measures are compared with a baseline."""
         return 0 if self.regression is None else len(self.regression.measures)
 
 

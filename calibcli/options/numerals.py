@@ -28,12 +28,10 @@ def number_of(text: str, *, decimal: str = ".") -> Decimal | None:
 
 
 def reads_as_number(text: str) -> bool:
-    """Whether a text is a number, with a point for its decimals."""
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
 def is_whole(number: Decimal) -> bool:
-    """Whether a number is whole, however large it is."""
     return number.is_finite() and number == number.to_integral_value()
 
 
@@ -221,7 +219,6 @@ def in_order(names: Sequence[str]) -> list[str]:
 
 
 def is_over_time(names: Sequence[str]) -> bool:
-    """Whether all names are moments or periods."""
     return None not in periods_of(names).values()
 
 

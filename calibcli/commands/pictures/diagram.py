@@ -142,7 +142,6 @@ class Brief:
 
     Args:
         lines: Up to two, each in wordings of falling length.
-        foot: Small print.
         ranked: The number by which it is held against the others, which is the better the lower.
         counted: Whether it is one of those that are as these words say.
     """

@@ -99,7 +99,6 @@ _BESIDE_COMPAT = ("bins", "binning", "confidence", "seed", "beside_raw")
 
 
 def _refuse_beside_compat(columns: Columns, options: MeasureOptions, summary_out: str | None) -> None:
-    """Refuse what another tool's numbers cannot be given for."""
     if options.metrics.selected:
         msg = "--compat says itself what is measured, and --metric does as well"
         raise IdleOption(msg, "leave out one of them", options=("metric", "compat"))

@@ -303,7 +303,6 @@ def refuse_kind(kind: PlotKind | None) -> None:
 
 
 def refuse_attributes(*, asked: bool) -> None:
-    """Refuse lines that letters do not show."""
     if asked:
         msg = "--attributes has no effect on --terminal, which draws in letters"
         raise IdleOption(msg, "draw it into a file with -o, or leave it out", options=("attributes",))

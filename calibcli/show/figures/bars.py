@@ -76,7 +76,6 @@ class Bars:
     Args:
         lower: Lower end of the whisker; NaN where there is none.
         base: Where the bar starts from: perfect calibration.
-        rows: How many there are in each bin.
     """
 
     left: Floats
