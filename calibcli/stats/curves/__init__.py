@@ -34,7 +34,6 @@ class CurvePanel:
 
     Args:
         name: What it is of: a score, a class, a group.
-        rows: How many rows it rests on.
         error: The number that it shows with its interval, in wordings that say the same, the longest first;
             as many as the other panels have.
         against: What a second line says, likewise, such as how the error differs from that of the first;

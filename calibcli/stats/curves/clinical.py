@@ -38,13 +38,11 @@ class ClinicalCurve(Arrays):
 
     Args:
         at: Scores in [0, 1], ascending, shape (n_points,).
-        rate: The curve there.
         lower: Lower end of its band, pointwise; NaN where there is none.
         how: What drew the curve.
         band: What the band is, or why there is none.
         groups: Tenths of the rows with the interval of each rate.
         events: Where rows of label 1 lie, None where there are none.
-        others: Where rows of label 0 lie.
         weights: Of all rows of label 1, and of label 0.
         box: What is said in the picture: a name and a number with its interval, line by line.
         confidence: Of intervals and the band.

@@ -27,7 +27,6 @@ class CumulativeCurve(Arrays):
         value: The sum up to there over all rows; it starts at 0. Lowest and highest point are exact.
         deviation: Standard deviation of the last value for labels drawn from the scores.
         spread: Where the rows lie, so that shares can be told in scores.
-        weighted: Whether rows carry importance weights.
     """
 
     share: Floats

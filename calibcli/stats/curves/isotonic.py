@@ -288,7 +288,6 @@ class McbDsc(Arrays):
 
     Args:
         measure: The mean score: Brier score or log loss.
-        names: Of the scores.
         value: Their mean scores; infinite where a score of exactly 0 or 1 was wrong, for the log loss.
         mcb: Miscalibration, what isotonic recalibration of these rows would save.
         dsc: Discrimination, what is saved after that against the base rate.

@@ -30,7 +30,6 @@ class MapCurve(Arrays):
 
     Args:
         score: Ascending, shape (n,); two neighbouring doubles where the map steps.
-        output: What the map makes of each score.
         lower: Lower end of what surrounds the output, NaN where nothing does.
         band: What surrounds the output, or why nothing does.
         marks: Where the outputs are marked, because rows have these few scores only; places in `score`.

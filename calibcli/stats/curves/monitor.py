@@ -36,15 +36,12 @@ class MonitorCurve(Arrays):
 
     Args:
         rows: Rows counted by then, ascending.
-        value: The estimate over them.
         lower: Lower bound that holds at any time; NaN where none was kept.
-        upper: Upper bound likewise.
         log_pass: Natural logarithm of the e-value against "at least the limit"; NaN in an alarm.
         log_fail: That of the e-value against "at most the limit", or in an alarm "calibrated throughout".
         threshold: What either must reach, log(1 / delta).
         confidence: 1 - delta, of each bound by itself.
         limit: The error that is tolerated, or None.
-        measure: What is estimated, in words.
         own: The error of the last batch of each look by itself; NaN where none was kept.
         stands_out: Which of these chance hardly explains.
         passed_at: Rows counted when a pass was shown, or None.

@@ -20,7 +20,6 @@ class SegmentPoints(Arrays):
         bias: Mean score less observed rate.
         lower: Lower end of its interval; all intervals hold at once.
         stands_out: Whether a segment is shown to be miscalibrated, for all of them at once.
-        names: The segments in words.
         listed: Places of those that are named in the picture, worst first.
         confidence: Of all intervals together.
     """
@@ -79,8 +78,6 @@ class TrendCurve(Arrays):
 
     Args:
         column: What they are told by.
-        names: What each is called.
-        score: Mean score.
         bias: Observed rate less mean score.
         lower: Lower end of its interval, NaN where there is none; all intervals hold at once.
         confidence: Of all intervals together.

@@ -401,11 +401,9 @@ class MurphyCurve(Arrays):
 
     Args:
         at: Thresholds in [0, 1], not decreasing; two points where the curve steps.
-        value: Mean elementary score.
         lower: Lower end of its interval; NaN where there is none.
         recalibrated: Mean elementary score of the isotonic fit to these rows, which is at most `value`.
         constant: That of the share of label 1 as the score of every row.
-        base: The share of label 1.
         ends: Where thresholds are worth looking at: the scores but for strays, and the share of label 1.
         confidence: Of the interval at each single threshold.
         band: What the interval is, or why there is none.

@@ -378,18 +378,10 @@ ONE_LOOK = "valid for one check; check again only on new rows"
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """
-    What is known of a measure before it is held against a limit.
+    What is known of a measure before it is held against a limit; what its `Verdict` has too is said there.
 
     Args:
-        lower: The lower bound, or None where there is none; `upper` likewise.
-        method: How they were found.
-        target: What they speak of; None where there are none.
-        assumptions: Under which they hold.
-        partition: The bins in words; empty where there are none.
         needed: How many rows would decide a claim; None where no number does.
-        any_time: Whether they hold however often one looks.
-        fixed_design_upper: An upper bound for these very scores, for information.
-        finite_sample: Whether they hold at every number of rows.
     """
 
     value: float

@@ -34,7 +34,6 @@ class Incoming:
 
     Args:
         key: Its name, or the digest of its rows.
-        digest: The digest of its rows.
         shown: The file it came from, for messages.
         rows: Its rows: a table, one by one where they have identities, or added up by segments.
         id_kinds: What the identities are written as.
@@ -69,7 +68,6 @@ class Growth:
 
     Args:
         state: The state with the rows that it did not know.
-        known: Batches that it knew.
         known_rows: Rows that it knew, in those batches or by their identities.
         notes: Sentences the reader should not miss.
         known_notes: What there is to say of each batch that it knew.

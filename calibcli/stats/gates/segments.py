@@ -73,9 +73,6 @@ class RowsBySegment:
 
     Args:
         names: The conditions of each segment.
-        columns: The columns whose values make them.
-        depth: How many of these at once.
-        least_rows: Smaller segments are not judged.
         is_grid: Whether scores are kept to cells, so that what happens within one is not seen.
     """
 

@@ -101,7 +101,6 @@ def shift_of(
         categorical: Whether numbers are categories; None where their values tell.
         intervals: Numbers are cut into so many intervals of about as many old rows.
         error: Probability of a PSI above `by_chance` where nothing has shifted.
-        chance: What draws, where a law is drawn.
 
     References:
         Yurdakul (2018), Statistical Properties of Population Stability Index, for the chi-squared law.

@@ -552,7 +552,6 @@ class Settings:
     Args:
         bins: The table over the partition of the binned measures.
         equal_mass: The partition of `ece_equal_mass` and `ace`, or the table over it.
-        confidence: Requested coverage of every interval.
         calibrated: Labels drawn from the scores, or None where none were drawn.
         power: The p of `lp`.
         bandwidth: That of `smece`; None for its own.

@@ -115,7 +115,6 @@ class TVariance:
         energy: Sum of squared gaps, each by its bin's share of the rows.
         noise: The same with each square times the variance of a row of its bin.
         floor: Sum of these variances by share, for the slope where there are no gaps.
-        total: Number of rows.
         square: The part of `still` that labels drawn from the scores have.
         third: The third central moment of T with such labels.
     """

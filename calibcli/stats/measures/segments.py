@@ -202,7 +202,6 @@ class Segments:
         level: Its level in each column, -1 where it has all of them; shape (n, n_columns).
         residual: Sum of label less score.
         variance: What the sum of the labels would have were the scores their chances.
-        squares: Sum of squared residuals.
         skewness: Third moments of the labels relative to their variances, as one size of a jump; in [0, 1].
         sigma: The range of the cumulative residuals over the score, by the root of the variance.
         same: Whether another segment of fewer columns holds the very same rows.

@@ -37,7 +37,6 @@ class Term:
     Coefficients of one kind: of the values of a column, or of an intersection of columns.
 
     Args:
-        columns: The places of the columns.
         cells: The levels that each coefficient belongs to, shape (k, n_columns of the term).
         place: For each leaf the coefficient of its rows, k where it has none, shape (n_leaves,).
         slope: Whether the coefficients multiply the logit, or stand for themselves.
@@ -119,8 +118,6 @@ class Design:
         z: Logit of each entry, shape (n,).
         centre: What slopes are about.
         terms: All coefficients but the first two.
-        size: How many coefficients there are.
-        grid: Where terms come from.
         left_out: Intersections of too few rows for a coefficient.
     """
 
@@ -355,7 +352,6 @@ class Problem:
 
     Args:
         ones: How many rows of each entry have label 1, or what their targets sum to; shape (n,).
-        rows: How many rows each entry has.
         penalty: Shape (p, p).
     """
 

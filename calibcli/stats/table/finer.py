@@ -40,7 +40,6 @@ class Tree:
     Args:
         link: The first part of each node; of a leaf whether it is open.
         made: The first of the parts that were made last.
-        cuts: How often leaves were cut.
     """
 
     link: Nodes

@@ -49,11 +49,9 @@ class ClassFitOptions:
 
     Args:
         inner: The method for each view, where the method is made of such.
-        inner_options: What is asked of that.
         least_rows: A class with fewer rows of either label shares a map with all such classes.
         output_sum: Whether one-vs-rest divides by the sum.
         folds: Folds of the cross-validation that chooses a penalty.
-        seed: Seed of the folds.
         least: What smaller probabilities are taken for inside logarithms; None where the rows tell.
     """
 
