@@ -80,6 +80,7 @@ from calibcli.stats.table.grid import Table
 
 if TYPE_CHECKING:
     from calibcli.data.tally import ClassExtras
+    from calibcli.stats.curves.reliability import SmoothCurves
     from calibcli.stats.measures import TopError
     from calibcli.stats.measures.classes import ClassViews
     from calibcli.stats.measures.classes.binned import Seen
@@ -270,12 +271,16 @@ def _independent(
 
     smooth = MeasureName.SMECE
     first = {smooth: measured(smooth)} if smooth in requested.measures else {}
-    drawn = partial(_curve, table, settings.bins, options, first.get(smooth))
-    curve = aside(drawn, large=table.distinct > _LARGE)
+    curve = _curve(table, settings.bins, options, first.get(smooth))
+    large = table.distinct > _LARGE
+    drawn = aside(lambda: curve.smooth, large=large)
     measures = tuple(first.get(name) or measured(name) for name in requested.measures)
     tests, combined = calibration_tests(
         requested.tests, table, bins=settings.bins, calibrated=settings.calibrated, seed=options.seed
     )
+    if large:
+        # Until somebody looks at a curve it holds the table.
+        drawn()
     return MeasureReport(
         input=source,
         table=summary(),
@@ -284,7 +289,7 @@ def _independent(
         measures=measures,
         tests=tests,
         combined=combined,
-        curve=curve(),
+        curve=curve,
         selected=requested.selected,
     )
 
@@ -342,30 +347,27 @@ def _curve(
     table: Table, bins: BinnedTable, options: MeasureOptions, smece: Estimate | None
 ) -> ReliabilityCurve:
     """Return the binned curve, and the smooth one on request where smECE was measured, at its bandwidth."""
-    smooth = smooth_logit = None
-    if smece is not None and options.complete:
-        from calibcli.stats.curves.reliability import bandwidth_of_log_odds, smooth_curve
-
-        generator = stream(options.seed, Purpose.CURVE_BAND)
-        smooth = smooth_curve(
-            table,
-            bandwidth=float(smece.details["bandwidth"]),
-            confidence=options.confidence,
-            generator=generator,
-            band=options.band,
-        )
-        if smooth.beyond > _MOST_BEYOND:
-            smooth_logit = smooth_curve(
-                table,
-                bandwidth=bandwidth_of_log_odds(table),
-                confidence=options.confidence,
-                generator=generator,
-                log_odds=True,
-                band=options.band,
-            )
     points = binned_curve(table, bins=bins, confidence=None if options.brief else options.confidence)
-    kind = PlotKind.BINNED if smooth is None else PlotKind.SMOOTH
-    return ReliabilityCurve(kind, points, smooth, options.confidence, smooth_logit)
+    if smece is None or not options.complete:
+        return ReliabilityCurve(PlotKind.BINNED, points, None, options.confidence)
+    drawn = partial(_smooth_curves, table, options, float(smece.details["bandwidth"]))
+    return ReliabilityCurve(PlotKind.SMOOTH, points, None, options.confidence, drawn=drawn)
+
+
+def _smooth_curves(table: Table, options: MeasureOptions, bandwidth: float) -> "SmoothCurves":
+    from calibcli.stats.curves.reliability import bandwidth_of_log_odds, smooth_curve
+
+    along = partial(
+        smooth_curve,
+        table,
+        confidence=options.confidence,
+        generator=stream(options.seed, Purpose.CURVE_BAND),
+        band=options.band,
+    )
+    smooth = along(bandwidth=bandwidth)
+    if smooth.beyond <= _MOST_BEYOND:
+        return smooth, None
+    return smooth, along(bandwidth=bandwidth_of_log_odds(table), log_odds=True)
 
 
 # Where more of the rows lie beyond the ends of the smooth curve, there is one along log-odds.

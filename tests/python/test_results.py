@@ -7,6 +7,7 @@ import math
 import pickle
 import re
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -19,6 +20,8 @@ import calibcli
 from calibcli.names import ReportFormat
 from calibcli.python.problems import said
 from calibcli.show import text_of
+from calibcli.stats.curves.reliability import SmoothCurve, smooth_curve
+from calibcli.stats.table.grid import Table
 from html_pages import HOSTILE_GROUPS
 from same_rows import drawn_rows
 
@@ -102,6 +105,27 @@ class Tags(html.parser.HTMLParser):
     def handle_data(self, data: str) -> None:
         """Note a text."""
         self.texts.append(data)
+
+
+def test_smooth_curves_are_drawn_when_somebody_looks_at_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers and text draw none, the document draws each once, and a copy has what the original has."""
+    drawn: list[float] = []
+
+    def counted(table: Table, **how: Any) -> SmoothCurve:
+        drawn.append(how["bandwidth"])
+        return smooth_curve(table, **how)
+
+    monkeypatch.setattr("calibcli.stats.curves.reliability.smooth_curve", counted)
+    found = calibcli.measure(*TWO, metric=["smece"], by={"country": ROWS["country"]}, min_group_rows=50)
+    assert found.smece.interval is not None
+    assert repr(found)
+    assert len(found.slices) == 3
+    assert not drawn
+    first = found.to_json()
+    along = len(drawn)
+    assert along >= 4
+    assert found.to_json() == pickle.loads(pickle.dumps(found)).to_json() == first  # noqa: S301 - made here
+    assert len(drawn) == along
 
 
 def test_notebook_shows_hostile_names_as_text() -> None:

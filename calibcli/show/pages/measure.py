@@ -470,7 +470,7 @@ def _ticks(curve: ReliabilityCurve) -> tuple[float, ...]:
     from calibcli.stats.curves import axis_for
 
     bins = curve.binned
-    if axis_for(replace(curve, kind=PlotKind.BINNED)) is not AxisScale.LOGIT:
+    if axis_for(ReliabilityCurve(PlotKind.BINNED, bins, None, curve.confidence)) is not AxisScale.LOGIT:
         return ()
     least, most = float(bins.score.min()), max(float(bins.score.max()), float(bins.rate.max()))
     first = max(0, sum(tick <= least for tick in _TICKS) - 1)

@@ -1,9 +1,10 @@
 """Reliability curves: how often label 1 was observed where the scores promised it, as points to draw."""
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import numpy as np
 
@@ -136,6 +137,12 @@ class SmoothCurve(Declared, Arrays):
     most: Annotated[Fraction, ABSENT, "The largest score."] = 1.0
 
 
+# Along scores, and along log-odds.
+SmoothCurves = tuple[SmoothCurve | None, SmoothCurve | None]
+
+_SMOOTH = ("smooth", "smooth_logit")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ReliabilityCurve(Declared):
     """Everything a reliability diagram draws."""
@@ -150,6 +157,24 @@ class ReliabilityCurve(Declared):
         "The curve smoothed along log-odds; absent where few rows lie beyond the ends of the other.",
     ] = None
     attributes: Annotated[bool, HIDDEN] = False
+    # Draws both once one of them is looked at: they take longer than all else of a small report.
+    drawn: Annotated[Callable[[], SmoothCurves] | None, HIDDEN] = None
+
+    def __post_init__(self) -> None:
+        if self.drawn is not None:
+            for name in _SMOOTH:
+                object.__delattr__(self, name)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> SmoothCurve | None:
+            """Draw what is not there yet."""
+            draw = self.drawn if name in _SMOOTH else None
+            if draw is not None:
+                for one, curve in zip(_SMOOTH, draw(), strict=True):
+                    object.__setattr__(self, one, curve)
+                object.__setattr__(self, "drawn", None)
+            return object.__getattribute__(self, name)
 
     @property
     def base(self) -> float:
