@@ -11,7 +11,7 @@ from calibcli.commands.cutting import segments_in
 from calibcli.commands.evaluation import outputs_through, through
 from calibcli.commands.gathering import Gathered
 from calibcli.commands.measure import class_groups
-from calibcli.commands.partition import chosen_bins
+from calibcli.commands.partition import CUT, chosen_bins
 from calibcli.commands.reading import read_rows, with_classes_of_map
 from calibcli.commands.scale_checks import table_scale_notes
 from calibcli.commands.verify import refuse_continuous, refuse_segment_rules
@@ -46,7 +46,7 @@ from calibcli.stats.gates.segments import SEGMENT_METHOD
 from calibcli.stats.measures.segments import subset
 from calibcli.stats.numerics import stream
 from calibcli.stats.table import Floats, ScoreTable
-from calibcli.stats.table.bins import ATOMS, ROWS_EACH, Bins
+from calibcli.stats.table.bins import ATOMS, FEW_VALUES, ROWS_EACH, Bins
 from calibcli.stats.table.grid import LEVELS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH
 from calibcli.values import dataclass
@@ -219,7 +219,12 @@ def _by_scores(options: PlanOptions, rows: RowRequest, loaded: AnyArtifact | Non
         scores.population.score.size,
         known,
         (f"the rows to come have scores as {known}", *example.assumptions),
-        (*_of_values(found, example), *_of_binning(found, options, scores), *_of_state(options, scores)),
+        (
+            *_of_values(found, example),
+            *_of_binning(found, options, scores),
+            *_of_state(options, scores),
+            *_of_continuous(options, scores, loaded),
+        ),
         scores.input,
     )
 
@@ -448,6 +453,19 @@ def _of_state(options: PlanOptions, scores: _Scores) -> tuple[str, ...]:
         return ()
     named = "verify --state judges each value only if they are named, --bins V,V,..."
     return (f"{named}, and else {DEFAULT_BINS} bins: --bins {DEFAULT_BINS} plans for those",)
+
+
+def _of_continuous(options: PlanOptions, scores: _Scores, loaded: AnyArtifact | None) -> tuple[str, ...]:
+    """Return what `verify` does with few values, which quantiles of the fit rows cannot show."""
+    cut = MeasureName(options.measure) in CUT and (options.bins, options.binning) == (None, None)
+    if scores.input is not None or scores.bins is ATOMS or not cut or options.any_time:
+        return ()
+    if isinstance(loaded, ClassArtifact):
+        return ()
+    few = f"if the map gives at most {FEW_VALUES} values, as of grades, verify judges each by itself"
+    return (
+        f"{few}, which can take more rows: plan with --like preds.csv, or pass verify --binning equal-width",
+    )
 
 
 def _notes(found: plan.Plan, options: PlanOptions) -> tuple[str, ...]:

@@ -20,7 +20,10 @@ from calibcli.values import dataclass
 SCORE_NAMES = ("score", "prob", "p", "probability", "y_prob", "proba", "prediction", "confidence")
 LABEL_NAMES = ("label", "y", "target", "outcome", "correct")
 # Names of some trades: they count where no column has one of those above.
-_TRADE_NAMES = {"score": ("pd", "risk"), "label": ("default", "default_flag", "death", "rain")}
+_TRADE_NAMES = {
+    "score": ("pd", "risk", "y_proba"),
+    "label": ("y_true", "default", "default_flag", "death", "rain"),
+}
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _LISTED = 20
 NAME_THE_SCORE = "name it with --score"
@@ -70,14 +73,24 @@ def separator_hint(header: Sequence[str]) -> str | None:
         return (
             "calibcli wrote it, and it has no rows: maps go to --artifact; `calibcli inspect` says what it is"
         )
+    text = ",".join(header)
     if len(header) != 1:
-        return None
+        # Names with commas in them, of a file that separates its fields otherwise.
+        often = next((one for one in (";", "|", "\t") if text.count(one) > text.count(",")), None)
+        return None if often is None else _separated_by(often)
     if "\t" in header[0]:
-        return "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"
+        return _separated_by("\t")
     found = next((one for one in (";", "|", ",", " ") if one in header[0].strip()), None)
     if found is None or (found == " " and header[0].count(" ") < 2):
         return None
-    return f"the file seems to separate its fields by {found!r}: pass --delimiter {found!r}"
+    return _separated_by(found)
+
+
+def _separated_by(mark: str) -> str:
+    """Return what to type of a file whose fields stand between such marks."""
+    if mark == "\t":
+        return "the file separates its fields by tabs: write path:tsv or pass --input-format tsv"
+    return f"the file seems to separate its fields by {mark!r}: pass --delimiter {mark!r}"
 
 
 def refuse_repeated(header: Sequence[str], *, path: str) -> None:

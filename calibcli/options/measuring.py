@@ -77,20 +77,25 @@ GROUPS: dict[str, tuple[Metric, ...]] = {
 
 
 def _word(name: str) -> str:
-    return name.strip().lower().replace("-", "_")
+    return name.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 # What people type for them.
 ALIASES: dict[str, Metric] = {
     "slope": M.COX_SLOPE,
     "citl": M.CITL_LOGIT,
+    "calibration_in_the_large": M.CITL_LOGIT,
     # As reports of clinical models and `-m clinical` call it; that of Cox's line has the slope beside it.
     "intercept": M.CITL_LOGIT,
     "calibration_intercept": M.CITL_LOGIT,
     "calibration_slope": M.COX_SLOPE,
     "mce": M.LINF,
+    "maximum_calibration_error": M.LINF,
+    "expected_calibration_error": M.ECE,
+    "smooth_ece": M.SMECE,
     "auc": M.AUROC,
     "roc_auc": M.AUROC,
+    "roc_auc_score": M.AUROC,
     "cstat": M.AUROC,
     "c_statistic": M.AUROC,
     "c_index": M.AUROC,
@@ -113,6 +118,7 @@ ALIASES: dict[str, Metric] = {
     "log_score": M.LOG_LOSS,
     "logarithmic_score": M.LOG_LOSS,
     "brier_score": M.BRIER,
+    "brier_score_loss": M.BRIER,
     "bss": M.BRIER_SKILL,
     "skill": M.BRIER_SKILL,
     "brier_skill_score": M.BRIER_SKILL,
@@ -225,7 +231,9 @@ def _members(name: str) -> tuple[Metric, ...]:
     msg = f"there is no metric {name!r}"
     if word in _ELSEWHERE:
         raise UsageProblem(msg, _ELSEWHERE[word])
-    raise UsageProblem(msg, nearest(word, known_metrics(), all_by="`calibcli measure --explain all`"))
+    raise UsageProblem(
+        msg, nearest(word, (*known_metrics(), *ALIASES), all_by="`calibcli measure --explain all`")
+    )
 
 
 MOST_BINS = 100_000

@@ -114,7 +114,7 @@ def _subject(word: str, text: str) -> Subject:
             return member
     if name in ALIASES:
         return ALIASES[name]
-    near = difflib.get_close_matches(name, _SUBJECTS, n=3)
+    near = difflib.get_close_matches(name, (*_SUBJECTS, *ALIASES), n=3)
     msg = f"{text!r}: there is no measure or test {word!r}"
     closest = f"did you mean {' or '.join(near)}? " if near else ""
     raise UsageProblem(msg, f"{closest}{_FORMS}")

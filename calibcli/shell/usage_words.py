@@ -25,6 +25,22 @@ _NEEDED = {
     "report --output": "name the page: -o report.html",
     "merge --output": "name the sum: -o all.json",
 }
+# What other tools call our options, without dashes.
+_OF_OTHERS = {
+    "--bins": ("n_bins", "num_bins", "nbins"),
+    "--binning": ("strategy",),
+    "--by": ("group", "groupby", "group_by", "subgroup"),
+    "--confidence": ("ci", "level"),
+    "--delimiter": ("sep", "separator"),
+    "--folds": ("cv", "n_splits"),
+    "--label": ("y_true", "target", "outcome", "truth"),
+    "--method": ("calibrator",),
+    "--output": ("out", "output_file"),
+    "--positive": ("pos_label",),
+    "--score": ("y_prob", "y_score", "y_pred", "y_proba", "prob", "proba"),
+    "--seed": ("random_state",),
+    "--weight": ("sample_weight", "weights"),
+}
 _MORE_FILES = "to compare many files, as of months, name a column: calibcli drift 'loans_*.csv' --by month"
 
 
@@ -51,6 +67,8 @@ def usage_words(problem: Exception, *, command: str) -> tuple[str, str]:
     if getattr(problem, "option_name", None) == "--cluster":
         return f"{command} takes no --cluster", _CLUSTERS
     option = _option_of(problem)
+    if option is None and (ours := _of_others(problem)) is not None:
+        return message.partition(" (Possible")[0], f"here it is called {ours}: {help_of}"
     if option is None:
         more = _MORE_FILES if command.endswith("drift") and "extra argument" in message else _of_file(message)
         return message, more or _rule_hint(problem) or _elsewhere(problem, command) or help_of
@@ -90,6 +108,14 @@ def _rule_hint(problem: Exception) -> str | None:
     from calibcli.show.words import field_name
 
     return f"a limit X of the {field_name(name)} is a rule: {ends[meant['end']]}{other}"
+
+
+def _of_others(problem: Exception) -> str | None:
+    """Return the option of the command that other tools call by the name that it does not know."""
+    word = (getattr(problem, "option_name", None) or "").removeprefix("--").replace("-", "_")
+    command = getattr(getattr(problem, "ctx", None), "command", None)
+    known = {flag for one in getattr(command, "params", ()) for flag in one.opts}
+    return next((ours for ours, names in _OF_OTHERS.items() if word in names and ours in known), None)
 
 
 def _elsewhere(problem: Exception, command: str) -> str | None:

@@ -180,6 +180,8 @@ def _levels_of(report: "MeasureReport", *, of: str) -> list[str]:
                 [] if not _way(one) else ["the score ranks the wrong way"] if _reversed(one) else [_way(one)]
             )
         failed = failed or bool(shown)
+        # "Scores are too high on average and too extreme."
+        shown[1:] = [one.removeprefix("scores are ") for one in shown[1:]]
         return f"{', '.join(numbers)}. {_capital(listed(shown)) or unshown(*names)}."
 
     def unshown(*names: MeasureName) -> str:

@@ -79,6 +79,10 @@ def test_a_continuous_map_asks_for_what_fresh_rows_ask_for(
     assert found.rows == pytest.approx(like.rows, rel=0.15)
     assert found.partition == like.partition
     assert "by 11 of their quantiles" in found.scores_from
+    # Whether scores repeat, so that a gate would judge each value by itself, they do not tell.
+    fixed = plan_rows(planned(max_ece=0.05, binning=Binning.EQUAL_WIDTH), RowRequest([], artifact=artifact))
+    said = [any("verify --binning equal-width" in note for note in one.notes) for one in (found, like, fixed)]
+    assert said == [True, False, False]
 
 
 def test_bins_cut_the_outputs_of_a_continuous_map_alone(rows: pd.DataFrame, tmp_path: Path) -> None:

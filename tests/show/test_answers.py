@@ -96,7 +96,7 @@ def test_nothing_is_claimed_where_nothing_was_tested(reports: dict[str, Any]) ->
         (
             3.0,
             "Fewer events occurred than predicted.",
-            "Scores are too high on average",
+            "Scores are too high on average and not extreme enough.",
             "The flexible calibration curve departs",
         ),
         (

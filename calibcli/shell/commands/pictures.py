@@ -244,7 +244,8 @@ def plot(
     say_notes(diagram.notes, quiet=out.quiet)
     if output is not None:
         with drawing_cache():
-            _save(diagram, output, picture)
+            boxes = _save(diagram, output, picture)
+        say_notes([_BOXES] * boxes, quiet=out.quiet)
         say_line(f"{output}: {diagram.drawn.caption[0]}", quiet=out.quiet)
 
 
@@ -264,7 +265,15 @@ def _check(
     check_output(output, force=force, inputs=inputs, artifact=artifact)
 
 
-def _save(diagram: "Diagram", output: str, look: pictures.PictureOptions) -> None:
+_BOXES = (
+    "the font of pictures lacks some letters of these names, which are drawn as □; --title changes the title"
+)
+
+
+def _save(diagram: "Diagram", output: str, look: pictures.PictureOptions) -> bool:
+    """Draw a picture into a file, and return whether boxes stand in it for letters."""
+    from matplotlib.text import Text
+
     from calibcli.commands.plot import figure_of_diagram
     from calibcli.options.pictures import picture_format
     from calibcli.show.figures import save
@@ -272,6 +281,7 @@ def _save(diagram: "Diagram", output: str, look: pictures.PictureOptions) -> Non
     figure = figure_of_diagram(diagram, look)
     with new_file(output) as file:
         save(figure, file, picture_format(output))
+    return any("□" in one.get_text() for one in figure.findobj(Text) if isinstance(one, Text))
 
 
 def _compared(

@@ -42,7 +42,7 @@ def test_a_document_in_the_place_of_rows_is_named() -> None:
     assert "maps go to --artifact" in str(problem.value.hint)
 
 
-@pytest.mark.parametrize("name", SCORE_NAMES)
+@pytest.mark.parametrize("name", [*SCORE_NAMES, "y_proba"])
 def test_the_one_usual_score_name_is_taken(name: str) -> None:
     """A usual name is found whatever its case, and the guess is said."""
     resolved = resolve(Columns(), ["id", name.upper(), "label"], path="p.csv")
@@ -53,7 +53,7 @@ def test_the_one_usual_score_name_is_taken(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", LABEL_NAMES)
+@pytest.mark.parametrize("name", [*LABEL_NAMES, "y_true"])
 def test_the_one_usual_label_name_is_taken(name: str) -> None:
     """As for scores; a name that was given is no guess."""
     resolved = resolve(Columns(score="a"), ["a", name], path="p.csv")
