@@ -495,6 +495,11 @@ _REPAIRS = re.compile(r"--(positive|scale|on-missing|on-range|decimal) ('[^']*'|
 _COMMANDS = re.compile(r"`[^`]*`")
 
 
+def _offered(hint: str | None) -> list[tuple[str, str]]:
+    """Return the options of `measure` that a hint offers, with their values."""
+    return _REPAIRS.findall(_COMMANDS.sub("", hint or ""))
+
+
 def _read(path: str, columns: Columns, form: InputFormat) -> "Gathered":
     from calibcli.commands.reading import read_tables
     from calibcli.commands.slices import extras_request_of
@@ -514,6 +519,7 @@ def _contents(
     facts: Facts = []
     refused: list[str] = []
     said: dict[str, str] = {}
+    either: list[str] = []
     while True:
         try:
             typed = _typed(said)
@@ -525,7 +531,10 @@ def _contents(
             words = (problem.message.removeprefix(f"{path}, "), problem.hint)
             refused.append("; ".join(filter(None, words)))
             facts = [("note", f"`calibcli measure` would stop: {'. Then: '.join(refused)}")]
-            repairs = dict(_REPAIRS.findall(_COMMANDS.sub("", problem.hint or "")))
+            offered = _offered(problem.hint)
+            repairs = dict(offered)
+            if len(labels := [value for option, value in offered if option == "positive"]) == 2:
+                either = labels
             if not repairs or not said.keys().isdisjoint(repairs):
                 return facts, None
             said |= dict([next(iter(repairs.items()))])
@@ -537,6 +546,13 @@ def _contents(
         return facts, _options_of(said)
     span = f"{table.score[0]:.6g} to {table.score[-1]:.6g}, {plural(table.distinct, 'distinct value')}"
     every = f"{rows + dropped:,}" + (f", {rows:,} of them with score and label" if dropped else "")
+    if either:
+        # Only the user knows which label is the event; of a score of use it is that of the higher scores.
+        ones = table.positive_rows
+        others = table.rows - ones
+        higher = table.score @ ones / max(positive, 1) >= table.score @ others / max(rows - positive, 1)
+        said["positive"], positive = (either[1], positive) if higher else (either[0], rows - positive)
+        facts.append(("note", f"--positive {said['positive']} is a guess: its rows have the higher scores"))
     found = [*([] if counted else [("rows", every)]), ("score", span), _base_rate(positive, rows)]
     return [*found, *facts], _options_of(said)
 
@@ -561,9 +577,11 @@ def _labels(
             if f"column {label!r}" not in problem.message:
                 continue
             why = "; ".join(filter(None, (problem.message.removeprefix(f"{path}, "), problem.hint)))
-            return [("note", f"`calibcli measure` would stop: {why}")], _options_of(
-                dict(_REPAIRS.findall(_COMMANDS.sub("", problem.hint or "")))
-            )
+            refused = f"`calibcli measure` would stop: {why}"
+            offered = _offered(problem.hint)
+            unknown = [option for option, _ in offered].count("positive") > 1
+            said = dict(offered) | ({"positive": "VALUE"} if unknown else {})
+            return [("note", refused)], _options_of(said)
         rows, positive = table.total_rows, table.total_positive_rows
         return [*([] if counted else [("rows", f"{rows:,}")]), _base_rate(positive, rows)], ""
     return [], ""

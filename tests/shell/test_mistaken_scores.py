@@ -267,10 +267,11 @@ def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run, tmp_path: Path) 
 def test_inspect_finds_the_separator_and_the_comma(run: Run, tmp_path: Path) -> None:
     """The command that it offers next runs."""
     path = tmp_path / "book.csv"
-    lines = [f"{place % 90 + 1},5 %;{'N' if place % 3 else 'J'}" for place in range(300)]
+    lines = [f"{place % 90 + 1},5 %;{'N' if place % 90 < 60 else 'J'}" for place in range(300)]
     path.write_text("\n".join(["pd;default", *lines]), encoding="utf-8")
     last = run("inspect", path).out.splitlines()[-1]
-    assert "--delimiter ';' --decimal , --scale percent --positive " in last
+    # Of the labels J and N that of the higher scores, not the last one.
+    assert last.endswith("--delimiter ';' --decimal , --scale percent --positive J")
     assert run(*last.split("calibcli ", 1)[1].replace("'", "").split()).code == 0
 
 
@@ -302,11 +303,12 @@ def test_inspect_says_how_to_read_what_has_no_score_by_name(
     said = run("inspect", path).out
     *_, last = said.splitlines()
     in_words = labels[0] == "yes" and "id" in columns
-    assert last.endswith(options + (" --positive yes" if in_words else ""))
+    assert last.endswith(options + (" --positive VALUE" if in_words else ""))
     assert ("the labels are 'no' and 'yes', not 0 and 1" in said) == in_words
     if in_words or labels == "10":
         score = "pd_grade" if "pd_grade" in columns else "risk_new"
-        typed = last.split("calibcli ", 1)[1].replace("'", "").replace("SCORE", score).split()
+        typed = last.split("calibcli ", 1)[1].replace("'", "").replace("SCORE", score)
+        typed = typed.replace("VALUE", labels[0]).split()
         assert run(*typed, "-m", "oe").code == 0
 
 

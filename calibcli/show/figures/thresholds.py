@@ -112,9 +112,8 @@ class DecisionLines(Lines):
         first = self.curves[0]
         if first.clearly_better is None:
             return "Beside each name: where it is better than treating all and none, by the estimate alone."
-        level = percent(first.confidence)
-        each = f"where it is clearly worth using ({level}, threshold by threshold)"
-        return f"Beside each name: {each}, which chance can show somewhere; above: how many are, all at once."
+        level = f"{percent(first.confidence)}, threshold by threshold and not all at once"
+        return f"Beside each name: where it is clearly worth using ({level})."
 
     @property
     def y_label(self) -> str:
