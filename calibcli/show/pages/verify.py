@@ -247,11 +247,12 @@ def _bottom(report: VerifyReport, *, verbose: bool) -> Paragraph:
     policy = []
     if report.outcome is VerdictName.INCONCLUSIVE and report.policy is not Inconclusive.ERROR:
         policy.append(f"Inconclusive counts as {report.policy.value} (--inconclusive {report.policy.value}).")
-    return paragraph(*policy, *read_lines(report, *_state_lines(report.state), verbose=verbose))
+    return paragraph(*policy, *read_lines(report, *_state_lines(report), verbose=verbose))
 
 
-def _state_lines(state: StateSummary | None) -> list[Line]:
+def _state_lines(report: VerifyReport) -> list[Line]:
     """Return what the state holds, and what of these rows it held before."""
+    state = report.state
     if state is None:
         return []
     held = f"{words.plural(state.rows, 'row')} in {_batches(state.batches)}"
@@ -259,16 +260,18 @@ def _state_lines(state: StateSummary | None) -> list[Line]:
     if state.known_rows or state.known:
         before = f"{words.plural(state.known_rows, 'row')} counted before and not again"
         lines.append(Line(f"note: {before}", Tone.NOTE))
-    return [*lines, *_own_lines(state)]
+    # Each value by itself, or over bins: as the verdict names it.
+    measure = next((one.measure for one in report.claims), "binned_ece")
+    return [*lines, *_own_lines(state, words.field_name(measure))]
 
 
-def _own_lines(state: StateSummary) -> list[Line]:
+def _own_lines(state: StateSummary, measure: str) -> list[Line]:
     """Return how far off the last batch is by itself, and which ones chance hardly explains."""
     if not state.own_errors or state.batches < 2:
         return []
     *_, (name, own) = state.own_errors.items()
     usual = f"calibrated scores usually show up to {words.four(own.by_chance)}"
-    lines = [Line(f"last batch alone, {words.quoted(name)}: binned ECE {words.four(own.value)} ({usual})")]
+    lines = [Line(f"last batch alone, {words.quoted(name)}: {measure} {words.four(own.value)} ({usual})")]
     out = [(one, error) for one, error in state.own_errors.items() if error.stands_out]
     if out:
         few = [f"{words.quoted(one)} ({words.four(error.value)})" for one, error in out]

@@ -220,5 +220,7 @@ def _require_scores(form: BetaForm, points: newton.Labelled) -> None:
     if found < least:
         msg = f"beta calibration of form {form.value} needs {least} distinct scores{other}, and there "
         msg += "is 1" if found == 1 else f"are {found}"
-        hint = "use --beta-form am" if form is BetaForm.ABM and found == 2 else "is --score the right column?"
+        other_form = form is BetaForm.ABM and found == 2
+        right = "use --method intercept or isotonic; is --score the right column?"
+        hint = "use --beta-form am" if other_form else right
         raise NotConverged(msg, hint)

@@ -353,7 +353,7 @@ def require_distinct(method: RecalibratorName, points: Labelled, *, table: Table
         return
     there = f"all {table.total_rows:,} rows share one" if found == 1 else f"there are {found}"
     msg = f"a {method.value} fit needs {_WORDS[least]} distinct scores, and {there}"
-    raise NotConverged(msg, "is --score the right column?")
+    raise NotConverged(msg, "use --method intercept or isotonic; is --score the right column?")
 
 
 # A feature whose own part is smaller than this share of it is a combination of those before.
