@@ -13,7 +13,8 @@ from typing import Literal
 
 from calibcli.data.selection import EVERY_ROW, FileSelection
 from calibcli.errors import InputProblem, UsageProblem
-from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, WeightMeaning
+from calibcli.names import NEW_COLUMN, OnMissing, OnRange, OnSum, Scale, WeightMeaning
+from calibcli.options.numerals import in_full
 from calibcli.options.rows import Columns, MapColumns, SeveralClasses
 from calibcli.values import dataclass
 
@@ -537,6 +538,7 @@ def resolve(
     rows = FileSelection(tuple(replace(one, column=named(one.column, wide, path=path)) for one in conditions))
     notes = _guesses(("score", None if probs else score, columns.score), ("label", label, columns.label))
     notes += _other_than_fitted(columns, score)
+    notes += _shares_as_percentages(columns)
     if columns.score is None and probs is None and NEW_COLUMN in header:
         notes += (
             f"column {NEW_COLUMN!r}, as `apply` writes it, is there too: --score {NEW_COLUMN} looks at it",
@@ -565,6 +567,15 @@ def resolve(
     )
     refuse_two_roles(resolved)
     return resolved
+
+
+def _shares_as_percentages(columns: Columns) -> tuple[str, ...]:
+    """Say so where numbers of phrases look like probabilities and are read as percentages."""
+    phrase, number = max(columns.score_map or (("", 0.0),), key=lambda one: one[1])
+    if columns.read_as is not Scale.PERCENT or not 0.0 < number <= 1.0:
+        return ()
+    reads = f"--scale percent reads the numbers of phrases as percentages: {phrase!r} is {in_full(number)} %"
+    return (f"{reads}; without it numbers are probabilities, and 85% is read as well",)
 
 
 def _members_named(member: MapColumns, header: Sequence[str], *, path: str) -> tuple[str, ...]:

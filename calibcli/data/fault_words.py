@@ -212,8 +212,8 @@ def _said(
 
 _MOST_PHRASES = 5
 _PHRASES_MISSING = (
-    "give each a number with --score-map 'likely=.7' or --score-map FILE, or pass --on-missing drop to "
-    "leave such rows out"
+    "give each a number with --score-map 'likely={example}' or --score-map FILE, or pass "
+    "--on-missing drop to leave such rows out"
 )
 
 
@@ -222,7 +222,9 @@ def _said_of_scores(
 ) -> tuple[str, str]:
     if kind is FaultKind.NO_SCORE:
         neither = f"{some} values {'is' if fault.count == 1 else 'are'} neither a number nor a phrase"
-        return f"{neither} of --score-map: {_phrases(findings, place)}", _PHRASES_MISSING
+        example = "70" if resolved.requested.read_as is Scale.PERCENT else ".7"
+        hint = _PHRASES_MISSING.format(example=example)
+        return f"{neither} of --score-map: {_phrases(findings, place)}", hint
     scale, first = resolved.requested.read_as, f"the first is {fault.value} at row {fault.row:,}"
     most = 100 if scale is Scale.PERCENT else 1
     where = "above 0, as no log-probability does" if scale is Scale.LOGPROB else f"outside [0, {most}]"
@@ -317,7 +319,7 @@ def _said_of_classes(
         return f"{some} rows {do} not sum to 1 within 0.001; {first}", _sum_hint(fault, resolved)
     if kind is FaultKind.WRONG_LENGTH:
         said = f"{some} lists {do} not hold {len(classes):,} numbers; {first}"
-        return said, "every row needs a number for each class"
+        return said, "every row needs a number for each class: 0 for each option that a question lacks"
     name = "names" if fault.count == 1 else "name"
     said = f"{some} labels {name} none of the {len(classes):,} classes {listing(classes)}; {first}"
     strange = f"{said}; there are {_labels_listed(findings.labels)}"

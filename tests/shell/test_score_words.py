@@ -235,6 +235,16 @@ def test_words_alone_are_percentages_where_that_is_said(run: Run, tmp_path: Path
     assert "no value is above 1" in run("measure", tmp_path / "b.csv", "--scale", "percent").out
 
 
+def test_phrases_beside_percentages_have_percentages(run: Run, tmp_path: Path) -> None:
+    """The hint says so, and a number that looks like a probability is asked about."""
+    written({"score": ["85%", "likely"] * 30, "label": [1, 0, 1] * 20}, tmp_path / "a.csv")
+    words = ("measure", tmp_path / "a.csv", "--scale", "percent", "-m", "bias")
+    assert "--score-map 'likely=70'" in run(*words).err
+    asked = "reads the numbers of phrases as percentages: 'likely' is 0.7 %"
+    said = [asked in run(*words, "--score-map", f"likely={number}").out for number in (".7", "70")]
+    assert said == [True, False]
+
+
 def test_numbers_without_the_sign_of_their_neighbours_are_asked_about(run: Run, tmp_path: Path) -> None:
     """Of 85% and 0.85 in one column on one scale, one is hardly what is meant."""
     label = [0, 1, 1, 0] * 30
