@@ -348,6 +348,9 @@ class _Number:
         return {"anyOf": [found, {"enum": list(self.names)}]} if self.names else found
 
 
+ANY_NUMBER = _Number(Between(), Strings().names)
+
+
 @dataclass(frozen=True, slots=True)
 class _Whole(_AsItIs):
     least: int

@@ -22,7 +22,7 @@ from calibcli.data.engines import engine_named
 from calibcli.data.files import Found, InputFile, fixed_part, found_in, is_pattern
 from calibcli.data.formats import compression_of, format_of, split_forced
 from calibcli.data.fragments import columns_of, list_fragments
-from calibcli.data.objects import content_of_file, is_object
+from calibcli.data.objects import content_of_file, is_object, parted
 from calibcli.data.outputs import COMPLETION, check_output, refuse_existing
 from calibcli.data.pipes import STDIN
 from calibcli.data.readers import Fragment
@@ -126,7 +126,7 @@ def _read(out_dir: str) -> dict[str, str]:
         return {}
     try:
         found = json.loads(content_of_file(Path(out_dir) / NAME, _MOST_BYTES))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return {str(name): str(one) for name, one in found.items()} if isinstance(found, dict) else {}
 
@@ -211,7 +211,8 @@ def output_pairs(
                 msg = f"{named} is a pipe, which has no name to give an output"
                 raise UsageProblem(msg, "pass -o with a name for it")
             name = _renamed(_below(file.path, _folder_named(named, file)), to)
-            output = f"{out_dir.rstrip('/')}/{name}"
+            folder, options = parted(out_dir)
+            output = f"{folder.rstrip('/')}/{name}{options}"
             if output in taken:
                 msg = f"{file.path} and {taken[output]} would both be written to {output}"
                 raise UsageProblem(msg, "apply them to directories of their own")
@@ -228,8 +229,7 @@ def _folder_named(named: str, file: InputFile) -> str:
 
 def _below(path: str, named: str) -> str:
     """Return the name of an output below the output directory."""
-    path = path.partition("?")[0]
-    folder = named.partition("?")[0].rstrip("/") + "/" if named else ""
+    path, folder = parted(path)[0], parted(named)[0].rstrip("/") + "/" if named else ""
     below = path[len(folder) :] if path.startswith(folder) else PurePath(path).name
     above = path[: len(path) - len(below)].rstrip("/").split("/")
     columns: list[str] = []

@@ -44,7 +44,7 @@ def value_type(kind: pa.DataType) -> pa.DataType:
 
 
 def plain(column: Column) -> Column:
-    """Return a column without extension and runs; a dictionary stays, with plain values."""
+    """Return a column without extension and runs; a dictionary stays unless its values are null."""
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         return plain(cast("Any", column).storage)
@@ -52,6 +52,9 @@ def plain(column: Column) -> Column:
         import pyarrow.compute as pc
 
         return plain(cast("Any", pc).run_end_decode(column))
+    if isinstance(kind, pa.DictionaryType) and pa.types.is_null(kind.value_type):
+        # pyarrow ends the process where it is asked which of these are null.
+        return pa.nulls(len(column))
     return column
 
 

@@ -26,6 +26,7 @@ from calibcli.data.objects import (
     object_name,
     object_version,
     objects_below,
+    parted,
 )
 from calibcli.data.pipes import STDIN
 from calibcli.errors import CalibcliError, InputProblem, UsageProblem, without_secrets
@@ -71,7 +72,7 @@ class Names:
 def is_pattern(name: str) -> bool:
     """Whether a name is a pattern, and no file is called so."""
     if is_object(name):
-        return _REMOTE.search(name.partition("?")[0]) is not None
+        return _REMOTE.search(parted(name)[0]) is not None
     return _LOCAL.search(name) is not None and not os.path.lexists(name)
 
 
@@ -163,9 +164,9 @@ def names_of_objects(address: str) -> Names | None:
     if below is None:
         return None
     found = Names()
-    start = len(address.partition("?")[0].rstrip("/")) + 1
+    start = len(parted(address)[0].rstrip("/")) + 1
     for one in below:
-        parts = one.partition("?")[0][start:].split("/")
+        parts = parted(one)[0][start:].split("/")
         hidden = next((place for place, part in enumerate(parts) if part.startswith(_SKIPPED)), None)
         if hidden is None:
             found.files.append(one)
@@ -243,10 +244,10 @@ def _below(path: str, root: str) -> str | None:
 
 
 def _objects(pattern: str) -> Names:
-    place, mark, options = pattern.partition("?")
-    found = names_of_objects(f"{fixed_part(place)}/{mark}{options}") or Names()
+    place, options = parted(pattern)
+    found = names_of_objects(f"{fixed_part(place)}/{options}") or Names()
     wanted = _expression(place)
-    found.files = [one for one in found.files if wanted.fullmatch(one.partition("?")[0])]
+    found.files = [one for one in found.files if wanted.fullmatch(parted(one)[0])]
     return found
 
 
@@ -266,14 +267,20 @@ def _translated(word: str) -> str:
         case "?":
             return "[^/]"
         case _ if len(word) > 1:
-            return (
-                "["
-                + ("^/" if word[1] == "!" else "")
-                + re.escape(word[1 + (word[1] == "!") : -1]).replace(r"\-", "-")
-                + "]"
-            )
+            return _one_of(word[1:-1])
         case _:
             return re.escape(word)
+
+
+def _one_of(letters: str) -> str:
+    but = letters[:1] == "!"
+    within = re.escape(letters[but:]).replace(r"\-", "-")
+    try:
+        re.compile(f"[{within}]")
+    except re.error:
+        # A range that ends before it begins, as z-a, holds no letter.
+        return "[^/]" if but else "(?!)"
+    return f"[{'^/' * but}{within}]"
 
 
 ArrowColumn: TypeAlias = "pa.Array[Any] | pa.ChunkedArray[Any]"
@@ -371,7 +378,7 @@ class Found:
                 first = first_of.setdefault(_digest_of(path), path)
                 if first is not path:
                     pairs.append(f"{path} as {first}")
-        names = {file.path for file in self.files}
+        names = {parted(file.path)[0] for file in self.files}
         packed = [
             f"{path} beside {path[: path.rindex('.')]}"
             for path in sorted(names)
@@ -551,7 +558,7 @@ def _listed(path: str, *, every: bool) -> Names | None:
         else:
             _refuse_socket(path, mode)
             return None
-        promising = [one for one in below.files if every or format_of(one.partition("?")[0]) is not None]
+        promising = [one for one in below.files if every or format_of(one) is not None]
         files = [*dict.fromkeys((*matched.files, *promising))]
         taken = set(files)
         other = [(one, Reason.OTHER) for one in below.files if one not in taken]

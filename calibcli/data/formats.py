@@ -5,6 +5,7 @@ by its name; and what a name promises.
 
 from pathlib import PurePath
 
+from calibcli.data.objects import parted
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import Compression, DataFormat
 from calibcli.options.rows import AS_FOUND, InputFormat
@@ -57,12 +58,12 @@ def refuse_promise(name: str, kind: str, *, what: str, hint: str) -> None:
 
 
 def compression_of(name: str) -> Compression | None:
-    return _COMPRESSIONS.get(PurePath(name).suffix.lower())
+    return _COMPRESSIONS.get(PurePath(parted(name)[0]).suffix.lower())
 
 
 def data_suffix(name: str) -> str:
     """Return the suffix for what is in a file, in lower case: that before the suffix of a compression."""
-    pure = PurePath(name)
+    pure = PurePath(parted(name)[0])
     return (pure if compression_of(name) is None else pure.with_suffix("")).suffix.lower()
 
 

@@ -40,6 +40,12 @@ def is_object(path: str) -> bool:
     return bool(mark) and scheme.lower() in SCHEMES
 
 
+def parted(path: str) -> tuple[str, str]:
+    """Return an address, and the options behind it with their question mark; other paths have none."""
+    place, mark, options = path.partition("?") if is_object(path) else (path, "", "")
+    return place, f"{mark}{options}"
+
+
 def object_name(address: str) -> str:
     """Return what all addresses of one object share, whatever options follow it."""
     scheme, _, rest = address.partition("://")
@@ -56,16 +62,16 @@ def objects_below(address: str) -> list[str] | None:
     with _store_errors(address):
         store, key = _resolved(address)
         info = _info(store, key)
-        if info.type is FileType.File and not address.partition("?")[0].endswith("/"):
+        if info.type is FileType.File and not parted(address)[0].endswith("/"):
             return None
         below = store.get_file_info(FileSelector(key.rstrip("/"), allow_not_found=True, recursive=True))
-    root, mark, options = address.partition("?")
+    root, options = parted(address)
     start = len(key.rstrip("/")) + 1
     names = sorted(one.path[start:] for one in below if one.type is FileType.File)
     if not below:
         msg = f"{address}: there is no such object"
         raise InputProblem(msg)
-    return [f"{root.rstrip('/')}/{name}{mark}{options}" for name in names]
+    return [f"{root.rstrip('/')}/{name}{options}" for name in names]
 
 
 @contextmanager

@@ -340,11 +340,16 @@ def _uploaded_at_the_end(name: str) -> Iterator[BinaryIO]:
             Path(beside).unlink()
 
 
+def beginning_of(name: str) -> str:
+    """Return a name, of a long one as many letters as leave room for more: systems count its bytes."""
+    return name.encode(errors="surrogateescape")[:100].decode(errors="ignore")
+
+
 @contextmanager
 def _renamed_at_the_end(name: str) -> Iterator[BinaryIO]:
     seen = _checked.pop(name, None) or _look(name)
     target = Path(seen.place)
-    beside = target.with_name(f".{target.name[:100]}.{os.getpid()}-{os.urandom(4).hex()}.part")
+    beside = target.with_name(f".{beginning_of(target.name)}.{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         # Until it has the rights of what it replaces, nobody else sees more of it than of that.
         mode = 0o666 if seen.stamp is None else 0o600

@@ -88,7 +88,7 @@ def _in_file(path: Path) -> list[tuple[str, str]]:
             for row in csv.reader(text.splitlines(), delimiter="\t" if path.suffix == ".tsv" else ",")
             if row
         ]
-    except (OSError, ValueError, csv.Error) as error:
+    except (OSError, ValueError, csv.Error, RecursionError) as error:
         msg = f"{path}: cannot be read as phrases and numbers ({error})"
         raise InputProblem(msg, _HOW) from None
     strange = next((row for row in rows if len(row) != 2), None)

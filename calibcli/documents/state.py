@@ -18,7 +18,7 @@ import numpy as np
 
 from calibcli.codec import AGAIN, Node, ascending, version_of
 from calibcli.data.objects import is_object
-from calibcli.data.outputs import refuse_existing, write_file
+from calibcli.data.outputs import beginning_of, refuse_existing, write_file
 from calibcli.documents import sealed
 from calibcli.errors import DocumentProblem, InputProblem, OutputProblem, UsageProblem
 from calibcli.names import DEFAULT_LEAST_ROWS, STDOUT
@@ -449,10 +449,10 @@ def _not_locked(path: str, error: OSError) -> OutputProblem:
 def _remove_leftovers(path: str) -> None:
     """Remove what killed processes left beside a state; whoever holds its lock is alone here."""
     target = Path(os.path.realpath(path))
-    left = re.compile(rf"\.{re.escape(target.name[:100])}\.\d+-[0-9a-f]{{8}}\.part")
-    # Of longer names the part that is kept could be another's.
-    if len(target.name) > 100:
+    if beginning_of(target.name) != target.name:
+        # What is left of such a name could be another's.
         return
+    left = re.compile(rf"\.{re.escape(target.name)}\.\d+-[0-9a-f]{{8}}\.part")
     with suppress(OSError):
         for entry in os.scandir(target.parent):
             if left.fullmatch(entry.name):

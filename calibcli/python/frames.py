@@ -216,7 +216,9 @@ def refuse_misaligned(values: "Mapping[str, object]") -> None:
 
 
 def index_of(values: Any) -> Any:  # noqa: ANN401 - the index of a Series or a frame of pandas
-    """Return the index of what pandas made; None where there is none."""
+    """Return the index of what pandas made, of a mapping its first; None where there is none."""
+    if isinstance(values, Mapping):
+        return next((found for one in values.values() if (found := index_of(one)) is not None), None)
     return values.index if _maker(values) == "pandas" and hasattr(values, "iloc") else None
 
 

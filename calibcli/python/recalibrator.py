@@ -155,13 +155,12 @@ def _values_given(
             msg, "pass them as a frame or a mapping with on=, or a frame of all to calibcli.apply"
         )
     frames.refuse_misaligned({SCORES: scores, "on": values})
-    there = frames.columns_of_frame(frames.settled(values))
-    found = {f"on {name}": there[named(name, tuple(there), path="on")]() for name in artifact.names}
-    for name, column in found.items():
-        if len(column) != rows:
-            msg = f"column {name[3:]!r} has {len(column):,} values for {rows:,} scores"
-            raise UsageProblem(msg, "give every score its values")
-    return found
+    held = frames.settled(values)
+    if (count := frames.rows_of_frame(held)) != rows:
+        msg = f"on has {count:,} rows for {rows:,} scores"
+        raise UsageProblem(msg, "give every score its values")
+    there = frames.columns_of_frame(held)
+    return {f"on {name}": there[named(name, tuple(there), path="on")]() for name in artifact.names}
 
 
 def predicted_rows(
@@ -188,7 +187,7 @@ def predicted_rows(
         found = columns_of_classes(
             artifact.classes, whole, tuple(columns), lists=(), path=frames.FRAME, fitted=artifact.columns
         )
-        fragment = rows_in_memory(frames.FRAME, len(columns[found.names[0]]()), columns)
+        fragment = rows_in_memory(frames.FRAME, frames.rows_of_frame(rows), columns)
         names = found.names
     elif arrow or frames.is_matrix(rows):
         lists = rows if arrow else frames.lists_of(frames.matrix_of(rows, what=_PROBS))

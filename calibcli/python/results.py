@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from calibcli.codec import Node
+from calibcli.codec import ANY_NUMBER, Node
 from calibcli.documents.sealed import canonical_text
 from calibcli.names import ClassMeasure, Inconclusive, MeasureName, VerdictName
 from calibcli.python.problems import said
@@ -642,7 +642,7 @@ def _saved_verdict(group: str, rule: str, node: Node) -> dict[str, object]:
         "rule": rule,
         "claim": node.child("expr").text(),
         "outcome": node.child("status").choice(VerdictName).value,
-        **{name: None if one is None else one.number() for name, one in numbers.items()},
+        **{name: None if one is None else ANY_NUMBER.read(one) for name, one in numbers.items()},
         "limit": node.child("limit").number(),
         "confidence": node.child("confidence").number(0.0, 1.0),
         "method": node.child("method").text(),
@@ -656,7 +656,7 @@ def _saved_verdict(group: str, rule: str, node: Node) -> dict[str, object]:
 def _null_range(node: Node) -> tuple[float, float] | None:
     """Return the range if calibrated, which reports of earlier versions do not have."""
     ends = [node.members().get(end) for end in ("null_lower", "null_upper")]
-    low, high = (None if end is None or end.value is None else end.number() for end in ends)
+    low, high = (None if end is None or end.value is None else ANY_NUMBER.read(end) for end in ends)
     return None if low is None or high is None else (low, high)
 
 

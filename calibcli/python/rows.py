@@ -114,8 +114,6 @@ class ColumnCollector:
 
     def _align(self, values: object, what: str) -> None:
         """Hold rows against the first that have an index."""
-        if isinstance(values, Mapping):
-            values = next(iter(values.values()), None)
         if frames.index_of(values) is not None:
             self.first = self.first or {what: values}
             frames.refuse_misaligned({**self.first, what: values} if what not in self.first else self.first)
@@ -124,6 +122,7 @@ class ColumnCollector:
 def _side_by_side(frame: object) -> object:
     from calibcli.data.arrays import floats
 
+    frames.rows_of_frame(frame)
     columns = []
     for column in frames.columns_of_frame(frame).values():
         found = column()

@@ -12,14 +12,15 @@ from calibcli.data.outputs import new_file, refuse_existing, write_file
 from calibcli.errors import OutputProblem
 
 
-def test_a_file_appears_when_the_block_has_ended(tmp_path: Path) -> None:
-    """Not before; and nothing else stays beside it."""
-    target = tmp_path / "a.txt"
+@pytest.mark.parametrize("name", ["a.txt", "\u5b57" * 84])
+def test_a_file_appears_when_the_block_has_ended(tmp_path: Path, name: str) -> None:
+    """Not before, also one of the longest name; and nothing else stays beside it."""
+    target = tmp_path / name
     with new_file(target) as out:
         out.write(b"whole")
         assert not target.exists()
     assert target.read_bytes() == b"whole"
-    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])

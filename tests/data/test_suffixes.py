@@ -23,6 +23,8 @@ from calibcli.names import Compression, DataFormat
         ("a.CSV.GZIP", DataFormat.CSV, Compression.GZIP),
         ("a.gz", None, Compression.GZIP),
         ("a.csv.zip", None, None),
+        ("s3://b/a.tsv.gz?endpoint_override=h.example", DataFormat.TSV, Compression.GZIP),
+        ("a.tsv?b.csv", DataFormat.CSV, None),
         (".gz", None, None),
         ("-", None, None),
         ("", None, None),

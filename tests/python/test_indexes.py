@@ -35,6 +35,7 @@ TRUE = brier(SCORE.to_numpy(), LABEL.to_numpy())
         lambda: brier(SCORE, LABEL, by=pd.DataFrame({"g": LABEL.iloc[BACK]})),
         lambda: brier(SCORE, LABEL, by={"g": LABEL.iloc[BACK]}),
         lambda: brier(pd.DataFrame({"a": SCORE, "b": 1.0 - SCORE}), LABEL.iloc[BACK].map({0: "a", 1: "b"})),
+        lambda: brier({"a": SCORE, "b": (1.0 - SCORE).iloc[BACK]}, LABEL.map({0: "a", 1: "b"})),
         lambda: calibcli.fit(SCORE, LABEL.iloc[BACK]),
         lambda: calibcli.compare({"a": SCORE, "b": SCORE**2}, LABEL.iloc[BACK]),
         lambda: calibcli.verify(SCORE, LABEL.iloc[BACK], max_ece=0.5),
@@ -48,13 +49,30 @@ def test_rows_in_other_orders_are_refused(call: Callable[[], object]) -> None:
     assert ".to_numpy()" in str(problem.value.hint)
 
 
-def test_predictions_by_group_pair_rows_of_one_index() -> None:
-    """Scores and their groups, as measurements do."""
+def test_predictions_pair_rows_of_one_index() -> None:
+    """Scores and their groups, as measurements do, the columns of segments, and those of classes."""
     group = pd.Series(["a", "b"] * (ROWS // 2))
     fitted = calibcli.fit(SCORE, LABEL, by=group, min_group_rows=5)
     assert len(fitted.predict(SCORE, by=group)) == ROWS
     with pytest.raises(calibcli.CalibcliError, match="different orders"):
         fitted.predict(SCORE, by=group.iloc[BACK])
+    on = {"score": SCORE, "label": LABEL, "group": group}
+    fitted = calibcli.fit(on, score="score", label="label", method="segments", on="group")
+    assert len(fitted.predict(SCORE, on={"group": group})) == ROWS
+    with pytest.raises(calibcli.CalibcliError, match="different orders"):
+        fitted.predict(SCORE, on={"group": group.iloc[BACK]})
+    with pytest.raises(calibcli.CalibcliError, match="on has 9 rows for 60 scores"):
+        fitted.predict(SCORE, on={"group": group[:9]})
+    classes = {"a": SCORE, "b": 1.0 - SCORE}
+    fitted = calibcli.fit(classes, LABEL.map({0: "a", 1: "b"}), method="temperature")
+    assert len(fitted.predict(classes)["a"]) == ROWS
+    with pytest.raises(calibcli.CalibcliError, match="different orders"):
+        fitted.predict({**classes, "b": classes["b"].iloc[BACK]})
+    for rows in (ROWS - 1, ROWS + 1):
+        other = {"a": np.full(ROWS, 0.5), "b": np.full(rows, 0.5)}
+        for call in (lambda: fitted.predict(other), lambda: brier(other, LABEL)):  # noqa: B023 - called here
+            with pytest.raises(calibcli.CalibcliError, match=f"'b' has {rows} values, and 'a' has 60"):
+                call()
 
 
 @pytest.mark.parametrize(

@@ -240,6 +240,9 @@ def test_loaded_report_has_the_numbers_of_the_one_that_was_saved(
             one.to_frame().sort_values(["slice", "rule"], ignore_index=True) for one in (gate, loaded)
         )
         pd.testing.assert_frame_equal(ours, theirs)
+    gate = calibcli.verify([0.0, 0.5] * 30, [1, 0] * 30, rule="log_loss<=0.7")
+    path.write_text(gate.to_json())
+    assert calibcli.load(path).lines() == gate.lines()  # type: ignore[union-attr]
     damaged = report.to_dict()
     damaged["measures"]["ece"]["confidence"] = 7  # type: ignore[index]
     path.write_text(json.dumps(damaged))

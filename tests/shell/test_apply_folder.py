@@ -162,6 +162,7 @@ def test_two_files_of_one_name_need_directories(place: Path) -> None:
         ("a.pq", "parquet", "a.pq"),
         ("a.b.tsv", "parquet", "a.b.parquet"),
         ("a.log:csv", "tsv", "a.log.tsv"),
+        ("a?.csv", "csv", "a?.csv"),
     ],
 )
 def test_outputs_of_another_format_are_called_so(name: str, to: str, expected: str, place: Path) -> None:

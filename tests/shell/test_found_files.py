@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
+from calibcli.commands.apply import output_pairs
 from calibcli.data import files as globs
 from calibcli.data import objects
 from calibcli.data.files import Reason, found_in
@@ -343,7 +344,9 @@ def test_any_tree_is_read_as_by_another_walk(
         os.chdir(before)
 
 
-PARTS = st.sampled_from(["*", "**", "?", "a*", "[ab]1", "[!a]*", "a1", "b?", "*.csv", "?1.csv", "d"])
+PARTS = st.sampled_from(
+    ["*", "**", "?", "a*", "[ab]1", "[!a]*", "[b-a]*", "[!b-a]*", "a1", "b?", "*.csv", "?1.csv", "d"]
+)
 
 
 @pytest.mark.untraced
@@ -454,6 +457,8 @@ def test_objects_are_counted_as_files_are(store: Path) -> None:
     for other in ("S3://d/a.csv", "s3://d/a.csv?region=eu-west-1", "s3://d/"):
         with pytest.raises(UsageProblem, match=SAME):
             found_in(["s3://d/a.csv", other])
+    pairs = output_pairs(["s3://d?region=eu"], "s3://out?region=us")
+    assert [output for _, output in pairs] == ["s3://out/a.csv?region=us", "s3://out/sub/b.csv?region=us"]
     assert store
 
 

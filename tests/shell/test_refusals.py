@@ -53,6 +53,7 @@ FILES: dict[str, list[str]] = {
     "row_names.csv": ["score,label", "a,0.5,1", "b,0.2,0"],
     "phrases.csv": ["likely,0.7"],
     "phrases.json": ['{"likely": 0.7}'],
+    "deep.json": ["[" * 100_000],
     "key.txt": ["k" * 32],
     "settings.conf": ["bins = 7"],
     "list.json": ["[1, 2]"],
@@ -289,6 +290,7 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "measure excel.csv --delimiter ;", "no column looks like the score", "the separator, for Excel"),
     (3, "measure thousands.csv -w w", "'1,000' at row 1 is not a number", "thousands without commas; if"),
     (3, "measure row_names.csv", "2 of the first 2 rows do not have 2 fields", "(row.names = FALSE)"),
+    (3, "measure good.csv --score-map deep.json", "deep.json: cannot be read as phrases", "write phrases"),
     # What is read beside rows is an input, too.
     (5, "measure good.csv --score-map phrases.csv -o phrases.csv --force", "phrases.csv is also an", ""),
     (5, "fit good.csv --score-map phrases.json -o phrases.json --force", "phrases.json is also an input", ""),

@@ -24,7 +24,7 @@ from calibcli.data import arrays
 from calibcli.data.columns import ResolvedColumns
 from calibcli.data.files import InMemory, Stamp, shown_path, stamp_of
 from calibcli.data.formats import keeps_ascii
-from calibcli.data.objects import is_object, opened, opened_file
+from calibcli.data.objects import is_object, opened, opened_file, parted
 from calibcli.data.pipes import Pipe, signals_heard
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.families import loaded
@@ -163,8 +163,7 @@ def partitions_of(path: str) -> tuple[tuple[str, str | None], ...]:
     A column that stands there with two values is returned with both.
     """
     found: dict[tuple[str, str | None], None] = {}
-    place = path.partition("?")[0] if is_object(path) else path
-    for folder in PurePath(place).parts[:-1]:
+    for folder in PurePath(parted(path)[0]).parts[:-1]:
         name, equals, value = folder.partition("=")
         if equals and name:
             found[unquote(name), None if value == _MISSING else unquote(value)] = None
