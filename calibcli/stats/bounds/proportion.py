@@ -8,9 +8,8 @@ from functools import cache, lru_cache
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
-from calibcli.stats.numerics import Floats, beta_quantile, crossing
+from calibcli.stats.numerics import Floats, beta_quantile, crossing, normal_quantile
 from calibcli.stats.table import Integers
 from calibcli.values import dataclass
 
@@ -239,6 +238,10 @@ class Shares:
     Shares of the same rows, no row counting for two of them, at several places, with their bounds by Clopper
     and Pearson; all of shape (shares, places).
 
+    Args:
+        both: The sum of the shares of each pair, in the order of `combinations`.
+        few: This share is next to none.
+
     References:
         Zou & Donner (2008), Stat. Med. 27, for the method of variance estimates recovery, with correlation.
     """
@@ -246,39 +249,64 @@ class Shares:
     share: Floats
     lower: Floats
     upper: Floats
+    both: Floats
+    both_lower: Floats
+    few: float
 
     @classmethod
     def of(cls, counts: Floats, *, rows: float, confidence: float) -> "Shares":
         """Return shares with their bounds; equal counts are worked out once."""
-        each, place = np.unique(counts, return_inverse=True)
+        both = [counts[one] + counts[other] for one, other in combinations(range(len(counts)), 2)]
+        every = np.concatenate((counts, both))
+        each, place = np.unique(every, return_inverse=True)
         ends = clopper_pearson(each, np.full_like(each, rows), delta_each_side=(1.0 - confidence) / 2.0)
-        return cls(*(column[place].reshape(counts.shape) for column in (each / rows, *ends)))
+        share, lower, upper = (column[place].reshape(every.shape) for column in (each / rows, *ends))
+        alone, few = len(counts), normal_quantile(0.5 + 0.5 * confidence) ** 2 / rows
+        return cls(share[:alone], lower[:alone], upper[:alone], share[alone:], lower[alone:], few)
 
     def bounds(self, factors: Floats) -> tuple[Floats, Floats]:
         """
-        Return bounds of the sum of factor times share, at each place.
+        Return bounds of the sum of factor times share, at each place; at most two factors have one sign.
 
         The distances of the estimate from the bounds of each share are added as standard deviations are: by
         squares. Shares of the same rows have the correlation -sqrt(p q / ((1 - p) (1 - q))), which is heeded
         where it makes the interval wider, for factors of unlike sign, and left out where it would make it
-        narrower. Where all factors but one are 0 these are the bounds of Clopper and Pearson. Coverage is not
-        proved for the sum; that it is kept from 20 rows on is simulated in `tests/claims`.
+        narrower. Two shares that can both be smaller are taken for nested ones: a p + b q = (a - b) p +
+        b (p + q). With few rows of each the squares of both would never let the sum come near 0, however
+        high the confidence. Where all factors but one are 0, and towards 0 where two are the same, these
+        are the bounds of Clopper and Pearson. Coverage is not proved for the sum; that it is kept from 20
+        rows on is simulated in `tests/claims`.
         """
-        rising = factors >= 0.0
-        size = np.abs(factors)
-        below = size * np.where(rising, self.share - self.lower, self.upper - self.share)
-        above = size * np.where(rising, self.upper - self.share, self.share - self.lower)
         value = np.asarray(np.sum(factors * self.share, axis=0))
-        return value - self._length(below, rising), value + self._length(above, rising)
+        return value - self._reach(factors), value + self._reach(-factors)
 
-    def _length(self, parts: Floats, rising: npt.NDArray[np.bool_]) -> Floats:
-        square = np.sum(parts**2, axis=0)
-        for one, other in combinations(range(len(parts)), 2):
-            rest = (1.0 - self.share[one]) * (1.0 - self.share[other])
-            together = np.sqrt(self.share[one] * self.share[other] / np.where(rest > 0.0, rest, 1.0))
-            together = np.where(rising[one] == rising[other], 0.0, np.minimum(together, 1.0))
-            square = square + 2.0 * together * parts[one] * parts[other]
-        return np.asarray(np.sqrt(np.maximum(square, 0.0)))
+    def _reach(self, factors: Floats) -> Floats:
+        """Return how far below its estimate the sum may lie."""
+        rising, size = factors >= 0.0, np.abs(factors)
+        pairs = list(combinations(range(len(factors)), 2))
+        shared = np.stack(
+            [np.where(rising[i] & rising[j], np.minimum(size[i], size[j]), 0.0) for i, j in pairs]
+        )
+        for pair, common in zip(pairs, shared, strict=True):
+            size[list(pair)] -= common
+        own = size * np.where(rising, self.share - self.lower, self.upper - self.share)
+        of_both = shared * (self.both - self.both_lower)
+        square = np.sum(own**2, axis=0) + np.sum(of_both**2, axis=0)
+        for i, j in pairs:
+            apart = np.where(rising[i] == rising[j], 0.0, _together(self.share[i], self.share[j]))
+            square = square + 2.0 * apart * own[i] * own[j]
+        for (pair, part), share in zip(zip(pairs, of_both, strict=True), self.both, strict=True):
+            for i in range(len(factors)):
+                inside = np.sqrt((self.share[i] + self.few) / (share + self.few))
+                along = inside if i in pair else _together(self.share[i], share)
+                square = square + 2.0 * along * own[i] * part
+        return np.asarray(np.sqrt(square))
+
+
+def _together(one: Floats, other: Floats) -> Floats:
+    """Return the size of the correlation of two shares that no row counts for both of."""
+    rest = (1.0 - one) * (1.0 - other)
+    return np.asarray(np.minimum(np.sqrt(one * other / np.where(rest > 0.0, rest, 1.0)), 1.0))
 
 
 # So many rows of the first, in any order, show the kinds that later rows are held against.

@@ -186,6 +186,18 @@ def test_one_kind_of_error_has_the_bounds_of_clopper_and_pearson() -> None:
     np.testing.assert_allclose(found, (-2.0 * (1.0 - lower), -2.0 * (1.0 - upper)), atol=1e-12)
 
 
+@pytest.mark.parametrize("confidence", [0.95, 0.999])
+def test_two_kinds_of_error_that_cost_the_same_are_one_kind_towards_0(confidence: float) -> None:
+    """With one row of each the sum comes as near to 0 as two rows of one kind do, at any confidence."""
+    counts, whole = np.array([[1.0, 4.0], [1.0, 90.0]]), np.full(2, 100.0)
+    least, most = clopper_pearson(counts.sum(axis=0), whole, delta_each_side=(1.0 - confidence) / 2.0)
+    shares = Shares.of(counts, rows=100.0, confidence=confidence)
+    lower, upper = shares.bounds(np.full((2, 2), 2.0))
+    np.testing.assert_allclose(lower, 2.0 * least, atol=1e-12)
+    assert np.all(upper >= 2.0 * most)
+    np.testing.assert_allclose(shares.bounds(np.full((2, 2), -2.0)), (-upper, -lower), atol=1e-12)
+
+
 def test_without_label_1_no_net_benefit_is_standardised() -> None:
     """It would be over a share of 0; the net benefit itself is drawn."""
     table = ScoreTable.from_rows(np.linspace(0.1, 0.9, 20), np.zeros(20, bool))
