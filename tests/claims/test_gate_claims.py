@@ -6,6 +6,7 @@ only on more wrong verdicts than its error rate gives with probability 1e-6.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -199,6 +200,22 @@ def test_two_hundred_looks_at_bins_are_rarely_wrong(name: str) -> None:
     generator = generator_of("bins, claims", name)
     found = g.ever_wrong(g.BINNED[name], step=100, looks=200, streams=400, generator=generator)
     assert max(found) <= most_misses(400, DELTA)
+
+
+@pytest.mark.slow
+def test_batches_may_come_in_any_order_but_by_their_labels() -> None:
+    """Of 20 batches of 500 rows at the limit the best looking ones, counted first, pass a third of the time."""
+    kept = streams("error = limit = .05, B = 10", 500, step=500, looks=20)
+    each = [np.diff(one, axis=1, prepend=0.0) for one in (kept.count, kept.ones)]
+    towards = np.sign(kept.world.population.rate - kept.score)
+    best = np.argsort(((each[1] - each[0] * kept.score) * towards).sum(axis=-1), axis=1)[:, :, None]
+    count, ones = (np.take_along_axis(one, best, axis=1).cumsum(axis=1) for one in each)
+    chosen = replace(kept, count=count, ones=ones)
+    as_they_came, best_first = (
+        int(g.e_verdict(one, above=False, known_variance=False).any(axis=1).sum()) for one in (kept, chosen)
+    )
+    assert as_they_came <= most_misses(500, 0.05)
+    assert 100 <= best_first <= 200
 
 
 @pytest.mark.slow
