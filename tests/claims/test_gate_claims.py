@@ -204,7 +204,7 @@ def test_two_hundred_looks_at_bins_are_rarely_wrong(name: str) -> None:
 
 @pytest.mark.slow
 def test_batches_may_come_in_any_order_but_by_their_labels() -> None:
-    """Of 20 batches of 500 rows at the limit the best looking ones, counted first, pass a third of the time."""
+    """Of 20 batches of 500 rows at the limit the best looking, counted first, pass a third of the time."""
     kept = streams("error = limit = .05, B = 10", 500, step=500, looks=20)
     each = [np.diff(one, axis=1, prepend=0.0) for one in (kept.count, kept.ones)]
     towards = np.sign(kept.world.population.rate - kept.score)
