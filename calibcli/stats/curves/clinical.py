@@ -215,7 +215,10 @@ def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: A
         intervals of effective rows.
     """
     present = table.weight > 0.0
-    rows = _Rows(table.score[present], table.weight[present])
+    total = float(table.weight.sum())
+    # As in R, three quarters of a number of rows are rounded down.
+    span = SPAN * total if table.weighted else max(float(math.floor(SPAN * total + 1e-5)), 1.0)
+    rows = _Rows(table.score[present], table.weight[present], span)
     label = table.positive[present] / rows.weight
     at = _places(table)
     rate, like = np.empty_like(at), np.empty_like(at)
@@ -243,10 +246,11 @@ def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: A
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Rows:
-    """Scores, ascending, and the weight of each."""
+    """Scores, ascending, the weight of each, and the weight of those that are near a place."""
 
     score: Floats
     weight: Floats
+    span: float
 
     def shares(self, centre: float) -> tuple[slice, Floats]:
         """Return which scores are near, and what each row of them adds to the parabola at the centre."""
@@ -271,7 +275,7 @@ class _Rows:
             np.concatenate(([0.0], np.cumsum(weight)))
             for weight in (self.weight[:middle][::-1], self.weight[middle:])
         ]
-        requested = SPAN * float(sums[0][-1] + sums[1][-1]) * (1.0 - 1e-12)
+        requested = self.span * (1.0 - 1e-12)
 
         def held(distance: float) -> float:
             counts = (np.searchsorted(side, distance, side="right") for side in sides)

@@ -39,6 +39,19 @@ def test_local_regression_draws_a_parabola_through_a_parabola() -> None:
     assert np.all((found.lower < found.rate) & (found.rate < found.upper))
 
 
+def test_local_regression_takes_as_many_rows_as_that_of_r() -> None:
+    """Of 30 rows the nearest 22: three quarters, rounded down; the farthest of them weighs nothing."""
+    rng = np.random.default_rng(4)
+    score, label = rng.random(30), rng.random(30) < 0.5
+    found = curve_of(ScoreTable.from_rows(score, label), Smoother.LOESS)
+    for at, rate in list(zip(found.at, found.rate, strict=True))[::40]:
+        far = np.abs(score - at)
+        root = np.sqrt((1.0 - np.minimum(far / np.sort(far)[21], 1.0) ** 3) ** 3)
+        powers = np.vander(score - at, 3, increasing=True)
+        best = np.linalg.lstsq(powers * root[:, None], label * root, rcond=None)[0][0]
+        assert rate == pytest.approx(np.clip(best, 0.0, 1.0), abs=1e-9)
+
+
 def test_the_spline_is_that_of_the_recalibrator() -> None:
     """At every place; the band is at the log odds, within [0, 1]."""
     table = simulated(500, 1)
