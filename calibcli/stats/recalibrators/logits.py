@@ -153,6 +153,8 @@ class Temperature(LogitMap):
 
 # Of sums whose terms cancel.
 _ROUNDING = 1e-14
+# Scores so near to 1 are written as their distance from it.
+_NEXT_TO_1 = 1e-3
 
 
 def _require_doubt(points: newton.Labelled, table: Table) -> None:
@@ -279,8 +281,8 @@ class Quadratic(LogitMap):
         if lowest <= 0.0 and highest <= 0.0:
             return "The map is decreasing among the fit scores: a higher score gets a lower probability."
         turn = -self.slope / (2.0 * self.bend)
-        small = f"{float(newton.logistic(np.array(-abs(turn)))):.3g}"
-        where = small if turn <= 0.0 else f"1 - {small}"
+        above, score = newton.logistic(np.array([-turn, turn])).tolist()
+        where = f"1 - {above:.3g}" if above < _NEXT_TO_1 else f"{score:.3g}"
         return f"The map turns round at score {where}, inside the fit scores."
 
 

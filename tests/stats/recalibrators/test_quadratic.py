@@ -45,7 +45,7 @@ def test_known_curve_is_recovered(loss: FitLoss) -> None:
         (1.0, 0.51 / LARGEST_LOGIT, False, "outside the fit scores"),
         (-1.0, 0.0, False, "decreasing among the fit scores"),
         (1.0, 0.25, False, "turns round at score 0.119, inside the fit scores"),
-        (1.0, -0.25, False, "turns round at score 1 - 0.119, inside the fit scores"),
+        (1.0, -0.25, False, "turns round at score 0.881, inside the fit scores"),
     ],
 )
 def test_turning_round_is_said(slope: float, bend: float, increasing: bool, words: str | None) -> None:  # noqa: FBT001 - a parameter of the test
