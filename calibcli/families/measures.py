@@ -15,9 +15,9 @@ _LINE = """Where the truth is on no line the likelihood is too narrow, so the de
     with φ ≥ 1."""
 _PHI = """φ is the variance of the coefficient by the influence u of each row's label, over that by the
     likelihood. For φ each influence is taken as if the line had been fitted without that row (HC3)."""
-_CARRIED = """t is the quantile of Student's law with ν - 1 degrees of freedom, at least 1. ν = (Σ u²)² / Σ u⁴,
-    of the influences on the line as fitted, counts the rows that carry the noise (`carried_by`). Below 50 of
-    them the interval is called rough; a verdict needs 10."""
+_CARRIED = """t is the quantile of Student's law with ν - 1 degrees of freedom, at least 1. ν = (Σ u²)² /
+    Σ u⁴, of the influences on the line as fitted, counts the rows that carry the noise (`carried_by`). Below
+    50 of them the interval is called rough; a verdict needs 10."""
 _REWARDS = """Rows are independent. It rewards discrimination as well as calibration, so compare it on the
     same rows only."""
 _ENDS = """The ends are quantiles of the mean with random weights of the rows (docs/methods.md, "Gaffke's

@@ -252,6 +252,11 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
     return nodes, weights
 
 
+def summed_products(one: Floats, other: Floats) -> float:
+    """Return sum_i a_i b_i in one order, where a product of vectors is rounded by its number of threads."""
+    return float((one * other).sum())
+
+
 def crossing(
     rises: Callable[[float], float], low: float, high: float, *, within: float = 1e-9
 ) -> tuple[float, float]:

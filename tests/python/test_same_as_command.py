@@ -1,6 +1,9 @@
 """The functions of the package give the numbers of the commands, bit for bit, whatever holds the rows."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -292,3 +295,21 @@ def test_verdicts_and_comparisons_are_those_of_the_commands(said: Said, tmp_path
     again = calibcli.compare(rows["score"], rows["label"], artifact=fitted)
     assert without_source(again.to_json()) == without_source(through)
     assert json.loads(through)["measures"]["brier"]["second"]["value"] == again["brier"].second.value
+
+
+def test_threads_of_linear_algebra_change_no_digit() -> None:
+    """The command has one thread for it, as tests do; a process that has loaded numpy has one a core."""
+    code = (
+        "import calibcli, numpy as np\n"
+        "rng = np.random.default_rng(3)\n"
+        "score = rng.beta(0.5, 0.7, 11_000)\n"
+        "label = rng.random(score.size) < score**1.1\n"
+        "report = calibcli.measure(score, label, metric=['auroc', 'aurc', 'ici'])\n"
+        "found = report.to_dict()['digest']\n"
+    )
+    here: dict[str, Any] = {}
+    exec(code, here)  # noqa: S102 - the same lines, with the threads of this process
+    env = os.environ | {"OPENBLAS_NUM_THREADS": "4"}
+    command = [sys.executable, "-c", f"{code}print(found)"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+    assert ended.stdout.strip() == here["found"]

@@ -11,7 +11,7 @@ from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
 from calibcli.stats.curves import reliability
 from calibcli.stats.curves.limits import Spread
-from calibcli.stats.numerics import normal_quantile, stream
+from calibcli.stats.numerics import normal_quantile, stream, summed_products
 from calibcli.stats.recalibrators.logistic import solved
 from calibcli.stats.recalibrators.newton import Aim, Labelled, logistic, logit
 from calibcli.stats.recalibrators.spline import spline_family
@@ -224,7 +224,7 @@ def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: A
     rate, like = np.empty_like(at), np.empty_like(at)
     for place, centre in enumerate(at.tolist()):
         near, shares = rows.shares(centre)
-        rate[place] = float(shares @ label[near])
+        rate[place] = summed_products(shares, label[near])
         like[place] = 1.0 / float((shares**2 / rows.weight[near]).sum())
     rate = np.clip(rate, 0.0, 1.0)
     how = f"local regression (loess), degree 2, span {SPAN:g}"
@@ -237,7 +237,7 @@ def _by_loess(table: Table, *, confidence: float, seed: int) -> _Fit:  # noqa: A
     for place, centre in enumerate(at.tolist()):
         near, shares = rows.shares(centre)
         p = np.interp(rows.score[near], at, chance)
-        variance = float((shares**2 / rows.weight[near]) @ (p * (1.0 - p)))
+        variance = summed_products(shares**2 / rows.weight[near], p * (1.0 - p))
         like[place] = chance[place] * (1.0 - chance[place]) / variance
     lower, upper = clopper_pearson(rate * like, like, delta_each_side=(1.0 - confidence) / 2.0)
     band = f"pointwise {percent(confidence)}, Clopper-Pearson's for effective rows"

@@ -25,6 +25,7 @@ from calibcli.errors import EmptyTable
 from calibcli.names import AxisScale, Band, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson, rate_bounds
+from calibcli.stats.numerics import summed_products
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import Partition, binned
 from calibcli.stats.table.grid import Table
@@ -373,7 +374,7 @@ def smooth_curve(
         density=np.maximum(weight[kept], 0.0) / window.width,
         bandwidth=window.bandwidth,
         band=said,
-        beyond=float(masses[0] @ ((score < ends[0] - _NEAR) | (score > ends[1] + _NEAR))),
+        beyond=float(masses[0][(score < ends[0] - _NEAR) | (score > ends[1] + _NEAR)].sum()),
         log_odds=log_odds,
         least=float(score[present].min()),
         most=float(score[present].max()),
@@ -430,7 +431,7 @@ def bandwidth_of_log_odds(table: Table) -> float:
         Silverman (1986), Density Estimation, equation 3.31, with the rows of the rarer label as their number.
     """
     places, share = _bent(table.score), table.weight / table.weight.sum()
-    spread = math.sqrt(max(0.0, float(share @ places**2) - float(share @ places) ** 2))
+    spread = math.sqrt(max(0.0, summed_products(share, places**2) - summed_products(share, places) ** 2))
     rarer = min(table.total_positive_rows, table.total_rows - table.total_positive_rows)
     return float(0.9 * spread * max(1, rarer) ** -0.2)
 

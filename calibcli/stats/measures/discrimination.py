@@ -23,7 +23,7 @@ from calibcli.stats.measures import (
 )
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_mean
 from calibcli.stats.measures.scores import gathered, interval_of_mean
-from calibcli.stats.numerics import Floats
+from calibcli.stats.numerics import Floats, summed_products
 from calibcli.stats.table.grid import Table
 from calibcli.values import dataclass
 
@@ -111,7 +111,7 @@ class _Ranked:
         below = (np.cumsum(negative) - 0.5 * negative) / float(negative.sum())
         reached = np.cumsum(positive)
         above = (float(reached[-1]) - reached + 0.5 * positive) / float(reached[-1])
-        area = min(1.0, float(positive @ below) / float(positive.sum()))
+        area = min(1.0, summed_products(positive, below) / float(positive.sum()))
         return cls(positive, negative, below, above, area)
 
     def interval(self, confidence: float) -> Interval:
@@ -322,7 +322,7 @@ class RiskCoverage:
         risk, coverage = self.wrong / self.rows, np.cumsum(self.rows) / float(self.rows.sum())
         # What is lost at each step down from a score to the next lower one, as far as the rows above lose it.
         step = (risk[:-1] - risk[1:]) * -np.log(coverage[:-1])
-        passed = np.append(np.cumsum(step[::-1])[::-1], 0.0) - float(step @ coverage[:-1])
+        passed = np.append(np.cumsum(step[::-1])[::-1], 0.0) - summed_products(step, coverage[:-1])
         return passed + (1.0 - risk) * self.weights, passed - risk * self.weights
 
     @property

@@ -13,7 +13,7 @@ from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Est
 from calibcli.stats.measures.bias import interval_of_bias
 from calibcli.stats.measures.if_calibrated import MANY_EVENTS, Measures, of_moments
 from calibcli.stats.measures.scores import entropy
-from calibcli.stats.numerics import crossing, student_quantile
+from calibcli.stats.numerics import crossing, student_quantile, summed_products
 from calibcli.stats.recalibrators import newton
 from calibcli.stats.recalibrators.logistic import Solution, solved
 from calibcli.stats.table import Floats
@@ -310,12 +310,15 @@ def _found(name: MeasureName, table: Table, points: newton.Labelled, *, confiden
 def _by_rate(table: Table, points: newton.Labelled, *, confidence: float) -> tuple[float, float]:
     """Return the shifts of log odds at which scores have the mean rates that `bias` has as its ends."""
     z, share = newton.logit(points.score), points.weight / np.sum(points.weight)
-    mean = float(share @ points.score)
+    mean = summed_products(share, points.score)
 
     def shift(rate: float) -> float:
         if not 0.0 < rate < 1.0:
             return math.copysign(math.inf, rate - 0.5)
-        return sum(crossing(lambda a: float(share @ newton.logistic(z + a)) - rate, -_WIDEST, _WIDEST)) / 2.0
+        return (
+            sum(crossing(lambda a: summed_products(share, newton.logistic(z + a)) - rate, -_WIDEST, _WIDEST))
+            / 2.0
+        )
 
     lower, upper = interval_of_bias(table, confidence=confidence).ends
     return shift(mean + lower), shift(mean + upper)

@@ -316,11 +316,11 @@ def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats
     left, loss = np.arange(target.shape[0]), _losses(odds, target, weight)
     for _ in range(_MOST_STEPS):
         labels, rate = target[left], logistic(odds[left])
-        gradient = ((labels - rate) * weight) @ features.T
-        curvature = ((rate * (1.0 - rate) * weight) @ pairs.T).reshape(-1, k, k)
+        gradient = _product((labels - rate) * weight, features.T)
+        curvature = _product(rate * (1.0 - rate) * weight, pairs.T).reshape(-1, k, k)
         scale = np.sqrt(np.maximum(np.einsum("fii->fi", curvature), np.finfo(np.float64).tiny))
         related = curvature / (scale[:, :, None] * scale[:, None, :]) + _RIDGE * np.eye(k)
-        step = (np.linalg.solve(related, (gradient / scale)[:, :, None])[:, :, 0] / scale) @ features
+        step = _product(np.linalg.solve(related, (gradient / scale)[:, :, None])[:, :, 0] / scale, features)
         reached = np.full(left.size, math.inf)
         # Where the loss would rise the step is halved.
         for _ in range(_MOST_STEPS):
@@ -338,6 +338,16 @@ def many_fits(features: Floats, target: Floats, weight: Floats, *, start: Floats
     return odds
 
 
+# OpenBLAS shares out larger products to threads, whose number then rounds them.
+_OF_ONE_THREAD = 250_000
+
+
+def _product(rows: Floats, other: Floats) -> Floats:
+    """Return the product of two matrices, in parts too small for threads: the same digits with any number."""
+    step = max(1, _OF_ONE_THREAD // other.size)
+    return np.concatenate([rows[start : start + step] @ other for start in range(0, len(rows), step)])
+
+
 # A loss, in nats over all rows, that falls by less has reached its least value.
 _SETTLED, _RIDGE, _MOST_STEPS = 1e-6, 1e-10, 50
 
@@ -346,7 +356,7 @@ def _losses(odds: Floats, target: Floats, weight: Floats) -> Floats:
     """Return the log loss of each fit over all rows, shape (fits,)."""
     # Five times as fast as numpy's logaddexp.
     rest = np.log1p(np.exp(-np.abs(odds)))
-    return np.asarray((np.maximum(odds, 0.0) + rest - target * odds) @ weight)
+    return np.asarray(((np.maximum(odds, 0.0) + rest - target * odds) * weight).sum(axis=1))
 
 
 _ROUNDING = 1e-6
