@@ -156,15 +156,6 @@ def test_mean_label_is_kept(kind: str, rows: list[tuple[float, bool]]) -> None:
 
 
 @given(rows=rows_of_both_labels)
-def test_isotonic_is_a_projection(rows: list[tuple[float, bool]]) -> None:
-    """An isotonic fit to the outputs of an isotonic fit is the identity at them."""
-    score, label = columns(rows)
-    once = fit("isotonic", ScoreTable.from_rows(score, label)).predict(score)
-    twice = fit("isotonic", ScoreTable.from_rows(once, label)).predict(once)
-    np.testing.assert_allclose(twice, once, rtol=0, atol=1e-12)
-
-
-@given(rows=rows_of_both_labels)
 def test_platt_solves_the_score_equations(rows: list[tuple[float, bool]]) -> None:
     """At the maximum of the likelihood, predictions have the mean and the logit moment of the labels."""
     from calibcli.stats.recalibrators.logits import Platt

@@ -174,16 +174,6 @@ def test_a_grid_table_gives_the_same_curve() -> None:
     assert np.abs(exact.x - rounded.x).max() < 1e-6
 
 
-def test_row_order_does_not_matter() -> None:
-    """A curve is a function of the table, and of the generator's state."""
-    rng = np.random.default_rng(5)
-    score = rng.random(500)
-    label = rng.random(500) < score
-    order = rng.permutation(500)
-    one, other = (curve_of(ScoreTable.from_rows(score[o], label[o])) for o in (slice(None), order))
-    assert one.to_dict() == other.to_dict()
-
-
 def test_importance_weights_move_the_curve_and_leave_no_band() -> None:
     """Means are weighted; bounds are absent, with the reason."""
     table = ScoreTable.from_rows(

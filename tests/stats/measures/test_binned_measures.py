@@ -65,22 +65,6 @@ def all_of(table: Table, **keywords: object) -> dict[MeasureName, Estimate]:
 
 
 @QUICK
-@given(rows=PAIRS, count=st.integers(1, 20), power=st.floats(1.0, 100.0))
-def test_norms_are_ordered(rows: Pairs, count: int, power: float) -> None:
-    """ECE = l_1 <= l_p <= l_q <= l_inf for p <= q, and the plug-in l2 is l_2."""
-    table, bins = table_of(rows), wide(count)
-    one = lp_error(table, bins=bins, power=1.0).value
-    assert one == pytest.approx(binned_ece(table, bins=bins).value, abs=1e-14)
-    some = lp_error(table, bins=bins, power=power).value
-    more = lp_error(table, bins=bins, power=min(power + 3.0, 100.0)).value
-    top = worst_bin(table, bins=bins).value
-    assert one <= some + 1e-12
-    assert some <= more + 1e-12
-    assert more <= top + 1e-12
-    assert adaptive_error(table, bins=bins).value <= top + 1e-12
-
-
-@QUICK
 @given(rows=PAIRS, count=st.integers(1, 20))
 def test_lower_ends_know_the_mean_residual(rows: Pairs, count: int) -> None:
     """No lower end is below that of |bias| at its share, times what ACE gives its lightest bin."""

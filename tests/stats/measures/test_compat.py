@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.names import Binning, CompatTool
-from calibcli.stats.bounds.resampling import excursion_tail, range_tail
 from calibcli.stats.measures import compat
 from calibcli.stats.measures.binned import binned_ece
 from calibcli.stats.measures.scores import brier
@@ -32,49 +31,12 @@ def number(tool: CompatTool, name: str, table: ScoreTable) -> float:
 
 
 @given(rows=ROWS)
-def test_numbers_do_not_change_when_every_row_is_there_twice(rows: list[tuple[int, bool]]) -> None:
-    """Plug-in errors and mean losses are of the distribution; what corrects for noise is not."""
-    table, twice = table_of(rows), table_of(rows * 2)
-    for tool in (CompatTool.TORCHMETRICS, CompatTool.NETCAL):
-        for one, other in zip(
-            compat.peer_numbers(tool, table).numbers, compat.peer_numbers(tool, twice).numbers, strict=True
-        ):
-            assert one.name == other.name
-            assert one.value == pytest.approx(other.value, abs=1e-12)
-
-
-@given(rows=ROWS)
 def test_closing_rules_agree_where_no_score_is_on_an_edge(rows: list[tuple[int, bool]]) -> None:
     """Away from edges every tool with 15 equal-width bins gives our ECE."""
     table = table_of([(2 * k + 1, label) for k, label in rows], among=61 * 7)
     ours = binned_ece(table, bins=bins_of(Binning.EQUAL_WIDTH, 15, table=table)).value
     assert number(CompatTool.TORCHMETRICS, "binary_calibration_error norm=l1", table) == pytest.approx(ours)
     assert number(CompatTool.UNCERTAINTY_CALIBRATION, "get_ece", table) == pytest.approx(ours)
-
-
-def test_closing_rules_differ_on_an_edge() -> None:
-    """A score on 1/3 belongs to the bin on its right, here to that on its left."""
-    table = ScoreTable.from_rows(np.array([0.32, 1 / 3]), np.array([True, False]))
-    assert number(CompatTool.TORCHMETRICS, "binary_calibration_error norm=l1", table) == pytest.approx(
-        (0.68 + 1 / 3) / 2
-    )
-    assert number(CompatTool.UNCERTAINTY_CALIBRATION, "get_ece", table) == pytest.approx(
-        abs(0.68 - 1 / 3) / 2
-    )
-
-
-def test_scores_of_0_are_left_out_by_calzone_only() -> None:
-    """Rows with a score of 0 are in no bin of (a, b] that starts at 0."""
-    table = ScoreTable.from_rows(np.array([0.0, 0.0, 0.55, 0.55]), np.array([True, True, True, False]))
-    assert number(CompatTool.CALZONE, "ECE-H", table) == pytest.approx(0.05)
-    assert number(CompatTool.NETCAL, "ECE", table) == pytest.approx((2.0 + 0.1) / 4.0)
-
-
-def test_mapie_has_one_bin_fewer_than_edges_and_one_for_0() -> None:
-    """50 edges leave bins of width 1/49."""
-    table = ScoreTable.from_rows(np.array([0.0, 1 / 49, 0.021]), np.array([True, False, True]))
-    expected = (1.0 + 1 / 49 + 0.979) / 3.0
-    assert number(CompatTool.MAPIE, "expected_calibration_error", table) == pytest.approx(expected)
 
 
 def test_mapie_depends_on_the_order_of_tied_rows() -> None:
@@ -98,22 +60,6 @@ def test_rows_of_a_table_are_its_rows() -> None:
     assert ScoreTable.from_rows(rows.score, rows.label) == table
 
 
-@pytest.mark.parametrize("statistic", [0.3, 0.9, 1.5, 2.7, 4.0])
-def test_series_of_mapie_are_the_laws_of_brownian_motion(statistic: float) -> None:
-    """Cut at 1e-8, the two series agree with ours to that."""
-    assert compat.ks_p_value(statistic) == pytest.approx(excursion_tail(statistic), abs=1e-8)
-    assert compat.kuiper_p_value(statistic) == pytest.approx(range_tail(statistic), abs=1e-8)
-
-
-@pytest.mark.parametrize("count", [1, 2, 7, 10, 15])
-def test_edges_of_torch_are_equally_spaced(count: int) -> None:
-    """Counted from both ends, they are within a rounding of multiples of the width."""
-    found = compat.edges(count)
-    assert found[0] == 0.0
-    assert found[-1] == 1.0
-    assert np.abs(found - np.arange(count + 1) / count).max() <= 2.0**-52
-
-
 @given(rows=ROWS)
 def test_equal_mass_cuts_are_ours_but_for_what_ties_do(rows: list[tuple[int, bool]]) -> None:
     """Theirs fall midway between rows at the same ranks; ours move on past a tie to the next score."""
@@ -123,18 +69,6 @@ def test_equal_mass_cuts_are_ours_but_for_what_ties_do(rows: list[tuple[int, boo
         assert theirs == pytest.approx(equal_mass_edges(table, 15)[1:-1], rel=1e-15)
     assert (np.diff(theirs) > 0).all()
     assert theirs.size <= 14
-
-
-@given(rows=ROWS)
-def test_kernel_error_of_netcal_is_the_sum_over_pairs(rows: list[tuple[int, bool]]) -> None:
-    """The running sum takes every pair once from each side."""
-    score = np.array([k for k, _ in rows]) / 30.0
-    label = np.array([one for _, one in rows])
-    gap = ((score > 0.5) == label) - score
-    kernel = np.exp(-2.5 * np.abs(score[:, None] - score[None, :]))
-    pairs = float(gap @ kernel @ gap)
-    found = number(CompatTool.NETCAL, "MMCE", table_of(rows))
-    assert found == pytest.approx(math.sqrt(max(pairs, 0.0)) / len(rows), abs=1e-7)
 
 
 def test_scikit_learn_weighs_rows() -> None:

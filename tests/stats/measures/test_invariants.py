@@ -35,7 +35,7 @@ from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.ece import ece_below
 from calibcli.stats.measures import Estimate
 from calibcli.stats.measures.bias import bias
-from calibcli.stats.measures.binned import binned_ece, grouped_residuals, lp_error, worst_bin
+from calibcli.stats.measures.binned import adaptive_error, binned_ece, grouped_residuals, lp_error, worst_bin
 from calibcli.stats.measures.decompositions import corp_part, murphy_part
 from calibcli.stats.measures.distance import distance, lower_distance, smooth_calibration_error
 from calibcli.stats.measures.l2 import l2_squared_plug_in, t_statistic
@@ -97,18 +97,16 @@ def test_01_refining_never_lowers_ece_or_l2(table: Table, coarse: int, times: in
             assert smaller <= larger + 1e-12
 
 
-@given(table=TABLES, partition=PARTITIONS)
-def test_02_bias_ece_l2_and_linf_are_ordered(table: Table, partition: Partition) -> None:
-    """|bias| <= ECE <= l2 <= linf over any partition."""
+@given(table=TABLES, partition=PARTITIONS, power=st.floats(1.0, 97.0))
+def test_02_bias_ece_l2_and_linf_are_ordered(table: Table, partition: Partition, power: float) -> None:
+    """|bias| <= ECE = l1 <= lp <= lq <= linf over any partition, 2 among the powers, and ACE <= linf."""
     bins = cut(table, partition)
-    values = (
-        abs(bias(table).value),
-        binned_ece(table, bins=bins).value,
-        lp_error(table, bins=bins, power=2.0).value,
-        worst_bin(table, bins=bins).value,
-    )
-    for smaller, larger in pairwise(values):
+    norms = [lp_error(table, bins=bins, power=p).value for p in sorted((1.0, 2.0, power, power + 3.0))]
+    assert norms[0] == pytest.approx(binned_ece(table, bins=bins).value, abs=1e-14)
+    top = worst_bin(table, bins=bins).value
+    for smaller, larger in pairwise((abs(bias(table).value), *norms, top)):
         assert smaller <= larger + 1e-12
+    assert adaptive_error(table, bins=bins).value <= top + 1e-12
 
 
 @given(table=TABLES, partition=PARTITIONS)

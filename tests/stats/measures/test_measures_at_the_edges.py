@@ -63,15 +63,6 @@ def test_a_mean_of_the_largest_losses_lies_in_its_interval() -> None:
             assert found.interval.ends[0] <= found.value <= found.interval.ends[1]
 
 
-def test_certain_scores_leave_tests_undefined() -> None:
-    """With all scores 0 or 1 nothing is random: KS, Kuiper and Z are undefined, never p = 1."""
-    for result in (*ks_and_kuiper(CERTAIN_AND_RIGHT), spiegelhalter(CERTAIN_AND_RIGHT)):
-        assert result.statistic is None
-        assert result.p_value is None
-        assert result.p_method == "undefined"
-        assert result.assumptions[0].startswith("undefined")
-
-
 def test_halves_leave_only_spiegelhalter_undefined() -> None:
     """Scores of exactly 1/2 carry no tilt, so Z is undefined while the path is not."""
     assert spiegelhalter(HALVES).statistic is None
@@ -119,7 +110,8 @@ def test_grid_log_loss_is_settled_near_zero_and_one() -> None:
 
 def test_importance_weights_have_no_tests_and_say_why() -> None:
     """With importance weights no test is defined."""
-    results, combined = calibration_tests(DEFAULT_TESTS, WEIGHTED, bins=TEN, calibrated=None)
+    names = (*DEFAULT_TESTS, TestName.HOSMER_LEMESHOW, TestName.U)
+    results, combined = calibration_tests(names, WEIGHTED, bins=TEN, calibrated=None)
     assert all(r.statistic is None and r.p_value is None for r in results)
     assert all("importance weights" in r.assumptions[0] for r in results)
     assert combined.p_value is None

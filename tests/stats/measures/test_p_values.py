@@ -171,9 +171,12 @@ def test_u_is_drawn_on_cells_where_scores_are_many(monkeypatch: pytest.MonkeyPat
 
 def test_certain_scores_leave_nothing_to_test_but_a_contradiction() -> None:
     """Every score 0 or 1: no test where labels follow, and p = 0 for every test where one does not."""
-    for wrong, p in ((0, None), (1, 0.0)):
-        table = ScoreTable(np.array([0.0, 1.0]), np.array([9, 9]), np.array([wrong, 9]))
-        assert {result.p_value for result in outcomes(table).values()} == {p}
+    for wrong, p, method in ((0, None, "undefined"), (1, 0.0, "contradiction")):
+        results = outcomes(ScoreTable(np.array([0.0, 1.0]), np.array([9, 9]), np.array([wrong, 9]))).values()
+        assert {(result.p_value, result.p_method) for result in results} == {(p, method)}
+        if not wrong:
+            assert {result.statistic for result in results} == {None}
+            assert all(result.assumptions[0].startswith("undefined") for result in results)
 
 
 @pytest.mark.parametrize("seed", range(8))

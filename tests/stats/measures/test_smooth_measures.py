@@ -428,13 +428,6 @@ def test_shared_curves_are_made_once_for_a_table_and_anew_for_another() -> None:
     assert made == [1, 1, 1]
 
 
-def test_smece_itself_is_as_it_was() -> None:
-    """The value along the score names no scale."""
-    estimate = smooth_ece(uniform(500))
-    assert set(estimate.details) == {"bandwidth"}
-    assert len(estimate.assumptions) == 3
-
-
 def test_one_score_has_the_mean_distance_of_a_binomial() -> None:
     """Smoothing does not change the norm of a single residual; a draw's standard error is 4 %."""
     rows, middle = 16, 8

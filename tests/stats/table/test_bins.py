@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from calibcli.errors import EmptyTable
 from calibcli.names import Binning
-from calibcli.stats.table import ScoreTable, merge_all
+from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import (
     ATOMS,
     Bins,
@@ -117,23 +117,6 @@ def test_equal_mass_cuts_follow_ranks(rows: Rows, count: int) -> None:
     np.testing.assert_allclose(edges[1:-1], sorted(cuts), rtol=0, atol=1e-15)
 
 
-def test_equal_mass_without_ties_shares_rows_evenly() -> None:
-    """With distinct scores, bin sizes differ by at most one, the larger first, as np.array_split has it."""
-    table = at(np.linspace(0.01, 0.99, 103))
-    sums = binned(table, bins_of(Binning.EQUAL_MASS, 10, table=table))
-    assert sums.rows.tolist() == [11] * 3 + [10] * 7
-
-
-def test_equal_mass_drops_duplicate_edges() -> None:
-    """A block of ties wider than several bins is one bin, and the number of bins says so."""
-    score = np.array([0.2] * 80 + [0.1] * 5 + [0.9] * 15)
-    table = at(score)
-    sums = binned(table, bins_of(Binning.EQUAL_MASS, 10, table=table))
-    assert sums.rows.tolist() == [85, 15]
-    single = at(np.full(7, 0.4))
-    assert equal_mass_edges(single, 10).tolist() == [0.0, 1.0]
-
-
 def test_midpoint_that_rounds_up_cuts_at_the_left_score() -> None:
     """Between neighbouring doubles the cut is the left one, so that the right one is not drawn in."""
     left = 0.3
@@ -198,17 +181,6 @@ def test_bin_sums_are_sums_over_rows(rows: Rows, count: int, weighted: bool) -> 
     assert np.array_equal(sums.occupied, np.bincount(index, minlength=count) > 0)
     assert (sums.starts[0], sums.starts[-1]) == (0, table.distinct)
     assert np.all(np.diff(sums.starts) >= 0)
-
-
-@given(one=ROWS, other=ROWS, count=st.integers(1, 12))
-def test_bin_sums_add_over_shards(one: Rows, other: Rows, count: int) -> None:
-    """Sums of shard A and shard B are those of both (invariant 6)."""
-    a, b = table_of(one), table_of(other)
-    partition = Bins(Binning.EQUAL_WIDTH, equal_width_edges(count))
-    parts, whole = [binned(t, partition) for t in (a, b)], binned(merge_all([a, b]), partition)
-    for name in ("rows", "positive_rows", "residual", "residual_sq", "score_sum"):
-        total = getattr(parts[0], name) + getattr(parts[1], name)
-        np.testing.assert_allclose(getattr(whole, name), total, rtol=1e-12, atol=1e-12)
 
 
 def test_atoms_are_the_distinct_scores() -> None:

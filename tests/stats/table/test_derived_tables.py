@@ -205,25 +205,6 @@ def twelfths(rows: list[tuple[int, bool]], weight: np.ndarray | None = None) -> 
     return ScoreTable.from_rows(score, np.array([label for _, label in rows], dtype=bool), weight=weight)
 
 
-@given(rows=rows_of_table, parts=st.integers(1, 5), seed=st.integers(0, 99))
-def test_split_is_a_partition(rows: list[tuple[int, bool]], parts: int, seed: int) -> None:
-    """Parts merge back into the table, and their sizes differ by at most one."""
-    table = twelfths(rows)
-    drawn = split_table(table, parts, generator=np.random.default_rng(seed))
-    assert merge_all(drawn) == table
-    sizes = [part.total_rows for part in drawn]
-    assert len(sizes) == parts
-    assert max(sizes) - min(sizes) <= 1
-
-
-def test_split_is_the_same_for_the_same_seed() -> None:
-    """The generator decides, and nothing else."""
-    table = twelfths([(k % 13, k % 3 == 0) for k in range(200)])
-    one, same, other = (split_table(table, 3, generator=np.random.default_rng(seed)) for seed in (4, 4, 5))
-    assert one == same
-    assert one != other
-
-
 def test_split_is_fair() -> None:
     """Each row lands in each part equally often, on average over 2,000 splits."""
     table = twelfths([(3, False)] * 4 + [(3, True)] * 2 + [(9, True)] * 3)

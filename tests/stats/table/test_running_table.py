@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from calibcli.errors import InputProblem
 from calibcli.names import EXACT_LIMIT
 from calibcli.stats.table import ScoreTable, running
-from calibcli.stats.table.grid import GridTable, grid_of
+from calibcli.stats.table.grid import grid_of
 from calibcli.stats.table.running import RunningTable
 
 
@@ -69,22 +69,6 @@ def test_grid_or_exact_depends_on_the_rows_alone(
             some_grid = some_grid or kind == "grid"
     expected = grid_of(whole) if some_grid or whole.distinct > limit else whole
     assert table.table() == expected
-
-
-def test_rows_one_by_one_are_the_grid_of_the_table() -> None:
-    """Rounding to cells commutes with adding, at the ends of [0, 1] and in any order."""
-    rng = np.random.default_rng(1)
-    score = np.concatenate(
-        (rng.random(300), [0.0, 1.0, 5e-324, 1e-9, 1 - 2.0**-53, 0.1, 0.5], rng.random(9) * 1e-7)
-    )
-    label = rng.random(score.size) < 0.5
-    expected = grid_of(ScoreTable.from_rows(score, label))
-    table = RunningTable(limit=1)
-    for i in rng.permutation(score.size):
-        table.add_rows(score[i : i + 1], label[i : i + 1])
-    assert table.table() == expected
-    assert table.is_grid
-    assert isinstance(expected, GridTable)
 
 
 def test_limit_is_the_last_exact_count() -> None:

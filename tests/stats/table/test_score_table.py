@@ -34,12 +34,6 @@ def weighted_table(seed: int = 0, rows: int = 50) -> ScoreTable:
     return ScoreTable.from_rows(score, rng.random(rows) < 0.4, weight=rng.exponential(size=rows))
 
 
-@given(one=rows_of_table, other=rows_of_table)
-def test_merge_is_table_of_concatenation(one: Rows, other: Rows) -> None:
-    """Merging tables is counting all their rows at once."""
-    assert merge_all([table_of(one), table_of(other)]) == table_of(one + other)
-
-
 @given(rows=rows_of_table, cuts=st.lists(st.integers(0, 40), max_size=5), seed=st.integers(0, 9))
 def test_any_split_in_any_order_gives_the_whole(rows: Rows, cuts: list[int], seed: int) -> None:
     """Fragments of shuffled rows merge into the same table, bit for bit."""
