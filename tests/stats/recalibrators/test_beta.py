@@ -23,13 +23,6 @@ def beta(table: ScoreTable, form: BetaForm = BetaForm.ABM, loss: FitLoss = FitLo
     return Beta.fit(table, options=FitOptions(form=form, loss=loss))
 
 
-def log_loss(fitted: Beta, table: ScoreTable) -> float:
-    """Return the mean log loss of a fit."""
-    p = fitted.predict(table.score)
-    each = table.positive * np.log(p) + (table.weight - table.positive) * np.log1p(-p)
-    return -float(each.sum() / table.weight.sum())
-
-
 @pytest.mark.parametrize("loss", FitLoss)
 def test_known_curve_is_recovered(loss: FitLoss) -> None:
     """Three coefficients are found again, within what 20,000 rows allow."""
@@ -64,28 +57,13 @@ def test_two_forms_are_platt_and_temperature() -> None:
     assert 1.0 / a.a == pytest.approx(Temperature.fit(table).temperature, abs=1e-14)
 
 
-def test_larger_forms_fit_no_worse() -> None:
-    """The loss does not rise when a parameter is set free."""
-    table = drawn(0.3, 1.2, 0.5, rows=400)
-    loss = {form: log_loss(beta(table, form), table) for form in BetaForm}
-    assert loss[BetaForm.ABM] <= min(loss[BetaForm.AB], loss[BetaForm.AM]) + 1e-12
-    assert max(loss[BetaForm.AB], loss[BetaForm.AM]) <= loss[BetaForm.A] + 1e-12
-
-
 @pytest.mark.parametrize(("a", "b", "name"), [(-0.6, 1.0, "a"), (1.0, -0.6, "b")])
 def test_negative_coefficient_stands_at_its_bound(a: float, b: float, name: str) -> None:
     """Where the best coefficient would be negative it is 0, the rest is fitted anew, and that is said."""
-    table = drawn(a, b, 0.2, rows=3_000)
-    fitted = beta(table)
+    fitted = beta(drawn(a, b, 0.2, rows=3_000))
     assert getattr(fitted, name) == 0.0
     assert f"{name} stands at its bound 0" in fitted.notes[0]
     assert fitted.increasing
-    best = log_loss(fitted, table)
-    for step in np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, -1]]) * 1e-4:
-        for sign in (1, -1):
-            near = (fitted.a + sign * step[0], fitted.b + sign * step[1], fitted.c + sign * step[2])
-            if min(near[:2]) >= 0.0:
-                assert log_loss(Beta(*near, fitted.form, fitted.record), table) > best
 
 
 @pytest.mark.parametrize("form", BetaForm)
@@ -100,29 +78,3 @@ def test_falling_labels_get_a_constant(form: BetaForm, parted: bool) -> None:  #
     assert not fitted.record.separated
     level = label.mean() if form in (BetaForm.ABM, BetaForm.AM) else 0.5
     np.testing.assert_allclose(fitted.predict(score), level, rtol=0, atol=1e-10)
-
-
-def test_labels_parted_by_an_island_have_a_bounded_fit() -> None:
-    """Labels 1 in the middle part an unbounded curve, but no increasing one."""
-    score = np.array([0.1, 0.2, 0.4, 0.5, 0.6, 0.9])
-    fitted = beta(ScoreTable.from_rows(score, np.array([0, 0, 1, 1, 1, 0], bool)))
-    assert not fitted.record.separated
-    assert min(fitted.a, fitted.b) == 0.0
-
-
-@pytest.mark.parametrize("form", BetaForm)
-def test_labels_parted_by_a_threshold_get_smoothed_targets(form: BetaForm) -> None:
-    """Rising labels that a threshold parts have no finite fit; without m the threshold must be 1/2."""
-    at_half = ScoreTable.from_rows(np.array([0.1, 0.3, 0.6, 0.7]), np.array([0, 0, 1, 1], bool))
-    elsewhere = ScoreTable.from_rows(np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 0, 1, 1], bool))
-    assert beta(at_half, form).record.separated
-    assert beta(at_half, form).notes[0].endswith("smoothed targets were used.")
-    assert beta(elsewhere, form).record.separated is (form in (BetaForm.ABM, BetaForm.AM))
-
-
-def test_certain_scores_are_limited_and_counted() -> None:
-    """Scores of 0 and 1 take part in logarithms as 2^-53 from the end."""
-    score = np.array([0.0, 0.0, 0.3, 0.5, 0.6, 1.0])
-    fitted = beta(ScoreTable.from_rows(score, np.array([0, 1, 0, 1, 0, 1], bool)))
-    assert fitted.record.limited_rows == 3
-    assert "3 fit rows" in fitted.notes[-1]

@@ -44,13 +44,6 @@ def test_map_that_falls_says_so() -> None:
     assert "not increasing" in fitted.notes[-1]
 
 
-def test_score_on_an_edge_belongs_to_the_left_bin() -> None:
-    """With ten bins a score of 0.3 takes the value of the third."""
-    table = ScoreTable.from_rows(np.array([0.25, 0.3, 0.35, 0.4]), np.array([True, True, False, False]))
-    fitted = Histogram.fit(table, options=width(10))
-    assert fitted.predict(np.array([0.3, np.nextafter(0.3, 1)])).tolist() == [1.0, 0.0]
-
-
 def test_grid_table_gives_the_same_equal_width_fit() -> None:
     """Cells nest in equal-width bins, so the fit on a grid is the exact one."""
     table = calibrated(500)

@@ -1,33 +1,16 @@
 """Isotonic regression where it is delicate, plain and centred."""
 
-import pickle
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.isotonic import CentredIsotonic, Isotonic
-from calibcli.stats.recalibrators.lookup import BinMap, Polyline
+from calibcli.stats.recalibrators.lookup import Polyline
 from score_rows import table_of_columns
 
 STEP = FitOptions(step=True)
 SMALL = table_of_columns([0.1, 0.2, 0.3, 0.4, 0.5, 0.5], [0, 1, 0, 1, 1, 1])
-
-
-def test_violators_are_pooled() -> None:
-    """The classical example: 0 | 1 0 | 1 1, with knots at the ends of the blocks."""
-    curve = Isotonic.fit(SMALL).curve
-    assert isinstance(curve, Polyline)
-    assert curve.knots.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
-    assert curve.values.tolist() == [0.0, 0.5, 0.5, 1.0, 1.0]
-
-
-def test_prediction_is_linear_between_knots_and_constant_outside() -> None:
-    """Half way between two knots lies half way between their levels."""
-    predicted = Isotonic.fit(SMALL).predict(np.array([0.0, 0.1, 0.15, 0.25, 0.35, 0.9]))
-    np.testing.assert_allclose(predicted, [0.0, 0.0, 0.25, 0.5, 0.75, 1.0], rtol=0, atol=1e-15)
 
 
 def test_step_function_changes_half_way_and_is_closed_on_the_right() -> None:
@@ -72,26 +55,7 @@ def test_neighbouring_doubles_are_told_apart() -> None:
     assert stepped.predict(np.array([0.0, 5e-324, 1.0])).tolist() == [0.0, 1.0, 1.0]
 
 
-@pytest.mark.parametrize("step", [False, True])
-def test_pickled_fit_is_equal_and_still_read_only(step: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """A fit that an engine sends to a worker is the same, and cannot be changed there."""
-    fitted = Isotonic.fit(SMALL, options=FitOptions(step=step))
-    copy = pickle.loads(pickle.dumps(fitted))  # noqa: S301 - our own bytes
-    assert copy == fitted
-    assert copy != Isotonic.fit(SMALL, options=FitOptions(step=not step))
-    assert isinstance(copy.curve, Polyline | BinMap)
-    with pytest.raises(ValueError, match="read-only"):
-        copy.curve.values[0] = 1.0
-
-
 TIED = table_of_columns([0.1, 0.2, 0.2, 0.4, 0.5, 0.6, 0.7], [0, 1, 1, 0, 1, 1, 1])
-
-
-def test_a_block_is_one_point_at_its_mean_score() -> None:
-    """0 | 1 1 0 | 1 1 1: the middle block stands at the mean of its rows, ties counted."""
-    curve = CentredIsotonic.fit(TIED).curve
-    np.testing.assert_allclose(curve.knots, [0.1, 0.8 / 3, 0.5, 0.7], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(curve.values, [0.0, 2 / 3, 1.0, 1.0], rtol=0, atol=1e-15)
 
 
 def test_importance_weights_move_the_point() -> None:

@@ -6,31 +6,35 @@ import numpy as np
 import pytest
 
 from calibcli.errors import InputProblem, NotConverged
-from calibcli.names import BetaForm, FitLoss, RecalibratorName
+from calibcli.names import BetaForm, FitLoss
+from calibcli.names import RecalibratorName as R
 from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators import Recalibrator
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import RowGradient
 from calibcli.stats.recalibrators.logits import Platt
-from calibcli.stats.recalibrators.newton import Aim, Family, Frame, line, logit, parted_by
+from calibcli.stats.recalibrators.newton import NEAREST, Aim, Family, Frame, line, logit, parted_by
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from held_rows import HeldRows
+from score_rows import table_of_columns
 
 KINDS = {
-    "intercept": (RecalibratorName.INTERCEPT, FitOptions()),
-    "temperature": (RecalibratorName.TEMPERATURE, FitOptions()),
-    "platt": (RecalibratorName.PLATT, FitOptions()),
-    "platt brier": (RecalibratorName.PLATT, FitOptions(loss=FitLoss.BRIER)),
-    "beta": (RecalibratorName.BETA, FitOptions()),
-    "beta ab": (RecalibratorName.BETA, FitOptions(form=BetaForm.AB, smooth_targets=True)),
-    "beta am": (RecalibratorName.BETA, FitOptions(form=BetaForm.AM)),
-    "beta a": (RecalibratorName.BETA, FitOptions(form=BetaForm.A)),
-    "quadratic": (RecalibratorName.QUADRATIC, FitOptions()),
-    "spline": (RecalibratorName.SPLINE, FitOptions()),
-    "spline brier": (RecalibratorName.SPLINE, FitOptions(loss=FitLoss.BRIER)),
+    "intercept": (R.INTERCEPT, FitOptions()),
+    "temperature": (R.TEMPERATURE, FitOptions()),
+    "platt": (R.PLATT, FitOptions()),
+    "platt brier": (R.PLATT, FitOptions(loss=FitLoss.BRIER)),
+    "beta": (R.BETA, FitOptions()),
+    "beta ab": (R.BETA, FitOptions(form=BetaForm.AB, smooth_targets=True)),
+    "beta am": (R.BETA, FitOptions(form=BetaForm.AM)),
+    "beta a": (R.BETA, FitOptions(form=BetaForm.A)),
+    "quadratic": (R.QUADRATIC, FitOptions()),
+    "spline": (R.SPLINE, FitOptions()),
+    "spline brier": (R.SPLINE, FitOptions(loss=FitLoss.BRIER)),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
+PLAIN, SEVEN, THRICE = FitOptions(), [0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9], np.linspace(0.05, 0.95, 40)
+BY_THRICE = (THRICE < 0.2) | ((THRICE > 0.45) & (THRICE < 0.7))
 Columns = tuple[np.ndarray, np.ndarray]
 
 
@@ -129,7 +133,7 @@ def test_gradient_in_integers_is_the_gradient() -> None:
     score, label = rng.random(1_000), rng.random(1_000) < 0.3
     aim = Aim(FitLoss.LOG, 0.0, 1.0, smoothed=False, separated=False)
     at = np.array([0.2, 1.5])
-    work = RowGradient(Family(RecalibratorName.PLATT, line), aim, at, np.array([1.0, 37.0]))
+    work = RowGradient(Family(R.PLATT, line), aim, at, np.array([1.0, 37.0]))
     found = work.gradient(work(score, label, None), 1_000)
     gap = 1 / (1 + np.exp(-(0.2 + 1.5 * logit(score)))) - label
     np.testing.assert_allclose(found, [gap.mean(), (gap * logit(score)).mean()], rtol=0, atol=1e-15)
@@ -169,17 +173,10 @@ def test_integer_importance_weights_act_as_rows(kind: str) -> None:
 
 
 @every_kind
-def test_outputs_form_a_continuum_without_a_guarantee(kind: str) -> None:
-    """There are no bins and no theorem."""
-    fitted = fit(kind, drawn())
-    assert fitted.bins is None
-    assert fitted.guarantee is None
-
-
-@every_kind
 def test_prediction_has_the_same_bits_however_scores_are_grouped(kind: str) -> None:
-    """One score at a time, in strides, or across chunks: the same bits."""
+    """One score at a time, in strides, or across chunks: a continuum, without bins and without a theorem."""
     fitted = fit(kind, drawn())
+    assert (fitted.bins, fitted.guarantee) == (None, None)
     scores = np.random.default_rng(0).random(70_001)
     whole = fitted.predict(scores)
     assert fitted.predict(scores[::7]).tobytes() == whole[::7].tobytes()
@@ -222,6 +219,54 @@ def test_dependent_features_are_refused() -> None:
         Frame.of(features, np.full(5, 0.2))
 
 
+PARTED: list[tuple[R, FitOptions, list[float], list[int], str | None]] = [
+    (R.PLATT, PLAIN, [0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], "parts the labels"),
+    (R.PLATT, PLAIN, [0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0], "parts the labels"),
+    (R.PLATT, PLAIN, [0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1], "parts the labels"),
+    (R.PLATT, PLAIN, [0.1, 0.5, 0.4, 0.9], [0, 0, 1, 1], None),
+    (R.TEMPERATURE, PLAIN, [0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1], "The score 1/2 parts the labels"),
+    (R.TEMPERATURE, PLAIN, [0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1], None),
+    (R.INTERCEPT, PLAIN, [0.1, 0.2, 0.8], [0, 0, 1], None),
+    (R.QUADRATIC, PLAIN, SEVEN, [0, 0, 1, 1, 1, 0, 0], "A parabola in the logit of the score parts the"),
+    # No increasing curve parts an island.
+    (R.BETA, PLAIN, SEVEN, [0, 0, 1, 1, 1, 0, 0], None),
+    # Labels that change three times are parted by a curve with three bends.
+    (R.SPLINE, PLAIN, THRICE.tolist(), BY_THRICE.tolist(), "A spline of the logit of the score parts the"),
+    *((R.BETA, FitOptions(form=one), [0.1, 0.3, 0.6, 0.7], [0, 0, 1, 1], "targets were") for one in BetaForm),
+    # Forms without m pass 1/2 at 1/2, and no threshold elsewhere parts labels for them.
+    *(
+        (R.BETA, FitOptions(form=one), [0.1, 0.2, 0.3, 0.4], [0, 0, 1, 1], "parts" if "m" in one else None)
+        for one in BetaForm
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "score", "label", "said"), PARTED)
+def test_labels_that_a_curve_parts_get_smoothed_targets(
+    name: R, options: FitOptions, score: list[float], label: list[int], said: str | None
+) -> None:
+    """There is no finite fit then, which is said, and no certainty; else there is."""
+    fitted = fit_recalibrator(name, table_of_columns(score, label), options=options)
+    record = fitted.record  # type: ignore[attr-defined]
+    assert (record.separated, record.smoothed) == (said is not None,) * 2
+    assert said is None or said in fitted.notes[0]
+    if name is R.PLATT and said is not None:
+        ends = fitted.predict(np.array([score[0], score[-1]]))
+        assert 0.05 < ends.min() < 0.3
+        assert 0.7 < ends.max() < 0.95
+
+
+@pytest.mark.parametrize("name", [R.INTERCEPT, R.PLATT, R.BETA, R.QUADRATIC, R.SPLINE])
+def test_certain_scores_are_limited_inside_the_logit_and_counted(name: R) -> None:
+    """Scores of 0 and 1 take part as 2^-53 from the end, and their rows are counted."""
+    label, inside = [0, 1, 0, 1, 0, 1], [0.4, 0.5]
+    fitted = fit_recalibrator(name, table_of_columns([0.0, 0.0, 1e-20, *inside, 1.0], label))
+    near = fit_recalibrator(name, table_of_columns([*[NEAREST] * 3, *inside, 1.0 - NEAREST], label))
+    assert "4 fit rows" in fitted.notes[-1]
+    assert not any("fit rows" in note for note in near.notes)
+    np.testing.assert_array_equal(numbers(fitted), numbers(near))
+
+
 def test_smoothed_targets_count_rows() -> None:
     """Targets are (n1 + 1)/(n1 + 2) and 1/(n0 + 2) on request, the labels otherwise."""
     table = ScoreTable.from_rows(np.array([0.1, 0.2, 0.3]), np.array([0, 1, 1], bool))
@@ -229,17 +274,3 @@ def test_smoothed_targets_count_rows() -> None:
     assert (aim.negative, aim.positive, aim.smoothed, aim.separated) == (1 / 3, 3 / 4, True, False)
     plain = Aim.of(table, FitOptions(), separated=False)
     assert plain.targets(np.array([True, False])).tolist() == [1.0, 0.0]
-
-
-def test_platt_parameters_keep_their_names() -> None:
-    """Artifacts written before stay readable: nothing is added, renamed or taken away."""
-    assert sorted(Platt.fit(drawn()).to_dict()) == [
-        "gradient",
-        "intercept",
-        "limited_rows",
-        "loss",
-        "separated",
-        "slope",
-        "smoothed",
-        "steps",
-    ]

@@ -10,7 +10,6 @@ from calibcli.stats.recalibrators.logistic import Record
 from calibcli.stats.recalibrators.logits import Platt
 from calibcli.stats.recalibrators.newton import Points, Slopes, logit, minimise
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.grid import grid_of
 from score_rows import table_of_columns
 
 
@@ -19,34 +18,6 @@ def drawn(rows: int = 3000, *, slope: float = 0.6) -> ScoreTable:
     rng = np.random.default_rng(11)
     score = rng.beta(0.8, 0.8, rows)
     return ScoreTable.from_rows(score, rng.random(rows) < 1 / (1 + np.exp(-slope * logit(score))))
-
-
-def test_known_curve_is_recovered() -> None:
-    """A slope of 0.6 in the odds is found again, within what 3,000 rows allow."""
-    fitted = Platt.fit(drawn())
-    assert fitted.slope == pytest.approx(0.6, abs=0.1)
-    assert fitted.intercept == pytest.approx(0.0, abs=0.15)
-    assert fitted.increasing
-    assert fitted.notes == ()
-
-
-@pytest.mark.parametrize(("label", "increasing"), [([0, 0, 1, 1], True), ([1, 1, 0, 0], False)])
-def test_separated_labels_get_smoothed_targets(label: list[int], increasing: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """Where a threshold parts the labels, in either direction, targets are smoothed and that is said."""
-    fitted = Platt.fit(table_of_columns([0.1, 0.2, 0.8, 0.9], label))
-    assert fitted.record.separated
-    assert fitted.record.smoothed
-    assert fitted.increasing is increasing
-    assert "parts the labels" in fitted.notes[0]
-    ends = fitted.predict(np.array([0.1, 0.9]))
-    assert 0.05 < ends.min() < 0.3
-    assert 0.7 < ends.max() < 0.95
-
-
-def test_labels_that_share_one_score_are_separated() -> None:
-    """Labels that meet in a single score have no finite fit either."""
-    assert Platt.fit(table_of_columns([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1])).record.separated
-    assert not Platt.fit(table_of_columns([0.1, 0.5, 0.4, 0.9], [0, 0, 1, 1])).record.separated
 
 
 def test_smoothed_targets_are_those_of_platt() -> None:
@@ -65,18 +36,6 @@ def test_negative_slope_is_fitted_and_said() -> None:
     assert fitted.slope < 0
     assert not fitted.increasing
     assert any("negative" in note for note in fitted.notes)
-
-
-def test_certain_scores_are_limited_inside_the_logit_and_counted() -> None:
-    """Scores of 0 and 1 take part, limited to 2^-53 from the end, and their rows are counted."""
-    fitted = Platt.fit(table_of_columns([0.0, 0.0, 1e-20, 0.4, 0.5, 1.0], [0, 1, 0, 1, 0, 1]))
-    assert fitted.record.limited_rows == 4
-    assert "4 fit rows" in fitted.notes[-1]
-    near = Platt.fit(
-        table_of_columns([2.0**-53, 2.0**-53, 2.0**-53, 0.4, 0.5, 1 - 2.0**-53], [0, 1, 0, 1, 0, 1])
-    )
-    assert (near.slope, near.intercept) == (fitted.slope, fitted.intercept)
-    assert near.record.limited_rows == 0
 
 
 def test_loss_that_falls_for_ever_is_given_up() -> None:
@@ -100,18 +59,6 @@ def test_step_that_never_improves_is_given_up() -> None:
     nothing = Points(np.zeros((2, 1)), np.zeros(1), np.zeros(1))
     with pytest.raises(NotConverged, match="rising loss"):
         minimise(rising, nothing, start=np.array([1.0, 0.0]), what="rising loss")
-
-
-@pytest.mark.parametrize("loss", FitLoss)
-def test_grid_table_gives_nearly_the_same_fit(loss: FitLoss) -> None:
-    """Rounding scores to cells moves the coefficients by less than a millionth here."""
-    exact = drawn()
-    fitted, rounded = (
-        Platt.fit(exact, options=FitOptions(loss=loss)),
-        Platt.fit(grid_of(exact), options=FitOptions(loss=loss)),
-    )
-    assert rounded.slope == pytest.approx(fitted.slope, abs=1e-6)
-    assert rounded.intercept == pytest.approx(fitted.intercept, abs=1e-6)
 
 
 def test_prediction_is_stable_at_the_ends() -> None:

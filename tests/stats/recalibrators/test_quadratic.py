@@ -10,32 +10,12 @@ from hypothesis import strategies as st
 import calibcli
 from calibcli.errors import UsageProblem
 from calibcli.names import FitLoss
-from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.logistic import Record
-from calibcli.stats.recalibrators.logits import Intercept, Quadratic, check_prior, shifted
-from calibcli.stats.recalibrators.newton import LARGEST_LOGIT, logit
+from calibcli.stats.recalibrators.logits import Quadratic, check_prior, shifted
+from calibcli.stats.recalibrators.newton import LARGEST_LOGIT
 from calibcli.stats.table import ScoreTable
 
 RECORD = Record(FitLoss.LOG, smoothed=False, separated=False, limited_rows=0, steps=1, gradient=0.0)
-
-
-def drawn(slope: float, bend: float, *, rows: int = 20_000) -> ScoreTable:
-    """Rows whose log odds are a parabola of their scores'."""
-    rng = np.random.default_rng(8)
-    score = rng.random(rows)
-    z = logit(score)
-    return ScoreTable.from_rows(score, rng.random(rows) < 1 / (1 + np.exp(-(0.3 + slope * z + bend * z * z))))
-
-
-@pytest.mark.parametrize("loss", FitLoss)
-def test_known_curve_is_recovered(loss: FitLoss) -> None:
-    """Three coefficients are found again, within what 20,000 rows allow."""
-    fitted = Quadratic.fit(drawn(0.8, 0.1), options=FitOptions(loss=loss))
-    assert fitted.intercept == pytest.approx(0.3, abs=0.1)
-    assert fitted.slope == pytest.approx(0.8, abs=0.1)
-    assert fitted.bend == pytest.approx(0.1, abs=0.05)
-    assert not fitted.increasing
-    assert fitted.record.gradient < 1e-10
 
 
 @pytest.mark.parametrize(
@@ -56,62 +36,6 @@ def test_turning_round_is_said(slope: float, bend: float, increasing: bool, word
     grid = np.concatenate(([0.0], np.geomspace(1e-16, 0.5, 500), 1 - np.geomspace(0.5, 1e-16, 500), [1.0]))
     steps = np.diff(fitted.log_odds(np.unique(grid)))
     assert bool(steps.min() >= -1e-12) is increasing
-
-
-def test_labels_parted_by_an_island_get_smoothed_targets() -> None:
-    """Where a parabola parts the labels there is no finite fit; the linear program finds that out."""
-    score = np.array([0.1, 0.2, 0.4, 0.5, 0.6, 0.8, 0.9])
-    fitted = Quadratic.fit(ScoreTable.from_rows(score, np.array([0, 0, 1, 1, 1, 0, 0], bool)))
-    assert fitted.record.separated
-    assert fitted.record.smoothed
-    assert "A parabola in the logit of the score parts the labels" in fitted.notes[0]
-    middle, end = fitted.predict(np.array([0.5, 0.1])).tolist()
-    assert middle > 0.6
-    assert end < 0.4
-
-
-def test_prior_shift_is_recovered() -> None:
-    """Log odds that were moved by -1.2 are moved back, within what 20,000 rows allow."""
-    rng = np.random.default_rng(0)
-    score = rng.random(20_000)
-    label = rng.random(score.size) < 1 / (1 + np.exp(-(logit(score) + 1.2)))
-    fitted = Intercept.fit(ScoreTable.from_rows(score, label))
-    assert fitted.intercept == pytest.approx(1.2, abs=0.06)
-    assert fitted.increasing
-    assert fitted.notes == ()
-
-
-def test_mean_prediction_is_the_mean_label() -> None:
-    """That is the score equation of the one coefficient."""
-    rng = np.random.default_rng(1)
-    score = rng.beta(0.5, 2, 500)
-    label = rng.random(500) < 0.4
-    fitted = Intercept.fit(ScoreTable.from_rows(score, label))
-    assert fitted.predict(score).mean() == pytest.approx(label.mean(), abs=1e-12)
-
-
-def test_parted_labels_and_constant_scores_have_a_fit() -> None:
-    """One coefficient beside a fixed slope is finite whenever both labels are there."""
-    parted = Intercept.fit(ScoreTable.from_rows(np.array([0.1, 0.2, 0.8]), np.array([0, 0, 1], bool)))
-    assert not parted.record.separated
-    constant = Intercept.fit(ScoreTable.from_rows(np.full(4, 0.3), np.array([0, 1, 1, 1], bool)))
-    assert constant.predict(np.array([0.3]))[0] == pytest.approx(0.75, abs=1e-12)
-
-
-def test_certain_scores_alone_are_fitted() -> None:
-    """Where only scores of 0 and 1 are there, on which the loss is all but flat, the optimum is still met."""
-    score, label = np.repeat([0.0, 1.0], 10), np.array([0] * 7 + [1] * 3 + [0] + [1] * 9, bool)
-    fitted = Intercept.fit(ScoreTable.from_rows(score, label))
-    assert fitted.predict(score).mean() == pytest.approx(0.6, abs=1e-9)
-    assert fitted.record.limited_rows == 20
-    assert "20 fit rows" in fitted.notes[0]
-
-
-def test_smoothed_targets_move_the_mean() -> None:
-    """On request the mean prediction is the mean smoothed target."""
-    score, label = np.array([0.2, 0.4, 0.6]), np.array([0, 1, 1], bool)
-    fitted = Intercept.fit(ScoreTable.from_rows(score, label), options=FitOptions(smooth_targets=True))
-    assert fitted.predict(score).mean() == pytest.approx((1 / 3 + 2 * 3 / 4) / 3, abs=1e-12)
 
 
 rates = st.floats(1e-6, 1 - 1e-6)

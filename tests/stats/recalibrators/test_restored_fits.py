@@ -160,7 +160,7 @@ def test_a_fit_that_is_sent_to_a_worker_is_the_same(name: R) -> None:
     assert fitted != name.value
 
 
-@pytest.mark.parametrize("name", [R.ISOTONIC, R.CENTRED_ISOTONIC])
+@pytest.mark.parametrize("name", [R.PLATT, R.SMOOTH, R.ISOTONIC, R.CENTRED_ISOTONIC])
 def test_a_grid_table_without_its_rows_gives_nearly_the_same_map(name: R) -> None:
     """Cells as scores move no prediction at the fit scores by much."""
     exact = drawn(2000)

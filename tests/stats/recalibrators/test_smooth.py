@@ -13,7 +13,6 @@ from calibcli.options.fitting import FitOptions
 from calibcli.stats.measures.smooth_ece import reflected_gaussian, smooth_ece
 from calibcli.stats.recalibrators.smooth import LEAST_BANDWIDTH, Smooth, normal_noise
 from calibcli.stats.table import ScoreTable
-from calibcli.stats.table.grid import grid_of
 
 
 def drawn(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -84,13 +83,6 @@ def test_a_well_calibrated_score_gets_the_least_bandwidth_and_a_note() -> None:
     np.testing.assert_allclose(fitted.predict(table.score), table.score, rtol=0, atol=1e-9)
     assert any("1/2,048" in note for note in fitted.notes)
     assert Smooth.from_dict(Node(fitted.to_dict())) == fitted
-
-
-def test_a_grid_table_gives_nearly_the_same_curve() -> None:
-    """Within what rounding moves a score by."""
-    table = made()
-    exact, rounded = Smooth.fit(table), Smooth.fit(grid_of(table))
-    np.testing.assert_allclose(rounded.values, exact.values, rtol=0, atol=1e-4)
 
 
 def test_it_is_called_increasing_only_where_it_is() -> None:
@@ -175,10 +167,3 @@ def test_randomised_output_is_calibrated_where_it_was_fitted() -> None:
     assert np.abs(output - score).mean() <= 2.6 * fitted.bandwidth
     moves = np.abs(fitted.moved(score, places) - score).mean()
     assert 0.85 < moves / (fitted.bandwidth * math.sqrt(2 / math.pi)) < 1.01
-
-
-def test_it_says_what_it_is() -> None:
-    """No ends, no bins, no guarantee."""
-    for fitted in (Smooth.fit(made()), Smooth.fit(made(), options=RANDOMISED)):
-        assert (fitted.drawn, fitted.brackets) == (fitted.randomised, False)
-        assert (fitted.name.value, fitted.bins, fitted.guarantee) == ("smooth", None, None)

@@ -154,12 +154,3 @@ def test_where_the_map_falls_is_said(values: tuple[float, ...], words: str | Non
     fitted = Spline(tuple(float(i) for i in range(len(values))), values, RECORD)
     assert fitted.increasing is (words is None)
     assert (fitted.notes == ()) if words is None else (words in fitted.notes[0])
-
-
-def test_labels_that_a_spline_parts_get_smoothed_targets() -> None:
-    """Labels that change three times are parted by a curve with three bends, not by a parabola."""
-    score = np.linspace(0.05, 0.95, 40)
-    label = (score < 0.2) | ((score > 0.45) & (score < 0.7))
-    fitted = Spline.fit(ScoreTable.from_rows(score, label))
-    assert fitted.record.separated
-    assert "A spline of the logit of the score parts the labels" in fitted.notes[0]

@@ -6,53 +6,12 @@ import pytest
 from calibcli.codec import Node
 from calibcli.errors import DocumentProblem, InputProblem, NotConverged
 from calibcli.names import FitLoss, RecalibratorName
-from calibcli.options.fitting import FitOptions
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.recalibrators.logistic import Record, RowGradient, solved
-from calibcli.stats.recalibrators.logits import Temperature
-from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, line, logit
+from calibcli.stats.recalibrators.newton import Aim, Family, Labelled, line
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.grid import grid_of
 from held_rows import HeldRows
-
-
-def table(score: list[float], label: list[int]) -> ScoreTable:
-    """Rows as a table."""
-    return ScoreTable.from_rows(np.array(score), np.array(label, dtype=bool))
-
-
-def drawn(temperature: float) -> ScoreTable:
-    """Rows whose log odds were multiplied by a temperature."""
-    rng = np.random.default_rng(0)
-    score = rng.random(20_000)
-    return ScoreTable.from_rows(score, rng.random(20_000) < 1 / (1 + np.exp(-logit(score) / temperature)))
-
-
-@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
-@pytest.mark.parametrize("loss", FitLoss)
-def test_known_temperature_is_recovered(temperature: float, loss: FitLoss) -> None:
-    """A temperature is found again, within what 20,000 rows allow, and 1/2 stays."""
-    fitted = Temperature.fit(drawn(temperature), options=FitOptions(loss=loss))
-    assert fitted.temperature == pytest.approx(temperature, rel=0.1)
-    assert fitted.increasing
-    assert fitted.notes == ()
-    assert fitted.predict(np.array([0.5]))[0] == 0.5
-
-
-def test_one_doubtful_score_fixes_the_temperature() -> None:
-    """Rows of one score are sent to their mean label, where that is on the same side of 1/2."""
-    fitted = Temperature.fit(table([0.9] * 10, [1] * 6 + [0] * 4))
-    assert fitted.predict(np.array([0.9]))[0] == pytest.approx(0.6, abs=1e-12)
-
-
-def test_labels_parted_at_one_half_get_smoothed_targets() -> None:
-    """Only the threshold 1/2 can part the labels for a map that keeps 1/2."""
-    fitted = Temperature.fit(table([0.1, 0.5, 0.5, 0.9], [0, 0, 1, 1]))
-    assert fitted.record.separated
-    assert "The score 1/2 parts the labels" in fitted.notes[0]
-    elsewhere = Temperature.fit(table([0.1, 0.2, 0.3, 0.9], [0, 0, 1, 1]))
-    assert not elsewhere.record.separated
-
 
 R = RecalibratorName
 SLOPED = [R.PLATT, R.BETA, R.QUADRATIC, R.SPLINE]

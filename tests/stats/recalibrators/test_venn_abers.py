@@ -124,19 +124,6 @@ def test_counts_beyond_64_bit_products_are_fitted() -> None:
     np.testing.assert_allclose(upper, [0.25, 0.5], rtol=1e-9)
 
 
-def test_it_says_what_it_is() -> None:
-    """With ends, not randomised, increasing; no bins, no guarantee, no notes."""
-    fitted = VennAbers.fit(made())
-    assert (fitted.drawn, fitted.brackets) == (False, True)
-    assert (fitted.name.value, fitted.increasing, fitted.bins, fitted.guarantee, fitted.notes) == (
-        "venn-abers",
-        True,
-        None,
-        None,
-        (),
-    )
-
-
 def test_a_document_without_levels_is_refused() -> None:
     """No folds, and a fold of no rows."""
     with pytest.raises(DocumentProblem, match="has 0 elements, should have 1 to 100"):
