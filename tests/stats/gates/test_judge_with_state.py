@@ -18,6 +18,7 @@ from calibcli.reports.verify import VerifyReport
 from calibcli.stats.bounds.betting import Stakes
 from calibcli.stats.gates.cells import Partition
 from calibcli.stats.gates.state import GateState
+from command_line import in_csv
 
 RULE = Rule("max-ece", MeasureName.ECE, Bound.UPPER, Relation.AT_MOST, 0.05)
 
@@ -101,9 +102,7 @@ def test_few_values_without_an_artifact_are_judged_over_bins(tmp_path: Path) -> 
     """Values found in the rows are not fixed before them, and the report says what was done instead."""
     generator = np.random.default_rng(0)
     score = generator.choice([0.25, 0.5, 0.75], 2000)
-    path = tmp_path / "few.csv"
-    lines = [f"{f!r},{generator.random() < f:d}" for f in score.tolist()]
-    path.write_text("\n".join(["score,label", *lines]) + "\n")
+    path = in_csv(tmp_path / "few.csv", {"score": score, "label": generator.random(2000) < score})
     report = judged(tmp_path / "gate.json", path)
     assert report.verdicts["max-ece"].partition == "15 equal-width bins"
     assert any("has few values" in note for note in report.notes)

@@ -166,15 +166,6 @@ def test_too_few_rows_conclude_nothing_and_are_not_held_against_later_looks() ->
     )
 
 
-def test_a_look_without_new_rows_keeps_what_it_shows() -> None:
-    """Merged sums are judged at the next look, which counts like any other."""
-    generator = np.random.default_rng(8)
-    shards = [begun().counted(table_of_rows(generator, 1500, outputs=TEN), key=f"{i}") for i in range(3)]
-    whole = merged([(f"{i}", one) for i, one in enumerate(shards)])
-    assert whole.passed_at is None
-    assert whole.latched(whole.look()).passed_at == 4500
-
-
 @pytest.mark.parametrize("off", [0.0, 0.25])
 def test_the_distance_to_calibration_is_judged_too(off: float) -> None:
     """A calibrated continuous score passes on dce, one that errs by more than the limit fails."""
@@ -236,15 +227,6 @@ def test_evidence_has_mean_at_most_one_where_the_claim_doubted_is_true() -> None
     assert np.all(means <= 1 + 5 * spread)
 
 
-def test_text_is_the_same_for_the_same_batches() -> None:
-    """The same batches give the same bytes, and another order of them the same sums in those bytes."""
-    generator = np.random.default_rng(4)
-    tables = [table_of_rows(generator, 300) for _ in range(3)]
-    one, two = (fed(begun(FIFTEEN), *tables) for _ in range(2))
-    assert state_text(one) == state_text(two)
-    assert sums_of(tables[0], FIFTEEN) == fed(begun(FIFTEEN), tables[0]).sums
-
-
 def batch(seed: int) -> Incoming:
     """Return a batch as a table."""
     table = table_of_rows(np.random.default_rng(seed), 400, outputs=TEN)
@@ -269,13 +251,6 @@ def test_each_look_keeps_the_bounds_of_the_verdict_then() -> None:
         said.append((verdict.lower, verdict.upper))
     looks = [one.look for one in state.batches if one.look is not None]
     assert [(look.lower, look.upper) for look in looks] == said
-
-
-def test_one_call_or_several_give_the_same_bytes() -> None:
-    """Bounds are part of each look, not of each call."""
-    together = grown(begun(), (batch(0), batch(1))).state
-    apart = grown(grown(begun(), (batch(0),)).state, (batch(1),)).state
-    assert state_text(together) == state_text(apart)
 
 
 def test_bounds_come_back_from_disk_and_fit_the_schema() -> None:

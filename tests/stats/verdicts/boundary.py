@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibcli.names import Binning, Bound, MeasureName, Relation, VerdictName
+from calibcli.names import Binning, Bound, ClassMeasure, MeasureName, Relation, TestName, VerdictName
 from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
@@ -24,6 +24,17 @@ Floats = np.ndarray
 Draw = Callable[[np.random.Generator, int, float], ScoreTable]
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
 M = MeasureName
+
+
+def rule(
+    subject: MeasureName | TestName | ClassMeasure,
+    limit: float,
+    relation: Relation = Relation.AT_MOST,
+    bound: Bound | None = None,
+) -> Rule:
+    """The rule that a bound, the one that a pass rests on unless it is given, keep to a limit."""
+    usual = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
+    return Rule("rule", subject, bound or usual, relation, limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,25 +8,17 @@ from scipy.stats import beta
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, ClassMeasure, Relation, Target, VerdictName
-from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import class_rule
 from calibcli.stats.measures.classes import class_measure
 from calibcli.stats.table.bins import Bins, equal_width_edges
 from class_rows import drawn_rows, views_of
+from stats.verdicts.boundary import rule
 
 C = ClassMeasure
 AT_MOST, AT_LEAST = Relation
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
 ROWS = drawn_rows(900, 4, heat=1.6, seed=3)
-
-
-def rule(
-    subject: ClassMeasure, limit: float, relation: Relation = AT_MOST, bound: Bound | None = None
-) -> Rule:
-    """The rule that a bound keep to a limit."""
-    usual = Bound.UPPER if relation is AT_MOST else Bound.LOWER
-    return Rule("rule", subject, bound or usual, relation, limit)
 
 
 @pytest.mark.parametrize("name", list(C))

@@ -1,25 +1,22 @@
 """The gate on the distance to calibration: its bets checked row by row, and the rows promised."""
 
 import math
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
 
-from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
-from calibcli.options.rules import Rule
+from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.ece import dce_below
 from calibcli.stats.measures.distance import dictionary, distance, number_of_bins
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
+from stats.verdicts.boundary import rule as rule_on
 
 GROUND = Ground(ATOMS, rows_wanted=False)
-
-
-def rule(limit: float) -> Rule:
-    """The rule that the distance to calibration be at most a limit."""
-    return Rule("max-dce", MeasureName.DCE, Bound.UPPER, Relation.AT_MOST, limit)
+rule = partial(rule_on, MeasureName.DCE)
 
 
 def rows_of(seed: int, rows: int, error: float = 0.0) -> tuple[np.ndarray, np.ndarray]:

@@ -211,21 +211,6 @@ def test_no_pass_is_promised_of_an_estimate_above_the_limit() -> None:
     assert needed.error == pytest.approx(0.0, abs=0.005)
 
 
-def test_promised_rows_decide() -> None:
-    """With the rows promised at best about half of calibrated samples pass; with a third, few do."""
-    rng = np.random.default_rng(0)
-    best = needed_for(exact_table(100), 0.03, variance=0.165).at_best
-
-    def passing(each: int) -> float:
-        counts = np.full(10, each)
-        tables = [ScoreTable(ATOMS_OF_TEN, counts, rng.binomial(counts, ATOMS_OF_TEN)) for _ in range(60)]
-        outcomes = [ece_below(t, claim(0.03), ground=Ground(ATOMS, 0.165)).outcome for t in tables]
-        return outcomes.count(VerdictName.PASS) / 60
-
-    assert passing(math.ceil(1.05 * best / 10)) >= 0.4
-    assert passing(best // 30) <= 0.1
-
-
 @pytest.mark.untraced
 @pytest.mark.parametrize("variance", [None, 0.165])
 def test_rows_to_pass_are_those_at_which_about_half_pass(variance: float | None) -> None:

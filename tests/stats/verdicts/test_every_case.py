@@ -9,30 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibcli.errors import UsageProblem
-from calibcli.names import Binning, Bound, MeasureName, Relation, Target, TestName, VerdictName
-from calibcli.options.rules import Rule
+from calibcli.names import Binning, Bound, MeasureName, Relation, Target, VerdictName
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground, Verdict
 from calibcli.stats.gates.other_rules import measured
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, equal_width_edges
 from calibcli.stats.table.grid import grid_of
+from stats.verdicts.boundary import rule
 
 M = MeasureName
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
 WITH_BOUNDS = (M.ECE, M.L2, M.LINF, M.SMECE, M.DCE, M.BIAS, M.BRIER, M.COX_SLOPE, M.ACE, M.SMCE)
 FEW = np.array([0.2, 0.5, 0.8])
-
-
-def rule(
-    subject: MeasureName | TestName,
-    limit: float,
-    *,
-    bound: Bound = Bound.UPPER,
-    relation: Relation = Relation.AT_MOST,
-) -> Rule:
-    """A rule without a story."""
-    return Rule("rule", subject, bound, relation, limit)
 
 
 def few_valued(seed: int, rows: int, error: float = 0.0) -> ScoreTable:
@@ -75,8 +64,7 @@ def test_outcome_follows_from_the_bounds(
     variance: float | None,
 ) -> None:
     """The bounds enclose each other, and pass and fail are where they lie; never both."""
-    bound = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
-    requested = rule(measure, limit, bound=bound, relation=relation)
+    requested = rule(measure, limit, relation)
     ground = Ground(ATOMS, variance, claims=claims, least_rows=1, rows_wanted=False)
     verdict = judge(few_valued(seed, rows, error), requested, ground=ground)
     assert verdict.lower <= verdict.value <= verdict.upper
@@ -133,8 +121,7 @@ def test_more_claims_move_only_the_bound_that_fails(measure: MeasureName) -> Non
     table, alone = few_valued(3, 900, 0.1), Ground(ATOMS, rows_wanted=False)
     together = replace(alone, claims=10)
     for relation in Relation:
-        bound = Bound.UPPER if relation is Relation.AT_MOST else Bound.LOWER
-        requested = rule(measure, 0.08, bound=bound, relation=relation)
+        requested = rule(measure, 0.08, relation)
         one, ten = (judge(table, requested, ground=ground) for ground in (alone, together))
         if relation is Relation.AT_MOST:
             assert ten.upper == one.upper

@@ -14,28 +14,19 @@ from calibcli.names import (
     MeasureName,
     Relation,
     Target,
-    TestName,
     VerdictName,
 )
-from calibcli.options.rules import Rule
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.other_rules import interval_rule
 from calibcli.stats.measures import measure_named
 from calibcli.stats.measures.if_calibrated import Settings
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, bins_of, equal_width_edges
+from stats.verdicts.boundary import rule
 
 M = MeasureName
 FIFTEEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(15))
 AT_MOST, AT_LEAST = Relation
-
-
-def rule(
-    subject: MeasureName | TestName, limit: float, relation: Relation = AT_MOST, bound: Bound | None = None
-) -> Rule:
-    """The rule that a bound keep to a limit."""
-    usual = Bound.UPPER if relation is AT_MOST else Bound.LOWER
-    return Rule("rule", subject, bound or usual, relation, limit)
 
 
 def sample(rows: int = 800, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -2,25 +2,22 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
-from calibcli.options.rules import Rule
+from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.l2 import L2Growth, l2_below, linf_below
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
 from stats.verdicts.boundary import CASES, by_statistic, count_verdicts
+from stats.verdicts.boundary import rule as rule_on
 
 GROUND = Ground(ATOMS)
-
-
-def rule(limit: float) -> Rule:
-    """The rule that the l2 error be at most a limit."""
-    return Rule("max-l2", MeasureName.L2, Bound.UPPER, Relation.AT_MOST, limit)
+rule = partial(rule_on, MeasureName.L2)
 
 
 def one_score(rows: int, positive: int) -> ScoreTable:

@@ -1,27 +1,24 @@
 """The gate on the worst value of a score, against bounds of its rates from scipy."""
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.stats import beta
 
-from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
-from calibcli.options.rules import Rule
+from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.stats.bounds.proportion import unseen_share
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.l2 import LinfGrowth, linf_below
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, binned
+from stats.verdicts.boundary import rule as rule_on
 
 SCORE = np.array([0.1, 0.5, 0.9])
 ROWS = np.array([400, 300, 500])
 ONES = np.array([38, 165, 441])
-
-
-def rule(limit: float) -> Rule:
-    """The rule that no value of the score err by more than a limit."""
-    return Rule("max-linf", MeasureName.LINF, Bound.UPPER, Relation.AT_MOST, limit)
+rule = partial(rule_on, MeasureName.LINF)
 
 
 def ends(rows: float, ones: float, delta: float) -> tuple[float, float]:

@@ -5,7 +5,6 @@ import pytest
 
 from calibcli.errors import UsageProblem
 from calibcli.names import Binning, Bound, MeasureName, Purpose, Relation, TestName, VerdictName
-from calibcli.options.rules import Rule
 from calibcli.stats.gates import judge
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.measures.if_calibrated import CalibratedDraws
@@ -13,15 +12,11 @@ from calibcli.stats.measures.tests import calibration_tests
 from calibcli.stats.numerics import stream
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, Bins, binned, equal_width_edges
+from stats.verdicts.boundary import rule
 
 M = MeasureName
 TEN = Bins(Binning.EQUAL_WIDTH, equal_width_edges(10))
 AT_MOST, AT_LEAST = Relation
-
-
-def rule(subject: MeasureName | TestName, bound: Bound, relation: Relation, limit: float) -> Rule:
-    """A rule without a story."""
-    return Rule("rule", subject, bound, relation, limit)
 
 
 def table_of(rows: int, error: float = 0.0, seed: int = 0) -> ScoreTable:
@@ -36,28 +31,28 @@ def test_estimate_stands_to_the_limit_as_it_is() -> None:
     table = table_of(400)
     value = float(np.abs(binned(table, TEN).residual).sum()) / 400
     for limit, outcome in ((value, VerdictName.PASS), (np.nextafter(value, 0), VerdictName.FAIL)):
-        verdict = judge(table, rule(M.ECE, Bound.VALUE, AT_MOST, float(limit)), ground=Ground(TEN))
+        verdict = judge(table, rule(M.ECE, float(limit), AT_MOST, Bound.VALUE), ground=Ground(TEN))
         assert verdict.outcome is outcome
         assert verdict.value == value
         assert (verdict.lower, verdict.upper, verdict.target) == (None, None, None)
         assert verdict.method == "estimate alone, no confidence"
         assert "how uncertain it is was not considered" in verdict.assumptions[0]
         assert verdict.claim.expression.startswith("binned_ece.value <= ")
-    above = judge(table, rule(M.ECE, Bound.VALUE, AT_LEAST, value), ground=Ground(TEN))
+    above = judge(table, rule(M.ECE, value, AT_LEAST, Bound.VALUE), ground=Ground(TEN))
     assert above.outcome is VerdictName.PASS
 
 
 @pytest.mark.parametrize("name", [M.L2, M.LINF, M.MMCE, M.BRIER_MCB, M.ECE_SWEEP])
 def test_measures_without_a_bound_can_be_compared(name: MeasureName) -> None:
     """What no bound exists for, or only for few-valued scores, has a value all the same."""
-    verdict = judge(table_of(400), rule(name, Bound.VALUE, AT_MOST, 0.9), ground=Ground(TEN))
+    verdict = judge(table_of(400), rule(name, 0.9, AT_MOST, Bound.VALUE), ground=Ground(TEN))
     assert verdict.outcome is VerdictName.PASS
 
 
 def test_undefined_value_concludes_nothing() -> None:
     """NaN is neither below nor above: the reason is the estimate's own."""
     table = ScoreTable(np.array([0.5]), np.array([200]), np.array([100]))
-    verdict = judge(table, rule(M.COX_SLOPE, Bound.VALUE, AT_LEAST, 0.5), ground=Ground(ATOMS))
+    verdict = judge(table, rule(M.COX_SLOPE, 0.5, AT_LEAST, Bound.VALUE), ground=Ground(ATOMS))
     assert verdict.outcome is VerdictName.INCONCLUSIVE
     assert verdict.reason == "undefined where there is one score only"
 
@@ -75,7 +70,7 @@ def test_p_values_are_those_of_measure(name: TestName) -> None:
             smece_generator=stream(0, Purpose.SMECE_NULL),
         )
         results, _ = calibration_tests([name], table, bins=sums, calibrated=drawn)
-        verdict = judge(table, rule(name, Bound.P_VALUE, AT_LEAST, 0.01), ground=Ground(TEN))
+        verdict = judge(table, rule(name, 0.01, AT_LEAST, Bound.P_VALUE), ground=Ground(TEN))
         assert verdict.value == results[0].p_value
         assert verdict.outcome is outcome
         assert verdict.claim.expression == f"{name.value}.p >= 0.01"
@@ -96,19 +91,19 @@ def test_a_limit_below_what_draws_show_is_not_called_kept(
     rows: int, limit: float, outcome: VerdictName
 ) -> None:
     """999 draws show no p-value below .001: a rejected score does not pass a limit of .0005 by them."""
-    requested = rule(TestName.KS, Bound.P_VALUE, AT_LEAST, limit)
+    requested = rule(TestName.KS, limit, AT_LEAST, Bound.P_VALUE)
     verdict = judge(table_of(rows, 0.3), requested, ground=Ground(TEN))
     assert verdict.outcome is outcome
     if outcome is VerdictName.INCONCLUSIVE:
         assert verdict.reason == "the p-value comes from 999 simulated draws and cannot be below 0.001"
-    requested = rule(TestName.T, Bound.P_VALUE, AT_LEAST, 0.0005)
+    requested = rule(TestName.T, 0.0005, AT_LEAST, Bound.P_VALUE)
     assert judge(table_of(600, 0.0), requested, ground=Ground(TEN)).outcome is VerdictName.PASS
 
 
 def test_undefined_test_concludes_nothing() -> None:
     """Certain scores that are all right leave nothing to test."""
     table = ScoreTable(np.array([0.0, 1.0]), np.array([100, 100]), np.array([0, 100]))
-    verdict = judge(table, rule(TestName.SPIEGELHALTER, Bound.P_VALUE, AT_LEAST, 0.05), ground=Ground(ATOMS))
+    verdict = judge(table, rule(TestName.SPIEGELHALTER, 0.05, AT_LEAST, Bound.P_VALUE), ground=Ground(ATOMS))
     assert verdict.outcome is VerdictName.INCONCLUSIVE
     assert "undefined" in verdict.reason
 
@@ -119,4 +114,4 @@ def test_tests_refuse_importance_weights() -> None:
     score = rng.random(300)
     table = ScoreTable.from_rows(score, rng.random(300) < score, weight=rng.random(300))
     with pytest.raises(UsageProblem, match="importance weights"):
-        judge(table, rule(TestName.KS, Bound.P_VALUE, AT_LEAST, 0.05), ground=Ground(TEN))
+        judge(table, rule(TestName.KS, 0.05, AT_LEAST, Bound.P_VALUE), ground=Ground(TEN))

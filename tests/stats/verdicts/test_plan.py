@@ -314,11 +314,6 @@ def test_more_is_asked_more_rows_are_needed() -> None:
     assert all(rows is not None and rows > 1.1 * usual for rows in harder)
 
 
-def test_same_seed_same_plan() -> None:
-    """Everything is drawn from the generator that is handed over."""
-    assert plan(gate(), uniform()).rows == plan(gate(), uniform()).rows
-
-
 def test_fewest_rows_are_those_below_which_nothing_is_concluded() -> None:
     """A wide limit takes the least rows that a gate looks at, and not fewer."""
     found = plan(gate(limit=0.5), uniform())

@@ -1,14 +1,14 @@
 """The gate on smECE: one bandwidth decides, and the bounds reported say the same."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibcli.names import Bound, MeasureName, Relation, Target, VerdictName
-from calibcli.options.rules import Rule
+from calibcli.names import MeasureName, Target, VerdictName
 from calibcli.stats.bounds.betting import WeighedResiduals, stakes_of_rows
 from calibcli.stats.gates.claim import Ground
 from calibcli.stats.gates.smece import SmeceGrowth, lower_bound_at, smece_below
@@ -23,13 +23,10 @@ from calibcli.stats.measures.smooth_ece import (
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS
 from calibcli.stats.table.kernel import LEAST_BANDWIDTH, residual_series
+from stats.verdicts.boundary import rule as rule_on
 
 GROUND = Ground(ATOMS, least_rows=1, rows_wanted=False)
-
-
-def rule(limit: float) -> Rule:
-    """The rule that smECE be at most a limit."""
-    return Rule("max-smece", MeasureName.SMECE, Bound.UPPER, Relation.AT_MOST, limit)
+rule = partial(rule_on, MeasureName.SMECE)
 
 
 def drawn(seed: int, rows: int, error: float, waves: int) -> ScoreTable:
