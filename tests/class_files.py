@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from class_rows import drawn_rows
+from command_line import in_csv
 
 ZOO = ("ant", "bee", "cat")
 
@@ -10,9 +13,7 @@ ZOO = ("ant", "bee", "cat")
 def write_zoo(path: Path, rows: int = 400, *, seed: int = 0, heat: float = 1.3, first: int = 0) -> Path:
     """Write a CSV file of three classes with an identity for each row; `heat` is how much too sure it is."""
     probability, label = drawn_rows(rows, len(ZOO), heat=heat, seed=seed)
-    lines = [
-        ",".join([f"r{first + place}", *map(repr, row), ZOO[right]])
-        for place, (row, right) in enumerate(zip(probability.tolist(), label, strict=True))
-    ]
-    path.write_text("\n".join([",".join(["id", *(f"p_{name}" for name in ZOO), "label"]), *lines]) + "\n")
+    columns = {"id": [f"r{first + place}" for place in range(rows)]}
+    columns |= {f"p_{name}": one for name, one in zip(ZOO, probability.T, strict=True)}
+    in_csv(path, columns | {"label": np.array(ZOO)[label]})
     return path

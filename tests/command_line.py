@@ -1,8 +1,9 @@
 """What tests of the command line share: the sample, and what a command left behind."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "sample_data"
@@ -19,3 +20,13 @@ class Ran(NamedTuple):
 
 Run = Callable[..., Ran]
 Make = Callable[..., Path]
+
+
+def in_csv(path: Path, columns: Mapping[str, Any]) -> Path:
+    """Write columns as CSV, floats in full and truths as 0 and 1; shorter columns begin anew at their end."""
+    lists = [one.tolist() if hasattr(one, "tolist") else list(one) for one in columns.values()]
+    rows = zip(*map(cycle, lists), strict=True)
+    lines = (",".join(f"{one:d}" if isinstance(one, bool) else str(one) for one in row) for row in rows)
+    some = islice(lines, max(map(len, lists)))
+    path.write_text("\n".join([",".join(columns), *some, ""]), encoding="utf-8")
+    return path

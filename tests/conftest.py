@@ -269,13 +269,14 @@ def through_a_pipe(rows: bytes) -> Iterator[None]:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run a command in this process, with rows on standard input if there are any."""
+    """Run a command in this process, perhaps with rows on standard input; `code` is how it must end."""
 
-    def call(*words: object, stdin: bytes | None = None) -> Ran:
+    def call(*words: object, stdin: bytes | None = None, code: int | None = None) -> Ran:
         with nullcontext() if stdin is None else through_a_pipe(stdin):
-            code = app.main([str(word) for word in words])
+            ended = app.main([str(word) for word in words])
         printed = capsys.readouterr()
-        return Ran(code, printed.out, printed.err)
+        assert code in (None, ended), printed.err
+        return Ran(ended, printed.out, printed.err)
 
     return call
 

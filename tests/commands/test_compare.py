@@ -18,6 +18,7 @@ from calibcli.options.measuring import SHOWN, CompareOptions, MeasureOptions, Me
 from calibcli.options.rows import Columns, Reading, RowRequest
 from calibcli.reports.compare import CompareReport, Comparison
 from calibcli.stats.measures.differences import PAIRED
+from command_line import in_csv
 
 TWO = Columns("a", "label", others=("b",))
 ONE = Columns("a", "label")
@@ -29,19 +30,10 @@ def write(path: Path, rows: int = 400, seed: int = 0) -> Path:
     a = rng.beta(1, 1, rows).clip(0.001, 0.999)
     b = 1 / (1 + ((1 - a) / a) ** 2.5)
     label = rng.random(rows) < a
-    lines = [
-        f"{f!r},{g!r},{y:d},{n},{w!r}\n"
-        for f, g, y, n, w in zip(
-            a.tolist(),
-            b.tolist(),
-            label,
-            rng.integers(0, 4, rows),
-            rng.exponential(size=rows).tolist(),
-            strict=True,
-        )
-    ]
-    path.write_text("a,b,label,n,w\n" + "".join(lines))
-    return path
+    return in_csv(
+        path,
+        {"a": a, "b": b, "label": label, "n": rng.integers(0, 4, rows), "w": rng.exponential(size=rows)},
+    )
 
 
 def fitted(path: Path, out: Path, method: FitMethod, **options: Any) -> str:
@@ -114,8 +106,7 @@ def test_two_artifacts_compare_as_their_applied_columns_do(tmp_path: Path) -> No
     rows = [line.split(",") for line in path.read_text().split()[1:]]
     score = np.array([float(row[0]) for row in rows])
     applied = [read_artifact(one).recalibrator.predict(score).tolist() for one in artifacts]
-    lines = [f"{f!r},{g!r},{row[2]}\n" for f, g, row in zip(*applied, rows, strict=True)]
-    (tmp_path / "r.csv").write_text("a,b,label\n" + "".join(lines))
+    in_csv(tmp_path / "r.csv", {"a": applied[0], "b": applied[1], "label": [row[2] for row in rows]})
     columns = compare_files(
         RowRequest([str(tmp_path / "r.csv")], TWO), options=CompareOptions(metrics=PAIRED)
     )

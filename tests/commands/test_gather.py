@@ -1,7 +1,6 @@
 """Files to tables."""
 
 import gzip
-import io
 import pickle
 import subprocess
 import sys
@@ -151,13 +150,6 @@ def test_scales_agree(tmp_path: Path) -> None:
         assert found.score == pytest.approx(p, abs=1e-15)
 
 
-def test_parquet_on_standard_input_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It needs its end first, so it is kept in a temporary file."""
-    path = write_parquet(tmp_path / "a.parquet", [(0.5, True), (0.25, False)])
-    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": io.BytesIO(path.read_bytes())}))
-    assert read(["-"]).tables["raw"] == read([path]).tables["raw"]
-
-
 def test_frequencies_are_counted_over_the_whole_input(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,16 +174,6 @@ def test_a_shard_without_rows_is_no_error(tmp_path: Path) -> None:
     found = read([tmp_path])
     assert found.input.rows == 1
     assert found.input.files == (str(tmp_path / "0.csv"), str(tmp_path / "1.csv"))
-
-
-def test_a_file_that_lacks_a_column_is_named(tmp_path: Path) -> None:
-    """Never filled with nulls in silence."""
-    write_csv(tmp_path / "0.csv", [(0.5, True)])
-    (tmp_path / "1.csv").write_text("score,y\n0.5,1\n")
-    with pytest.raises(
-        InputProblem, match=r"1.csv: there is no column 'label'; the columns are 'score', 'y'"
-    ):
-        read([tmp_path])
 
 
 def test_faults_are_counted_over_the_whole_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from calibcli.stats.measures.differences import PAIRED, Difference, PairedSums, 
 from calibcli.stats.measures.matched import Answers, in_common
 from calibcli.stats.measures.scores import brier
 from calibcli.stats.table import ScoreTable
+from command_line import in_csv
 from published import check
 
 ROWS = 400
@@ -52,8 +53,7 @@ def forecasts(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a file of them."""
     path = tmp_path_factory.mktemp("forecasts") / "f.csv"
     columns = columns_of()
-    rows = zip(*(one.tolist() for one in columns.values()), strict=True)
-    path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    in_csv(path, columns)
     return str(path)
 
 

@@ -20,6 +20,7 @@ from calibcli.show.figures import figure_of
 from calibcli.show.figures.look import look_of
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.segments import SegmentCells, SegmentPoints
+from command_line import in_csv
 from picture_checks import clashes, content
 
 ON = Columns("score", "label", on=("country", "age"))
@@ -61,10 +62,7 @@ def report(rows: str) -> SegmentsReport:
 def test_pictures_say_why_segments_are_not_tested(tmp_path: Path) -> None:
     """Thousands of rows that expect hardly an event are not called too few."""
     path = tmp_path / "rare.csv"
-    lines = [
-        f"{0.0005 if k % 2 else 0.3},{int(k % 8 == 0)},{'AB'[k % 2]},{'XY'[k // 2 % 2]}" for k in range(6_000)
-    ]
-    path.write_text("score,label,grade,shop\n" + "\n".join(lines))
+    in_csv(path, {"score": [0.3, 0.0005] * 3_000, "label": [1] + [0] * 7, "grade": "AB", "shop": "XXYY"})
     on = Columns("score", "label", on=("grade", "shop"))
     said = "\n".join(drawn(str(path), PlotKind.HEATMAP, on).drawn.foot)
     assert said == "3 segments are not tested: too few events or non-events expected."

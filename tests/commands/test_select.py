@@ -25,6 +25,7 @@ from calibcli.stats.recalibrators.selection import DEFAULT_CANDIDATES, NOTHING_C
 from calibcli.stats.table import ScoreTable, merge_all
 from calibcli.stats.table.derived import draw_folds, with_scores
 from calibcli.stats.table.grid import grid_of
+from command_line import in_csv
 
 R = RecalibratorName
 FEW = (R.INTERCEPT, R.PLATT, R.ISOTONIC)
@@ -141,8 +142,7 @@ def test_groups_are_never_torn(tmp_path: Path) -> None:
     score = (np.repeat(rng.random(60), 10) + rng.normal(scale=1e-4, size=600)).clip(0.01, 0.99)
     label = np.repeat(rng.random(60) < 0.5, 10)
     path = tmp_path / "p.csv"
-    lines = [f"{f!r},{y:d},{g}\n" for f, y, g in zip(score.tolist(), label, group, strict=True)]
-    path.write_text("score,label,g\n" + "".join(lines))
+    in_csv(path, {"score": score, "label": label, "g": group})
     options = {"loss": FitLoss.BRIER, "candidates": (R.HISTOGRAM,), "folds": 5, "bins": 60}
     torn, _ = resolved(path, **options)
     whole, artifact = resolved(path, replace(ASKED, group="g"), **options)

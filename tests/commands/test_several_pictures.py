@@ -5,27 +5,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from calibcli.commands.measure import measure_files
 from calibcli.commands.pictures.diagram import Diagram, PlotRequest
-from calibcli.commands.pictures.of_tables import mcb_dsc_drawn
 from calibcli.commands.pictures.over_time import shows_trend
 from calibcli.commands.plot import diagram_of
 from calibcli.commands.report import ReportRequest, full_report
 from calibcli.errors import EmptyTable, UsageProblem
-from calibcli.names import Band, FitLoss, MeasureName, OnMissing, PlotKind, Smoother
+from calibcli.names import Band, MeasureName, OnMissing, PlotKind, Smoother
 from calibcli.options.measuring import CLINICAL, MeasureOptions, Metrics
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns, RowRequest
 from calibcli.show.figures.clinical import ClinicalPlots
 from calibcli.stats.curves import MOST_LINES, CurvePanels, Picture, curves_of
 from calibcli.stats.curves.clinical import ClinicalCurve
-from calibcli.stats.curves.isotonic import IsotonicCurve, McbDsc
+from calibcli.stats.curves.isotonic import McbDsc
 from calibcli.stats.curves.segments import TrendCurve
-from calibcli.stats.curves.thresholds import DecisionCurve, MurphyCurve
-from calibcli.stats.table import ScoreTable
+from command_line import in_csv
 
 K = PlotKind
 TOGETHER = [kind for kind in K if kind.facts.several]
@@ -38,13 +34,9 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> str:
     chance = rng.beta(1.0, 2.0, 400)
     label = rng.random(400) < chance
     columns = {f"f{k}": np.clip(chance + rng.normal(0.0, 0.02 * k, 400), 0.01, 0.99) for k in range(10)}
-    columns |= {"yes": np.round(chance), "y": label.astype(int)}
+    columns |= {"yes": np.round(chance).astype(int), "y": label.astype(int)}
     path = tmp_path_factory.mktemp("several") / "f.csv"
-    lines = (
-        ",".join(f"{one:g}" for one in row) + f",{'ab'[k % 2]}"
-        for k, row in enumerate(zip(*columns.values(), strict=True))
-    )
-    path.write_text("\n".join((",".join([*columns, "group"]), *lines)))
+    in_csv(path, {**columns, "group": "ab"})
     return str(path)
 
 
@@ -218,70 +210,6 @@ def test_yes_and_no_are_two_points_in_every_picture(rows: str) -> None:
     assert smooth.caption[0].startswith("ECE ")
     clinical = drawn(rows, K.CLINICAL, "yes").drawn.picture
     assert np.isnan(clinical.rate).all()  # type: ignore[attr-defined]
-
-
-def pooled(score: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Return the isotonic fit by the formula of minima of maxima of means, slow and plain."""
-    order = np.argsort(score, kind="stable")
-    values, starts = np.unique(score[order], return_index=True)
-    ends = np.append(starts[1:], score.size)
-    below = np.concatenate(([0.0], np.cumsum(label[order])))
-    fit = np.empty(values.size)
-    for place in range(values.size):
-        fit[place] = max(
-            min(
-                (below[ends[last]] - below[starts[first]]) / (ends[last] - starts[first])
-                for last in range(place, values.size)
-            )
-            for first in range(place + 1)
-        )
-    return fit[np.searchsorted(values, score)]
-
-
-def parts(score: np.ndarray, label: np.ndarray, loss: FitLoss) -> tuple[float, float, float]:
-    """Return MCB, DSC and UNC by their definition, row by row."""
-
-    def mean(forecast: np.ndarray) -> float:
-        if loss is FitLoss.BRIER:
-            return float(np.mean((forecast - label) ** 2))
-        with np.errstate(divide="ignore"):
-            return float(np.mean(-np.log(np.where(label == 1, forecast, 1.0 - forecast))))
-
-    best, base = pooled(score, label), np.full(score.size, label.mean())
-    return mean(score) - mean(best), mean(base) - mean(best), mean(base)
-
-
-rows_of_scores = st.lists(
-    st.tuples(st.integers(0, 8), st.integers(0, 8), st.booleans()), min_size=2, max_size=40
-)
-
-
-@given(rows_of_scores, st.sampled_from(FitLoss))
-def test_points_are_the_parts_of_the_mean_score(cells: list[tuple[int, int, bool]], loss: FitLoss) -> None:
-    """From the definition; isolines are right because the parts add up, and one base has one UNC."""
-    first, second, label = (np.array(one, float) for one in zip(*cells, strict=True))
-    if label.min() == label.max():
-        label[0] = 1.0 - label[0]
-    scores = {"first": first / 8.0, "second": second / 8.0}
-    tables = {name: ScoreTable.from_rows(score, label == 1) for name, score in scores.items()}
-    found = mcb_dsc_drawn(tables, options=MeasureOptions(), loss=loss).picture
-    assert isinstance(found, McbDsc)
-    assert found.one_base
-    for place, score in enumerate(scores.values()):
-        mcb, dsc, unc = parts(score, label, loss)
-        np.testing.assert_allclose(
-            (found.mcb[place], found.dsc[place], found.unc[place], found.value[place]),
-            (mcb, dsc, unc, mcb - dsc + unc),
-            atol=1e-12,
-        )
-
-
-def test_types_of_curves_are_those_of_their_kinds(rows: str) -> None:
-    """A picture names its figure by its kind, of one score and of several."""
-    for kind, made in ((K.ISOTONIC, IsotonicCurve), (K.MURPHY, MurphyCurve), (K.DECISION, DecisionCurve)):
-        alone = drawn(rows, kind, "f1").drawn.picture
-        assert isinstance(alone, made)
-        assert alone.kind is kind
 
 
 def test_reports_draw_what_was_asked_for(rows: str, tmp_path: Path) -> None:

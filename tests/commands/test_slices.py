@@ -336,16 +336,6 @@ def test_bins_that_cut_the_cells_of_groups_are_refused(tmp_path: Path) -> None:
             measure_files(RowRequest([path], BY, reading=reading), options=replace(OPTIONS, **change))
 
 
-def test_weights_past_the_limit_are_refused(tmp_path: Path) -> None:
-    """Importance weights need exact tables, of the groups too."""
-    columns = replace(BY, weight="heavy")
-    with pytest.raises(InputProblem, match="importance weights need"):
-        measure_files(
-            RowRequest([csv(tmp_path / "a.csv", drawn())], columns, reading=Reading(memory="1K")),
-            options=OPTIONS,
-        )
-
-
 def test_group_without_weight_is_left_out(tmp_path: Path) -> None:
     """A group whose every weight is 0 is listed, and the others are measured."""
     rows = [(*row[:7], 0.0 if row[3] == "AT" else 1.0) for row in drawn()]

@@ -40,8 +40,7 @@ def test_the_printed_command_makes_the_same_page(
     (command,) = Page(artifact_page.html).said("pre")
     assert artifact_request.artifact in shlex.split(command)
     monkeypatch.chdir(tmp_path)
-    ran = run(*shlex.split(command)[1:])
-    assert ran.code == 0, ran.err
+    ran = run(*shlex.split(command)[1:], code=0)
     page = Path("report.html").read_bytes()
     assert page == artifact_page.html.encode()
     assert len(page) < MOST_BYTES
@@ -55,8 +54,9 @@ def test_defaults_from_a_file_stand_in_the_command(
     """The printed command holds what a configuration file said, and nothing that changes no letter."""
     monkeypatch.chdir(tmp_path)
     Path("calibcli.toml").write_text('[report]\nmetric = ["brier"]\nconfidence = 0.9\n')
-    ran = run("report", small, "-o", "out.html", "-j", "1", "--title", "-x", "--quiet", "--max-ece", "0.9")
-    assert ran.code == 0, ran.err
+    ran = run(
+        "report", small, "-o", "out.html", "-j", "1", "--title", "-x", "--quiet", "--max-ece", "0.9", code=0
+    )
     assert ran.err == 'note: calibcli.toml sets confidence = 0.9, metric = ["brier"]\n'
     found = Page(Path("out.html").read_text())
     (command,) = found.said("pre")
@@ -73,8 +73,9 @@ def test_a_stream_is_enough(run: Run, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         sys, "stdin", SimpleNamespace(buffer=io.BytesIO(lines.encode()), fileno=lambda: 10**6)
     )
-    ran = run("report", "-", "-f", "csv", "--metric", "ece", "--rule", "ece<=0.9", "-o", tmp_path / "x.html")
-    assert ran.code == 0, ran.err
+    run(
+        "report", "-", "-f", "csv", "--metric", "ece", "--rule", "ece<=0.9", "-o", tmp_path / "x.html", code=0
+    )
     said = " ".join(words for _, words in Page((tmp_path / "x.html").read_text()).words)
     assert "standard input" in said
     assert "155 rows" in said
@@ -86,8 +87,7 @@ def test_groups_are_reported_with_no_more_said(run: Run, tmp_path: Path) -> None
     grouped = tmp_path / "grouped.csv"
     rows = [f"{0.2 + 0.6 * (k % 2)},{k % 3 % 2},{'ab'[k % 2]}" for k in range(240)]
     grouped.write_text("\n".join(("score,label,model", *rows)))
-    ended = run("report", grouped, "--by", "model", "--max-ece", "0.5", "-o", tmp_path / "page.html")
-    assert ended.code == 0, ended.err
+    run("report", grouped, "--by", "model", "--max-ece", "0.5", "-o", tmp_path / "page.html", code=0)
     assert "model=a" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -106,8 +106,7 @@ def test_a_page_that_exists_is_refused_before_reading(run: Run, tmp_path: Path) 
     bad.write_text("no table at all")
     page = tmp_path / "page.html"
     page.write_text("mine")
-    ran = run("report", bad, "-o", page)
-    assert ran.code == 5
+    ran = run("report", bad, "-o", page, code=5)
     assert "exists already" in ran.err
     assert page.read_text() == "mine"
 
@@ -146,7 +145,6 @@ def test_without_the_extra_the_command_says_what_to_install(
     monkeypatch.setattr(
         writing, "find_spec", lambda name: None if name == "jinja2" else importlib.util.find_spec(name)
     )
-    ran = run("report", small, "-o", tmp_path / "x.html")
-    assert ran.code == 2
+    ran = run("report", small, "-o", tmp_path / "x.html", code=2)
     assert ran.err.splitlines()[-1] == "hint: pip install '.[report]'"
     assert not (tmp_path / "x.html").exists()

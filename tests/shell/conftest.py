@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from calibcli.shell.app import main
-from command_line import CHURN, SAMPLE, Make, Ran, Run
+from command_line import CHURN, SAMPLE, Make, Ran, Run, in_csv
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -18,11 +18,12 @@ def _few_draws(few_draws: None) -> None:
 
 @pytest.fixture
 def shell() -> Run:
-    """Run a command in a process of its own."""
+    """Run a command in a process of its own; `code` is how it must end."""
 
-    def call(*words: object) -> Ran:
+    def call(*words: object, code: int | None = None) -> Ran:
         command = [sys.executable, "-m", "calibcli", *(str(word) for word in words)]
         ended = subprocess.run(command, capture_output=True, check=False)
+        assert code in (None, ended.returncode), ended.stderr
         return Ran(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
 
     return call
@@ -46,11 +47,7 @@ def thousand(tmp_path: Path) -> Path:
     generator = np.random.default_rng(7)
     score = generator.beta(1.0, 2.0, 1000)
     label = generator.random(1000) < score
-    path = tmp_path / "thousand.csv"
-    path.write_text(
-        "score,label\n" + "".join(f"{f!r},{y:d}\n" for f, y in zip(score.tolist(), label, strict=True))
-    )
-    return path
+    return in_csv(tmp_path / "thousand.csv", {"score": score, "label": label})
 
 
 @pytest.fixture(scope="session")

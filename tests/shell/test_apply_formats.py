@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from calibcli.names import DataFormat
-from command_line import SAMPLE, Run
+from command_line import SAMPLE, Run, in_csv
 
 ROWS = 300
 FORMATS = [*DataFormat]
@@ -132,8 +132,7 @@ def test_types_that_a_format_has_not_are_refused(run: Run, artifact: Path, tmp_p
     pq.write_table(rows, tmp_path / "in.parquet")
     for end, name in (("csv", "tags"), ("jsonl", "raw")):
         words = ["apply", artifact, tmp_path / "in.parquet", "-o", tmp_path / f"out.{end}"]
-        ended = run(*words)
-        assert ended.code == 3
+        ended = run(*words, code=3)
         assert f"in.parquet, column '{name}': {end} cannot hold" in ended.err
         assert run(*words, "--keep", "score" if end == "csv" else "tags", "-q").code == 0
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
@@ -430,8 +429,7 @@ def test_text_that_comes_out_in_another_encoding_is_noted(
     requested = ["-s", "score", "--encoding", encoding]
     assert run("fit", rows, *requested, "-y", "label", "-m", "platt", "-o", artifact).code == 0
     output = tmp_path / "out.csv"
-    ended = run("apply", artifact, rows, *requested, "-o", output)
-    assert ended.code == 0, ended.err
+    ended = run("apply", artifact, rows, *requested, "-o", output, code=0)
     assert ("note: written as UTF-8; the input was UTF-16" in ended.err) == said
     output.read_text(encoding="utf-8" if said else encoding)
 
@@ -450,8 +448,8 @@ OF_REPORTS = {
 def place(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Stand in a folder with rows and a map."""
     monkeypatch.chdir(tmp_path)
-    lines = [f"{n / 128},{n / 130},{n % 3 == 0:d}\n" for n in range(120)]
-    Path("rows.csv").write_text("score,other,label\n" + "".join(lines))
+    n = np.arange(120)
+    in_csv(Path("rows.csv"), {"score": n / 128, "other": n / 130, "label": n % 3 == 0})
     assert run("fit", "rows.csv", *COLUMNS, "--method", "platt", "-o", "cal.json", "-q").code == 0
     return tmp_path
 

@@ -102,8 +102,7 @@ def test_rows_without_a_score_get_null_and_others_what_they_had(
         source, output = tmp_path / f"{gaps}.{suffix}", tmp_path / f"{gaps}_out.{suffix}"
         write(rows_of(kind, gaps=gaps), source)
         line = ["apply", str(maps / f"{kind}.json"), str(source), *of, "-o", str(output)]
-        ended = run(*line, *(["--on-missing", "null"] if gaps else []))
-        assert ended.code == 0, ended.err
+        ended = run(*line, *(["--on-missing", "null"] if gaps else []), code=0)
         assert (f"{GAPS.sum()} rows got no probability, as requested" in ended.err) is gaps
         found[gaps] = read(output)
     added = [name for name in found[True].columns if name.startswith("calibrated")]
@@ -150,8 +149,7 @@ def test_every_row_that_has_no_probability_is_counted_and_named(
     assert run(*line).code == 3
     assert run(*line, "--on-missing", "null").code == 3
     assert not output.exists()
-    ended = run(*line, "--on-missing", "null", "--on-range", "null")
-    assert ended.code == 0, ended.err
+    ended = run(*line, "--on-missing", "null", "--on-range", "null", code=0)
     said = " ".join(ended.err.split())
     assert "6 rows got no probability, as requested" in said
     assert "score: 4 missing or no number, the first at row 2" in said
@@ -183,8 +181,7 @@ def test_rows_of_classes_out_of_range_or_with_another_sum_get_null(
     line = ["apply", str(maps / f"{kind}.json"), str(tmp_path / "rows.parquet"), "--probs"]
     line += ["p" if kind == "lists" else "p_*", "-o", str(tmp_path / "out.parquet")]
     assert run(*line, "--on-sum", "null").code == run(*line, "--on-range", "null").code == 3
-    ended = run(*line, "--on-sum", "null", "--on-range", "null")
-    assert ended.code == 0, ended.err
+    ended = run(*line, "--on-sum", "null", "--on-range", "null", code=0)
     assert "2 rows got no probability" in ended.err
     assert "1 with another sum than 1, the first at row 6" in ended.err
     written = pd.read_parquet(tmp_path / "out.parquet")["calibrated_confidence"]
@@ -198,19 +195,16 @@ def test_all_bad_files_are_named_in_one_go(run: Run, maps: Path, tmp_path: Path)
     for name, text in (("a", "0.5"), ("b", "oops"), ("c", "7"), ("d", "0.25"), ("e", "")):
         (folder / f"{name}.csv").write_text(f"score,id\n{text},1\n0.5,2\n")
     line = ["apply", str(maps / "platt.json"), str(folder), "--out-dir", str(tmp_path / "out")]
-    ended = run(*line)
-    assert ended.code == 3
+    ended = run(*line, code=3)
     assert "3 files cannot be used" in ended.err
     assert all(f"{name}.csv, column 'score'" in ended.err for name in "bce")
     assert "2 other files are written: --skip-existing goes on from there" in ended.err
-    ended = run(*line, "--skip-existing", "--on-missing", "null", "--on-range", "null")
-    assert ended.code == 0, ended.err
+    ended = run(*line, "--skip-existing", "--on-missing", "null", "--on-range", "null", code=0)
     assert "3 rows got no probability" in ended.err
     assert all(f"{name}.csv, score: 1" in ended.err for name in "bce")
     for name in "fgh":
         (folder / f"{name}.csv").write_text("other,id\n0.5,1\n")
-    ended = run(*line, "--force")
-    assert ended.code == 3
+    ended = run(*line, "--force", code=3)
     assert "3 files cannot be used" in ended.err
     assert all(f"{name}.csv: there is no column 'score'" in ended.err for name in "fgh")
 

@@ -39,8 +39,7 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("file", [*CASES][1::4], indirect=True)
 def test_table_has_a_line_for_every_measure_and_no_bare_nan(run: Run, file: Path) -> None:
     """What is undefined says so with its reason, and no number widens its column beyond reading."""
-    ended = run("measure", file, "--metric", "all")
-    assert ended.code == 0, ended.err
+    ended = run("measure", file, "--metric", "all", code=0)
     lines = {line.split()[0]: line for line in ended.out.splitlines() if line.strip()}
     for name in EVERY:
         words = lines[name].split()
@@ -52,8 +51,7 @@ def test_table_has_a_line_for_every_measure_and_no_bare_nan(run: Run, file: Path
 
 def test_json_is_json_and_holds_every_number(run: Run, file: Path) -> None:
     """Bounds enclose values, p-values lie in [0, 1], and what has no bounds says why."""
-    ended = run("measure", file, "--metric", "all", "--format", "json")
-    assert ended.code == 0, ended.err
+    ended = run("measure", file, "--metric", "all", "--format", "json", code=0)
     report = json.loads(ended.out)
     assert {*report["measures"], *report["tests"]} >= {name.value for name in EVERY}
     for name, one in report["measures"].items():

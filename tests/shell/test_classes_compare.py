@@ -10,7 +10,7 @@ import pytest
 from calibcli.shell.app import main
 from class_files import ZOO, write_zoo
 from class_rows import drawn_rows
-from command_line import Run
+from command_line import Run, in_csv
 from published import check
 
 PROBS = ("--probs", "p_*", "-y", "label")
@@ -38,8 +38,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def compared(run: Run, *words: object, code: int = 0) -> dict[str, Any]:
     """Return a comparison as JSON, having checked it against its schema."""
-    ran = run("compare", *words, "--json")
-    assert ran.code == code, ran.err
+    ran = run("compare", *words, "--json", code=code)
     document: dict[str, Any] = json.loads(ran.out)
     check(document, "compare")
     return document
@@ -108,8 +107,8 @@ def test_maps_while_reading_give_what_their_columns_give(run: Run, zoo: dict[str
     ]
     place = lines[0][0].index("q_cat")
     both = zoo["rows"].with_name("both.csv")
-    rows = [f"{a[place]},{b[place]},{a[4]}" for a, b in zip(lines[0][1:], lines[1][1:], strict=True)]
-    both.write_text("\n".join(["a,b,label", *rows]) + "\n")
+    a, b = (np.array(one[1:]) for one in lines)
+    in_csv(both, {"a": a[:, place], "b": b[:, place], "label": a[:, 4]})
     maps = ("--artifact", zoo["temperature"], "--artifact", zoo["vector"])
     one = compared(run, zoo["rows"], *PROBS, *maps, "--view", "one-vs-rest", "--class", "cat")
     two = compared(run, both, "-s", "a", "-s", "b", "-y", "label", "--positive", "cat")
@@ -172,14 +171,10 @@ def test_gate_fails_for_what_was_asked(run: Run, zoo: dict[str, Path]) -> None:
 def test_many_classes_are_compared_by_few_measures(run: Run, tmp_path: Path) -> None:
     """Brier and ECE of each by both intervals; all together row by row."""
     probability, label = drawn_rows(600, 24, seed=4)
-    names = [f"p_{place:02}" for place in range(24)]
-    lines = [
-        ",".join(map(repr, [*row, place]))
-        for row, place in zip(probability.tolist(), label.tolist(), strict=True)
-    ]
     paths = [tmp_path / name for name in ("fit.csv", "rows.csv")]
-    for path, some in zip(paths, (lines[:300], lines[300:]), strict=True):
-        path.write_text("\n".join([",".join([*names, "label"]), *some]) + "\n")
+    for path, some in zip(paths, (slice(300), slice(300, None)), strict=True):
+        columns = {f"p_{place:02}": one[some] for place, one in enumerate(probability.T)}
+        in_csv(path, columns | {"label": label[some]})
     cal = tmp_path / "cal.json"
     assert run("fit", paths[0], *PROBS, "-o", cal).code == 0
     report = compared(run, paths[1], *PROBS, "--artifact", cal, "--view", "one-vs-rest")

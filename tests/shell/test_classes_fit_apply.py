@@ -71,8 +71,7 @@ def test_csv_keeps_every_byte_and_gains_the_new_fields(
 ) -> None:
     """Each line of the output is that of the input with fields at its end; values are those of the map."""
     out = tmp_path / "o.csv"
-    ran = run("apply", cal, preds, "-o", out)
-    assert ran.code == 0
+    ran = run("apply", cal, preds, "-o", out, code=0)
     assert "keeps the predicted class of every row" in ran.err
     before, after = (path.read_bytes().split(b"\r\n") for path in (preds, out))
     assert len(before) == len(after) == 402
@@ -271,8 +270,7 @@ def test_shards_and_columns_in_another_order_fit_the_same_map(tmp_path: Path, ru
     texts = []
     for inputs in ((whole,), (one, two)):
         for method in ("temperature", "vector", "matrix", "one-vs-rest", "one-vs-one"):
-            ran = run("fit", *inputs, "--probs", "p_*", "-y", "label", "--multiclass", method, "-q")
-            assert ran.code == 0
+            ran = run("fit", *inputs, "--probs", "p_*", "-y", "label", "--multiclass", method, "-q", code=0)
             texts.append(ran.out)
     assert texts[:5] == texts[5:]
 
@@ -297,8 +295,7 @@ def test_lists_without_names_are_called_by_their_places(tmp_path: Path, run: Run
     rows = drawn(1, rows=200, classes=4)
     path = tmp_path / "l.parquet"
     pq.write_table(pa.table({"probs": rows.probability.tolist(), "label": rows.label}), path)
-    ran = run("fit", path, "--probs", "probs", "-y", "label", "-q")
-    assert ran.code == 0
+    ran = run("fit", path, "--probs", "probs", "-y", "label", "-q", code=0)
     assert json.loads(ran.out)["input"]["classes"] == ["0", "1", "2", "3"]
 
 
@@ -306,13 +303,11 @@ def test_on_sum_and_on_range_are_honoured_and_counted(cal: Path, tmp_path: Path,
     """What is mended is reported; unasked it is refused."""
     path = tmp_path / "q.csv"
     path.write_text("p_cat,p_dog,p_eel,p_fox\n0.2,0.2,0.1,0.1\n-0.0001,0.5,0.5001,0\n0.25,0.25,0.25,0.25\n")
-    refused = run("apply", cal, path, "-o", tmp_path / "o.csv")
-    assert refused.code == 3
+    refused = run("apply", cal, path, "-o", tmp_path / "o.csv", code=3)
     assert "outside [0, 1]" in refused.err
     assert not (tmp_path / "o.csv").exists()
     requested = ("--on-range", "clip", "--on-sum", "normalise", "-o", tmp_path / "o.csv")
-    ran = run("apply", cal, path, *requested)
-    assert ran.code == 0
+    ran = run("apply", cal, path, *requested, code=0)
     assert "1 score outside [0, 1] moved to 0 or 1" in ran.err
     assert "1 row divided by the sum of its probabilities" in ran.err
     assert "In 2 rows several classes were the most probable; the first counts." in ran.err
@@ -337,15 +332,13 @@ def test_maps_take_no_rows_of_any_sum_and_what_they_write_can_be_measured(
         ("apply", cal, out, *accepted, "-o", tmp_path / "again.csv"),
         ("measure", out, *accepted, "-y", "label", "--artifact", cal),
     ):
-        ran = run(*words)
-        assert ran.code == 2
+        ran = run(*words, code=2)
         assert "--on-sum accept takes any" in ran.err
 
 
 def test_inspect_says_what_is_in_an_artifact(cal: Path, run: Run) -> None:
     """Method, classes, rows and what becomes of predictions."""
-    ran = run("inspect", cal)
-    assert ran.code == 0
+    ran = run("inspect", cal, code=0)
     for part in ("temperature", "cat, dog, eel, fox", "400 rows of 4 classes", "no row can change its"):
         assert part in ran.out
 

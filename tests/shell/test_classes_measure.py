@@ -14,7 +14,7 @@ from calibcli.names import ClassMeasure, DocumentKind
 from calibcli.shell.app import main
 from class_files import write_zoo
 from class_rows import drawn_rows
-from command_line import Run
+from command_line import Run, in_csv
 from published import check, validator
 
 NAMES = ("ant", "bee", "cat")
@@ -25,13 +25,8 @@ def zoo(tmp_path: Path) -> Path:
     """Return a CSV file of three classes, one row of which is tied."""
     probability, label = drawn_rows(500, 3, seed=2)
     probability[0] = [0.4, 0.4, 0.2]
-    rows = [
-        ",".join([*map(repr, row), NAMES[place]])
-        for row, place in zip(probability.tolist(), label, strict=True)
-    ]
-    path = tmp_path / "zoo.csv"
-    path.write_text("\n".join([",".join([*(f"p_{name}" for name in NAMES), "label"]), *rows]) + "\n")
-    return path
+    columns = {f"p_{name}": one for name, one in zip(NAMES, probability.T, strict=True)}
+    return in_csv(tmp_path / "zoo.csv", columns | {"label": np.array(NAMES)[label]})
 
 
 def test_reports_of_classes_fit_their_schema(run: Run, zoo: Path) -> None:
@@ -99,13 +94,8 @@ def test_the_page_says_what_was_seen(run: Run, zoo: Path) -> None:
 def test_many_classes_show_the_ten_worst(run: Run, tmp_path: Path) -> None:
     """Ten of them have a line, how many have none is said, and -v lists all."""
     probability, label = drawn_rows(200, 25, seed=4)
-    names = [f"p_{place:02}" for place in range(25)]
-    lines = [
-        ",".join(map(repr, [*row, place]))
-        for row, place in zip(probability.tolist(), label.tolist(), strict=True)
-    ]
-    path = tmp_path / "many.csv"
-    path.write_text("\n".join([",".join([*names, "label"]), *lines]) + "\n")
+    columns = {f"p_{place:02}": one for place, one in enumerate(probability.T)}
+    path = in_csv(tmp_path / "many.csv", columns | {"label": label})
     words = ("measure", path, "--probs", "p_*", "-y", "label", "--view", "one-vs-rest")
     short, long = run(*words).out, run(*words, "-v").out
     assert "15 more classes not shown; -v lists all." in short
@@ -338,8 +328,7 @@ def test_rules_of_all_classes_are_judged_beside_others(run: Run, large_zoo: Path
 def test_classes_one_by_one_and_together(run: Run, large_zoo: Path) -> None:
     """A view of every class judges the rules of one score class by class, and the others once."""
     words = ("verify", large_zoo, *PROBS, "--view", "one-vs-rest", "--rule", "accuracy>=0.5")
-    both = run(*words, "--max-ece", "0.3")
-    assert both.code == 0
+    both = run(*words, "--max-ece", "0.3", code=0)
     assert "2 rules in all rows and 3 groups: 4 pass" in both.out
     assert "All 4 claims must pass" in both.out
     alone = run(*words)
@@ -383,9 +372,8 @@ def test_no_class_is_called_right_whose_bias_is_shown(run: Run, tmp_path: Path) 
     stated = rng.dirichlet([1, 1, 1], 400)
     true = stated + np.array([0.08, 0, 0])
     label = (rng.random(400)[:, None] > (true / true.sum(1, keepdims=True)).cumsum(1)).sum(1)
-    lines = (",".join([*map(repr, row), "abc"[one]]) for row, one in zip(stated.tolist(), label, strict=True))
-    path = tmp_path / "classes.csv"
-    path.write_text("\n".join(["p_a,p_b,p_c,label", *lines]))
+    columns = {f"p_{name}": one for name, one in zip("abc", stated.T, strict=True)}
+    path = in_csv(tmp_path / "classes.csv", columns | {"label": np.array(list("abc"))[label]})
     said = run("measure", path, "--probs", "p_*", "-y", "label").out
     answer, _, tables = said.partition("\n\n")
     assert "By bias, scores are on average too low in class a; all at once with 95 % confidence." in answer

@@ -8,7 +8,7 @@ import pytest
 
 from calibcli.shell.app import main
 from class_files import ZOO, write_zoo
-from command_line import Run
+from command_line import Run, in_csv
 from published import state_of
 
 PROBS = ("--probs", "p_*", "-y", "label", "--max-ece", "0.2")
@@ -75,8 +75,7 @@ def test_any_cut_into_calls_and_shards_counts_the_same(
     one, whole = state_of(tmp_path / "one.json"), state_of(tmp_path / "whole.json")
     assert one["epochs"] == whole["epochs"]
     assert one["input"] == whole["input"]
-    said = run("verify", *words, "--state", tmp_path / "whole.json")
-    assert said.code == code
+    said = run("verify", *words, "--state", tmp_path / "whole.json", code=code)
     assert "of 3 classes" in said.out
 
 
@@ -124,10 +123,8 @@ def test_batch_is_told_by_rows_that_a_map_moves_into_the_view(run: Run, tmp_path
         label = np.where(
             generator.random(400) < 0.8, "cat", np.where(generator.random(400) < 0.5, "bee", "ant")
         )
-        rows = [f"{p},{1.0 - p - q},{q},{y}" for p, q, y in zip(ant, cat, label, strict=True)]
-        path = tmp_path / name
-        path.write_text("\n".join(["p_ant,p_bee,p_cat,label", *rows]) + "\n")
-        return path
+        columns = {"p_ant": ant, "p_bee": 1.0 - ant - cat, "p_cat": cat, "label": label}
+        return in_csv(tmp_path / name, columns)
 
     cal, state = tmp_path / "cal.json", tmp_path / "gate.json"
     fit = ("fit", write("fit.csv", 1), *PROBS[:4], "--multiclass", "structured", "-o", cal)

@@ -152,8 +152,7 @@ def test_a_limit_of_the_machine_stops_no_command(run: Run, home: Path, thousand:
 def test_help_needs_no_file(run: Run, home: Path) -> None:
     """Who made a mistake in it can still read about it."""
     (home / "calibcli.toml").write_text("this is not TOML")
-    ended = run("verify", "--help")
-    assert ended.code == 0
+    ended = run("verify", "--help", code=0)
     assert "--max-ece" in ended.out
 
 
@@ -197,8 +196,7 @@ def test_mistakes_in_a_file_are_usage_errors(
 ) -> None:
     """Exit 2 with the file, the key, and what was probably meant."""
     (home / "a" / "b" / "calibcli.toml").write_text(text)
-    ended = run("verify", thousand)
-    assert ended.code == 2, ended.err
+    ended = run("verify", thousand, code=2)
     first, second = [line for line in ended.err.splitlines() if not line.startswith("note:")][:2]
     assert message in first
     assert hint in second
@@ -216,8 +214,7 @@ def test_files_that_are_named_must_be_there(run: Run, home: Path, thousand: Path
         ("tool.calibcli = 1", "tool.calibcli is not a table"),
     ):
         shared.write_text(text)
-        ended = run("verify", thousand, "--config", shared)
-        assert ended.code == 2
+        ended = run("verify", thousand, "--config", shared, code=2)
         assert said in ended.err
     (home / "latin.toml").write_bytes(b"# \xe9")
     assert "is not TOML" in run("verify", thousand, "--config", home / "latin.toml").err
@@ -237,8 +234,7 @@ def test_mistakes_in_the_environment_are_usage_errors(
 ) -> None:
     """Exit 2 with the variable."""
     monkeypatch.setenv(variable, value)
-    ended = run("verify", thousand, "--max-ece", "0.1")
-    assert ended.code == 2
+    ended = run("verify", thousand, "--max-ece", "0.1", code=2)
     assert message in ended.err
 
 
@@ -262,8 +258,7 @@ def test_a_variable_that_names_no_command_is_refused(
     """A misspelt command would otherwise take a limit away without a word."""
     words = [thousand, "--max-ece", "0.2"] if command == "verify" else []
     monkeypatch.setenv(variable, "5")
-    ended = run(command, *words)
-    assert ended.code == 2
+    ended = run(command, *words, code=2)
     assert f"error: {variable}: names no command" in ended.err
     assert hint in ended.err
     assert run("--isolated", command, *words).code == 2
@@ -366,8 +361,7 @@ def test_a_default_yields_where_it_has_no_effect(
     """What is refused where it is typed is passed over where it comes from a file."""
     line = [words[0], thousand, "-s", "score", "-y", "label", *words[1:]]
     (home / "calibcli.toml").write_text(text)
-    ended = run(*line)
-    assert ended.code == 0, ended.err
+    ended = run(*line, code=0)
     assert ended.out == run(*line, "--isolated").out
     assert ", which has no effect here" in run(*line, "-q").err
 
@@ -393,8 +387,7 @@ def test_a_default_that_yields_is_said_by_gates_and_writes_no_error_report(
 ) -> None:
     """A limit is never passed over, and what was typed is refused as ever."""
     (home / "calibcli.toml").write_text("[verify]\nmin-group-rows = 5\nmax-ece = 0.2\n")
-    ended = run("verify", thousand, "--report", "junit=gate.xml")
-    assert ended.code == 0, ended.err
+    ended = run("verify", thousand, "--report", "junit=gate.xml", code=0)
     assert "note: ../../calibcli.toml sets min-group-rows, which has no effect here" in ended.err
     assert ended.err.count("sets max-ece") == 1
     assert "<failure" not in Path("gate.xml").read_text()

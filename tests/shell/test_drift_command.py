@@ -35,8 +35,7 @@ def pair() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def found(run: Run, *words: object) -> dict[str, Any]:
     """Return the columns that the command compares, by name."""
-    ended = run("drift", *words, "--json")
-    assert ended.code == 0, ended.err
+    ended = run("drift", *words, "--json", code=0)
     document = json.loads(ended.out)
     check(document, "drift")
     return {one["name"]: one for one in document["columns"]} | {"answer": document["answer"]}
@@ -103,8 +102,7 @@ def test_frequencies_conditions_and_missing_scores(
     assert f"score=pd, {kept[1] - missing} rows\n" in text
     assert f"{len(new) - kept[1]} rows not selected" in text
     assert f"{missing} rows with a missing value dropped" in text
-    refused = run("drift", *paths[:2], "-s", "pd")
-    assert refused.code == 3
+    refused = run("drift", *paths[:2], "-s", "pd", code=3)
     assert "70 of 700" in refused.err
 
 
@@ -216,8 +214,7 @@ def test_what_a_report_of_drift_is_for(run: Run, tmp_path: Path) -> None:
     """It can be looked at, and a picture is made from another kind of report."""
     path = tmp_path / "shift.json"
     assert run("drift", OLD, NEW, "-s", "score", "--on", "country", "-o", path, "--json").code == 0
-    looked = run("inspect", path)
-    assert looked.code == 0, looked.err
+    looked = run("inspect", path, code=0)
     psi = {one["name"]: str(one["psi"]) for one in json.loads(path.read_text())["columns"]}
     assert all(f"PSI of {name}" in looked.out and value in looked.out for name, value in psi.items())
     drawn = run("plot", path, "-o", tmp_path / "shift.png")
@@ -268,8 +265,7 @@ def test_psi_by_hand(loans: Path) -> None:
 
 def test_page_and_document_say_when_it_began(loans: Path, run: Run) -> None:
     """The first month that differs and the one that differs most."""
-    told = run("drift", str(loans), "-s", "pd", "--by", "month")
-    assert told.code == 0
+    told = run("drift", str(loans), "-s", "pd", "--by", "month", code=0)
     assert "have shifted from 2024-1 in 3 of 11 other values of month: first " in told.out
     report = json.loads(run("drift", str(loans), "-s", "pd", "--by", "month", "--json").out)
     assert report["by"] == {"column": "month", "base": "2024-1"}

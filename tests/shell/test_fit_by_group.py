@@ -43,16 +43,14 @@ def rows(tmp_path: Path) -> Path:
 def fitted(run: Run, rows: Path) -> Path:
     """Return the artifact of a fit by country."""
     path = rows.with_name("by.json")
-    ended = run("fit", rows, *ASKED, "--by", "country", "-o", path)
-    assert ended.code == 0, ended.err
+    run("fit", rows, *ASKED, "--by", "country", "-o", path, code=0)
     return path
 
 
 def applied(run: Run, artifact: Path, file: Path, *words: object) -> list[float]:
     """Return the new column of a file."""
     output = file.with_name("applied.csv")
-    ended = run("apply", artifact, file, "-s", "score", "-o", output, "--force", *words)
-    assert ended.code == 0, ended.err
+    run("apply", artifact, file, "-s", "score", "-o", output, "--force", *words, code=0)
     return [float(line.rpartition(",")[2]) for line in output.read_text().splitlines()[1:]]
 
 
@@ -100,8 +98,7 @@ def test_what_a_fit_says_is_of_the_map_that_each_row_gets(run: Run, rows: Path, 
     """Its loss, its outputs and the rows that it is sure of: the map of all rows has others."""
     by = rows.with_name("by.json")
     bins = ("--bins", "4") if method == "histogram" else ()
-    ended = run("fit", rows, *ASKED, "--by", "country", "--method", method, *bins, "-o", by)
-    assert ended.code == 0, ended.err
+    ended = run("fit", rows, *ASKED, "--by", "country", "--method", method, *bins, "-o", by, code=0)
     before, after = (
         json.loads(run("measure", rows, *ASKED, *more, "-m", "log_loss", "--json").out)["measures"][
             "log_loss"
@@ -131,11 +128,9 @@ def test_measure_and_verify_take_the_map_of_each_row(run: Run, rows: Path, fitte
     ended = run("verify", rows, *ASKED, "--artifact", fitted, "--max-ece", "0.2")
     assert (ended.code, "fit" in ended.err) == (3, True)
     ended = run(
-        "verify", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--max-ece", "0.3", "--json"
+        "verify", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--max-ece", "0.3", "--json", code=0
     )
-    assert ended.code == 0
-    terminal = run("plot", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--terminal")
-    assert terminal.code == 0, terminal.err
+    run("plot", rows.with_name("DE.csv"), *ASKED, "--artifact", fitted, "--terminal", code=0)
 
 
 @pytest.mark.parametrize("command", ["measure", "verify", "apply"])
@@ -151,8 +146,7 @@ def test_groups_that_the_fit_has_not_seen_are_counted_and_refused(
         words += ["--max-ece", "0.3"]
     if command == "apply":
         words = [command, fitted, strange, "-s", "score", "-o", rows.with_name("o.csv")]
-    ended = run(*words)
-    assert ended.code == 3
+    ended = run(*words, code=3)
     assert "column 'country': 3 of " in ended.err
     assert "rows are of a group that the fit has not seen; the first is 'FR' at row 1,201" in ended.err
     assert "--unseen pooled" in ended.err
@@ -312,12 +306,9 @@ def test_groups_may_stand_in_the_path(
         pa_csv.write_csv(table, tmp_path / "bare.csv")
         words = ["apply", fitted, tmp_path / "bare.csv", "--keep", "score", "--name", "x", "--unseen"]
         assert "there is no column 'country'" in run(*words, "pooled", "-o", folder / f"a.{kind}").err
-        plain = run("fit", tmp_path / "bare.csv", *ASKED, "--force", "-o", tmp_path / "plain.json")
-        assert plain.code == 0
-        ended = run("apply", "plain.json", "bare.csv", "--name", "plain", "-o", folder / f"a.{kind}")
-        assert ended.code == 0, ended.err
-        ended = run("apply", fitted, "hive", "-s", "score", "--out-dir", "out", "--to", "csv", "--force")
-        assert ended.code == 0, ended.err
+        run("fit", tmp_path / "bare.csv", *ASKED, "--force", "-o", tmp_path / "plain.json", code=0)
+        run("apply", "plain.json", "bare.csv", "--name", "plain", "-o", folder / f"a.{kind}", code=0)
+        run("apply", fitted, "hive", "-s", "score", "--out-dir", "out", "--to", "csv", "--force", code=0)
         out = Path("out", folder.name, "a.csv").read_text().splitlines()[1:]
         assert [float(line.rpartition(",")[2]) for line in out] == expected
     shown = run("apply", fitted, "hive", "-s", "nothing", "--out-dir", "other").err

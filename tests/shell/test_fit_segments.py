@@ -32,8 +32,7 @@ def test_same_rows_give_the_same_bytes(run: Run, artifact: Path, tmp_path: Path)
     """CSV in another order gives the artifact of Parquet, byte for byte, by any number of workers."""
     frame = pq.read_table(LOANS).to_pandas()
     frame.sample(frac=1.0, random_state=1).to_csv(tmp_path / "rows.csv", index=False)
-    ended = run("fit", tmp_path / "rows.csv", *WORDS, *FIT, "--jobs", "2")
-    assert ended.code == 0, ended.err
+    ended = run("fit", tmp_path / "rows.csv", *WORDS, *FIT, "--jobs", "2", code=0)
     assert ended.out == artifact.read_text()
     check(json.loads(ended.out), "artifact")
 
@@ -45,15 +44,13 @@ def test_repair_is_better_on_other_rows(run: Run, artifact: Path) -> None:
     assert found["difference"]["value"] < 0.0
     after = run("segments", FRESH, *WORDS, *FIT[2:], "--artifact", artifact)
     assert after.out.startswith("No segment stands out")
-    judged = run("verify", FRESH, *WORDS, "--artifact", artifact, "--max-ece", "0.05")
-    assert judged.code == 0
+    run("verify", FRESH, *WORDS, "--artifact", artifact, "--max-ece", "0.05", code=0)
 
 
 def test_every_door_gives_the_same_probabilities(run: Run, artifact: Path, tmp_path: Path) -> None:
     """Files, frames, arrays beside a frame, and what measure sees agree bit for bit."""
     out = tmp_path / "repaired.parquet"
-    ended = run("apply", artifact, FRESH, "-s", "score", "-o", out)
-    assert ended.code == 0, ended.err
+    run("apply", artifact, FRESH, "-s", "score", "-o", out, code=0)
     written = pq.read_table(out).to_pandas()
     frame = pq.read_table(FRESH).to_pandas()
     held = calibcli.load(artifact)
@@ -77,12 +74,10 @@ def test_new_values_are_counted(run: Run, artifact: Path, tmp_path: Path) -> Non
     frame = pd.DataFrame({"score": [0.1, 0.2, 0.3], "country": ["DE", "ZZ", "YY"], "device": ["mobile"] * 3})
     frame["age"], frame["label"] = [30, None, 40], [0, 1, 1]
     frame.to_csv(tmp_path / "new.csv", index=False)
-    ended = run("apply", artifact, tmp_path / "new.csv", "-o", tmp_path / "out.csv")
-    assert ended.code == 0
+    ended = run("apply", artifact, tmp_path / "new.csv", "-o", tmp_path / "out.csv", code=0)
     assert "2 rows have a value of 'country' that the fit had not seen" in ended.err
     assert "1 row has a value of 'age' that the fit had not seen" in ended.err
-    measured = run("measure", tmp_path / "new.csv", "--artifact", artifact, "--metric", "ece")
-    assert measured.code == 0, measured.err
+    measured = run("measure", tmp_path / "new.csv", "--artifact", artifact, "--metric", "ece", code=0)
     assert "2 rows have a value of 'country' that the fit had not seen" in measured.out + measured.err
     assert np.isfinite(pd.read_csv(tmp_path / "out.csv")["calibrated"]).all()
 
@@ -93,8 +88,7 @@ def test_columns_may_stand_in_the_path(run: Run, artifact: Path, tmp_path: Path)
     folder = tmp_path / "country=BR"
     folder.mkdir()
     frame.drop(columns="country").to_csv(folder / "part.csv", index=False)
-    ended = run("apply", artifact, folder / "part.csv", "-s", "score", "-o", tmp_path / "out.csv")
-    assert ended.code == 0, ended.err
+    run("apply", artifact, folder / "part.csv", "-s", "score", "-o", tmp_path / "out.csv", code=0)
     whole = calibcli.apply(calibcli.load(artifact), frame, score="score")["calibrated"]
     assert np.array_equal(pd.read_csv(tmp_path / "out.csv", engine="pyarrow")["calibrated"], whole)
 
@@ -126,8 +120,7 @@ def test_frequencies_count_as_rows(run: Run, tmp_path: Path) -> None:
 def test_past_the_memory_scores_are_kept_to_cells(run: Run) -> None:
     """Where rows take more cells than are allowed, logits are kept to an eighth: little changes."""
     words = ("--method", "segments", "--on", "country,device")
-    coarse = run("fit", LOANS, *WORDS, *words, "--memory", "100KiB")
-    assert coarse.code == 0, coarse.err
+    coarse = run("fit", LOANS, *WORDS, *words, "--memory", "100KiB", code=0)
     assert "logits of scores are rounded to 0.125" in coarse.err
     exact = run("fit", LOANS, *WORDS, *words)
     losses = [json.loads(one.out)["fit"]["loss_after"] for one in (coarse, exact)]

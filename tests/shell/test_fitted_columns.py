@@ -83,15 +83,13 @@ def test_the_column_of_the_fit_comes_before_those_with_usual_names(
 
 def test_without_it_the_guess_is_said(loans: Path, fitted: Path, run: Run, tmp_path: Path) -> None:
     """A usual name is taken as before, and the rows are said to lack the column of the fit."""
-    said = run("apply", fitted, loans / "bare.csv", "-o", tmp_path / "out.csv")
-    assert said.code == 0
+    said = run("apply", fitted, loans / "bare.csv", "-o", tmp_path / "out.csv", code=0)
     assert NOT_THERE in said.err
     assert NOT_THERE in run("measure", loans / "bare.csv", "--artifact", fitted).out
     with pytest.warns(UserWarning, match="was fitted to column 'pd_grade'"):
         calibcli.apply(str(fitted), pd.read_csv(loans / "bare.csv"))
     nothing = written(tmp_path / "none.csv", {"x": [0.5], "branch": ["north"]})
-    refused = run("apply", fitted, nothing)
-    assert refused.code == 3
+    refused = run("apply", fitted, nothing, code=3)
     assert (
         "there is no column 'pd_grade', which the map was fitted to, and no column looks like" in refused.err
     )
@@ -128,8 +126,9 @@ def test_all_files_of_a_folder_have_the_column_of_the_first(
     assert NOT_THERE in said.err
     run("apply", fitted, tmp_path / "2.csv", "-s", "pd", "-o", tmp_path / "2_pd.csv")
     assert (tmp_path / "out/2.csv").read_bytes() == (tmp_path / "2_pd.csv").read_bytes()
-    refused = run("apply", fitted, tmp_path / "2.csv", tmp_path / "1.csv", "--out-dir", tmp_path / "out2")
-    assert refused.code == 3
+    refused = run(
+        "apply", fitted, tmp_path / "2.csv", tmp_path / "1.csv", "--out-dir", tmp_path / "out2", code=3
+    )
     assert "1.csv: there is no column 'pd_grade'" in refused.err
 
 

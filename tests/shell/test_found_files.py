@@ -109,8 +109,7 @@ def test_summaries_carry_it(run: Run, place: Path) -> None:
 def test_outputs_of_a_folder_say_it(run: Run, place: Path, artifact: Path) -> None:
     """`apply` to a directory, also where nothing is left to do."""
     for more in ((), ("--skip-existing",)):
-        ended = run("apply", artifact, "d", "-s", "score", "--out-dir", "out", *more)
-        assert ended.code == 0, ended
+        ended = run("apply", artifact, "d", "-s", "score", "--out-dir", "out", *more, code=0)
         assert SAID in " ".join(ended.err.split())
     assert sorted(str(one.relative_to(place)) for one in (place / "out").rglob("*.csv")) == [
         "out/a.csv",
@@ -169,8 +168,7 @@ def test_files_that_are_named_are_not_counted(place: Path) -> None:
 def test_a_link_that_leads_nowhere_is_refused(run: Run, place: Path, named: str, command: str) -> None:
     """As git-annex and DVC leave them: with its name and what it points to, and not passed over."""
     (place / "d" / "gone.csv").symlink_to("../.git/annex/objects/1f")
-    ended = run(*command.split(), named)
-    assert ended.code == 3
+    ended = run(*command.split(), named, code=3)
     line, hint = ended.err.splitlines()
     assert line == "error: d/gone.csv is a link to ../.git/annex/objects/1f, which is not there"
     assert "git annex get, dvc pull" in hint

@@ -17,7 +17,7 @@ from calibcli.options.numerals import has_own_order
 from calibcli.options.rows import Columns
 from calibcli.stats.curves import CurvePanels
 from calibcli.stats.curves.segments import TrendCurve
-from command_line import Run
+from command_line import Run, in_csv
 
 
 @pytest.fixture
@@ -26,10 +26,7 @@ def crossed(tmp_path: Path) -> Path:
     rng = np.random.default_rng(4)
     score = np.repeat((0.3, 0.7), 600)
     label = (rng.permutation(np.repeat((0, 1), 300)) for _ in range(2))
-    path = tmp_path / "rows.csv"
-    lines = (f"{one!r},{y}" for one, y in zip(score.tolist(), np.concatenate([*label]), strict=True))
-    path.write_text("\n".join(["score,label", *lines]), encoding="utf-8")
-    return path
+    return in_csv(tmp_path / "rows.csv", {"score": score, "label": np.concatenate([*label])})
 
 
 @pytest.mark.parametrize(
@@ -51,8 +48,7 @@ def test_what_was_asked_for_stands_first(run: Run, crossed: Path, metric: str, f
 def test_scores_that_are_the_same_are_said_to_be(run: Run, crossed: Path, tmp_path: Path) -> None:
     """A map that changes nothing is no comparison; one that changes some rows is."""
     for name, method in (("same", "identity"), ("other", "intercept")):
-        made = run("fit", crossed, "-m", method, "-o", tmp_path / f"{name}.json", "--limit", "900")
-        assert made.code == 0, made.err
+        run("fit", crossed, "-m", method, "-o", tmp_path / f"{name}.json", "--limit", "900", code=0)
     same = run("compare", crossed, "--artifact", tmp_path / "same.json").out
     assert "have the same score in every row." in same.split("\n")[0]
     assert "same score in every row" not in run("compare", crossed, "--artifact", tmp_path / "other.json").out
@@ -76,9 +72,12 @@ def test_a_note_on_few_values_names_the_score_that_has_them(run: Run, tmp_path: 
     """Of two that are compared."""
     rng = np.random.default_rng(5)
     fine = rng.random(3_000)
-    path = tmp_path / "two.csv"
-    lines = (f"{s!r},{round(s, 2)!r},{int(rng.random() < s)}" for s in fine.tolist())
-    path.write_text("\n".join(["fine,coarse,label", *lines]), encoding="utf-8")
+    columns = {
+        "fine": fine,
+        "coarse": [round(one, 2) for one in fine.tolist()],
+        "label": rng.random(3_000) < fine,
+    }
+    path = in_csv(tmp_path / "two.csv", columns)
     said = run("compare", path, "-s", "fine", "-s", "coarse", "-y", "label").out
     assert "note: coarse takes 101 values, and 15 equal-width bins" in said
 

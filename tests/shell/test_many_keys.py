@@ -37,8 +37,7 @@ def ever_new(rows: int, more: str = "") -> str:
 def test_a_table_that_would_be_empty_is_refused_with_a_way_out(run: Run, artifact: str, suffix: str) -> None:
     """The keys are counted, not the fields: 5,000 rows would be 25 million of these."""
     Path("keys.jsonl").write_text(ever_new(5_000))
-    ended = run("apply", artifact, "keys.jsonl", "-o", f"out.{suffix}")
-    assert ended.code == 3
+    ended = run("apply", artifact, "keys.jsonl", "-o", f"out.{suffix}", code=3)
     assert "5,001 keys, of which a row has 2: nearly all columns are empty" in ended.err
     assert "--keep" in ended.err
     assert not Path(f"out.{suffix}").exists()
@@ -129,8 +128,7 @@ def test_a_header_of_very_many_columns_is_looked_into_once(run: Run, artifact: s
     assert f"{count - 1_000:,} more columns; --json lists all." in lines
     assert len(json.loads(run("inspect", "wide.csv", "--json").out)["columns"]) == count
     names = ",".join(f"c{k}" for k in range(1, count))
-    ended = run("apply", artifact, "wide.csv", "-s", "c0", "--keep", names, "-o", "out.csv", "-q")
-    assert ended.code == 0, ended.err
+    run("apply", artifact, "wide.csv", "-s", "c0", "--keep", names, "-o", "out.csv", "-q", code=0)
     assert time.process_time() - began < 20.0
 
 

@@ -26,7 +26,7 @@ from calibcli.show.pages.measure import group_blocks
 from calibcli.stats.measures.compat import OrderedRows, peer_numbers
 from calibcli.stats.measures.if_calibrated import DRAWS, CalibratedDraws
 from calibcli.stats.table import ScoreTable
-from command_line import CHURN, SAMPLE, Make, Run
+from command_line import CHURN, SAMPLE, Make, Run, in_csv
 from published import check
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
@@ -41,12 +41,8 @@ def three(tmp_path: Path) -> Path:
     a = rng.random(rows).clip(0.01, 0.99)
     country = rng.choice(["US", "DE", "tiny"], rows, p=[0.6, 0.35, 0.05])
     label = rng.random(rows) < np.where(country == "DE", a**3, a)
-    columns = [a.tolist(), (a**2).tolist(), label.astype(int).tolist(), country.tolist()]
-    columns += [rng.choice(["x", "y"], rows).tolist(), rng.integers(0, 30, rows).tolist()]
-    lines = [",".join(map(str, row)) for row in zip(*columns, strict=True)]
-    path = tmp_path / "three.csv"
-    path.write_text("\n".join(["a,b,label,country,device,site", *lines]) + "\n")
-    return path
+    columns = {"a": a, "b": a**2, "label": label, "country": country, "device": rng.choice(["x", "y"], rows)}
+    return in_csv(tmp_path / "three.csv", columns | {"site": rng.integers(0, 30, rows)})
 
 
 def test_reports_fit_their_published_schema(run: Run, three: Path) -> None:
@@ -58,8 +54,7 @@ def test_reports_fit_their_published_schema(run: Run, three: Path) -> None:
         ["--by", "country", "--min-group-rows", "9999", *FEW],
         ["--by", "country", "--cluster", "site", "--metric", "brier"],
     ):
-        ended = run("measure", three, "-s", "a", "-y", "label", *words, "--json")
-        assert ended.code == 0, ended.err
+        ended = run("measure", three, "-s", "a", "-y", "label", *words, "--json", code=0)
         check(json.loads(ended.out), "report")
 
 
@@ -81,8 +76,7 @@ def test_json_has_every_slice_in_full(run: Run, three: Path) -> None:
 def test_terminal_shows_one_row_a_group(run: Run, three: Path) -> None:
     """The worst group comes first, small ones are noted once, and only -v prints every page."""
     words = ["measure", three, "-s", "a", "-y", "label", "--by", "country", *FEW]
-    plain = run(*words)
-    assert plain.code == 0, plain.err
+    plain = run(*words, code=0)
     lines = plain.out.splitlines()
     start = lines.index("Groups by country")
     assert lines[start + 1] == (
@@ -101,18 +95,16 @@ def test_terminal_shows_one_row_a_group(run: Run, three: Path) -> None:
 @pytest.mark.parametrize("how", [("--cluster", "site"), ("--weight", "w")])
 def test_a_cutoff_that_is_not_named_is_accounted_for(run: Run, tmp_path: Path, how: tuple[str, str]) -> None:
     """Its bounds need independent rows that count alike."""
-    rows = [f"{score / 100},{score % 3 > 0:d},{score % 30},{1 + score % 2}" for score in range(1, 100)]
-    (tmp_path / "rows.csv").write_text("\n".join(["s,y,site,w", *rows, ""]))
-    ended = run("measure", tmp_path / "rows.csv", "-s", "s", "-y", "y", "-m", "aurc", *how)
-    assert ended.code == 0, ended.err
+    k = np.arange(1, 100)
+    in_csv(tmp_path / "rows.csv", {"s": k / 100, "y": k % 3 > 0, "site": k % 30, "w": 1 + k % 2})
+    ended = run("measure", tmp_path / "rows.csv", "-s", "s", "-y", "y", "-m", "aurc", *how, code=0)
     needed = {"site": "independent rows", "w": "rows without importance weights"}[how[1]]
     assert f"No cutoff for right answers is named: its bounds need {needed}." in ended.out
 
 
 def test_clusters_are_said_and_bounds_refused(run: Run, three: Path) -> None:
     """The page names the clusters, and gives exact bounds and tests up with the reason."""
-    ended = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site")
-    assert ended.code == 0, ended.err
+    ended = run("measure", three, "-s", "a", "-y", "label", "--cluster", "site", code=0)
     assert "30 clusters of dependent rows by site, worth as much as" in ended.out
     assert " % of all may be unlike any of these\n" in ended.out
     assert "exact bounds need independent rows" in ended.out
@@ -161,8 +153,7 @@ def test_many_further_scores_are_a_line_each(run: Run, tmp_path: Path) -> None:
 def test_standard_input_and_files_agree(run: Run, three: Path) -> None:
     """Groups, clusters and scores come through a pipe as from a file."""
     words = ["-s", "a", "-s", "b", "-y", "label", "--by", "country", "--cluster", "site", *FEW, "--json"]
-    piped = run("measure", "-", *words, stdin=three.read_bytes())
-    assert piped.code == 0, piped.err
+    piped = run("measure", "-", *words, stdin=three.read_bytes(), code=0)
     from_pipe, from_file = json.loads(piped.out), json.loads(run("measure", three, *words).out)
     for report in (from_pipe, from_file):
         del report["digest"]
@@ -190,11 +181,11 @@ def test_metrics_by_commas_are_as_many_metrics(run: Run, thousand: Path) -> None
 
 
 @pytest.fixture
-def tied(csv_of: Make) -> Path:
+def tied(tmp_path: Path) -> Path:
     """Return a CSV file of 60 rows in no order, with ties, edges, and scores of 0 and 1."""
     generator = np.random.default_rng(3)
     score, label = rows_of(generator)
-    return csv_of("score,label", *(f"{f!r},{y:d}" for f, y in zip(score.tolist(), label, strict=True)))
+    return in_csv(tmp_path / "tied.csv", {"score": score, "label": label})
 
 
 def rows_of(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -206,8 +197,7 @@ def rows_of(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("tool", list(CompatTool))
 def test_json_fits_its_schema(tool: CompatTool, tied: Path, run: Run) -> None:
     """Every tool gives a document in the shape of `calibcli schema compat`, with its numbers and ours."""
-    ran = run("measure", tied, "--compat", tool.value, "--json")
-    assert ran.code == 0, ran.err
+    ran = run("measure", tied, "--compat", tool.value, "--json", code=0)
     document = json.loads(ran.out)
     check(document, "compat")
     assert document["peer"]["name"] == tool.value
@@ -217,8 +207,7 @@ def test_json_fits_its_schema(tool: CompatTool, tied: Path, run: Run) -> None:
 @pytest.mark.parametrize("tool", list(CompatTool))
 def test_page_shows_every_number_and_reason(tool: CompatTool, tied: Path, run: Run) -> None:
     """The table has a line for each number, with why it differs."""
-    ran = run("measure", tied, "--compat", tool.value)
-    assert ran.code == 0, ran.err
+    ran = run("measure", tied, "--compat", tool.value, code=0)
     score, label = rows_of(np.random.default_rng(3))
     peer = peer_numbers(tool, ScoreTable.from_rows(score, label), rows=OrderedRows(score, label))
     assert f"{peer.package} {peer.version}" in ran.out
@@ -278,8 +267,7 @@ def test_inspect_knows_the_document(tied: Path, run: Run, tmp_path: Path) -> Non
     """What was written can be looked into."""
     path = tmp_path / "compat.json"
     assert run("measure", tied, "--compat", "relplot", "--json", "-o", path).code == 0
-    ran = run("inspect", path)
-    assert ran.code == 0, ran.err
+    ran = run("inspect", path, code=0)
     assert "relplot 1.0.3" in ran.out
     assert "smECE" in ran.out
 
@@ -314,9 +302,7 @@ def test_edges_that_cut_cells_are_exact_on_a_grid(run: Run, tmp_path: Path) -> N
     """On a grid, edges off its cells are settled by a second look at the rows: the exact table's numbers."""
     rng = np.random.default_rng(0)
     score = rng.random(30_000)
-    lines = (f"{s!r},{int(y)}" for s, y in zip(score.tolist(), rng.random(30_000) < score, strict=True))
-    file = tmp_path / "p.csv"
-    file.write_text("score,label\n" + "\n".join(lines) + "\n")
+    file = in_csv(tmp_path / "p.csv", {"score": score, "label": rng.random(30_000) < score})
     words = [file, *COLUMNS, "--edges", "0,0.123456789,0.7071067811865476,1", "--metric", "ece", "--json"]
     grid = json.loads(run("measure", *words, "--memory", "1KiB").out)
     exact = json.loads(run("measure", *words, "--exact").out)
@@ -332,13 +318,8 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rows of two scores in two groups."""
     rng = np.random.default_rng(0)
     score = rng.beta(2, 3, 300)
-    lines = [
-        f"{one!r},{1 - one!r},{'ab'[place % 2]},{int(rng.random() < one)}\n"
-        for place, one in enumerate(score.tolist())
-    ]
-    path = tmp_path_factory.mktemp("slices") / "rows.csv"
-    path.write_text("score,other,by,label\n" + "".join(lines))
-    return path
+    columns = {"score": score, "other": 1 - score, "by": "ab", "label": rng.random(300) < score}
+    return in_csv(tmp_path_factory.mktemp("slices") / "rows.csv", columns)
 
 
 @pytest.fixture(scope="module")
@@ -426,8 +407,7 @@ def test_the_command_shows_them(
     run: Run, rows: Path, words: list[str], titles: list[str], missing: list[str]
 ) -> None:
     """In a table below those of all rows, and nothing else."""
-    ended = run("measure", rows, "-s", "score", "-y", "label", "--by", "by", *words)
-    assert ended.code == 0, ended.err
+    ended = run("measure", rows, "-s", "score", "-y", "label", "--by", "by", *words, code=0)
     table = ended.out[ended.out.index("Groups by by") :]
     assert all(title in table for title in titles), table
     assert not any(title in table for title in missing), table
@@ -449,8 +429,7 @@ def test_classes_show_what_was_asked_for(run: Run, tmp_path: Path) -> None:
     several = rng.dirichlet((1, 1, 1), 400)
     label = (several.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1)
     path, artifact = tmp_path / "rows.csv", tmp_path / "cal.json"
-    rows = [f"{','.join(map(repr, row))},{one}\n" for row, one in zip(several.tolist(), label, strict=True)]
-    path.write_text("p_0,p_1,p_2,label\n" + "".join(rows))
+    in_csv(path, {**{f"p_{place}": one for place, one in enumerate(several.T)}, "label": label})
     of_classes = [path, "--probs", "p_*", "-y", "label"]
     ended = run("measure", *of_classes, "--metric", "cox_slope", "--metric", "ks")
     table = ended.out[ended.out.index("Each class against the rest") :]
@@ -481,12 +460,9 @@ def test_multiples_of_the_least_drawn_p_value_are_at_most_that(
     """Adjusted p-values have no more digits than what they are adjusted from."""
     monkeypatch.setitem(CalibratedDraws.__init__.__kwdefaults__, "draws", DRAWS)
     path = tmp_path / "parts.csv"
-    rows = (
-        f"{0.2 + k % 60 / 100},{int(part == 'bad' or k % 97 < 20 + k % 60)},{part}"
-        for part in ("bad", "good")
-        for k in range(300)
-    )
-    path.write_text("score,label,part\n" + "\n".join(rows) + "\n")
+    k = np.arange(300)
+    columns = {"score": 0.2 + k % 60 / 100, "label": np.append(np.ones(300, bool), k % 97 < 20 + k % 60)}
+    in_csv(path, {**columns, "part": ["bad"] * 300 + ["good"] * 300})
     told = run("measure", path, *CHURN, "--by", "part", "-m", "hosmer_lemeshow", "--format", "md").out
     bad, good = (
         next(line for line in told.splitlines() if line.startswith(f"| part={part}"))

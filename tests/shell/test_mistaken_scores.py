@@ -9,7 +9,7 @@ import pytest
 
 import calibcli
 from calibcli.names import MeasureName
-from command_line import Run
+from command_line import Run, in_csv
 
 SAID = "equal-width bins merge some of them: pass --binning atoms to measure each value by itself"
 
@@ -23,9 +23,7 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(2)
     for name, size in (("fit", 2_000), ("few", 46), ("more", 400)):
         score = rng.uniform(0, 1, size)
-        label = (rng.random(size) < score).astype(int)
-        lines = [f"{one!r},{y}\n" for one, y in zip(score.tolist(), label, strict=True)]
-        (folder / f"{name}.csv").write_text("score,label\n" + "".join(lines))
+        in_csv(folder / f"{name}.csv", {"score": score, "label": rng.random(size) < score})
     words = ["fit", str(folder / "fit.csv"), "--method", "histogram", "--bins", "20", "-q"]
     assert main([*words, "-o", str(folder / "cal.json")]) == 0
     for name in ("few", "more"):
@@ -35,8 +33,7 @@ def applied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _ece(run: Run, *words: object) -> float:
-    ended = run("measure", *words, "--metric", "ece", "--json")
-    assert ended.code == 0, ended.err
+    ended = run("measure", *words, "--metric", "ece", "--json", code=0)
     return float(json.loads(ended.out)["measures"]["ece"]["value"])
 
 
@@ -156,8 +153,7 @@ def test_percentages_below_one_are_asked_about(run: Run, tmp_path: Path) -> None
     percent = rng.choice([0.03, 0.1, 0.4], 8_000)
     event = rng.random(8_000) < percent / 100.0
     for name, score in (("percent", percent), ("share", percent / 100.0), ("high", np.full(8_000, 0.05))):
-        lines = (f"{one!r},{int(label)}" for one, label in zip(score.tolist(), event, strict=True))
-        (tmp_path / f"{name}.csv").write_text("\n".join(["pd,default", *lines]), encoding="utf-8")
+        in_csv(tmp_path / f"{name}.csv", {"pd": score, "default": event})
     names = ("percent", "share", "high")
     said = {name: HINT in run("measure", tmp_path / f"{name}.csv").out for name in names}
     assert said == {"percent": True, "share": False, "high": False}
@@ -169,9 +165,7 @@ def test_outcomes_in_reverse_are_asked_about(run: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     score = rng.random(400)
     label = np.where(rng.random(400) < score, "died", "lived")
-    path = tmp_path / "cohort.csv"
-    lines = (f"{one!r},{1.0 - one!r},{word}" for one, word in zip(score.tolist(), label, strict=True))
-    path.write_text("\n".join(["risk,chance,outcome", *lines]), encoding="utf-8")
+    path = in_csv(tmp_path / "cohort.csv", {"risk": score, "chance": 1.0 - score, "outcome": label})
     words = ("-s", "risk", "-y", "outcome", "--positive")
     assert "(AUROC 0.1" in run("measure", path, *words, "lived").out
     first = run("measure", path, *words, "lived").out.split("\n")[0]
@@ -256,8 +250,7 @@ def test_a_pattern_leaves_no_numbers_with_a_comma_out(run: Run, tmp_path: Path) 
     lines = [f"0,{place % 9 + 1};0,5;1;text;{place % 2}" for place in range(200)]
     path.write_text("\n".join(["fc_a;fc_b;fc_c;fc_note;rain", *lines]), encoding="utf-8")
     words = ("compare", path, "-s", "fc_*", "-y", "rain", "-m", "brier", "--delimiter", ";")
-    refused = run(*words)
-    assert refused.code == 3
+    refused = run(*words, code=3)
     assert "--decimal , reads commas" in refused.err
     found = run(*words, "--decimal", ",")
     assert "3 scores for rain" in found.out

@@ -227,8 +227,7 @@ HOSTILE = [
 def next_words(run: Run, path: str) -> list[str]:
     """Return the words that a shell makes of the command that inspect prints."""
     dashes = ["--"] if path.startswith("-") else []
-    ended = run("inspect", *dashes, path)
-    assert ended.code == 0, ended
+    ended = run("inspect", *dashes, path, code=0)
     (line,) = [one for one in ended.out.splitlines() if one.startswith("next  ")]
     suggested = json.loads(run("inspect", "--json", *dashes, path).out)["suggestion"]
     words = shlex.split(line.removeprefix("next"))

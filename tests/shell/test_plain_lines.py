@@ -24,8 +24,7 @@ def test_rows_come_through_a_pipe_where_none_are_named(
     """The same as with a dash; what is written goes to standard output."""
     monkeypatch.chdir(tmp_path)
     rows = CALIBRATION.read_bytes()
-    fitted = run("fit", "-o", "cal.json", stdin=rows)
-    assert fitted.code == 0, fitted.err
+    run("fit", "-o", "cal.json", stdin=rows, code=0)
     assert run("measure", "--json", stdin=rows).out == run("measure", "-", "--json", stdin=rows).out
     applied = run("apply", "cal.json", stdin=rows)
     assert applied.out == run("apply", "cal.json", "-", "-o", "-", stdin=rows).out

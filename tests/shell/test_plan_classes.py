@@ -32,8 +32,7 @@ def of_classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def rows_needed(run: Run, *words: object) -> dict[str, Any]:
     """What `plan --max-ece 0.08` says."""
-    ended = run("plan", *map(str, words), "--max-ece", "0.08", "--bins", "5", "--json")
-    assert ended.code == 0, ended.err
+    ended = run("plan", *map(str, words), "--max-ece", "0.08", "--bins", "5", "--json", code=0)
     found: dict[str, Any] = json.loads(ended.out)
     return found
 
@@ -62,8 +61,7 @@ def test_a_map_of_classes_is_planned_on_rows_that_it_is_applied_to(run: Run, of_
         ("--artifact", older),
         ("--probs", "p_*", "--view", "top-label", "--artifact", of_classes / "cal.json"),
     ):
-        ended = run("plan", *map(str, words), "--max-ece", "0.08")
-        assert ended.code == 2
+        ended = run("plan", *map(str, words), "--max-ece", "0.08", code=2)
         assert "does not say where t" in ended.err
         assert "calibcli plan ROWS --artifact" in ended.err
 
@@ -116,8 +114,7 @@ def test_every_class_passes_at_what_a_view_of_all_asks_for(run: Run, of_classes:
 def test_a_pattern_leaves_out_what_apply_wrote_beside_the_classes(run: Run, of_classes: Path) -> None:
     """`calibrated_*` names the classes alone, says so, and is what `inspect` offers; so does `compare`."""
     applied = str(of_classes / "applied.parquet")
-    ended = run("measure", applied, "--probs", "calibrated_*", "-y", "label", "-m", "ece")
-    assert ended.code == 0, ended.err
+    ended = run("measure", applied, "--probs", "calibrated_*", "-y", "label", "-m", "ece", code=0)
     assert "'calibrated_class', 'calibrated_confidence' fit the pattern" in ended.out
     assert "of 3 classes" in ended.out
     looked = run("inspect", applied)

@@ -86,8 +86,7 @@ def test_what_reaches_further_is_refused_from_a_file_that_was_found(
     above = [] if key in COMMAND_NAMES else [f"{key} = {value}\n"]
     for text in (f"[{command}]\n{key} = {value}\n", *above):
         (project / "calibcli.toml").write_text(text)
-        ended = run(command, "nothing.csv", "nothing.csv", *needed)
-        assert ended.code == 2, ended.err
+        ended = run(command, "nothing.csv", "nothing.csv", *needed, code=2)
         assert f"{key}: --{key} " in ended.err, ended.err
         assert "which only a configuration file that you name may do" in ended.err
         assert "--config ../calibcli.toml" in ended.err
@@ -105,8 +104,7 @@ def test_a_planted_file_overwrites_nothing_and_a_named_one_may(
     planted.write_text(f"[measure]\noutput = {json.dumps(str(precious))}\nforce = true\n")
     ended = run("measure", thousand)
     assert (ended.code, precious.read_text()) == (2, "mine")
-    ended = run("measure", thousand, "--config", planted)
-    assert ended.code == 0
+    ended = run("measure", thousand, "--config", planted, code=0)
     assert f"\n{thousand}  score" in precious.read_text()
     assert f"note: {planted} sets force = true" in ended.err
 
@@ -117,8 +115,7 @@ def test_an_artifact_of_this_machine_may_be_set_and_an_address_may_not(
     """A gate in version control names its map; what asks a server is said by the line."""
     assert run("fit", thousand, "-o", "cal.json").code == 0
     (project / "calibcli.toml").write_text('artifact = "cal.json"\n')
-    ended = run("measure", thousand, "--format", "md")
-    assert ended.code == 0, ended.err
+    ended = run("measure", thousand, "--format", "md", code=0)
     assert 'sets artifact = "cal.json"' in ended.out
     (project / "calibcli.toml").write_text('artifact = "s3://bucket/cal.json"\n')
     assert "--artifact connects to other machines" in run("measure", thousand).err
@@ -184,8 +181,7 @@ def test_the_file_of_another_user_ends_the_run_with_its_name(
     planted.write_text(f'{table}\ninconclusive = "pass"\nmax-ece = 0.2\n')
     os.chown(planted, STRANGER, STRANGER)
     for words in (["verify", thousand, "--max-ece", "0.1"], ["inspect", thousand], ["config"]):
-        ended = run(*words)
-        assert ended.code == 2
+        ended = run(*words, code=2)
         assert f"../{name} belongs to user {STRANGER}" in ended.err
         assert f"--config ../{name}" in ended.err
     assert run("verify", thousand, "--config", planted).code == 0
@@ -279,8 +275,7 @@ def test_a_file_that_cannot_be_read_is_not_passed_over(
         planted.symlink_to("nothing.toml")
     else:
         planted.write_text("# " + "x" * (1 << 20))
-    ended = run("verify", thousand, "--max-ece", "0.2")
-    assert ended.code == 2
+    ended = run("verify", thousand, "--max-ece", "0.2", code=2)
     assert "calibcli.toml: cannot be read" in ended.err
 
 
@@ -295,8 +290,7 @@ def test_every_report_states_what_was_set_and_by_whom(
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     kinds = ["junit=j.xml", "github", "md=m.md", "json=r.json", "openmetrics=o.prom"]
     requested = [word for kind in kinds for word in ("--report", kind)]
-    ended = run("verify", thousand, "--min-rows", "30", "-q", *requested)
-    assert ended.code == 0, ended.err
+    ended = run("verify", thousand, "--min-rows", "30", "-q", *requested, code=0)
     lines = [
         '../calibcli.toml sets confidence = 0.9, inconclusive = "pass"',
         "CALIBCLI_VERIFY_MAX_ECE sets max-ece = 0.2",
@@ -332,8 +326,7 @@ def test_reports_of_no_verdict_state_it_too(run: Run, project: Path) -> None:
     """What was set may be why there is none."""
     (project / "calibcli.toml").write_text("[verify]\nmax-ece = 0.2\n")
     kinds = ["junit=j.xml", "github", "openmetrics=o.prom"]
-    ended = run("verify", "nothing.csv", *[word for kind in kinds for word in ("--report", kind)])
-    assert ended.code == 3
+    ended = run("verify", "nothing.csv", *[word for kind in kinds for word in ("--report", kind)], code=3)
     assert "title=calibcli%3A settings::../calibcli.toml sets max-ece = 0.2" in ended.err
     assert 'name="setting max-ece"' in Path("j.xml").read_text()
     assert 'calibcli_setting{option="max-ece"' in Path("o.prom").read_text()

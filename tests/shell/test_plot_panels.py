@@ -19,7 +19,7 @@ from calibcli.names import Band, PlotKind, Smoother
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.pictures import PictureOptions
 from calibcli.options.rows import Columns
-from command_line import CHURN, SAMPLE, Make, Ran, Run
+from command_line import CHURN, SAMPLE, Make, Ran, Run, in_csv
 
 EVALUATION = SAMPLE / "churn_evaluation.parquet"
 FOREST = SAMPLE / "digits_forest_evaluation.csv"
@@ -33,12 +33,7 @@ def rows(tmp_path: Path) -> Path:
     names = rng.choice(["DE", "$US", "<b>予</b>", "W" * 300], 900)
     label = rng.random(900) < score
     path = tmp_path / "rows.csv"
-    lines = [
-        f"{one!r},{one**2!r},{int(hit)},{name}"
-        for one, hit, name in zip(score.tolist(), label, names, strict=True)
-    ]
-    path.write_text("old,new,label,country\n" + "\n".join(lines) + "\n", encoding="utf-8")
-    return path
+    return in_csv(path, {"old": score, "new": score**2, "label": label, "country": names})
 
 
 def drawn(ran: Ran, path: Path) -> str:
@@ -148,16 +143,14 @@ def test_a_report_is_drawn_as_its_files_are(run: Run, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     run("measure", CANCER, "-s", "score", "-y", "label", "--json", "-o", report, "-q")
     files = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal")
-    again = run("plot", report, "--terminal")
-    assert again.code == 0
+    again = run("plot", report, "--terminal", code=0)
     assert again.out == files.out
 
 
 def test_a_picture_can_be_written_beside(run: Run, tmp_path: Path) -> None:
     """Letters on standard output, the picture in its file."""
     picture = tmp_path / "p.svg"
-    ran = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal", "-o", picture, "-q")
-    assert ran.code == 0
+    ran = run("plot", CANCER, "-s", "score", "-y", "label", "--terminal", "-o", picture, "-q", code=0)
     assert picture.read_bytes().startswith(b"<?xml")
     assert "perfectly calibrated" in ran.out
 
@@ -195,20 +188,6 @@ sys.stderr.write(repr((code, heavy)))
     assert ended.stderr == "(0, set())"
 
 
-def test_a_state_of_a_gate_is_drawn(run: Run, tmp_path: Path) -> None:
-    """From what `verify --state` wrote; a damaged one is refused in a line."""
-    state, picture = tmp_path / "gate.json", tmp_path / "gate.png"
-    run("verify", CANCER, "-s", "score", "-y", "label", "--max-ece", "0.3", "--state", state)
-    ran = run("plot", state, "--kind", "monitor", "-o", picture)
-    assert ran.code == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert "binned ECE" in ran.err
-    state.write_text(state.read_text()[:300])
-    ran = run("plot", state, "--kind", "monitor", "-o", picture, "--force")
-    assert (ran.code, ran.out) == (3, "")
-    assert ran.err.count("\n") == 2
-
-
 COLUMNS = ("-s", "score", "-y", "label")
 
 
@@ -219,8 +198,7 @@ def measured(run: Run, *words: object) -> dict[str, dict[str, dict[str, float]]]
 
 def captioned(run: Run, kind: str, path: Path, *words: object) -> str:
     """Draw, and return what the command said."""
-    ended = run("plot", *words, "--kind", kind, "-o", path)
-    assert ended.code == 0, ended.err
+    ended = run("plot", *words, "--kind", kind, "-o", path, code=0)
     assert path.stat().st_size > 5_000
     return ended.err + ended.out
 

@@ -291,7 +291,9 @@ REFUSED: list[tuple[int, str, str, str]] = [
     (3, "measure thousands.csv -w w", "'1,000' at row 1 is not a number", "thousands without commas; if"),
     (3, "measure row_names.csv", "2 of the first 2 rows do not have 2 fields", "(row.names = FALSE)"),
     (3, "measure good.csv --score-map deep.json", "deep.json: cannot be read as phrases", "write phrases"),
+    (5, "export cal.json --to sql -o good.csv", "good.csv exists already", "--force"),
     # What is read beside rows is an input, too.
+    (5, "export cal.json --to sql -o cal.json --force", "cal.json is also an input", ""),
     (5, "measure good.csv --score-map phrases.csv -o phrases.csv --force", "phrases.csv is also an", ""),
     (5, "fit good.csv --score-map phrases.json -o phrases.json --force", "phrases.json is also an input", ""),
     (5, "measure good.csv --config settings.conf -o settings.conf --force", "settings.conf is also an", ""),

@@ -88,8 +88,7 @@ def test_existing_files_and_inputs_are_refused_before_any_data_is_read(run: Run,
     ended = run(*bad, "--report", f"md={tmp_path / 'new.md'}", "--report", f"junit={tmp_path / 'old.xml'}")
     assert (ended.code, ended.out) == (5, "")
     assert "old.xml exists already" in ended.err
-    ended = run(*bad, "--report", f"junit={tmp_path / 'bad.csv'}", "--force")
-    assert ended.code == 5
+    ended = run(*bad, "--report", f"junit={tmp_path / 'bad.csv'}", "--force", code=5)
     assert "bad.csv is also an input" in ended.err
     with pytest.raises(OutputProblem, match=r"old\.xml is also an input"):
         wanted(f"md={tmp_path / 'old.xml'}", force=True, others=[None, str(tmp_path / "old.xml")])
@@ -119,8 +118,7 @@ def test_every_report_is_written_whatever_the_verdict(run: Run, tmp_path: Path) 
 
 def test_a_report_may_take_the_place_of_the_printed_one(run: Run, tmp_path: Path) -> None:
     """On standard output, for the program after the pipe."""
-    ended = run(*GATE, PASSING, "-o", tmp_path / "printed", "--report", "openmetrics=-")
-    assert ended.code == 0
+    ended = run(*GATE, PASSING, "-o", tmp_path / "printed", "--report", "openmetrics=-", code=0)
     assert ended.out.startswith("# TYPE calibcli_gate gauge\n")
     assert ended.out.endswith("# EOF\n")
     assert (tmp_path / "printed").read_text().startswith("PASS")
@@ -128,8 +126,7 @@ def test_a_report_may_take_the_place_of_the_printed_one(run: Run, tmp_path: Path
 
 def test_github_is_told_by_itself_in_its_workflows(run: Run, runner: Path) -> None:
     """On standard error, and by adding to the files of the runner; not where other reports are asked for."""
-    ended = run(*GATE, FAILING)
-    assert ended.code == 1
+    ended = run(*GATE, FAILING, code=1)
     assert ended.out.startswith("FAIL")
     assert [one.name for one in commands_of(ended.err)] == ["error"]
     summary, outputs = ((runner / name).read_text() for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
@@ -184,8 +181,7 @@ def test_an_error_while_telling_of_an_error_does_not_hide_it(
 ) -> None:
     """The first one decides about line and exit code."""
     monkeypatch.setenv("GITHUB_OUTPUT", str(runner / "missing" / "file"))
-    ended = run("verify", EVALUATION, "-s", "nothing", "--max-ece", "0.1")
-    assert ended.code == 3
+    ended = run("verify", EVALUATION, "-s", "nothing", "--max-ece", "0.1", code=3)
     assert "missing" not in ended.err
 
 
@@ -194,8 +190,7 @@ def test_a_runner_that_cannot_be_told_is_an_output_problem(
 ) -> None:
     """A pass that nobody hears of is not done."""
     monkeypatch.setenv("GITHUB_OUTPUT", str(runner / "missing" / "file"))
-    ended = run(*GATE, PASSING)
-    assert ended.code == 5
+    ended = run(*GATE, PASSING, code=5)
     assert f"{runner / 'missing' / 'file'} cannot be written: no such file" in ended.err
 
 
@@ -215,8 +210,7 @@ def test_adding_to_a_file_keeps_what_stands_there(tmp_path: Path) -> None:
 def test_an_input_that_is_not_there_is_told_too(run: Run, tmp_path: Path) -> None:
     """The commonest failure must not leave yesterday's report, or none."""
     path = tmp_path / "gate.xml"
-    ended = run("verify", tmp_path / "none.csv", "--max-ece", "0.1", "--report", f"junit={path}")
-    assert ended.code == 3
+    run("verify", tmp_path / "none.csv", "--max-ece", "0.1", "--report", f"junit={path}", code=3)
     assert JUnitXml.fromfile(str(path)).errors == 1
 
 
@@ -232,8 +226,7 @@ def test_a_gate_that_judged_no_group_is_not_green(run: Run, runner: Path) -> Non
     digits = SAMPLE / "digits_naive_bayes_evaluation.parquet"
     probs = ["--probs", "p_*", "-y", "label", "--view", "one-vs-rest", "--min-group-rows", "100000"]
     reports = ["--report", f"junit={path}", "--report", "github"]
-    ended = run("verify", digits, *probs, "--max-ece", "0.1", *reports)
-    assert ended.code == 4, ended.err
+    ended = run("verify", digits, *probs, "--max-ece", "0.1", *reports, code=4)
     assert JUnitXml.fromfile(str(path)).errors == 1
     assert "::error title=calibcli%3A INCONCLUSIVE" in ended.err
 

@@ -11,7 +11,7 @@ import pytest
 import calibcli
 from calibcli.documents.sealed import sealed_text
 from calibcli.errors import InputProblem
-from command_line import Run
+from command_line import Run, in_csv
 
 SAID = "every value lies in [0, 1], and the map was fitted to logits"
 KINDS = ("logit", "prob", "percent")
@@ -37,18 +37,10 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
     class_forms = dict(zip(KINDS, (several, shares, 100 * shares), strict=True))
     for kind in KINDS:
         for name, some in (("fit", slice(600)), ("new", slice(600, None)), ("few", slice(600, 690))):
-            lines = [
-                f"{score!r},{'ab'[place % 2]},{one}\n"
-                for place, (score, one) in enumerate(
-                    zip(forms[kind][some].tolist(), label[some], strict=True)
-                )
-            ]
-            (folder / f"{name}_{kind}.csv").write_text("score,by,label\n" + "".join(lines))
-            lines = [
-                f"{','.join(map(repr, row))},{one}\n"
-                for row, one in zip(class_forms[kind][some].tolist(), truth[some], strict=True)
-            ]
-            (folder / f"{name}_classes_{kind}.csv").write_text("p_0,p_1,p_2,label\n" + "".join(lines))
+            one = {"score": forms[kind][some], "by": "ab", "label": label[some]}
+            in_csv(folder / f"{name}_{kind}.csv", one)
+            each = {f"p_{place}": column for place, column in enumerate(class_forms[kind][some].T)}
+            in_csv(folder / f"{name}_classes_{kind}.csv", {**each, "label": truth[some]})
     return folder
 
 
@@ -100,8 +92,7 @@ def test_scores_on_another_scale_are_refused(
     """In one line that says so, with what to type, exit code 3, and no output."""
     for kind in ("prob", "percent"):
         for name in ("one", "groups") if door in OF_GROUPS else ("one",):
-            ended = run(*_one(artifacts[name], rows / f"new_{kind}.csv", tmp_path)[door])
-            assert ended.code == 3, ended.err
+            ended = run(*_one(artifacts[name], rows / f"new_{kind}.csv", tmp_path)[door], code=3)
             what = {"prob": "probabilities", "percent": "percentages"}[kind]
             assert "fitted to (" in ended.err
             assert f"read as {what} they do" in ended.err
@@ -136,8 +127,7 @@ def test_a_scale_that_is_said_is_the_one_that_is_read(
         for kind in ("logit", "prob"):
             output = tmp_path / f"{name}_{kind}.csv"
             scale = ["--scale", kind] if kind == "prob" else []
-            ended = run("apply", artifacts[name], rows / f"new{of}_{kind}.csv", "-o", output, *scale)
-            assert ended.code == 0, ended.err
+            run("apply", artifacts[name], rows / f"new{of}_{kind}.csv", "-o", output, *scale, code=0)
             lines = output.read_text().splitlines()
             place = -1 if of == "" else -4
             taken.append([float(line.split(",")[place]) for line in lines[1:]])
@@ -179,8 +169,7 @@ def test_an_artifact_that_does_not_say_where_its_scores_lay_notes_as_it_did(
         del document["fit"]["score_quantiles"]
         old = tmp_path / f"{name}.json"
         old.write_text(sealed_text(document))
-        ended = run("apply", old, rows / f"new{of}_prob.csv", "-o", tmp_path / f"{name}.csv")
-        assert ended.code == 0, ended.err
+        ended = run("apply", old, rows / f"new{of}_prob.csv", "-o", tmp_path / f"{name}.csv", code=0)
         assert SAID in " ".join(ended.err.split())
 
 
@@ -197,8 +186,7 @@ def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabiliti
         ("logit", logits[1_000:]),
     ):
         side = label[:1_000] if name == "fit" else label[1_000:]
-        lines = [f"{score!r},{one:d}\n" for score, one in zip(scores.tolist(), side, strict=True)]
-        (tmp_path / f"{name}.csv").write_text("score,label\n" + "".join(lines))
+        in_csv(tmp_path / f"{name}.csv", {"score": scores, "label": side})
     artifact = tmp_path / "cal.json"
     assert run("fit", tmp_path / "fit.csv", "--method", "platt", "-o", artifact).code == 0
     assert run("apply", artifact, tmp_path / "prob.csv", "-o", tmp_path / "a.csv").code == 0
@@ -206,10 +194,18 @@ def test_logits_that_all_lie_between_0_and_1_are_refused_by_a_map_of_probabiliti
     assert (ended.code, (tmp_path / "b.csv").exists()) == (3, False)
     assert "read as log-odds they do" in ended.err
     for scale in ("logit", "prob"):
-        said = run(
-            "apply", artifact, tmp_path / "logit.csv", "--scale", scale, "-o", tmp_path / f"{scale}.out.csv"
+        assert (
+            run(
+                "apply",
+                artifact,
+                tmp_path / "logit.csv",
+                "--scale",
+                scale,
+                "-o",
+                tmp_path / f"{scale}.out.csv",
+            ).code
+            == 0
         )
-        assert said.code == 0
 
 
 def test_without_a_fit_what_looks_like_probabilities_is_noted(run: Run, tmp_path: Path, rows: Path) -> None:
@@ -309,8 +305,7 @@ def test_a_map_over_its_own_output_is_noted(run: Run, tmp_path: Path, method: st
     for name in ("fit.csv", "new.csv"):
         logits = rng.normal(-0.5, 2, 1_500)
         label = rng.random(logits.size) < _share(0.4 * logits + 0.8)
-        pairs = zip(_share(logits).tolist(), label, strict=True)
-        (tmp_path / name).write_text("score,label\n" + "".join(f"{one!r},{y:d}\n" for one, y in pairs))
+        in_csv(tmp_path / name, {"score": _share(logits), "label": label})
     artifact, new = tmp_path / "cal.json", tmp_path / "new.csv"
     assert run("fit", tmp_path / "fit.csv", "--method", method, "-o", artifact, "-q").code == 0
     for kind in ("csv", "parquet") if method == "platt" else ("parquet",):
@@ -341,9 +336,7 @@ def test_predicted_labels_in_place_of_probabilities_are_noted(run: Run, tmp_path
     said = "every score is 0 or 1, like predicted labels"
     for name, rows, first, expected in (("a", 120, 1, True), ("b", 90, 1, False), ("c", 120, 0.75, False)):
         scores = [first, *rng.integers(0, 2, rows - 1).tolist()]
-        labels = (rng.random(rows) < 0.5).astype(int).tolist()
-        path = tmp_path / f"{name}.csv"
-        path.write_text("s,y\n" + "".join(f"{s},{y}\n" for s, y in zip(scores, labels, strict=True)))
+        path = in_csv(tmp_path / f"{name}.csv", {"s": scores, "y": rng.random(rows) < 0.5})
         requested = [path, "-s", "s", "-y", "y"]
         for words in (
             ["measure", "--metric", "bias"],

@@ -129,24 +129,20 @@ def test_a_map_reads_the_words_that_it_was_fitted_to(
     for name, folder in folders.items():
         monkeypatch.chdir(folder)
         more = ("--score-map", "map.json" if kind == "csv" else "map.csv") if name == "words" else ()
-        fitted = run("fit", f"answers.{kind}", *COLUMNS, *by, *method, *more, "-o", "cal.json", "--force")
-        assert fitted.code == 0, fitted.err
+        run("fit", f"answers.{kind}", *COLUMNS, *by, *method, *more, "-o", "cal.json", "--force", code=0)
         artifacts[name] = json.loads(Path("cal.json").read_text())
-        applied = run(
-            "apply", "cal.json", f"answers.{kind}", "-s", "confidence", "-o", f"out.{kind}", "--force"
+        run(
+            "apply", "cal.json", f"answers.{kind}", "-s", "confidence", "-o", f"out.{kind}", "--force", code=0
         )
-        assert applied.code == 0, applied.err
         again = run(
             "apply", "cal.json", f"answers.{kind}", "-s", "confidence", "--to", "csv", "--keep", "none"
         )
         columns[name] = again.out
         exported = run("export", "cal.json", "--to", "python")
         assert ("in words, almost certain=0.97,even=0.5," in exported.err) == (name == "words")
-        measured = run("measure", f"answers.{kind}", *COLUMNS, "--artifact", "cal.json", "-m", "brier")
-        assert measured.code == 0, measured.err
+        run("measure", f"answers.{kind}", *COLUMNS, "--artifact", "cal.json", "-m", "brier", code=0)
         if not by and kind == "csv":
-            drawn = run("plot", f"answers.{kind}", *COLUMNS, *more, "-o", "r.svg", "--force")
-            assert drawn.code == 0, drawn.err
+            run("plot", f"answers.{kind}", *COLUMNS, *more, "-o", "r.svg", "--force", code=0)
             pictures[name] = Path("r.svg").read_bytes()
     assert columns["words"] == columns["numbers"]
     assert columns["words"].count("\n") == 401
@@ -199,11 +195,9 @@ def test_unknown_phrases_are_counted_and_refused_or_left_out(kind: str, run: Run
     assert "60 of 100 values are neither a number nor a phrase of --score-map: " in unknown.err
     assert "'maybe' (40, first at row 2), 'who knows' (20, first at row 4)" in unknown.err
     artifact, out = tmp_path / "cal.json", tmp_path / "out.csv"
-    fitted = run("fit", *words[1:], "--on-missing", "drop", "--method", "platt", "-o", artifact)
-    assert fitted.code == 0
+    run("fit", *words[1:], "--on-missing", "drop", "--method", "platt", "-o", artifact, code=0)
     assert run("apply", artifact, words[1], "--to", "csv", "-o", out).code != 0
-    null = run("apply", artifact, words[1], "--on-missing", "null", "--to", "csv", "-o", out)
-    assert null.code == 0
+    null = run("apply", artifact, words[1], "--on-missing", "null", "--to", "csv", "-o", out, code=0)
     assert "'maybe' (40, first at row 2)" in null.err
     assert sum(line.endswith(",") for line in out.read_text().splitlines()) == 60
 
@@ -342,7 +336,6 @@ def test_text_has_one_way_out_in_every_format(
     """A percentage, a phrase and a decimal comma are told apart wherever they stand."""
     path = tmp_path / f"rows.{kind}"
     written({"confidence": [value] * 2, "correct": [0, 1]}, path)
-    ended = run("measure", path, *COLUMNS)
-    assert ended.code == 3
+    ended = run("measure", path, *COLUMNS, code=3)
     assert way in ended.err
     assert "--decimal" not in ended.err or kind == "csv"

@@ -42,8 +42,7 @@ def rows(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def judged(run: Run, *words: object, code: int) -> dict[str, Any]:
     """Return the report of a gate that ends so."""
-    ended = run("verify", *words, *WORDS, "--json")
-    assert ended.code == code, ended.err
+    ended = run("verify", *words, *WORDS, "--json", code=code)
     found: dict[str, Any] = json.loads(ended.out)
     return found
 
@@ -75,8 +74,7 @@ def test_verdict_exit_code_and_the_segment_that_settles_it(
         code == 4
     )
     check(report, "report")
-    text = run("verify", rows, "--max-segment-bias", limit, *ON, *WORDS)
-    assert text.code == code
+    text = run("verify", rows, "--max-segment-bias", limit, *ON, *WORDS, code=code)
     assert "5 segments of fewer than 100 rows are not tested by themselves" in text.out
 
 
@@ -275,13 +273,11 @@ def test_a_state_says_what_it_holds_and_how_to_ask_again(
         (["--id", "times"], "--id with a limit for segments"),
         (["--bins", 10], "--max-segment-bias, which has no bins"),
     ]:
-        ended = run("verify", files[2], *WORDS, *STATE, *words, "--state", state)
-        assert ended.code == 2, words
+        ended = run("verify", files[2], *WORDS, *STATE, *words, "--state", state, code=2)
         assert re.search(problem, ended.err), ended.err
     few = tmp_path / "few.csv"
     frame[:60].to_csv(few, index=False)
-    ended = run("verify", few, *WORDS, *STATE, "--state", tmp_path / "new.json")
-    assert ended.code == 2
+    ended = run("verify", few, *WORDS, *STATE, "--state", tmp_path / "new.json", code=2)
     assert "makes 0 segments of 100 rows" in ended.err
     assert not (tmp_path / "new.json").exists()
 
@@ -320,8 +316,7 @@ def test_a_plan_names_rows_for_the_smallest_segment_and_needs_no_label(
 ) -> None:
     """Scores and columns settle it; smaller segments are kept out by the option that the note names."""
     requested = ("--max-segment-bias", "0.05", *ON, "-s", "score")
-    ended = run("plan", rows, *requested, "--json")
-    assert ended.code == 0, ended.err
+    ended = run("plan", rows, *requested, "--json", code=0)
     report = json.loads(ended.out)
     check(report, "plan")
     assert report["measure"] == "segment_bias"

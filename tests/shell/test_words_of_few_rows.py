@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibcli.stats.curves.limits import numbers_by_log_odds
-from command_line import Run
+from command_line import Run, in_csv
 
 NAMED = ("-s", "risk", "-y", "dead", "--positive", "yes")
 
@@ -66,11 +66,8 @@ def test_axes_by_log_odds_have_numbers(ends: tuple[float, float], numbers: list[
 
 def test_a_fit_says_how_many_rows_it_is_sure_of(run: Run, tmp_path: Path) -> None:
     """Grades without an event get a rate of 0, by a map of steps; a line is sure of nothing."""
-    path = tmp_path / "grades.csv"
-    rows = [
-        f"{pd},{int(place % 50 < events)}" for pd, events in ((0.001, 0), (0.02, 2)) for place in range(300)
-    ]
-    path.write_text("\n".join(["pd,default", *rows]))
+    events = np.append(np.zeros(300, bool), np.arange(300) % 50 < 2)
+    path = in_csv(tmp_path / "grades.csv", {"pd": [0.001] * 300 + [0.02] * 300, "default": events})
     words = ("fit", path, "-s", "pd", "-y", "default", "-o", tmp_path / "cal.json", "--force", "--method")
     said = "300 of the fit rows get 0: a new row there with the other label has an infinite log loss."
     assert said in run(*words, "isotonic").err
