@@ -77,24 +77,6 @@ def test_a_failing_last_step_is_one_line_and_leaves_nothing(stage: Stage, kind: 
         assert kind != "folder" or step == "os.replace" or not (stage.folder / "out").exists()
 
 
-def test_every_error_of_every_last_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The old file stays, and no part of the new one does."""
-    numbers = [errno.EXDEV, errno.ENOSPC, errno.EACCES, errno.EPERM, errno.EIO, errno.EROFS, errno.EDQUOT]
-    for step in ("fsync", "link", "replace"):
-        for number in numbers:
-            target = tmp_path / "out"
-            target.unlink(missing_ok=True)
-            if step == "replace":
-                target.write_bytes(b"old")
-            if step == "link" and number in (errno.EACCES, errno.EPERM):
-                continue
-            with monkeypatch.context() as patched:
-                patched.setattr(os, step, partial(_raise, number))
-                with pytest.raises(OutputProblem, match=f"cannot be written: .{os.strerror(number)[1:]}"):
-                    write_file(target, b"new")
-            assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"old"] * (step == "replace")
-
-
 def _raise(number: int, *_: object, **__: object) -> None:
     raise OSError(number, os.strerror(number))
 

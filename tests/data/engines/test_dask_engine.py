@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import importlib.util
-import json
 import logging.handlers
 import os
 import signal
@@ -25,7 +24,6 @@ from calibcli.data.engines.dask import _versions
 from calibcli.errors import InputProblem, UsageProblem
 from calibcli.names import EngineName
 from calibcli.options.rows import Columns, Reading, RowRequest
-from calibcli.shell.app import main
 from calibcli.version import __version__
 from same_bytes import COMMANDS, differing, make_files, written
 from work_elsewhere import broken, refused, squared
@@ -38,6 +36,7 @@ pytestmark = pytest.mark.skipif(
 QUICK = (
     "parquet where",
     "csv sample",
+    "csv apply",
     "jsonl by",
     "fit auto",
     "fit by",
@@ -138,17 +137,6 @@ def test_results_come_in_the_order_of_the_items(cluster: Cluster) -> None:
     assert {process for _, process in results} == {one.pid for one in cluster.workers}
 
 
-def test_reports_are_byte_identical_to_those_of_this_process(cluster: Cluster, tmp_path: Path) -> None:
-    """Whatever is asked of the files."""
-    files = parts(tmp_path, 5)
-    requested = Columns("score", "label")
-    here = measure_files(RowRequest(files, requested))
-    there = measure_files(
-        RowRequest(files, requested, reading=Reading(engine=EngineName.DASK, engine_address=cluster.file))
-    )
-    assert json.dumps(here.to_dict()) == json.dumps(there.to_dict())
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files for the commands of `same_bytes`."""
@@ -178,21 +166,6 @@ def test_every_command_writes_the_same_bytes(
     """From partitions in three formats, from grids, groups, classes and more files than there are bundles."""
     monkeypatch.chdir(folder)
     assert differing(elsewhere_on(cluster), COMMANDS) == []
-
-
-def test_files_are_recalibrated_by_the_workers(
-    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Relative names count from where the command was typed; outputs are those of this process."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "in").mkdir()
-    files = parts(tmp_path / "in", 3)
-    assert main(["fit", files[0], "-m", "beta", "-q", "-o", "cal.json"]) == 0
-    there = ["--engine", "dask", "--engine-address", cluster.file]
-    assert main(["apply", "cal.json", "in", "-s", "score", "-q", "--out-dir", "there", *there]) == 0
-    assert main(["apply", "cal.json", "in", "-s", "score", "-q", "--out-dir", "here"]) == 0
-    for name in (Path(file).name for file in files):
-        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
 
 
 def test_a_problem_with_a_file_is_the_one_that_is_reported_here(cluster: Cluster, tmp_path: Path) -> None:

@@ -89,28 +89,6 @@ def connect() -> Iterator[str]:
         server.wait()
 
 
-def measured(*words: str) -> dict[str, object]:
-    """Measure two of the sample files, and return the report."""
-    files = [str(SAMPLE / f"breast_cancer_{half}.csv") for half in ("calibration", "evaluation")]
-    command = [sys.executable, "-W", "ignore", "-m", "calibcli", "measure", *files, "--json", *words]
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=400, check=False, env=environment()
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    found: dict[str, object] = json.loads(done.stdout)
-    return found
-
-
-def test_reports_are_those_of_this_process_in_local_mode() -> None:
-    """By the command line."""
-    assert measured("--engine", "spark", "--engine-address", "local[2,3]") == measured()
-
-
-def test_reports_are_those_of_this_process_through_connect(connect: str) -> None:
-    """By the command line, from a server."""
-    assert measured("--engine", "spark", "--engine-address", connect) == measured()
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files for the commands of `same_bytes`."""

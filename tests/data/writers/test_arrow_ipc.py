@@ -79,8 +79,7 @@ def test_dictionaries_that_a_stream_replaces_grow_in_a_file(run: Run, tmp_path: 
             columns = [pa.array([0.5] * len(some)), pa.array(some, pa.string()).dictionary_encode()]
             tags = pa.array([None] * len(some), SCHEMA.field("tags").type)
             sink.write_batch(pa.RecordBatch.from_arrays([*columns, tags], schema=SCHEMA))
-    done = run("apply", PLATT, tmp_path / "a.arrows", "-s", "score", "-o", tmp_path / "out.arrow")
-    assert done.code == 0, done.err
+    run("apply", PLATT, tmp_path / "a.arrows", "-s", "score", "-o", tmp_path / "out.arrow", code=0)
     with pa.ipc.open_file(tmp_path / "out.arrow") as reader:
         found = [reader.get_batch(place) for place in range(reader.num_record_batches)]
     assert [batch.column("kind").to_pylist() for batch in found] == kinds

@@ -14,7 +14,7 @@ from calibcli.show.figures.look import look_of
 from calibcli.show.figures.monitor import power_of_ten, rows_in_short
 from calibcli.show.figures.page import Words
 from calibcli.stats.curves.monitor import MonitorCurve, Starts
-from picture_checks import clashes, content
+from picture_checks import clashes
 
 CAPTION = ("PASS at limit 0.02: binned ECE 0.0180, from 0.0085 to 0.0199", "60,000 rows, 9 with label 1")
 LEVEL = math.log(20.0)
@@ -93,11 +93,6 @@ def drawn(shape: str, size: FigureSize = FigureSize.PAGE, theme: Theme = Theme.L
 def test_no_text_lies_over_another(shape: str, size: FigureSize, theme: Theme) -> None:
     """Every state at every size, and nothing warns."""
     assert clashes(drawn(shape, size, theme)) == []
-
-
-def test_the_same_state_gives_the_same_bytes() -> None:
-    """Two figures of one state are one file."""
-    assert content(drawn("one look"), "svg") == content(drawn("one look"), "svg")
 
 
 def test_evidence_jumps_at_looks_and_begins_at_one() -> None:

@@ -16,7 +16,7 @@ from calibcli.stats.curves import CurvePanel, CurvePanels
 from calibcli.stats.curves.reliability import ReliabilityCurve, binned_curve, smooth_curve
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from picture_checks import clashes, content, texts_of
+from picture_checks import clashes, texts_of
 
 WORDS = Words(
     "/a/very/long/path/" * 9 + "preds.parquet: score by country",
@@ -183,15 +183,6 @@ def test_importance_weights_have_no_band_and_the_picture_says_so() -> None:
         said = " ".join(one.get_text() for one in figure.texts)
         assert "importance weights" in said
         assert "Clopper-Pearson" in said or "resampling" in said
-
-
-@pytest.mark.untraced
-@pytest.mark.parametrize("picture_format", ["png", "svg"])
-def test_the_same_panels_give_the_same_bytes(picture_format: str) -> None:
-    """With no date in them."""
-    picture = panels("fifty rows", "ten scores")
-    one, other = (content(drawn(picture, FigureSize.COLUMN), picture_format) for _ in range(2))
-    assert one == other
 
 
 def test_a_missing_smooth_curve_is_a_usage_problem() -> None:

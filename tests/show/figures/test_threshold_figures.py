@@ -17,7 +17,7 @@ from calibcli.stats.curves.thresholds import decision_curve, murphy_curve
 from calibcli.stats.recalibrators.family import fit_recalibrator
 from calibcli.stats.table import ScoreTable
 from calibcli.stats.table.bins import ATOMS, bins_of, looks_discrete
-from picture_checks import clashes, content
+from picture_checks import clashes
 
 CAPTION = ("Brier score 0.1831  [0.1804, 0.1859] at 95 % confidence: the area under the curve", "1,000 rows")
 WORDS = Words("/a/very/long/path/" * 5 + "predictions.parquet: score", CAPTION)
@@ -101,13 +101,6 @@ def said(figure: Figure) -> str:
 def names(figure: Figure) -> list[str]:
     """Return what the key names."""
     return [text.get_text() for key in figure.legends for text in key.get_texts()]
-
-
-def test_the_same_curve_gives_the_same_bytes() -> None:
-    """Drawn twice."""
-    curve = map_over(SHAPES["one score"])
-    first, second = (content(figure_of(curve, WORDS), "svg") for _ in range(2))
-    assert first == second
 
 
 @pytest.mark.parametrize("marked", [(0.3,), (0.2, 0.5), (0.31, 0.3101)])
