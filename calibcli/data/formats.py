@@ -105,7 +105,8 @@ _UNREAD = {
     ),
     **dict.fromkeys((".xlsx", ".xls", ".ods"), "save the sheet as CSV"),
     **dict.fromkeys(
-        (".orc", ".avro", ".dta", ".sav", ".sas7bdat", ".rds", ".rdata"), "convert it to Parquet"
+        (".orc", ".avro", ".dta", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt", ".rds", ".rdata"),
+        "convert it to Parquet",
     ),
     **dict.fromkeys((".sqlite", ".db", ".duckdb"), "export the table as CSV or Parquet"),
     **dict.fromkeys((".h5", ".hdf5"), "convert it to Parquet, or numpy.savez(FILE, score=..., label=...)"),

@@ -497,7 +497,8 @@ def _worst(
     if at_least is not None:
         shown = sum(bound > 0.0 for bound in at_least.values())
     are = "is" if shown == 1 else "are"
-    some = f"All {count(shown)} {what}{large}" if shown == len(keys) else f"{many} {count(shown)}"
+    every = "Both" if shown == 2 else f"All {count(shown)}"
+    some = f"{every} {what}{large}" if shown == len(keys) else f"{many} {count(shown)}"
     name = worst.by_lower if what == "groups" else f"class {worst.by_lower.partition('=')[2]}"
     least = f"{name}, off by {three(worst.lower)} or more on average"
     together = f"; all at once with {percent(report.confidence)} confidence" if summary.confidence else ""

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 
 from calibcli.names import AxisScale
 from calibcli.options.numerals import percent
@@ -186,6 +186,10 @@ def _write_box(axes: Axes, curve: ClinicalCurve, limits: Limits, look: Look) -> 
         **look.letters(look.palette.ink, size), "transform": axes.transAxes, "va": vertical, "ha": "left",
         "linespacing": _LINE, "zorder": 5.0,
     }  # fmt: skip
-    paper = {"facecolor": look.palette.paper, "edgecolor": "none", "alpha": 0.85, "pad": look.points(1.0)}
+    # One sheet below both columns, which would each lie on a band like a label of its own.
+    corner = (x - 0.5 * _GAP, 1.0 - height if free else 0.0)
+    sheet = Rectangle(corner, indent + width, height, transform=axes.transAxes, zorder=4.9)
+    sheet.set(facecolor=look.palette.paper, edgecolor="none", alpha=0.85)
+    axes.add_patch(sheet)
     for column, shift in ((names, 0.0), (numbers, indent)):
-        axes.text(x + shift, y, "\n".join(column), bbox=paper, **letters)
+        axes.text(x + shift, y, "\n".join(column), **letters)

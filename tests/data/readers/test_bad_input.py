@@ -230,6 +230,7 @@ def test_rows_of_a_fault_are_counted_before_dropping(tmp_path: Path) -> None:
     [
         ("gone.csv", None, "gone.csv: there is no such file"),
         ("a.xlsx", b"{}\n", "a.xlsx: .xlsx files are not read"),
+        ("a.xpt", b"HEADER", "a.xpt: .xpt files are not read"),
         (
             "a.parquet",
             b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
