@@ -214,7 +214,7 @@ def _index(old: Integers, pooled: Integers, intervals: int) -> Floats:
     below, all_below = np.cumsum(old[:, :-1], axis=1), np.cumsum(pooled[:-1])
     known = below[:, -1:]
     places = [
-        np.count_nonzero(below < k / intervals * known, axis=1)[:, None] for k in range(1, intervals + 1)
+        np.count_nonzero(below * intervals < k * known, axis=1)[:, None] for k in range(1, intervals + 1)
     ]
     ends, every = [np.zeros_like(known)], [np.zeros_like(known)]
     for at, following in pairwise(places):

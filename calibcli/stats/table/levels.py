@@ -246,8 +246,8 @@ def _intervals(
 ) -> Levels:
     below, every = np.cumsum(counts), values if among is None else among
     total = int(below[-1]) if below.size else 0
-    shares = np.arange(1, intervals + 1) / intervals
-    last = values[np.searchsorted(below, shares * total)] if total else values[:0]
+    ranks = np.arange(1, intervals + 1) * total / intervals
+    last = values[np.searchsorted(below, ranks)] if total else values[:0]
     places = np.searchsorted(every, last).tolist()
     # Nothing lies above the largest value: an interval that ends there is the last one.
     ends = set(places[:-1])

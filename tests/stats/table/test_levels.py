@@ -123,6 +123,15 @@ def test_quantiles_part_different_numbers_evenly(numbers: list[float]) -> None:
     assert np.abs(rows - len(numbers) / 4).max() <= 1
 
 
+def test_intervals_hold_as_many_rows_to_the_row() -> None:
+    """Where that is possible: seven twelfths of 108 rows are no more than 63."""
+    numbers = np.arange(108.0)
+    running = RunningValues("col")
+    running.add_rows(Mixed(numbers))
+    found = running.levels(most=50, categorical=False, intervals=12)
+    assert np.bincount(found.places(Mixed(numbers))).tolist() == [9] * 12
+
+
 def digits(number: float) -> int:
     """Return how many digits a number has."""
     return len(Decimal(repr(number)).normalize().as_tuple().digits)
