@@ -566,5 +566,7 @@ def log_loss_of(probability: Floats, label: Integers) -> Floats:
 
 def brier_of(probability: Floats, label: Integers) -> Floats:
     """Return the sum over classes of (p_c - 1[label = c])^2 of each row, shape (n,)."""
-    right = probability[np.arange(label.size), label]
-    return np.asarray(np.einsum("ij,ij->i", probability, probability) - 2.0 * right + 1.0)
+    # Squares of what a sure row lacks are too small for a difference of sums to show them.
+    apart = probability.copy()
+    apart[np.arange(label.size), label] -= 1.0
+    return np.asarray(np.einsum("ij,ij->i", apart, apart))

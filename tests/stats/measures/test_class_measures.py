@@ -152,6 +152,8 @@ def test_two_classes_are_the_binary_case() -> None:
     assert found[C.CLASSWISE_ECE].value == pytest.approx(binned_ece(table, bins=bins).value, rel=1e-12)
     assert found[C.MARGINAL_L2].details["t"] == pytest.approx(t_statistic(binned(table, bins)), rel=1e-12)
     assert found[C.CLASS_BRIER].value == pytest.approx(2 * brier(table).value, rel=1e-12)
+    sure = views_of(np.array([[1.0 - 1e-9, 1e-9], [1e-9, 1.0 - 1e-9]]), np.array([0, 1]))
+    assert class_measure(C.CLASS_BRIER, sure).value == pytest.approx(2e-18, rel=1e-6, abs=0.0)
     one, two = found[C.CLASS_LOG_LOSS], log_loss(table)
     assert one.interval is not None
     assert two.interval is not None
