@@ -17,6 +17,7 @@ from calibcli.options.fitting import FitOptions
 from calibcli.options.measuring import MeasureOptions
 from calibcli.options.numerals import percent
 from calibcli.options.rows import DocumentSource
+from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.curves.map import Band, map_curve
 from calibcli.stats.curves.reliability import binned_curve, refuse_empty
 from calibcli.stats.measures.scores import brier
@@ -66,9 +67,9 @@ def map_band(
         return Band(None, f"no band around the map: {_DRAWS - len(maps)} of {_DRAWS} refits failed")
 
     def around(score: Floats) -> tuple[Floats, Floats]:
-        outputs = np.sort([one.predict(score) for one in maps], axis=0)
-        cut = int((1.0 - confidence) / 2.0 * len(maps))
-        return outputs[cut], outputs[len(maps) - 1 - cut]
+        outputs = np.array([one.predict(score) for one in maps])
+        lower, upper = ends_of_draws(outputs, confidence=confidence)
+        return lower, upper
 
     words = f"pointwise {percent(confidence)} resampling band, {len(maps)} fits to draws from the fit rows"
     return Band(around, words)

@@ -191,6 +191,19 @@ def extremes(residual: Floats) -> tuple[Floats, Floats]:
     return np.maximum(path.max(axis=-1), 0.0), np.minimum(path.min(axis=-1), 0.0)
 
 
+def ends_of_draws(values: Floats, *, confidence: float) -> Floats:
+    """
+    Return both ends of a range of values that were drawn, shape (draws, ...) -> (2, ...).
+
+    The k-th of n draws from an end is passed by k / (n + 1) of others: by as many as an end may be, or by the
+    next fewer, if any draw is.
+    """
+    many = len(values)
+    first = max(math.floor((1.0 - confidence) / 2.0 * (many + 1) + 1e-9) - 1, 0)
+    # Not np.quantile, which imports masked arrays.
+    return np.asarray(np.sort(values, axis=0)[[first, many - 1 - first]])
+
+
 def _few_cells(table: Table) -> bool:
     return table.total_rows <= EXACT_ROWS or table.distinct <= _EXACT_SCORES
 

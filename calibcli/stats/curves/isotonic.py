@@ -10,6 +10,7 @@ import numpy as np
 from calibcli.names import Band, MeasureName, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson
+from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.curves import reliability
 from calibcli.stats.curves.limits import Spread, thinned
 from calibcli.stats.recalibrators.pooling import Blocks, pooled
@@ -202,11 +203,9 @@ def _consistency_band(
     # Cell by cell, since setting up a binomial costs more than drawing from it.
     rates = np.ascontiguousarray((generator.binomial(rows, chance, (cells.rows.size, draws)) / rows).T)
     weight = cells.rows.astype(np.float64)
-    fits = np.stack([isotonic_regression(one, weights=weight).x for one in rates], axis=1)
-    fits.sort(axis=1)
-    # The order statistics just outside the tails.
-    cut = int((1.0 - confidence) / 2.0 * draws)
-    return np.clip(fits[:, cut], 0.0, 1.0), np.clip(fits[:, draws - 1 - cut], 0.0, 1.0)
+    fits = np.stack([isotonic_regression(one, weights=weight).x for one in rates])
+    lower, upper = np.clip(ends_of_draws(fits, confidence=confidence), 0.0, 1.0)
+    return lower, upper
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,6 +25,7 @@ from calibcli.errors import EmptyTable
 from calibcli.names import AxisScale, Band, PlotKind
 from calibcli.options.numerals import percent
 from calibcli.stats.bounds.proportion import clopper_pearson, rate_bounds
+from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.numerics import summed_products
 from calibcli.stats.table import Arrays, Floats, Integers
 from calibcli.stats.table.bins import Partition, binned
@@ -237,10 +238,9 @@ TOO_FEW_DRAWS = (
 
 def enough_draws(usual: int, *, confidence: float) -> int | None:
     """
-    Return how many draws make a band of this confidence, or None where they are too many.
+    Return how many draws make a band of this confidence by `ends_of_draws`, or None where they are too many.
 
-    The k-th of n draws from an end is passed by k / (n + 1) of others. Where few of the usual draws lie in a
-    tail, n + 1 is a multiple of what that is one in.
+    Where few of the usual n lie in a tail, n + 1 is a multiple of what that is one in.
     """
     tail = (1.0 - confidence) / 2.0
     if usual * tail >= _IN_TAIL * (1.0 - 1e-9):
@@ -491,10 +491,7 @@ def _smoothed(cell: Integers, mass: Floats, window: _Window) -> Floats:
 
 def _around(rate: Floats, spread: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Return the band: quantiles of the draws about the curve, which stays inside it."""
-    # The order statistics just outside the tails: np.quantile would import numpy.ma on the way to a report.
-    ranked = np.sort(spread, axis=0)
-    cut = int((1.0 - confidence) / 2.0 * len(ranked))
-    below, above = ranked[cut], ranked[len(ranked) - 1 - cut]
+    below, above = ends_of_draws(spread, confidence=confidence)
     return np.clip(rate + below, 0.0, rate), np.clip(rate + above, rate, 1.0)
 
 

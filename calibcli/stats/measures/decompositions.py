@@ -7,7 +7,7 @@ import numpy as np
 
 from calibcli.names import MeasureName, Purpose
 from calibcli.stats.bounds import Interval
-from calibcli.stats.bounds.resampling import calibrated_positives, draw_cells
+from calibcli.stats.bounds.resampling import calibrated_positives, draw_cells, ends_of_draws
 from calibcli.stats.measures import HELD_OUT, NO_WEIGHTED_INTERVAL, UNKNOWN, Estimate, Range, if_calibrated
 from calibcli.stats.measures.l2 import hidden_words, pairs_in, score_interval, t_statistic
 from calibcli.stats.measures.scores import (
@@ -369,7 +369,8 @@ def _if_calibrated(table: Table, score: _Score, *, generator: np.random.Generato
             parts.append((losses.mean(positive, weight - positive) - pooled, unc - pooled, unc))
     columns = np.array(parts)
     mcb, dsc, unc = columns.mean(axis=0).tolist()
-    low, high = (Corp(*ends) for ends in if_calibrated.ends_of_draws(columns).tolist())
+    ends = ends_of_draws(columns, confidence=if_calibrated.NINE_OF_TEN)
+    low, high = (Corp(*end) for end in ends.tolist())
     if score is _BRIER:
         rows = table.total_rows
         rate = float((table.weight * table.score).sum()) / rows

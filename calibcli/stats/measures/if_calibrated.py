@@ -10,7 +10,14 @@ from typing import NamedTuple, Self, TypeVar, cast
 import numpy as np
 
 from calibcli.names import DEFAULT_LP_POWER, DEFAULT_SEED, MeasureName, Purpose
-from calibcli.stats.bounds.resampling import LEAST_INFORMATION, DrawCells, DrawnLabels, Starts, label_draws
+from calibcli.stats.bounds.resampling import (
+    LEAST_INFORMATION,
+    DrawCells,
+    DrawnLabels,
+    Starts,
+    ends_of_draws,
+    label_draws,
+)
 from calibcli.stats.measures import UNKNOWN, Estimate, Range, Reference
 from calibcli.stats.numerics import skewed_quantile, stream
 from calibcli.stats.table import Floats, kernel
@@ -18,8 +25,8 @@ from calibcli.stats.table.bins import BinnedTable, Bins, Partition, binned, segm
 from calibcli.stats.table.grid import Table, open_variance
 from calibcli.values import dataclass
 
-# Nine of ten calibrated scores show a value between these two quantiles.
-_LOW, _HIGH = 0.05, 0.95
+# Nine of ten calibrated scores show a value in the range by chance; so far its ends are in a normal law.
+NINE_OF_TEN = 0.9
 
 _Z = 1.6448536269514722
 
@@ -34,15 +41,8 @@ _CHUNK = 1 << 14
 
 def of_draws(values: Floats) -> Reference:
     """Return mean and range of values that were drawn."""
-    low, high = ends_of_draws(values).tolist()
+    low, high = ends_of_draws(values, confidence=NINE_OF_TEN).tolist()
     return float(values.mean()), (low, high)
-
-
-def ends_of_draws(values: Floats) -> Floats:
-    """Return both ends of the range of values that were drawn, shape (draws, ...) -> (2, ...)."""
-    last = len(values) - 1
-    # Not np.quantile, which imports masked arrays.
-    return np.asarray(np.sort(values, axis=0)[[math.floor(_LOW * last), math.ceil(_HIGH * last)]])
 
 
 def of_moments(
@@ -194,8 +194,8 @@ def _of_drawn_labels(table: Table, generator: np.random.Generator) -> Reference:
         if mean > 0.25 * most or most == kernel.LEAST_BANDWIDTH:
             break
         most = max(2.0 * mean, kernel.LEAST_BANDWIDTH)
-    low = drawn.meeting(lambda norms: float(ends_of_draws(norms)[0]), met)[0]
-    high = drawn.meeting(lambda norms: float(ends_of_draws(norms)[1]), met)[0]
+    low = drawn.meeting(lambda norms: float(ends_of_draws(norms, confidence=NINE_OF_TEN)[0]), met)[0]
+    high = drawn.meeting(lambda norms: float(ends_of_draws(norms, confidence=NINE_OF_TEN)[1]), met)[0]
     return mean, (low, high)
 
 

@@ -15,6 +15,7 @@ from calibcli.errors import DocumentProblem, EmptyTable
 from calibcli.names import AxisScale, Band, Binning, MeasureName, PlotKind, Smoother
 from calibcli.options.measuring import MeasureOptions, Metrics
 from calibcli.reports.input import InputSummary
+from calibcli.stats.bounds.resampling import ends_of_draws
 from calibcli.stats.curves import axis_for
 from calibcli.stats.curves.clinical import clinical_curve
 from calibcli.stats.curves.isotonic import isotonic_curve
@@ -494,11 +495,13 @@ def test_perfect_calibration_leaves_the_simultaneous_band_where_scores_are_wrong
 @pytest.mark.parametrize("usual", [200, 1_000])
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.97, 0.99, 0.9937, 0.999])
 def test_draws_are_enough_for_a_confidence(usual: int, confidence: float) -> None:
-    """The order statistic that ends a band is left by few more draws than asked, or none ends it."""
+    """The order statistic that ends a band is left by as few draws as asked, and not many fewer."""
     draws = enough_draws(usual, confidence=confidence)
     assert draws is not None
     tail = (1.0 - confidence) / 2.0
-    assert (int(tail * draws) + 1) / (draws + 1) <= 1.2 * tail
+    first, last = ends_of_draws(np.arange(draws), confidence=confidence)
+    assert 0.83 * tail <= (first + 1) / (draws + 1) <= tail * (1.0 + 1e-9)
+    assert first + last == draws - 1
     assert draws == usual or tail * usual < 5.0
     assert enough_draws(usual, confidence=0.9999) is None
 
